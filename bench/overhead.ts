@@ -202,19 +202,19 @@ const connected = (origin: string) => {
 export const measureOverhead = async (): Promise<OverheadFigure> => {
   const server = await startChildServer("instant");
   const service = connected(server.origin);
-  const bare = new Pool(server.origin, { connections: 8, pipelining: 1, allowH2: false });
+  const direct = new Pool(server.origin, { connections: 8, pipelining: 1, allowH2: false });
   try {
     const read = setUpOperation(kind, "get");
     const throughClient: Call = () => service.request(read, { id: "5f2c1d9e-bench" });
     const throughPool: Call = async () => {
-      const { body } = await bare.request({ method: "GET", path: "/v3/authentications/bench" });
+      const { body } = await direct.request({ method: "GET", path: "/v3/authentications/bench" });
       return JSON.parse(await body.text());
     };
     const [client, pool] = await compared([throughClient, throughPool]);
     const cpuOverPool = client.cpuMicrosecondsPerRequest / pool.cpuMicrosecondsPerRequest;
     return { requests, inFlight, client, pool, cpuOverPool };
   } finally {
-    await bare.destroy();
+    await direct.destroy();
     await service.close();
     server.stop();
   }

@@ -225,7 +225,7 @@ const shapes: Readonly<Partial<Record<Field["type"], string>>> = {
 };
 
 /** A resource, or its id, in place of a list or an object: a preview could not see it, as it knows no id yet. */
-const refuseBareResource = (of: string, { type }: Field, given: unknown, path: string): void => {
+const refuseWholeResource = (of: string, { type }: Field, given: unknown, path: string): void => {
   const shape = shapes[type];
   const resource = pulumi.Output.isInstance(given) ? ids.get(given) : given;
   if (shape === undefined || !pulumi.Resource.isInstance(resource)) return;
@@ -234,7 +234,7 @@ const refuseBareResource = (of: string, { type }: Field, given: unknown, path: s
 };
 
 const visit = (of: string, field: Field, given: unknown, path: string): void => {
-  refuseBareResource(of, field, given, path);
+  refuseWholeResource(of, field, given, path);
   if (field.type === "reference") {
     refuseOtherKinds({ of, path, takes: [typeToken(field.to.kind)], given });
   } else if (field.type === "list" && Array.isArray(given)) {

@@ -46,8 +46,8 @@ test.each(guides)("every file and folder that %s names is there", (page) => {
 
 test.each(guides)("every script that %s names is there", (page) => {
   const { scripts } = JSON.parse(read("package.json"));
-  const told = [...read(page).matchAll(/npm run ([\w:-]+)/g)].map(([, script]) => script);
-  expect(Object.keys(scripts)).toEqual(expect.arrayContaining(told));
+  const reported = [...read(page).matchAll(/npm run ([\w:-]+)/g)].map(([, script]) => script);
+  expect(Object.keys(scripts)).toEqual(expect.arrayContaining(reported));
 });
 
 test("every name in the code that a guide mentions is there", () => {

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
+import ts from "typescript";
 import { expect, test } from "vitest";
 
 const root = join(__dirname, "..");
@@ -113,9 +114,6 @@ test("the engine and the emulator name no kind", () => {
   expect(engine.filter((file) => kinds.test(textOf(file)))).toEqual([]);
 });
 
-/** Exported to users since release 0.1.0. */
-const publicNames = ["Party", "PartyArgs"];
-
 const products = sources.filter((file) => /^(provider|sdk|emulator|cli|bench)\//.test(file));
 
 const exportsOf = (file: string): readonly string[] => {
@@ -145,21 +143,53 @@ test("no imports go round in a circle, types included", () => {
   expect([...left]).toEqual([]);
 });
 
-/** Words that say nothing in this field, each once taken for something that has a name of its own. */
-const coined = new Set(
-  (
-    "gate lane board lesson spike twin bag told boxed bare courier alarms front world journey " +
-    "course scene surroundings dialect party travelling spared settled"
-  ).split(" "),
-);
+/** The first column of the glossary's last table: whole names, and words that are no part of a name. */
+const unused = textOf("docs/glossary.md")
+  .split("## Words that are not used")[1]
+  ?.split("\n")
+  .filter((line) => /^\| (?!Not )/.test(line))
+  .flatMap((line) => line.split("|")[1]?.split(",") ?? [])
+  .map((word) => word.trim());
 
-test("names are words of the field, not coined ones", () => {
-  const wordsOf = (name: string): readonly string[] =>
+/** What a file declares, under any name. */
+const namesIn = (file: string): readonly string[] => {
+  const names: string[] = [];
+  const visit = (node: ts.Node): void => {
+    const name = "name" in node ? (node.name as ts.Node | undefined) : undefined;
+    if (name && ts.isIdentifier(name) && !ts.isPropertyAccessExpression(node))
+      names.push(name.text);
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(file, textOf(file), ts.ScriptTarget.Latest));
+  return names;
+};
+
+test("names are words of the field, and none that the glossary has another word for", () => {
+  const words = new Set(unused);
+  const isUnused = (name: string): boolean =>
+    words.has(name) ||
     name
       .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
       .toLowerCase()
-      .split(/[^a-z0-9]+/);
-  const names = products.flatMap((file) => [file.replace(/\.ts$/, ""), ...exportsOf(file)]);
-  const wrong = names.filter((name) => wordsOf(name).some((word) => coined.has(word)));
-  expect(wrong.filter((name) => !publicNames.includes(name))).toEqual([]);
+      .split(/[^a-z0-9]+/)
+      .some((word) => words.has(word));
+  expect(words.size).toBeGreaterThan(30);
+  expect(
+    sources.flatMap((file) =>
+      [file.replace(/\.m?[tj]s$/, ""), ...namesIn(file)]
+        .filter(isUnused)
+        .map((name) => `${file}: ${name}`),
+    ),
+  ).toEqual([]);
+});
+
+test("titles of tests hold no word that the glossary has another word for", () => {
+  const wrong = sources
+    .filter((file) => file.endsWith(".test.ts"))
+    .flatMap((file) =>
+      [...textOf(file).matchAll(/^\s*(?:test|inBrowser)(?:\.\w+)?\((["`].*)$/gm)].flatMap(
+        ([, title = ""]) => (/\b(told|tells?)\b/.test(title) ? `${file}: ${title}` : []),
+      ),
+    );
+  expect(wrong).toEqual([]);
 });

@@ -233,7 +233,7 @@ const doubtfulIn = (lists: AccountLists, since: number): ReadonlySet<string> =>
 type ReadKinds = (names?: ReadonlySet<string>) => Promise<readonly KindReading[]>;
 
 /** Reads again what looks changed, until it comes out as before. */
-const settled = async (
+const consistentLists = async (
   first: AccountLists,
   startOf: () => number,
   read: ReadKinds,
@@ -292,7 +292,7 @@ export const readAccount = async (
   const first = await unlessAborted(signal, read());
   const failure = first.every(({ error }) => error) ? first[0]?.error : undefined;
   if (failure) throw failure;
-  const outcome = await unlessAborted(signal, settled({ kinds: first }, startOf, read));
+  const outcome = await unlessAborted(signal, consistentLists({ kinds: first }, startOf, read));
   const openEnds = danglingAmong(outcome.lists);
   return {
     ...outcome.lists,

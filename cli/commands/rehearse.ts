@@ -181,8 +181,8 @@ lost with members is made by the program, but without these as they are.`,
         { ...options, ...means, operation, args, switches: set },
         record,
       );
-      const { outcome, otherReadings } = rehearsal;
-      const depends = otherReadings.some(({ passes }) => !passes);
+      const { outcome, alternatives } = rehearsal;
+      const depends = alternatives.some(({ passes }) => !passes);
       return {
         value: rehearsal,
         text: markdown ? rehearsalMarkdown(rehearsal) : rehearsalReport(rehearsal),

@@ -128,12 +128,12 @@ const beyondProgram = (
     const left = byName(definition, rebuilt.get(definition.kind) ?? new Map());
     return [...(live.get(definition.kind) ?? [])].flatMap(([id, wire]): BeyondProgram[] => {
       const name = nameOf(definition, wire);
-      const twin = naturalKey(definition) === "" ? undefined : left.get(name)?.shift();
-      if (!twin) return [{ kind: definition.kind, name, id }];
+      const match = naturalKey(definition) === "" ? undefined : left.get(name)?.shift();
+      if (!match) return [{ kind: definition.kind, name, id }];
       const members = membersBeyond(
         definition,
         comparable(definition, wire, liveNames),
-        comparable(definition, twin, rebuiltNames),
+        comparable(definition, match, rebuiltNames),
         settings,
       );
       return members.length > 0 ? [{ kind: definition.kind, name, id, members }] : [];

@@ -35,7 +35,7 @@ const some = <T>(all: readonly T[], shown: (one: T) => readonly string[]): reado
  * @param shown how names are shown
  */
 const headline = (
-  { operation, project, stack, outcome, otherReadings }: Rehearsal,
+  { operation, project, stack, outcome, alternatives }: Rehearsal,
   shown: (name: string) => string = inertText,
 ): string => {
   const what = `pulumi ${operation} of ${shown(`${project}/${stack}`)}`;
@@ -46,7 +46,7 @@ const headline = (
       ? `${what} will be refused by its preview.`
       : `${what} will not go through: ${withCount(first, "step")} will be refused.`;
   }
-  const depends = otherReadings.some((reading) => !reading.passes)
+  const depends = alternatives.some((reading) => !reading.passes)
     ? " unless the service behaves otherwise than assumed"
     : "";
   const made = `${withCount(steps.length, "change")}, ${withCount(totalCalls, "call")}`;
@@ -110,11 +110,11 @@ const readingLines = ({ switches, differences, passes }: OtherReading): readonly
 ];
 
 const afterLines = ({ outcome }: Rehearsal): readonly string[] => {
-  const { objects, changes, settled } = outcome;
+  const { objects, changes, isIdempotent } = outcome;
   const state =
-    settled === undefined
+    isIdempotent === undefined
       ? []
-      : settled
+      : isIdempotent
         ? ["A second run finds nothing to do, and no drift."]
         : ["A second run finds something to do again: look at pulumi preview after it."];
   return [
@@ -128,10 +128,10 @@ const afterLines = ({ outcome }: Rehearsal): readonly string[] => {
   ];
 };
 
-const sameText = ({ sameEitherWay }: Rehearsal): readonly string[] =>
-  sameEitherWay.length > 0
+const sameText = ({ unaffectedSwitches }: Rehearsal): readonly string[] =>
+  unaffectedSwitches.length > 0
     ? wrappedText(
-        `Comes to the same whichever way the service behaves where that is not certain: ${sameEitherWay.join(", ")}.`,
+        `Comes to the same whichever way the service behaves where that is not certain: ${unaffectedSwitches.join(", ")}.`,
       )
     : [];
 
@@ -148,12 +148,12 @@ const noteLines = (notes: readonly string[]): Block =>
 
 /** A rehearsal as a person reads it, in 80 columns. */
 export const rehearsalReport = (rehearsal: Rehearsal): string => {
-  const { outcome, otherReadings, notes } = rehearsal;
+  const { outcome, alternatives, notes } = rehearsal;
   return textReport(
     headBlock(headline(rehearsal), rehearsal),
     outcome.refusals.flatMap(refusalLines),
     stepLines(rehearsal),
-    ...otherReadings.map(readingLines),
+    ...alternatives.map(readingLines),
     sameText(rehearsal),
     afterLines(rehearsal),
     section(
@@ -207,8 +207,8 @@ const stepTable = ({ outcome: { steps } }: Rehearsal): readonly string[] => {
   );
 };
 
-const readingText = ({ otherReadings }: Rehearsal): readonly string[] =>
-  otherReadings.flatMap(({ switches, differences }) => [
+const readingText = ({ alternatives }: Rehearsal): readonly string[] =>
+  alternatives.flatMap(({ switches, differences }) => [
     "",
     `If the service behaves otherwise (${Object.entries(switches)
       .map(([name, value]) => `\`${name}: ${value}\``)

@@ -68,12 +68,12 @@ const outcomeSchema = z.strictObject({
   changes: z.array(changeSchema).describe("How the account changes"),
   undeclared: z.array(namedSchema).describe("Objects that no stack declares, afterwards"),
   objects: z.int().min(0).describe("Objects in the account afterwards"),
-  settled: z
+  isIdempotent: z
     .exactOptional(z.boolean())
     .describe("Whether a second run would find nothing to do; left out where this one is refused"),
 });
 
-const otherReadingSchema = z.strictObject({
+const alternativeSchema = z.strictObject({
   switches: z.record(z.string(), z.string()).describe("Such as put: keep"),
   differences: z.array(z.string()).describe("Each a sentence"),
   passes: z.boolean(),
@@ -87,10 +87,10 @@ export const rehearsalSchema = z.strictObject({
   plan: z.string(),
   parallel: z.int().min(1),
   outcome: outcomeSchema,
-  otherReadings: z
-    .array(otherReadingSchema)
+  alternatives: z
+    .array(alternativeSchema)
     .describe("How it ends where the service behaves otherwise; only what differs"),
-  sameEitherWay: z.array(z.string()).describe("Switches that make no difference"),
+  unaffectedSwitches: z.array(z.string()).describe("Switches that make no difference"),
   notes: z.array(z.string()).describe("What could not be seen or copied"),
 });
 
@@ -112,7 +112,7 @@ export type AccountChange = Printed<z.output<typeof changeSchema>>;
 /** What a run comes to. */
 export type RehearsedOutcome = Printed<z.output<typeof outcomeSchema>>;
 /** How the outcome is otherwise where the service behaves in another way than is assumed. */
-export type OtherReading = Printed<z.output<typeof otherReadingSchema>>;
+export type OtherReading = Printed<z.output<typeof alternativeSchema>>;
 /** A whole rehearsal, as `--json` prints it. */
 export type Rehearsal = Printed<z.output<typeof rehearsalSchema>>;
 

@@ -47,28 +47,29 @@ const underOtherReadings = async (
   others: readonly Partial<Switches>[],
   usual: RehearsedOutcome,
   again: RunAgain,
-): Promise<Pick<Rehearsal, "otherReadings" | "sameEitherWay">> => {
+): Promise<Pick<Rehearsal, "alternatives" | "unaffectedSwitches">> => {
   const names = (list: readonly Partial<Switches>[]) => list.flatMap((each) => Object.keys(each));
   const under = async (switches: Partial<Switches>) => {
     const outcome = await again({ otherwise: switches });
     return { switches, outcome, differences: differencesBetween(usual, outcome) };
   };
-  if (others.length === 0) return { otherReadings: [], sameEitherWay: [] };
+  if (others.length === 0) return { alternatives: [], unaffectedSwitches: [] };
   const together = await under(Object.assign({}, ...others));
-  if (together.differences.length === 0) return { otherReadings: [], sameEitherWay: names(others) };
+  if (together.differences.length === 0)
+    return { alternatives: [], unaffectedSwitches: names(others) };
   const single: (typeof together)[] = [];
   if (others.length > 1) for (const each of others) single.push(await under(each));
   const differing = single.filter(({ differences }) => differences.length > 0);
   const shown = differing.length > 0 ? differing : [together];
-  const otherReadings = shown.map(
+  const alternatives = shown.map(
     ({ switches, outcome, differences }): OtherReading => ({
       switches: switchesText(switches),
       differences,
       passes: outcome.passes,
     }),
   );
-  const isShown = (name: string) => otherReadings.some(({ switches }) => name in switches);
-  return { otherReadings, sameEitherWay: names(others).filter((name) => !isShown(name)) };
+  const isShown = (name: string) => alternatives.some(({ switches }) => name in switches);
+  return { alternatives, unaffectedSwitches: names(others).filter((name) => !isShown(name)) };
 };
 
 const cutOffNotes = ({ document }: OriginalStack): readonly string[] => {
@@ -130,7 +131,7 @@ const runRehearsal = async (
     return { outcome, later, either: await underOtherReadings(others, outcome, again) };
   };
   say(`Rehearsing pulumi ${operation} on a copy …`);
-  const { run, settled, beside } = await runAndLookAfter(setup, furtherRuns);
+  const { run, isIdempotent, beside } = await runAndLookAfter(setup, furtherRuns);
   const { outcome, later, either } = beside;
   return {
     ...{ setup, stateBefore },
@@ -139,7 +140,7 @@ const runRehearsal = async (
       outcome: {
         ...outcome,
         refusals: [...outcome.refusals, ...later],
-        ...(settled === undefined ? {} : { settled }),
+        ...(isIdempotent === undefined ? {} : { isIdempotent }),
       },
       ...either,
       notes: [...ofLock, ...cutOffNotes(original), ...notes, ...run.missing],

@@ -321,7 +321,7 @@ const lookAhead = async (
 };
 
 /** Whether nothing is left to be done by a second run, and nothing has changed outside. */
-const comesToRest = async (
+const isIdempotent = async (
   copy: CopiedStack,
   setup: RunSetup,
   { leftOut }: LookAhead,
@@ -471,10 +471,10 @@ export const runAndLookAfter = <B>(setup: RunSetup, beside: (run: RehearsedRun) 
   onCopy(setup, async (copied) => {
     const run = await runIn(copied, setup);
     const isLooked = run.succeeded && setup.operation === "up";
-    const after = isLooked ? comesToRest(copied.copy, setup, run.ahead) : undefined;
+    const after = isLooked ? isIdempotent(copied.copy, setup, run.ahead) : undefined;
     // Both come to an end before the copy goes, also where one of them fails.
-    const [settled, other] = await Promise.allSettled([after, beside(run)]);
-    if (settled.status === "rejected") throw settled.reason;
+    const [looked, other] = await Promise.allSettled([after, beside(run)]);
+    if (looked.status === "rejected") throw looked.reason;
     if (other.status === "rejected") throw other.reason;
-    return { run, settled: settled.value, beside: other.value };
+    return { run, isIdempotent: looked.value, beside: other.value };
   });

@@ -18,7 +18,7 @@ export const plainText = (text: string): string =>
 
 const samePlain = (a: string, b: string): boolean => plainText(a) === plainText(b);
 
-/** Percent-encoding in one form (RFC 3986 §6.2.2): unreserved characters bare, capital hex digits. */
+/** Percent-encoding in one form (RFC 3986 §6.2.2): unreserved characters plain, capital hex digits. */
 const percentForm = (part: string): string =>
   part
     .replaceAll(/[^\w.~:/?#[\]@!$&'()*+,;=%-]/gu, encodeURIComponent)
@@ -27,8 +27,8 @@ const percentForm = (part: string): string =>
       return /[\w.~-]/.test(character) ? character : octet.toUpperCase();
     });
 
-const isSlashed = (bare: string, other: string): boolean =>
-  !bare.endsWith("/") && `${bare}/` === other;
+const isSlashed = (plain: string, other: string): boolean =>
+  !plain.endsWith("/") && `${plain}/` === other;
 
 const samePath = (a: string, b: string): boolean => a === b || isSlashed(a, b) || isSlashed(b, a);
 

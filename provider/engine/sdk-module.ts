@@ -75,15 +75,15 @@ const remember = (values: unknown, urn: unknown): unknown => {
   return values;
 };
 
-let isRemembering = false;
+let isWrapped = false;
 
 /**
  * Makes the SDK's provider process keep the URN with the values it hands to a provider, which it
  * would leave out. Not for the first call of a process, which is already read. Once for a process.
  */
 export const rememberUrns = (): void => {
-  if (isRemembering) return;
-  isRemembering = true;
+  if (isWrapped) return;
+  isWrapped = true;
   const messages = sdkModule("../../proto/provider_pb.js");
   for (const [type, getter] of Object.entries(requests)) {
     wrapMethod(

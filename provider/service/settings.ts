@@ -41,11 +41,13 @@ export const assertDistinctProfiles = (
   others: Iterable<string | undefined>,
 ): void => {
   const prefix = profilePrefix(profile);
-  const twin = [...others].find((other) => other !== profile && profilePrefix(other) === prefix);
-  if (twin === undefined) return;
+  const sameName = [...others].find(
+    (other) => other !== profile && profilePrefix(other) === prefix,
+  );
+  if (sameName === undefined) return;
   throw new ConversationError(
     "SETTINGS_INVALID",
-    `The profiles ${JSON.stringify(twin)} and ${JSON.stringify(profile)} would both be read from ${prefix}BASE_URL and so on. Nothing was sent. Give one of them a name that differs in more than upper and lower case, "-" and "_".`,
+    `The profiles ${JSON.stringify(sameName)} and ${JSON.stringify(profile)} would both be read from ${prefix}BASE_URL and so on. Nothing was sent. Give one of them a name that differs in more than upper and lower case, "-" and "_".`,
   );
 };
 

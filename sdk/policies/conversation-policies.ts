@@ -398,7 +398,7 @@ const secretsOf = ({ type, props }: PolicyResource): readonly (readonly [string,
 };
 
 /** A line, or what is looked for at its end, without what YAML or JSON puts behind a value. */
-const bare = (text: string): string => {
+const withoutQuotes = (text: string): string => {
   let end = text.length;
   while (end > 0 && /[,\]}\s]/.test(text.charAt(end - 1))) end -= 1;
   return text.slice(0, /["']/.test(text.charAt(end - 1)) ? end - 1 : end);
@@ -406,15 +406,15 @@ const bare = (text: string): string => {
 
 /** Whether a text is the whole of a value in a line of YAML or JSON. */
 const isValueOf = (line: string, text: string): boolean => {
-  const before = bare(line).slice(0, -bare(text).length);
-  return bare(line).endsWith(bare(text)) && /(^|[:\-,[\s])["']?$/.test(before);
+  const before = withoutQuotes(line).slice(0, -withoutQuotes(text).length);
+  return withoutQuotes(line).endsWith(withoutQuotes(text)) && /(^|[:\-,[\s])["']?$/.test(before);
 };
 
 const standsIn = (file: StackFile, secret: string): boolean => {
   const spellings = [secret, JSON.stringify(secret).slice(1, -1), secret.replaceAll("'", "''")];
   return file.text
     .split("\n")
-    .some((line) => spellings.some((text) => bare(text) !== "" && isValueOf(line, text)));
+    .some((line) => spellings.some((text) => withoutQuotes(text) !== "" && isValueOf(line, text)));
 };
 
 const clearInputs = (file: StackFile, resource: PolicyResource): readonly string[] => {

@@ -234,11 +234,11 @@ export const reliableMemory = (
   const ended = async (key: string, state: Taken, use: () => Promise<void>): Promise<void> => {
     // First of all here: the memory may take its time, and the message come again meanwhile.
     untold.set(key, state);
-    const isTold = await asked(async () => {
+    const isRecorded = await asked(async () => {
       await use();
       return true;
     }, false);
-    if (isTold) untold.delete(key);
+    if (isRecorded) untold.delete(key);
   };
   const done = (key: string): Promise<void> => {
     finished.set(key, "done");

@@ -75,11 +75,11 @@ describe.skipIf(made.status !== 0)(
     });
 
     test("is trusted through NODE_EXTRA_CA_CERTS, also behind a proxy", async () => {
-      const told = await run({
+      const reported = await run({
         HTTPS_PROXY: `http://${proxy.address}`,
         NODE_EXTRA_CA_CERTS: certificate,
       });
-      expect(told).toBe("c1\n");
+      expect(reported).toBe("c1\n");
       expect(new Set(proxy.asked)).toEqual(
         new Set(["login.example.com:443", "hub.example.com:443"]),
       );
@@ -92,9 +92,9 @@ describe.skipIf(made.status !== 0)(
 
     test("is refused without it, with the way to trust it; nothing is sent", async () => {
       calls.length = 0;
-      const told = await run({ HTTPS_PROXY: `http://${proxy.address}` });
-      expect(told).toMatch(/could not be trusted \(\w+\).*NODE_EXTRA_CA_CERTS/);
-      expect(told).not.toContain("canary");
+      const reported = await run({ HTTPS_PROXY: `http://${proxy.address}` });
+      expect(reported).toMatch(/could not be trusted \(\w+\).*NODE_EXTRA_CA_CERTS/);
+      expect(reported).not.toContain("canary");
       expect(calls).toEqual([]);
     });
   },

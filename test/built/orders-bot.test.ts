@@ -104,7 +104,7 @@ test.each([
   expect(said).toContain("never called. Check that this address leads to 127.0.0.1:");
 });
 
-test("a password that is not the stack's is told from a callback that is not reached", async () => {
+test("a password that is not the stack's is distinguished from a callback that is not reached", async () => {
   const other = JSON.stringify({ ...JSON.parse(outputs), callbackPassword: "another-one" });
   const { code, said } = await converse(["--patience", patience], { ORDERS_BOT_STACK: other });
   expect(code).toBe(1);
@@ -112,7 +112,7 @@ test("a password that is not the stack's is told from a callback that is not rea
   expect(said).not.toContain("another-one");
 });
 
-test("a service that does not answer the bot is told from a callback that is not reached", async () => {
+test("a service that does not answer the bot is distinguished from a callback that is not reached", async () => {
   await arm({ on: "POST /assets", kind: "hang", times: 100 });
   const { code, said } = await converse(["--patience", patience]);
   expect(code).toBe(1);

@@ -10,14 +10,14 @@ const { NAMES = "", ADOPT, RETAIN, PROBE } = process.env;
 const look = { create: async ({ owner, object, scope }) => {
   const { statesOfThisRun } = require(process.env.STATES);
   const states = await statesOfThisRun(owner, scope);
-  const told = states && { holders: states.holdersOf("Channel", object), resource: states.resourceOf(owner), complete: states.complete };
-  return { id: "probe", outs: { told: JSON.stringify(told ?? "nothing") } };
+  const reported = states && { holders: states.holdersOf("Channel", object), resource: states.resourceOf(owner), complete: states.complete };
+  return { id: "probe", outs: { reported: JSON.stringify(reported ?? "nothing") } };
 } };
 class Probe extends pulumi.dynamic.Resource {
-  constructor(name, props) { super(look, name, { ...props, told: undefined }); }
+  constructor(name, props) { super(look, name, { ...props, reported: undefined }); }
 }
 const dependsOn = PROBE ? [new Probe(\`probe-\${Date.now()}\`, JSON.parse(PROBE))] : [];
-exports.told = dependsOn[0]?.told;
+exports.reported = dependsOn[0]?.reported;
 for (const name of NAMES.split(",").filter(Boolean))
   new Channel(name, { type: "custom." + name.replace(/-.*/, ""), displayName: "by us", icon: "aVZC", ...(ADOPT ? { adopt: ADOPT } : {}) }, { retainOnDelete: RETAIN === "yes", dependsOn });
 `;
@@ -67,7 +67,7 @@ const ownership = (): string => {
 /** What the process of a provider sees in the states while the engine runs. */
 const seenInRun = async (names: string, owner: string, object: string, scope: "own" | "all") => {
   await up({ NAMES: names, PROBE: JSON.stringify({ owner, object, scope }) });
-  return JSON.parse(await project.succeed(["stack", "output", "told", "--stack", "prod"]));
+  return JSON.parse(await project.succeed(["stack", "output", "reported", "--stack", "prod"]));
 };
 
 test("what was renamed or moved in the state is seen as held, and never touched; copies stay", async () => {

@@ -83,7 +83,7 @@ test("the next process remembers what the one before has found out", async () =>
   expect(last).toBe(0);
 });
 
-test("the file is for its user only and does not tell the address of the service", async () => {
+test("the file is for its user only and does not hold the address of the service", async () => {
   const { url } = await limited(20, 4);
   await together([{ url, rate: 20, calls: 2, cacheFolder: folder }]);
   expect(statSync(path()).mode & 0o777).toBe(0o600);

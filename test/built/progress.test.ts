@@ -20,12 +20,12 @@ test("a log has one line that says how far the run is, and none for each resourc
   project = await emulatedProject(program, { plan: "basic", burst: 1 }, limits);
   const begun = performance.now();
   const output = await project.succeed(["up", "--yes"]);
-  const told = output.split("\n").filter((line) => line.includes(" left"));
+  const reported = output.split("\n").filter((line) => line.includes(" left"));
   // The next one comes after half a minute, which the run takes only on a busy machine.
   const most = 1 + Math.floor((performance.now() - begun) / 30_000);
-  expect(told.length).toBeLessThanOrEqual(most);
+  expect(reported.length).toBeLessThanOrEqual(most);
   // Four channels and the list that is looked at first, foreseen by the preview.
-  expect(told[0] ?? "none").toMatch(
+  expect(reported[0] ?? "none").toMatch(
     /pulumi:pulumi:Stack .*\b[1-4]\/5 calls, \d+ s left, POST \/channels decides/,
   );
 });
@@ -35,7 +35,7 @@ interface Watched {
   readonly sent: string;
   readonly last: readonly string[];
   /** The lines that say how far the run is, in the order they came. */
-  readonly told: readonly string[];
+  readonly reported: readonly string[];
   /** Longest time without one, between the first and the last of them, in milliseconds. */
   readonly longestGapMs: number;
 }
@@ -62,19 +62,19 @@ const inTerminal = (
     sent += text;
     screen.write(text);
   });
-  const told: string[] = [];
+  const reported: string[] = [];
   const seenAt: number[] = [];
   const look = setInterval(() => {
     const found = screen.lines().flatMap((row) => howFar.exec(row)?.[0] ?? []);
     if (found.length > 0) seenAt.push(performance.now());
-    told.push(...found.filter((text) => text !== told.at(-1)));
+    reported.push(...found.filter((text) => text !== reported.at(-1)));
   }, 50);
   return new Promise((resolve) => {
     shell.on("close", () => {
       clearInterval(look);
       const gaps = seenAt.slice(1).map((at, place) => at - (seenAt[place] ?? at));
       const longestGapMs = Math.max(0, ...gaps);
-      resolve({ sent, last: screen.lines(), told, longestGapMs });
+      resolve({ sent, last: screen.lines(), reported, longestGapMs });
     });
   });
 };
@@ -110,9 +110,9 @@ test.runIf(hasScript).each([
 ])(
   "$args in a terminal of $columns × $rows: how far the run is can be read all the time, and goes with it",
   async ({ args, total, ...size }) => {
-    const { told, last, longestGapMs } = await inPulumi(size, args);
-    expect(told.length).toBeGreaterThan(1);
-    for (const text of told) expect(text).toMatch(total);
+    const { reported, last, longestGapMs } = await inPulumi(size, args);
+    expect(reported.length).toBeGreaterThan(1);
+    for (const text of reported) expect(text).toMatch(total);
     // The promise is half a minute; a machine that is at its limits stands still for seconds.
     expect(longestGapMs).toBeLessThan(10_000);
     expect(last.join("\n")).toMatch(/Duration: /);

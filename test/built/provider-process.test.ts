@@ -4,7 +4,11 @@ import { normaliseFields } from "../../provider/definition/violations.js";
 import { unknownValue } from "../../provider/kernel/stand-ins.js";
 import { pointerTo } from "../../provider/pointer.js";
 import { resources } from "../../provider/resources/index.js";
-import { type Bag, type ProviderServer, startProviderServer } from "../support/provider-server.js";
+import {
+  type Properties,
+  type ProviderServer,
+  startProviderServer,
+} from "../support/provider-server.js";
 import { type StrictService, startStrictService } from "../support/strict-service.js";
 
 const signature = "4dabf18193072939515e22adb298388d";
@@ -15,27 +19,27 @@ const unsealed = (value: unknown): unknown =>
     member && typeof member === "object" && signature in member ? member.value : member,
   );
 
-const plain = (value: unknown): Bag => unsealed(value) as Bag;
+const plain = (value: unknown): Properties => unsealed(value) as Properties;
 
-const bag = (kind: string, name: string, values: Bag): Bag => ({
+const properties = (kind: string, name: string, values: Properties): Properties => ({
   ...values,
   owner: `shop/prod/0123456789abcdef/${name}`,
   __provider: pointerTo(kind),
 });
 
-const channelInputs = (type: string, more: Bag = {}) =>
-  bag("Channel", type, { type, displayName: "Kiosk", icon: "aVZC", ...more });
+const channelInputs = (type: string, more: Properties = {}) =>
+  properties("Channel", type, { type, displayName: "Kiosk", icon: "aVZC", ...more });
 
 let service: StrictService;
 let provider: ProviderServer;
 
-const checked = async (inputs: Bag, olds: Bag = {}): Promise<Bag> => {
+const checked = async (inputs: Properties, olds: Properties = {}): Promise<Properties> => {
   const { inputs: result, failures } = await provider.check(olds, inputs);
   expect(failures).toEqual([]);
   return plain(result);
 };
 
-const made = async (inputs: Bag): Promise<{ id: string; state: Bag }> => {
+const made = async (inputs: Properties): Promise<{ id: string; state: Properties }> => {
   const answer = await provider.create(await checked(inputs));
   expect(answer.error).toBeUndefined();
   return { id: answer.id ?? "", state: plain(answer.properties) };
@@ -53,8 +57,8 @@ afterAll(async () => {
 
 /** One object of each kind, in set-up order, from the examples in the definitions. */
 const ids = new Map<string, string>();
-const exampleOf = (kind: string, example: Readonly<Record<string, unknown>>): Bag =>
-  bag(
+const exampleOf = (kind: string, example: Readonly<Record<string, unknown>>): Properties =>
+  properties(
     kind,
     `example-${kind}`,
     JSON.parse(
@@ -97,7 +101,10 @@ test("each refused deletion names who uses the object and whose that is", async 
   // Another process, in which the program did not ask for the objects.
   const other = await startProviderServer({ environment: service.environment });
   for (const [kind, user] of refusals) {
-    const { error } = await other.delete(ids.get(kind) ?? "", bag(kind, `example-${kind}`, {}));
+    const { error } = await other.delete(
+      ids.get(kind) ?? "",
+      properties(kind, `example-${kind}`, {}),
+    );
     expect(error).toMatch(user);
   }
   other.stop();
@@ -138,7 +145,7 @@ test("missing settings are named, and nothing is sent", async () => {
 });
 
 test("a wrong value is named with its path, without a property and without its value", async () => {
-  const inputs = bag("Authentication", "wrong", {
+  const inputs = properties("Authentication", "wrong", {
     name: "wrong",
     basicAuth: { username: "u", password: 7_654_321 },
   });
@@ -164,7 +171,7 @@ test("a hostile id from an edited state is refused before anything is sent", asy
       /^reading the channel "custom.hostile"/,
     );
     expect((await provider.update(id, state, state)).error).toBeDefined();
-    expect((await provider.delete(id, bag("Channel", "other", {}))).error).toBeDefined();
+    expect((await provider.delete(id, properties("Channel", "other", {}))).error).toBeDefined();
   }
   expect(service.calls.slice(calls).filter(({ method }) => method !== "GET")).toEqual([]);
 });

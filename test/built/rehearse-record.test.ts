@@ -77,7 +77,7 @@ test("a record holds until something changes, of which it names what it is; it h
   await run(`rehearse --json --record record.json > report.json 2> progress.log`);
   const { outcome, notes }: Rehearsal = JSON.parse(readFileSync(report, "utf8"));
   // The description is the output of a stack to which the program newly refers, a secret one.
-  expect({ outcome, notes }).toMatchObject({ outcome: { passes: true, settled: true } });
+  expect({ outcome, notes }).toMatchObject({ outcome: { passes: true, isIdempotent: true } });
   expect(outcome.steps).toMatchObject([
     { kind: "Authentication", name: "auth", operation: "update" },
   ]);
@@ -120,7 +120,7 @@ test("a record holds until something changes, of which it names what it is; it h
 
   await project.succeed(["up", "--yes", "--skip-preview", "--refresh"], second);
   const kept = readFileSync(recordFile, "utf8");
-  writeFileSync(recordFile, kept.replace('"settled": true', '"settled": false'));
+  writeFileSync(recordFile, kept.replace('"isIdempotent": true', '"isIdempotent": false'));
   expect((await check(second)).changed).toEqual(["state", "account", "outcome"]);
 });
 
@@ -138,9 +138,9 @@ test("a deletion names everybody who uses something, also what is reached only l
     name: "night 🌙",
     applications: { botConfiguration: { bots }, agentConfiguration: { agents: [{ id: app?.id }] } },
   });
-  const { outcome, otherReadings } = await rehearse(second, "--destroy");
+  const { outcome, alternatives } = await rehearse(second, "--destroy");
   expect(outcome.passes).toBe(false);
-  expect(otherReadings).toMatchObject([
+  expect(alternatives).toMatchObject([
     { switches: { deletionRule: "specification" }, passes: true },
   ]);
   const night = expect.objectContaining({ kind: "Orchestration", name: "night 🌙", id });
@@ -158,19 +158,22 @@ test("what reaches beyond the account is run only if that is asked for; uncertai
   const environment = { ...second, WITHOUT: "channel", FOREIGN: file };
   const known = ["--switch", "channelRule=account", "--", "--refresh"];
   const certain = await rehearse(environment, ...known);
-  expect(certain).toMatchObject({ outcome: { passes: true, settled: true }, otherReadings: [] });
+  expect(certain).toMatchObject({
+    outcome: { passes: true, isIdempotent: true },
+    alternatives: [],
+  });
   expect(certain.outcome.leftOut).toEqual([expect.stringMatching(/:Resource::elsewhere$/)]);
   expect(existsSync(file)).toBe(false);
   const also = ["rehearse", "--json", "--also", "pulumi-nodejs:dynamic:Resource"];
   const run = await project.tool(also, environment);
   expect(run.code).toBe(4);
-  const { outcome, otherReadings }: Rehearsal = JSON.parse(run.output);
+  const { outcome, alternatives }: Rehearsal = JSON.parse(run.output);
   expect(outcome).toMatchObject({ passes: true, leftOut: [] });
   expect(existsSync(file)).toBe(true);
-  expect(otherReadings).toMatchObject([
+  expect(alternatives).toMatchObject([
     { switches: { channelRule: "any-client-application" }, passes: false },
   ]);
-  expect(otherReadings[0]?.differences[0]).toContain("Channel web is refused");
+  expect(alternatives[0]?.differences[0]).toContain("Channel web is refused");
 });
 
 /** Not where other rehearsals remove what killed ones have left. */

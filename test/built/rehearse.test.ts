@@ -164,23 +164,23 @@ test.each(
     const all = outcome.refusals.flatMap(({ urn }) => urn ?? []);
     expect(all, detail).toEqual(expect.arrayContaining([...refused]));
     // Of refusals that do not depend on each other any may come first: a run that goes on meets the others.
-    const onlyTold = foretold
+    const onlyReported = foretold
       .flatMap(({ urn }) => urn ?? [])
       .filter((urn) => !refused.includes(urn));
-    if (onlyTold.length > 0) {
+    if (onlyReported.length > 0) {
       const further = await realRun(place, wanted, [...words, "--continue-on-error"]);
-      expect(refusedUrns(further), detail).toEqual(expect.arrayContaining([...onlyTold]));
+      expect(refusedUrns(further), detail).toEqual(expect.arrayContaining([...onlyReported]));
     }
     for (const { message, urn } of real.engine.errors) {
       const planted = message.match(/00000000-0000-4000-8000-\d{12}/g) ?? [];
-      const told = outcome.refusals.find((refusal) => refusal.urn === urn)?.inTheWay ?? [];
-      if (urn) expect(told.map(({ id }) => id)).toEqual(expect.arrayContaining([...planted]));
+      const reported = outcome.refusals.find((refusal) => refusal.urn === urn)?.inTheWay ?? [];
+      if (urn) expect(reported.map(({ id }) => id)).toEqual(expect.arrayContaining([...planted]));
     }
     const made = limited.calls.slice(from).map(({ call }) => {
       const [method = "", path = ""] = call.split(" ");
       return shownCall(method, path, known);
     });
-    const told = outcome.calls.map(({ method, template, id }) =>
+    const reported = outcome.calls.map(({ method, template, id }) =>
       shownCall(method, template.replace("{id}", id ?? ""), known),
     );
     if (outcome.passes) {
@@ -190,9 +190,9 @@ test.each(
       const pairs = madeBefore(wanted.filter(({ name }) => created.includes(name)));
       const asMade = inOrder(made, pairs);
       expect(asMade.outOfOrder, detail).toEqual([]);
-      expect(inOrder(told, pairs), detail).toEqual(asMade);
+      expect(inOrder(reported, pairs), detail).toEqual(asMade);
       expect(outcome.objects, detail).toBe(objectsOf(place).length);
     }
-    if (outcome.passes) expect(outcome.settled).toBe(true);
+    if (outcome.passes) expect(outcome.isIdempotent).toBe(true);
   },
 );

@@ -143,8 +143,8 @@ const repairAfter = async (at: string, { victim, lagging }: KillPoint): Promise<
   if (victim !== "provider" && !lagging)
     expect({ at, notes: done.notes }).toEqual({ at, notes: [] });
   await project.control("DELETE", "/faults");
-  const settled = lagging ? await repaired("--apply") : done;
-  expect({ at, untold: await untold(settled) }).toEqual({ at, untold: [] });
+  const final = lagging ? await repaired("--apply") : done;
+  expect({ at, untold: await untold(final) }).toEqual({ at, untold: [] });
   return done;
 };
 

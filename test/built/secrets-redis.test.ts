@@ -28,7 +28,7 @@ const overheard = async (client: Redis): Promise<readonly string[]> => {
   return commands;
 };
 
-test("Redis is told rates and names of endpoints, and no secret; nobody is told its password", async () => {
+test("Redis gets rates and names of endpoints, and no secret; nobody gets its password", async () => {
   redis = await startRedis();
   const open = new Redis(redis.url);
   await open.config("SET", "requirepass", password);

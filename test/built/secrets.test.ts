@@ -57,7 +57,7 @@ test.each([
   },
 );
 
-test("a failed up tells no secret, though the service repeats them all", async () => {
+test("a failed up shows no secret, though the service repeats them all", async () => {
   for (const on of new Set(shop.wire.arrived.filter((call) => call.startsWith("PUT"))))
     shop.wire.add({
       on,

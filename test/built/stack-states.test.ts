@@ -154,7 +154,7 @@ test("forced replacement keeps the id of objects without a mark", async () => {
   await done([app, flow], "--expect-no-changes");
 });
 
-test("a retained object is taken over by the resource that gets its name again, and that is told", async () => {
+test("a retained object is taken over by the resource that gets its name again, and that is reported", async () => {
   await done([
     ["Channel", "kiosk", channel("custom.kiosk")],
     ["Channel", "stays", channel("custom.stays")],

@@ -110,7 +110,7 @@ test("messages go to handlers of the test, signed in as in production", async ({
   );
 });
 
-test("a first run is foretold, and a limit that it breaks is told", async ({ shop }) => {
+test("a first run is forecast, and a limit that it breaks is reported", async ({ shop }) => {
   const found = await shop.forecast({ plan: "developer" });
   expect(found.totalCalls).toBeGreaterThanOrEqual(9);
   await shop.expectForecast({ plan: "enterprise", maxMinutes: 1, maxCalls: found.totalCalls });

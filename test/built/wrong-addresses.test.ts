@@ -6,13 +6,13 @@ import { exampleProgram } from "../support/small-programs.js";
 import { type StrictService, startStrictService } from "../support/strict-service.js";
 
 let service: StrictService;
-let front: Server;
+let relay: Server;
 let project: CliProject;
-/** What the front answers by itself: a status and a page of HTML. */
+/** What the relay answers by itself: a status and a page of HTML. */
 let page: (method: string, path: string) => number | undefined;
 
-/** A way in front of the service, such as a gateway or a web server of single-page programs. */
-const startFront = async (target: string): Promise<Server> => {
+/** A way in relay of the service, such as a gateway or a web server of single-page programs. */
+const startRelay = async (target: string): Promise<Server> => {
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -40,8 +40,8 @@ beforeEach(async () => {
   page = () => undefined;
   service = await startStrictService();
   const { CONVERSATION_BASE_URL: base = "" } = service.environment;
-  front = await startFront(new URL(base).origin);
-  const address = originOf(front);
+  relay = await startRelay(new URL(base).origin);
+  const address = originOf(relay);
   const baseUrl = address + new URL(base).pathname;
   project = await cliProject(exampleProgram, {
     ...service.environment,
@@ -52,7 +52,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   project?.remove();
-  if (front) await closeServer(front);
+  if (relay) await closeServer(relay);
   await service?.close();
 });
 

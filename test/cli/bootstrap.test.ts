@@ -72,10 +72,10 @@ test("a clean clone is installed, built and run, and the exit code passed on", a
   const { code, out } = await run("--one", "two words");
   expect(calls()).toEqual(["ci --no-progress", "run build"]);
   expect(code).toBe(5);
-  const told = JSON.parse(out);
-  expect(told.args).toEqual(["--one", "two words"]);
-  expect(told.path.split(":")[0]).toBe(join(root, "node_modules/.bin"));
-  expect(told.exec).toBe(join(root, "node_modules/node/bin/node"));
+  const reported = JSON.parse(out);
+  expect(reported.args).toEqual(["--one", "two words"]);
+  expect(reported.path.split(":")[0]).toBe(join(root, "node_modules/.bin"));
+  expect(reported.exec).toBe(join(root, "node_modules/node/bin/node"));
 });
 
 test("a second run neither installs nor builds", async () => {

@@ -201,10 +201,10 @@ test("a command without a name is a wrong command line", async () => {
 test("the help fits 80 columns, with every switch and what it may be", async () => {
   const { out } = await run("emulator", "--help");
   for (const line of out.split("\n")) expect(line.length, line).toBeLessThanOrEqual(80);
-  const told = out.replaceAll(/\s+/g, " ");
+  const reported = out.replaceAll(/\s+/g, " ");
   for (const [name, { doc }] of Object.entries(switchTable)) {
-    expect(told).toContain(` ${name}=`);
-    expect(told).toContain(doc);
+    expect(reported).toContain(` ${name}=`);
+    expect(reported).toContain(doc);
   }
 });
 

@@ -22,7 +22,7 @@ const refusing = (reason: string): Way => ({
 
 const never: Way = { origin: "Go modules", get: () => Promise.reject(new Error("not wanted")) };
 
-const surroundings = (path = "/nowhere") => {
+const environment = (path = "/nowhere") => {
   const cache = temporaryFolder();
   const folder = join(cache, "pulumi-conversation", "pulumi");
   return { folder, env: { PATH: `${path}:/bin:/usr/bin`, XDG_CACHE_HOME: cache } };
@@ -31,7 +31,7 @@ const surroundings = (path = "/nowhere") => {
 test("the CLI on PATH comes first", async () => {
   const bin = temporaryFolder();
   fakePulumi(bin, "3.300.0");
-  const { env, folder } = surroundings(bin);
+  const { env, folder } = environment(bin);
   const cli = await ensurePulumi({ progress: quiet, env, ways: [never] });
   expect(cli).toMatchObject({ bin, version: "3.300.0", origin: "PATH" });
   expect(existsSync(folder)).toBe(false);
@@ -40,14 +40,14 @@ test("the CLI on PATH comes first", async () => {
 test("an old CLI on PATH is passed over for the cache", async () => {
   const bin = temporaryFolder();
   fakePulumi(bin, "3.200.0");
-  const { env, folder } = surroundings(bin);
+  const { env, folder } = environment(bin);
   fakePulumi(join(folder, release.version, "bin"), release.version);
   const cli = await ensurePulumi({ progress: quiet, env, ways: [never] });
   expect(cli).toMatchObject({ origin: "cache", bin: join(folder, release.version, "bin") });
 });
 
 test("a missing CLI is made once and kept", async () => {
-  const { env, folder } = surroundings();
+  const { env, folder } = environment();
   const first = await ensurePulumi({
     progress: quiet,
     env,
@@ -60,7 +60,7 @@ test("a missing CLI is made once and kept", async () => {
 });
 
 test("a broken cache is made anew", async () => {
-  const { env, folder } = surroundings();
+  const { env, folder } = environment();
   const command = fakePulumi(join(folder, release.version, "bin"), release.version);
   writeFileSync(command, "not a program");
   const cli = await ensurePulumi({ progress: quiet, env, ways: [making] });
@@ -68,7 +68,7 @@ test("a broken cache is made anew", async () => {
 });
 
 test("where no way works, the message names every way and what to do", async () => {
-  const { env, folder } = surroundings();
+  const { env, folder } = environment();
   const attempt = ensurePulumi({ progress: quiet, env, ways: [refusing("no network")] });
   await expect(attempt).rejects.toThrow(
     /PATH: no pulumi[\s\S]*installer: no network[\s\S]*install Go 1\.26/,
@@ -77,7 +77,7 @@ test("where no way works, the message names every way and what to do", async () 
 });
 
 test("an interruption leaves neither a half-made CLI nor a lock", async () => {
-  const { env, folder } = surroundings();
+  const { env, folder } = environment();
   const controller = new AbortController();
   const interrupting: Way = {
     origin: "Go modules",
@@ -114,7 +114,7 @@ test("all that Go keeps while it builds lies in the folder that goes with the bu
 });
 
 test("two at once make it once", async () => {
-  const { env } = surroundings();
+  const { env } = environment();
   let made = 0;
   const counted: Way = {
     origin: "Go modules",

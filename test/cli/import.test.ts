@@ -138,7 +138,7 @@ describe("import", () => {
     await expect(older.file(["Channel", "web", oddId(4, 0)])).rejects.toThrow(/needs 3\.254\.0/);
   });
 
-  test("tells what Pulumi said where it fails", async () => {
+  test("shows what Pulumi said if it fails", async () => {
     const hub = await importSandbox();
     await expect(hub.import({ apply: true })).rejects.toThrow(
       /What was imported by then is in the state[\s\S]*the disk is full/,

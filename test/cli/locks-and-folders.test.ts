@@ -133,7 +133,7 @@ test("what a killed process left is removed, and nothing else", () => {
   remove();
 });
 
-test("missing folders are made, and the outermost one is told", () => {
+test("missing folders are made, and the outermost one is reported", () => {
   const folder = temporaryFolder();
   expect(makeFolders(join(folder, "a", "b", "c"))).toBe(join(folder, "a"));
   expect(makeFolders(join(folder, "a", "b", "d", "e"))).toBe(join(folder, "a", "b", "d"));

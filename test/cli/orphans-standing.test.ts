@@ -107,7 +107,7 @@ test.each(["shop/prod2", "shop/pro", "site/prod", "shop/dev"])(
   },
 );
 
-test("a creation that is pending is told with the object that it made", () => {
+test("a creation that is pending is reported with the object that it made", () => {
   const pending = [{ urn: "urn:x", kind: "Channel", owner: `${ownership}/kiosk` }];
   const states = statesOf(state([], { pending }), [], true);
   const objects = [
@@ -115,7 +115,7 @@ test("a creation that is pending is told with the object that it made", () => {
     object("Channel", "2", `${ownership}/other`),
     object("Account", "3"),
   ];
-  expect(orphansAmong(objects, names, states).map(({ pending: told }) => told)).toEqual([
+  expect(orphansAmong(objects, names, states).map(({ pending: reported }) => reported)).toEqual([
     true,
     false,
     false,

@@ -71,7 +71,7 @@ test("a CLI without its language host is refused", async () => {
   });
 });
 
-test("a language host that knows no hooks is told by how Go built it, and doctor says what fails", async () => {
+test("a language host that knows no hooks is recognized by how Go built it, and doctor says what fails", async () => {
   const folder = temporaryFolder();
   const command = fakePulumi(folder, "3.300.0");
   const env = { PATH: folder };

@@ -218,7 +218,7 @@ const cutOff = async (backend?: string) => {
 const said = (box: StackSandbox, more = {}): Promise<string> =>
   box.repair({ apply: true, ...more }).then(repairReport, messageOf);
 
-test("the lock of a run that is gone is taken away, and told with its time", async () => {
+test("the lock of a run that is gone is taken away, and reported with its time", async () => {
   const box = await cutOff();
   box.lock(lockOf(ended));
   const found = await box.repair({ apply: true });
@@ -309,7 +309,7 @@ test.each([
   expect(await said(box, { ignoreLock: true })).toContain("✓ Write Channel web into the state");
 });
 
-test("Pulumi Cloud tells of updates itself", async () => {
+test("Pulumi Cloud reports updates itself", async () => {
   const box = await cutOff("https://api.pulumi.com");
   const { steps } = await box.repair({ apply: true });
   expect(steps).toMatchObject([{ action: "record", done: true }]);
@@ -367,7 +367,7 @@ const foreign = (type: string, at: number) =>
 
 const kinds = ["creating", "updating", "deleting", "reading"];
 
-test("what other packages have pending stays, whatever it is, and is told in one sentence", async () => {
+test("what other packages have pending stays, whatever it is, and is reported in one sentence", async () => {
   const box = await stackSandbox();
   await box.up("Channel", "web", web);
   const created = box.popped();

@@ -51,7 +51,7 @@ const fakeCli = (
   return { place, asked: () => readFileSync(join(folder, "asked"), "utf8").trim().split("\n") };
 };
 
-test("holders are told by kind and id; what is only looked up holds nothing", () => {
+test("holders are named by kind and id; what is only looked up holds nothing", () => {
   const states = stateOf([
     { kind: "Channel", name: "a", id: "1", serial: "0a" },
     { kind: "Participant", name: "p", id: "1" },
@@ -145,7 +145,7 @@ test("the own state alone takes one command, and is never complete", async () =>
   expect(asked()).toEqual(["stack export --non-interactive"]);
 });
 
-test("why a state cannot be read is told in Pulumi's words", async () => {
+test("why a state cannot be read is reported in Pulumi's words", async () => {
   const reasons: string[] = [];
   const { place } = fakeCli({ prod: "" });
   const at = { ...place, stack: "nowhere" };
@@ -267,7 +267,7 @@ const lock = (folder: string, ...path: string[]): void => {
   );
 };
 
-test("the lock of a file backend is looked at anew each time, and told with who holds it", async () => {
+test("the lock of a file backend is looked at anew each time, and reported with who holds it", async () => {
   const folder = backend();
   const look = await reader(`file://${folder}`);
   expect(await look()).toEqual({ state: "free" });

@@ -44,7 +44,7 @@ describe.each(kinds)("$kind", ({ fields, rule }) => {
   });
 });
 
-test.each(everyField)("a change of $label is told at its place, briefly", ({ name, field }) => {
+test.each(everyField)("a change of $label is reported at its place, briefly", ({ name, field }) => {
   const changed = anyValue(field).chain((from) => {
     const others = mutationsOf(field, from);
     return others.length === 0
@@ -91,7 +91,7 @@ test("changes come in the order of the fields, with what is there and what comes
   ]);
 });
 
-test("items are told by their identity, entries by their key, secrets not at all", () => {
+test("items are named by their identity, entries by their key, secrets not at all", () => {
   const from = {
     roles: [
       role("custom_bot", { headers: { "X-A": "canary-1", b: "canary-same", c: "canary-2" } }),
@@ -148,7 +148,7 @@ test.each(kinds)("what is not known yet is no name and no text of $kind", ({ fie
   );
 });
 
-test("a bot that is made in the same run is told by its place", () => {
+test("a bot that is made in the same run is named by its place", () => {
   const bot = (participant: string) => ({
     applications: { botConfiguration: { bots: [{ application: "A", participant }] } },
   });
@@ -164,7 +164,7 @@ test("a bot that is made in the same run is told by its place", () => {
   ]);
 });
 
-test("another order is told where the order counts", () => {
+test("another order is reported if the order counts", () => {
   const bots = ["P", "Q"].map((participant) => ({ application: "A", participant }));
   const of = (list: unknown[], agents: string[]) => ({
     applications: { botConfiguration: { bots: list }, agentConfiguration: { agents } },

@@ -131,7 +131,7 @@ const ownForm = (value: unknown): unknown => {
   return { ...Object.fromEntries(kept.map(([name, of]) => [name, ownForm(of)])), added: 7 };
 };
 
-test("what the service tells in its own form is what `extra` said", () => {
+test("what the service gives in its own form is what `extra` said", () => {
   fc.assert(
     fc.property(json.object, (prior) => {
       const live = frozen(ownForm(prior) as JsonObject);

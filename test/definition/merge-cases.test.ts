@@ -40,7 +40,7 @@ test("a whole object that leaves `extra` goes, but for what was never the progra
   expect(merge(channel, live, desired, prior).body).toEqual({ type: "t", a: { c: { f: 2 } } });
 });
 
-test("a list of `extra` stays as the service tells it where that means the same, else is replaced", () => {
+test("a list of `extra` stays as the service gives it if that means the same, else is replaced", () => {
   const live = { type: "t", tags: [{ name: "a", id: 7 }, null] };
   const same = { type: "t", tags: [{ name: "a", note: null }, null] };
   const other = { type: "t", tags: [{ name: "b" }] };
@@ -157,14 +157,14 @@ test("references that the service expands stay whole, until they point elsewhere
   );
 });
 
-test("an entry point that is another one does not keep what was told of the last", () => {
+test("an entry point that is another one does not keep what was said of the last", () => {
   const at = (entryPoint: JsonObject) => ({ name: "a", chatConfigurations: { entryPoint } });
   const live = at({ id: 1007, name: "main" });
   expect(merge(account, live, at({ id: "1007" })).body).toEqual(at({ id: "1007", name: "main" }));
   expect(merge(account, live, at({ id: "1008" })).body).toEqual(at({ id: "1008" }));
 });
 
-test("hand-set headers stay where they are shown, and are told where they are hidden", () => {
+test("hand-set headers stay where they are shown, and are reported where they are hidden", () => {
   const app = (...roles: JsonObject[]) => ({ name: "app", description: "d", roles });
   const headers = (value?: string | null) => [{ name: "X-Key", value, order: 1 }];
   const desired = app(role("custom_bot"), role("acme_bot"));

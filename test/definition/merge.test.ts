@@ -99,7 +99,7 @@ describe.each(kinds)("$kind", (definition) => {
   });
 
   test.each(["mask", "omit"] as const)(
-    "where the service would %s secrets, each that is not the program's is told, and no mask is written",
+    "where the service would %s secrets, each that is not the program's is reported, and no mask is written",
     (way) => {
       fc.assert(
         fc.property(anyValues(fields, rule), (values) => {

@@ -310,7 +310,7 @@ const properties = resources.flatMap((definition) =>
     .map((name) => ({ definition, name })),
 );
 
-test("a property that is one letter off is told with one that there is", () => {
+test("a property that is one letter off is reported with one that there is", () => {
   const typed = fc
     .constantFrom(...properties)
     .chain(({ definition, name }) => fc.tuple(fc.constant(definition), withTypo(name)));
@@ -342,7 +342,7 @@ const below = (holders: readonly string[], inner: JsonObject): JsonObject =>
     return { [name]: name === holder ? held : [held] };
   }, inner);
 
-test("a property that is given some levels too high is told where it belongs", () => {
+test("a property that is given some levels too high is shown where it belongs", () => {
   const misplaced = fc
     .constantFrom(...nested)
     .chain((property) =>
@@ -375,16 +375,16 @@ const outputs = [
   JSON.stringify({ channel: pulumi.output("x") }),
 ] as const;
 
-test("an output inside a text is told wherever a value can stand, also as an id and below extra", () => {
+test("an output inside a text is reported wherever a value can stand, also as an id and below extra", () => {
   const places = nested.filter(({ path }) => !path.includes("[]"));
   const given = fc.record({ place: fc.constantFrom(...places), text: fc.constantFrom(...outputs) });
   fc.assert(
     fc.property(given, ({ place: { definition, holders, name, path }, text }) => {
       const wanted = text === outputs[0] ? "pulumi.interpolate" : "pulumi.jsonStringify";
-      const told = (found: readonly Violation[], where: string) =>
+      const reported = (found: readonly Violation[], where: string) =>
         expect(found.find((each) => each.path === where)?.rule).toContain(wanted);
-      told(fieldViolations(definition, below(holders, { [name]: text })), path);
-      told(
+      reported(fieldViolations(definition, below(holders, { [name]: text })), path);
+      reported(
         extraViolations(definition, { unknown: [{ [name]: text }] }),
         `extra.unknown[0].${name}`,
       );

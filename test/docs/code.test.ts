@@ -32,7 +32,7 @@ const head = [
 const moduleOf = ({ code }: CodeBlock): string =>
   /^import /m.test(code) ? `export {};\n${code}` : `${head}\nexport {};${code}`;
 
-const told = (block: CodeBlock, { start = 0, messageText, file }: ts.Diagnostic): string => {
+const reported = (block: CodeBlock, { start = 0, messageText, file }: ts.Diagnostic): string => {
   const line = file ? file.getLineAndCharacterOfPosition(start).line : 0;
   const text = ts.flattenDiagnosticMessageText(messageText, " ");
   return `${block.page}:${block.line + line - 1}: ${text}`;
@@ -50,7 +50,7 @@ test("every TypeScript block of every page compiles", () => {
     return [
       ...program.getSyntacticDiagnostics(source),
       ...program.getSemanticDiagnostics(source),
-    ].map((diagnostic) => told(block, diagnostic));
+    ].map((diagnostic) => reported(block, diagnostic));
   });
   expect(errors).toEqual([]);
 });

@@ -10,7 +10,7 @@ import { onlyChecked, pageRuns } from "./page-runs.js";
 
 const root = join(__dirname, "..", "..");
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
-const told = ({ page, line, text }: { page: string; line: number; text: string }): string =>
+const reported = ({ page, line, text }: { page: string; line: number; text: string }): string =>
   `${page}:${line}: ${text}`;
 
 /** Why the command line would refuse these words; undefined where it takes them. Nothing is run. */
@@ -47,7 +47,7 @@ const problemsOf = (text: string): readonly string[] =>
 test("the command line takes every command of every shell block", () => {
   expect(pageCommands.length).toBeGreaterThan(70);
   const wrong = pageCommands.flatMap((command) =>
-    problemsOf(command.text).map((problem) => `${told(command)}: ${problem}`),
+    problemsOf(command.text).map((problem) => `${reported(command)}: ${problem}`),
   );
   expect(wrong).toEqual([]);
 });
@@ -61,7 +61,7 @@ test("the command line takes every command that a page names in its text", () =>
   const wrong = named.flatMap((command) =>
     problemsOf(command.text.replaceAll(/[<>…]/g, "x"))
       .filter((problem) => !lacks.test(problem))
-      .map((problem) => `${told(command)}: ${problem}`),
+      .map((problem) => `${reported(command)}: ${problem}`),
   );
   expect(wrong).toEqual([]);
 });
@@ -138,7 +138,7 @@ test("every command of every page is run by a test, or stands in the short list 
     if (run.way === "the program") return false;
     return wordsOf(text).some((word) => !source.includes(word));
   });
-  expect(loose.map(told)).toEqual([]);
+  expect(loose.map(reported)).toEqual([]);
 });
 
 test("nothing in the list of those that are only checked is of the past", () => {

@@ -9,11 +9,11 @@ const rows = readPage("docs/emulator.md")
   .filter(([, kinds = "", , members]) => kinds.startsWith("`") && members !== undefined);
 
 test.each(Object.entries(faultKinds))(
-  "the page tells the fault %s and its members",
+  "the page explains the fault %s and its members",
   (kind, { members }) => {
-    const told = rows.find(([, kinds = ""]) => kinds.split(", ").includes(`\`${kind}\``));
-    const named = [...(told?.[3] ?? "").matchAll(/`(\w+)`/g)].map(([, name]) => name);
-    expect(told).toBeDefined();
+    const reported = rows.find(([, kinds = ""]) => kinds.split(", ").includes(`\`${kind}\``));
+    const named = [...(reported?.[3] ?? "").matchAll(/`(\w+)`/g)].map(([, name]) => name);
+    expect(reported).toBeDefined();
     expect(named).toEqual(Object.keys(members));
   },
 );

@@ -88,7 +88,7 @@ test("a conversation that is shown grows by what is new in it", async () => {
   expect((await look(service, "", "no-such-conversation")).conversation).toBeUndefined();
 });
 
-test("after a reset, and with another emulator, everything is told anew", async () => {
+test("after a reset, and with another emulator, everything is sent anew", async () => {
   const service = await withSample();
   await service.call("GET", "/channels");
   const one = await look(service);
@@ -108,7 +108,7 @@ test("after a reset, and with another emulator, everything is told anew", async 
     expect(entriesIn(await look(other, odd), "conversations")).toHaveLength(3);
 });
 
-test("no secret is told, whatever the service itself would show", async () => {
+test("no secret is shown, whatever the service itself would show", async () => {
   const service = await withSample();
   await service.control("PUT", "/switches", { secrets: "echo" });
   const key = "authentications/10000000-0000-4000-8000-000000000000";

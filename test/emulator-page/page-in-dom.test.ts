@@ -108,7 +108,7 @@ test("a message that is sent by hand shows up, with its call and what is left of
   expect(call).toMatchObject({ clientId: "page", status: 202 });
 });
 
-test("a fault is set and told, and a switch is turned", async () => {
+test("a fault is set and shown, and a switch is turned", async () => {
   await view("#faults", "Nothing is to go wrong.");
   const form = find('form[aria-label="Add a fault"]');
   const [on, kind] = form.querySelectorAll("select");

@@ -142,7 +142,7 @@ test("conversations are filtered by customer, address and state", () => {
   expect(isConversationWanted({ ...conversation, phase: "ended" }, ["", "running"])).toBe(false);
 });
 
-test("a fault is told in a sentence, and takes what was typed", () => {
+test("a fault is described in a sentence, and takes what was typed", () => {
   expect(ruleText({ on: "GET /channels", kind: "status", status: 503, times: 2, after: 1 })).toBe(
     "GET /channels: status, status 503, after 1 call, 2 times",
   );
@@ -159,7 +159,7 @@ test("a fault is told in a sentence, and takes what was typed", () => {
   ]).toEqual([true, false, false]);
 });
 
-test("a refusal is told in the words of control or of the service", () => {
+test("a refusal is shown in the words of control or of the service", () => {
   expect(refusalText({ error: "There is no switch x." }, 400)).toBe("There is no switch x.");
   const details = [
     { key: "a", value: "is missing" },

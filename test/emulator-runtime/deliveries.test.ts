@@ -86,7 +86,7 @@ test("a callback that is stuck holds up neither other conversations nor the othe
   expect(customer.messageIds).toEqual(["m-3"]);
 });
 
-test("a callback that answers too late is told again", async () => {
+test("a callback that answers too late is called again", async () => {
   const { service, begin, bot, logged } = await hub({ callbackDeadlineMs: 1000 });
   bot.answer = (_call, response, place) => {
     if (place > 1) response.writeHead(200).end();

@@ -110,7 +110,7 @@ test.each(["truncate", "not-json", "no-id", "drip", "huge"])(
 
 const mails = async ({ service }: Hub) => service.emulator.control.mailbox();
 
-test("whoever looks after a callback is told of each message that is given up", async () => {
+test("whoever looks after a callback learns of each message that is given up", async () => {
   const all = await hub({ switches: { deliveryRetries: 1 } });
   all.bot.answer = answering(500);
   const conversation = await all.begin();
@@ -139,7 +139,7 @@ test("whoever looks after a callback is told of each message that is given up", 
 test.each([
   ["first", ["m-1", "m-4"]],
   ["none", []],
-])("with the switch notificationMails=%s they are told of %j", async (when, told) => {
+])("with the switch notificationMails=%s they are reported of %j", async (when, reported) => {
   const all = await hub({ switches: { deliveryRetries: 0 } });
   await all.service.control("PUT", "/switches", { notificationMails: when });
   for (const [place, status] of [500, 500, 200, 500].entries()) {
@@ -147,10 +147,10 @@ test.each([
     await all.begin({ messageId: `m-${place + 1}` });
     await all.logged(place + 1);
   }
-  expect((await mails(all)).map(({ messageId }) => messageId)).toEqual(told);
+  expect((await mails(all)).map(({ messageId }) => messageId)).toEqual(reported);
 });
 
-test("nobody is told where nobody has the role", async () => {
+test("nobody is notified if nobody has the role", async () => {
   const all = await hub({ customers: false });
   await all.send(message(await all.begin(), "custom_bot", "text"));
   await all.logged(2);

@@ -249,7 +249,7 @@ test("20,000 calls that wait are given up, or let another by, in no time", async
 
 const minute = 60_000;
 
-test("every answer tells the emulator's own time, also when its clock is moved by hand", async () => {
+test("every answer gives the emulator's own time, also when its clock is moved by hand", async () => {
   const service = await running({ clock: "manual" });
   const channel = kindOf("Channel");
   const id = await service.make(channel);

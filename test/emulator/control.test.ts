@@ -38,7 +38,7 @@ test("stats count calls by endpoint, refused ones apart, and tokens", async () =
   });
 });
 
-test("the log tells every call in order, without secret, token or body", async () => {
+test("the log lists every call in order, without secret, token or body", async () => {
   const own = await running();
   const id = await own.make(kindOf("Authentication"));
   await own.call("GET", `/authentications/${id}?secret=in-the-query`);
@@ -218,7 +218,7 @@ test("it carries the secret, and says where it is missing", async () => {
   await expect(refused).rejects.not.toThrow(secret);
 });
 
-test("what is no emulator is told from one", async () => {
+test("what is no emulator is distinguished from one", async () => {
   const server = createServer((request, response) => {
     if (request.url === "/down/log") response.writeHead(502).end("<h1>Bad gateway</h1>");
     else response.end('[{"at": 5}]');

@@ -113,7 +113,7 @@ test.each([
   ["no redirect_uri", { redirect_uri: undefined }],
   ["another redirect_uri", { redirect_uri: "https://evil.example.com/back" }],
   ["a longer redirect_uri", { redirect_uri: `${redirectUri}/more` }],
-])("%s is told and sends nobody anywhere", async (_, changes) => {
+])("%s is explained and sends nobody anywhere", async (_, changes) => {
   const reply = await authorize(changes);
   expect(reply).toMatchObject({ status: 400, json: { error: "invalid_request" } });
   expect(reply.headers.location).toBeUndefined();

@@ -59,7 +59,7 @@ test("the refusal names the scopes that would do", async () => {
   });
 });
 
-test("a missing scope is told before a missing object and a wrong body", async () => {
+test("a missing scope is reported before a missing object and a wrong body", async () => {
   const token = tokens.get("R") ?? null;
   expect(
     (await service.call("DELETE", `/channels/${randomUUID()}`, undefined, { token })).status,

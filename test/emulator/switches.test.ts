@@ -43,7 +43,7 @@ const table: Readonly<Record<string, readonly unknown[]>> = {
 
 const put = (switches: object) => service.control("PUT", "/switches", switches);
 
-test("GET /switches tells the position of every switch, the defaults at first", async () => {
+test("GET /switches gives the position of every switch, the defaults at first", async () => {
   const own = await running();
   const defaults = Object.entries(table).map(([name, [value]]) => [name, value]);
   expect((await own.control("GET", "/switches")).json).toEqual(Object.fromEntries(defaults));

@@ -245,7 +245,7 @@ const statusLineTo = (address: string) => {
   return engineStatusLine();
 };
 
-test("a row ends as it was told last, though the engine takes calls in any order", async () => {
+test("a row ends as it was reported last, though the engine takes calls in any order", async () => {
   const { address, taken } = await engineThatTakesLastFirst();
   const show = statusLineTo(address);
   const rows = ["a", "b", undefined];

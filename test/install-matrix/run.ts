@@ -33,8 +33,15 @@ const runIn =
 const packed = async (folder: string, signal: AbortSignal): Promise<MatrixPackage> => {
   const root = packageRoot();
   const run = runIn(root, process.env, signal);
-  const told = await run("npm", "pack", "--ignore-scripts", "--json", "--pack-destination", folder);
-  const [{ filename }] = JSON.parse(told) as readonly [{ readonly filename: string }];
+  const reported = await run(
+    "npm",
+    "pack",
+    "--ignore-scripts",
+    "--json",
+    "--pack-destination",
+    folder,
+  );
+  const [{ filename }] = JSON.parse(reported) as readonly [{ readonly filename: string }];
   const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
     readonly peerDependencies: Readonly<Record<string, string>>;
     readonly devDependencies: Readonly<Record<string, string>>;

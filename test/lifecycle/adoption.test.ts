@@ -73,9 +73,9 @@ describe.each(resources.map(({ kind }) => kind))("%s", (kind) => {
     const { made, id } = await byHand(kind, { region: "eu", active: false });
     const { failures } = await preview(kind, inputsFor(made, { adopt: true }));
     expect(failures).toEqual([]);
-    expect(hub.told).toHaveLength(1);
-    expect(hub.told[0]).toContain(`adopts the ${definitionOf(kind).noun} "by-hand" (id ${id})`);
-    expect(hub.told[0]).toMatch(
+    expect(hub.reported).toHaveLength(1);
+    expect(hub.reported[0]).toContain(`adopts the ${definitionOf(kind).noun} "by-hand" (id ${id})`);
+    expect(hub.reported[0]).toMatch(
       /stays, as the program does not declare it:[\s\S]*active[\s\S]*region/,
     );
     expect((await hub.calls()).every((call) => call.startsWith("GET"))).toBe(true);
@@ -179,8 +179,8 @@ test("the preview of an adoption never shows a secret", async () => {
     headers: { "X-Key": "canary-of-the-program" },
   }));
   await preview("ClientApplication", inputsFor(made, { adopt: true, roles }));
-  expect(hub.told.join()).not.toContain("canary");
-  expect(hub.told.join()).not.toContain("acme");
+  expect(hub.reported.join()).not.toContain("canary");
+  expect(hub.reported.join()).not.toContain("acme");
 });
 
 test("an object that is adopted by its id keeps its name where the program gives none", async () => {
@@ -210,11 +210,11 @@ test("the preview of an adoption shows what extra changes, and no value of it", 
   const extra = { region: "us", limits: { a: 1, b: 3 }, key: "canary-1", auth: { t: "canary-2" } };
   const inputs = kiosk({ adopt: true, extra, extraSecrets: ["key", "auth.t"] });
   expect((await hub.of("Channel").check({}, inputs)).failures).toEqual([]);
-  const [told] = hub.told;
-  expect(told).toContain("extra.region: [secret] → [secret]");
-  expect(told).toContain("extra.limits.b: [secret] → [secret]");
-  expect(told).toContain("extra.key: [secret] → [secret]");
-  expect(told).not.toMatch(/canary|limits\.a|no field changes/);
+  const [reported] = hub.reported;
+  expect(reported).toContain("extra.region: [secret] → [secret]");
+  expect(reported).toContain("extra.limits.b: [secret] → [secret]");
+  expect(reported).toContain("extra.key: [secret] → [secret]");
+  expect(reported).not.toMatch(/canary|limits\.a|no field changes/);
 });
 
 test("the preview of an adoption shows the member that gives way to the chosen one", async () => {
@@ -223,7 +223,7 @@ test("the preview of an adoption shows the member that gives way to the chosen o
   hub.nextRun([]);
   const oauth2 = { tokenRequestUrl: "https://x.example.com/", method: "POST" };
   await hub.of("Authentication").check({}, owned("b", { name: "web", adopt: true, oauth2 }));
-  expect(hub.told[0]).toMatch(/goes, as the program chose another in its place:\n\s+basicAuth/);
+  expect(hub.reported[0]).toMatch(/goes, as the program chose another in its place:\n\s+basicAuth/);
 });
 
 test("the preview of an adoption speaks of a mark only where one is written", async () => {
@@ -232,10 +232,10 @@ test("the preview of an adoption speaks of a mark only where one is written", as
   await hub.service.create(channel, wireChannel);
   hub.nextRun([]);
   await hub.of("Channel").check({}, kiosk({ adopt: true }));
-  expect(hub.told[0]).toMatch(/no field changes$/);
+  expect(hub.reported[0]).toMatch(/no field changes$/);
 });
 
-test("what extra changes is told wherever it is, and nothing where it says the same", () => {
+test("what extra changes is reported wherever it is, and nothing where it says the same", () => {
   const json = fc.jsonValue({ maxDepth: 3 });
   const objects = fc.dictionary(fc.stringMatching(/^[a-z]{1,3}$/), json);
   fc.assert(
@@ -243,8 +243,8 @@ test("what extra changes is told wherever it is, and nothing where it says the s
       expect(extraChanges(live, live)).toEqual([]);
       for (const { path } of extraChanges(live, extra)) expect(path).toMatch(/^extra\./);
       for (const paths of [[], Object.keys(extra), [""]]) {
-        const told = extraChanges(live, { ...extra, s: { t: "canary" } }, paths);
-        for (const { from = "[secret]", to } of told)
+        const reported = extraChanges(live, { ...extra, s: { t: "canary" } }, paths);
+        for (const { from = "[secret]", to } of reported)
           expect([from, to]).toEqual(["[secret]", "[secret]"]);
       }
     }),

@@ -113,7 +113,7 @@ test("a vendor's own word is mapped both ways", async () => {
 test.each([
   ["status-after-commit", undefined],
   ["status", /its answer is not JSON/],
-] as const)("where only pages answer a PUT (%s), the object tells", async (kind, failure) => {
+] as const)("where only pages answer a PUT (%s), the object decides", async (kind, failure) => {
   const { id, state } = await make("Channel", kiosk());
   await hub.faults({ on: "PUT /channels/{id}", kind, status: 200, body: "<html>", times: 9 });
   const changes = { displayName: "New", description: "A person's words" };
@@ -176,7 +176,7 @@ const full = () =>
     extra: { region: "eu" },
   });
 
-const expectBare = async (): Promise<void> => {
+const expectUnmarked = async (): Promise<void> => {
   const [object] = await hub.objects("channels");
   expect(object).not.toHaveProperty("restrictions");
   expect(object).not.toHaveProperty("region");
@@ -199,7 +199,7 @@ test("a replacement that deletes first removes what the program removed, also in
   expect(failure.id).toBe(id);
   hub.nextRun();
   await change("Channel", id, unsealed(failure.properties), kiosk());
-  await expectBare();
+  await expectUnmarked();
 });
 
 // Not so yet: nothing tells what the program said before.
@@ -208,5 +208,5 @@ test("a replacement that creates first removes what the program removed", async 
   hub.nextRun([{ kind: "Channel", id, owner: String(state.owner) }]);
   await make("Channel", kiosk());
   await hub.of("Channel").delete(id, state);
-  await expectBare();
+  await expectUnmarked();
 });

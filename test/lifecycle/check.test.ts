@@ -64,19 +64,19 @@ const environmentOf = (change: Record<string, string | undefined>) => ({
 });
 
 const checkedWith = async (environment: Record<string, string | undefined>, olds: Json = {}) => {
-  const told: string[] = [];
+  const reported: string[] = [];
   const settings = (profile?: string) =>
     readSettings({ environment, config: () => undefined }, profile);
   const run = createRun(
     async () => {
       throw new Error("no connection is needed");
     },
-    { settings, notify: (text) => void told.push(text) },
+    { settings, notify: (text) => void reported.push(text) },
   );
   const channel = resources.find(({ kind }) => kind === "Channel");
   if (!channel) throw new Error("no channel");
   const { failures } = await lifecycle(channel, run).check(olds, kiosk());
-  return { reasons: failures.map(({ reason }) => reason).join(), told: told.join() };
+  return { reasons: failures.map(({ reason }) => reason).join(), reported: reported.join() };
 };
 
 test.each([
@@ -90,18 +90,18 @@ test.each([
 });
 
 test("settings that are missing are a warning in the preview", async () => {
-  const { reasons, told } = await checkedWith(
+  const { reasons, reported } = await checkedWith(
     environmentOf({ CONVERSATION_CLIENT_SECRET: undefined }),
   );
   expect(reasons).toBe("");
-  expect(told).toContain("CONVERSATION_CLIENT_SECRET");
+  expect(reported).toContain("CONVERSATION_CLIENT_SECRET");
 });
 
 test("a resource that does not change needs no settings", async () => {
   const { inputs } = await hub.of("Channel").check({}, kiosk());
   expect(await checkedWith({ CONVERSATION_PLAN: "no such plan" }, { ...inputs })).toEqual({
     reasons: "",
-    told: "",
+    reported: "",
   });
 });
 

@@ -183,11 +183,11 @@ test("a copy made long after its mark is not taken for a left-over, also under t
   expect(await hub.objects("channels")).toMatchObject([{ id: copy.id, displayName: "Kiosk" }]);
 });
 
-test("a left-over of ours is taken over and put into shape, and the user is told", async () => {
+test("a left-over of ours is taken over and put into shape, and the user is informed", async () => {
   const { id } = await make("Channel", kiosk({ displayName: "Old" }));
   hub.nextRun([]);
   expect((await make("Channel", kiosk({ displayName: "New" }))).id).toBe(id);
-  expect(hub.told.join()).toContain(`took over the channel "custom.kiosk" (id ${id})`);
+  expect(hub.reported.join()).toContain(`took over the channel "custom.kiosk" (id ${id})`);
   expect(await hub.objects("channels")).toMatchObject([{ displayName: "New" }]);
 });
 

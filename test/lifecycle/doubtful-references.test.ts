@@ -34,7 +34,7 @@ const saidOf = async (kind: string, example: unknown, path: string, id: string) 
   const steps = path.replaceAll("[]", ".[]").split(".");
   const inputs = owned("one", changed(withIds(example), steps, id) as Json);
   const { failures } = await hub.of(kind).check({}, inputs);
-  return [...failures.map(({ reason }) => reason), ...hub.told];
+  return [...failures.map(({ reason }) => reason), ...hub.reported];
 };
 
 const references = resources.flatMap((definition) =>
@@ -79,7 +79,7 @@ test("a reference that was given before is not spoken of again", async () => {
   const inputs = owned("app", { name: "app", roles });
   const lifecycle = hub.of("ClientApplication");
   const { inputs: old } = await lifecycle.check({}, inputs);
-  expect(hub.told).toHaveLength(1);
+  expect(hub.reported).toHaveLength(1);
   await lifecycle.check(JSON.parse(JSON.stringify(old)), inputs);
-  expect(hub.told).toHaveLength(1);
+  expect(hub.reported).toHaveLength(1);
 });

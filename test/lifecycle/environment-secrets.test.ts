@@ -158,7 +158,7 @@ test("where the variable is missing a preview warns, and the creation writes not
   await start();
   delete process.env.FROM_ENV_ONE;
   const inputs = await checked("Authentication", basicInputs(one));
-  expect(hub.told).toEqual([
+  expect(hub.reported).toEqual([
     'Authentication "web": a secret of it is taken from the environment variable FROM_ENV_ONE (version 1), which is not set. A preview goes on without it; pulumi up will not.',
   ]);
   await expect(hub.of("Authentication").create(inputs)).rejects.toThrow(

@@ -57,10 +57,12 @@ test("where a PUT keeps what it leaves out, a run says what it cannot remove", a
     kiosk({ restrictions, extra: { region: "eu" } }),
   );
   const later = await steps.change("Channel", id, state, kiosk());
-  expect(hub.told.join()).toMatch(/still has restrictions, region, which the program declares no/);
+  expect(hub.reported.join()).toMatch(
+    /still has restrictions, region, which the program declares no/,
+  );
   hub.nextRun();
   await steps.change("Channel", id, later, kiosk({ displayName: "New" }));
-  expect(hub.told).toEqual([]);
+  expect(hub.reported).toEqual([]);
 });
 
 test.each([

@@ -35,7 +35,7 @@ const failures = async (): Promise<readonly string[]> => {
   return ended.map((each) => (each.status === "rejected" ? String(each.reason.stack) : ""));
 };
 
-test("refused credentials are told once for a run, and each resource says that it failed for them", async () => {
+test("refused credentials are reported once for a run, and each resource says that it failed for them", async () => {
   for (const said of [await failures(), await failures()]) {
     const whole = said.filter((text) => text.includes("clientSecret"));
     expect(whole).toHaveLength(1);

@@ -100,7 +100,11 @@ export class Engine {
         this.state.entries.delete(name);
         continue;
       }
-      Object.assign(entry, { outputs: bag(props), inputs: bag(inputs), incomplete: false });
+      Object.assign(entry, {
+        outputs: withPointer(props),
+        inputs: withPointer(inputs),
+        incomplete: false,
+      });
       await this.#of(entry.kind).diff(entry.id, entry.outputs, entry.inputs);
     }
   }
@@ -147,7 +151,7 @@ export class Engine {
       const { outs } = await this.#repeated(() =>
         this.#of(kind).update(old.id, old.outputs, inputs),
       );
-      Object.assign(old, { inputs, outputs: bag(outs), incomplete: false });
+      Object.assign(old, { inputs, outputs: withPointer(outs), incomplete: false });
     });
   }
 
@@ -175,7 +179,7 @@ export class Engine {
   async #checked(kind: string, olds: Json, news: Json): Promise<Json> {
     const { inputs, failures } = await this.#of(kind).check(olds, news);
     if (failures.length > 0) throw new Error(failures.map(({ reason }) => reason).join());
-    return bag(inputs);
+    return withPointer(inputs);
   }
 
   async #create(name: Name, kind: string, inputs: Json): Promise<void> {
@@ -191,10 +195,10 @@ export class Engine {
         const { id, outs } = goesOn
           ? { id: goesOn.id, ...(await this.#of(kind).update(goesOn.id, goesOn.outputs, inputs)) }
           : await this.#of(kind).create(inputs);
-        save(id, bag(outs), false);
+        save(id, withPointer(outs), false);
       } catch (error) {
         const { id, properties } = error as { id?: string; properties?: Json };
-        if (id) partial = { id, outputs: bag(properties) };
+        if (id) partial = { id, outputs: withPointer(properties) };
         throw error;
       }
     };
@@ -268,4 +272,4 @@ const levels = (entries: ReadonlyMap<Name, StateEntry>, condemned: ReadonlySet<N
   return level;
 };
 
-const bag = (value: unknown): Json => ({ ...unsealed(value ?? {}), __provider: "pointer" });
+const withPointer = (value: unknown): Json => ({ ...unsealed(value ?? {}), __provider: "pointer" });

@@ -59,11 +59,11 @@ const isFound = (
   // A list behind the truth hides it, and the mark of before `state move` is another one.
   if (faults.some(({ kind }) => kind === "stale-list")) return false;
   const isItsMark = mark?.resource === markOf(object.definition.kind, owner).resource;
-  return isNamed ? sight || isItsMark : sight && (isItsMark || !isOfThisWorld(mark));
+  return isNamed ? sight || isItsMark : sight && (isItsMark || !isPossible(mark));
 };
 
 /** Whether a mark is one of ours: what a text only looks like has no stack of this world. */
-const isOfThisWorld = (mark: Mark | undefined): boolean =>
+const isPossible = (mark: Mark | undefined): boolean =>
   mark !== undefined && mark.label !== "shop/prod other";
 
 /**

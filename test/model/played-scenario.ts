@@ -240,6 +240,6 @@ export const playScenario = async (
   settings: Settings,
   areFieldsFree = false,
 ): Promise<RunEnding> => {
-  const course = new PlayedScenario(stacks, third, scenario.setting);
-  return { wrong: await course.run(scenario, settings, areFieldsFree), took: course.took };
+  const played = new PlayedScenario(stacks, third, scenario.setting);
+  return { wrong: await played.run(scenario, settings, areFieldsFree), took: played.took };
 };

@@ -9,7 +9,7 @@ type Json = Record<string, unknown>;
 export interface Own {
   readonly before: string;
   /** What it was copied from, where it looks just like it. */
-  readonly twinOf?: string;
+  readonly counterpartOf?: string;
 }
 
 /** A member that a person set on an object. */

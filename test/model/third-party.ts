@@ -94,7 +94,7 @@ export class ThirdParty {
     await this.#claim(id);
   }
 
-  async #claim(id: string, more: Pick<Own, "twinOf"> = {}): Promise<void> {
+  async #claim(id: string, more: Pick<Own, "counterpartOf"> = {}): Promise<void> {
     const made = await this.#object(id);
     if (made) this.#own.set(id, { before: textOf(made.object), ...more });
   }
@@ -114,8 +114,8 @@ export class ThirdParty {
     this.#copies += 1;
     const body = isNew ? { ...rest, [name]: `${rest[name]}-copy-${this.#copies}` } : rest;
     const made = await this.#service.create(target.definition, body).catch(() => ({ id: "" }));
-    const isTwin = !isNew && age !== "much later";
-    await this.#claim(made.id, isTwin ? { twinOf: target.id } : {});
+    const isCounterpart = !isNew && age !== "much later";
+    await this.#claim(made.id, isCounterpart ? { counterpartOf: target.id } : {});
   }
 
   async #setMember(
@@ -171,11 +171,12 @@ export class ThirdParty {
   async look(adopted: ReadonlySet<string>, held: readonly HeldEntry[]): Promise<void> {
     const live = await this.live();
     const known = new Set(held.flatMap(({ ids }) => [...ids.values()]));
-    for (const [id, { before, twinOf }] of [...this.#own]) {
+    for (const [id, { before, counterpartOf }] of [...this.#own]) {
       const now = live.find((each) => each.id === id)?.object;
       if (now && textOf(now) === before && !known.has(id)) continue;
       this.#own.delete(id);
-      const isOriginalGone = twinOf !== undefined && !live.some((each) => each.id === twinOf);
+      const isOriginalGone =
+        counterpartOf !== undefined && !live.some((each) => each.id === counterpartOf);
       if (now && isOriginalGone) continue;
       if (adopted.has(id)) for (const set of membersLeftOn(id, before, held)) this.#note(set);
       else this.wrong.push(`a person's object ${id} was ${now ? "changed or taken" : "destroyed"}`);

@@ -1,7 +1,7 @@
 /** Rules of the provider that a test may switch off from outside, one at a time. */
 export const rules = [
-  "copies are told apart",
-  "a body tells whether it carries the mark",
+  "copies are distinguished",
+  "a body shows whether it carries the mark",
   "what is not declared stays",
   "what left extra goes",
   "hidden members are refused",

@@ -16,7 +16,7 @@ vi.mock(import("../../provider/lifecycle/ownership/mark.js"), async (original) =
   const actual = await original();
   return {
     ...actual,
-    isCopy: (...given) => !isOff("copies are told apart") && actual.isCopy(...given),
+    isCopy: (...given) => !isOff("copies are distinguished") && actual.isCopy(...given),
   };
 });
 
@@ -25,7 +25,7 @@ vi.mock(import("../../provider/lifecycle/update.js"), async (original) => {
   return {
     ...actual,
     leftOvers: (declared, objects, keep, states) =>
-      isOff("copies are told apart")
+      isOff("copies are distinguished")
         ? ownObjects(declared, objects, states).filter(({ id }) => id !== keep.id)
         : actual.leftOvers(declared, objects, keep, states),
   };
@@ -37,7 +37,7 @@ vi.mock(import("../../provider/lifecycle/resource.js"), async (original) => {
     ...actual,
     desiredBody: (declared, ...given) => {
       const desired = actual.desiredBody(declared, ...given);
-      return isOff("a body tells whether it carries the mark")
+      return isOff("a body shows whether it carries the mark")
         ? { ...desired, isMarked: declared.mark !== undefined }
         : desired;
     },
@@ -149,11 +149,11 @@ const weaknesses: Readonly<Record<string, Weakened>> = {
     }),
   },
   "taking copies for left-overs": {
-    off: "copies are told apart",
+    off: "copies are distinguished",
     focus: byHand((place) => ({ type: "copy", place, age: "soon", isRenamed: true })),
   },
   "taking marks that are on for marks that are there": {
-    off: "a body tells whether it carries the mark",
+    off: "a body shows whether it carries the mark",
     focus: (history) => saying("1000")(failing("cut-after")(history)),
   },
   "removing what carries the mark when a PUT is refused": {

@@ -86,7 +86,7 @@ test.each([
   ["an hour", 3_600_000, 3_600_000],
   ["less than nothing, as its clock was wrong", -9_000, 0],
 ])(
-  "after a new start of the machine the wall clock tells what has passed: %s",
+  "after a new start of the machine the wall clock says what has passed: %s",
   async (_, ms, passed) => {
     const one = opened();
     await swapped(one, "first");
@@ -112,14 +112,14 @@ test("what was not used for a week is removed", async () => {
 test("the file of the first release stays usable by it", async () => {
   mkdirSync(join(folder, "pulumi-conversation"));
   const old = new DatabaseSync(path());
-  old.exec("PRAGMA user_version = 1; CREATE TABLE buckets (key TEXT PRIMARY KEY, lesson TEXT)");
+  old.exec("PRAGMA user_version = 1; CREATE TABLE buckets (key TEXT PRIMARY KEY, learned TEXT)");
   old.exec("INSERT INTO buckets VALUES ('k', '4 0 1 0')");
   old.close();
   const store = opened();
   expect(await swapped(store, "first")).toBeUndefined();
   await store.close();
   const again = new DatabaseSync(path());
-  expect(again.prepare("SELECT lesson FROM buckets").all()).toEqual([{ lesson: "4 0 1 0" }]);
+  expect(again.prepare("SELECT learned FROM buckets").all()).toEqual([{ learned: "4 0 1 0" }]);
   expect(again.prepare("PRAGMA user_version").get()).toEqual({ user_version: 1 });
   again.close();
 });

@@ -95,11 +95,11 @@ test.each(["1", "60", "86400", "Fri, 02 Jan 2026 00:00:00 GMT"])(
       const time = new VirtualTime();
       const bucket = new TrueBucket(1, burst);
       const call = calling(time, bucket, line);
-      const told = async () => {
+      const reported = async () => {
         const answer = await call();
         return answer.status === 429 ? refusedWith({ "retry-after": header }) : answer;
       };
-      const { wallMs } = await makeCalls(time, pacer(time), 30 + burst, told);
+      const { wallMs } = await makeCalls(time, pacer(time), 30 + burst, reported);
       expect(wallMs).toBeLessThanOrEqual(30_000 * 1.02 + line.roundTripMs);
       expect(bucket.refused).toBeLessThanOrEqual(2);
     }
@@ -168,7 +168,7 @@ test("fetching a token is not held back, and after a refusal waits 1, 2, 4 secon
   expect(time.now()).toBe(7_000);
 });
 
-test("a caller that gives up while waiting is told so, sends nothing and holds up nobody", async () => {
+test("a caller that gives up while waiting gets its error, sends nothing and holds up nobody", async () => {
   const time = new VirtualTime();
   const pace = pacer(time, { burst: 1 });
   const bucket = new TrueBucket(1, 1);
@@ -211,23 +211,23 @@ test("an attempt that fails passes its failure on and frees its place", async ()
 
 test("waits are announced with the place in the queue, at most every 10 seconds", async () => {
   const time = new VirtualTime();
-  const told: (Wait & { at: number })[] = [];
-  const onWait = (wait: Wait) => told.push({ ...wait, at: time.now() });
+  const reported: (Wait & { at: number })[] = [];
+  const onWait = (wait: Wait) => reported.push({ ...wait, at: time.now() });
   const pace = pacer(time, { burst: 1, onWait });
   await makeCalls(time, pace, 16, calling(time, new TrueBucket(1, 1), line));
-  expect(told[0]).toMatchObject({ method: "POST", template: "/channels", queued: 15 });
-  expect(told.every(({ waitMs }) => waitMs > 2_000)).toBe(true);
-  expect(Math.max(...told.map(({ waitMs }) => waitMs))).toBeGreaterThan(14_000);
-  expect(told.length).toBeGreaterThanOrEqual(12);
-  expect(told.length).toBeLessThanOrEqual(20);
+  expect(reported[0]).toMatchObject({ method: "POST", template: "/channels", queued: 15 });
+  expect(reported.every(({ waitMs }) => waitMs > 2_000)).toBe(true);
+  expect(Math.max(...reported.map(({ waitMs }) => waitMs))).toBeGreaterThan(14_000);
+  expect(reported.length).toBeGreaterThanOrEqual(12);
+  expect(reported.length).toBeLessThanOrEqual(20);
 });
 
 test("a wait that a refusal has made longer is announced at once", async () => {
   const time = new VirtualTime();
-  const told: (Wait & { readonly caller: number; readonly at: number })[] = [];
+  const reported: (Wait & { readonly caller: number; readonly at: number })[] = [];
   const caller = new AsyncLocalStorage<number>();
   const onWait = (wait: Wait) =>
-    told.push({ ...wait, caller: caller.getStore() ?? -1, at: time.now() });
+    reported.push({ ...wait, caller: caller.getStore() ?? -1, at: time.now() });
   const pace = pacer(time, { burst: 1, onWait });
   // Half of the rate that the pacer knows, so that calls are refused all the time.
   const bucket = new TrueBucket(0.5, 1);
@@ -243,8 +243,8 @@ test("a wait that a refusal has made longer is announced at once", async () => {
   );
   await time.during(Promise.all(calls));
   expect(bucket.refused).toBeGreaterThan(0);
-  for (const { caller: who, at, waitMs } of told) {
-    const next = told.find((later) => later.caller === who && later.at > at);
+  for (const { caller: who, at, waitMs } of reported) {
+    const next = reported.find((later) => later.caller === who && later.at > at);
     // What was told last holds until the call goes, or something else is told.
     expect(Math.min(next?.at ?? Number.POSITIVE_INFINITY, gone[who] ?? 0) - at).toBeLessThanOrEqual(
       waitMs + 3000,
@@ -402,7 +402,7 @@ test.each([
   ["enterprise", "basic", 0.5],
   ["basic", "developer", 0.16],
 ] as const)(
-  "the configured plan %s is doubted where it is %s, and the user is told once",
+  "the configured plan %s is doubted where it is %s, and the user is warned once",
   async (plan, real, rate) => {
     const time = new VirtualTime();
     const notices: string[] = [];

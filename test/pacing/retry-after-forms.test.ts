@@ -247,7 +247,7 @@ test("a probe waits a minute at most", () =>
   ));
 
 describe("a command that only waits", () => {
-  const told = async (headers: Record<string, string>) => {
+  const reported = async (headers: Record<string, string>) => {
     await using hub = await FakeHub.start(raw(429, "", headers));
     const said: string[] = [];
     const clock = new JumpingClock();
@@ -266,7 +266,7 @@ describe("a command that only waits", () => {
   test.each(["999999999", "Fri, 31 Dec 9999 23:59:59 GMT"])(
     "says once that the service asks for %s, and ends with it",
     async (value) => {
-      const { said, error } = await told({ "retry-after": value });
+      const { said, error } = await reported({ "retry-after": value });
       expect(said).toEqual([
         expect.stringMatching(
           /^GET \/\w+ is refused for its rate \(429\), and the service asks to wait longer than is believed \(Retry-After: .*\)\. Trying again, for up to 1 min /,
@@ -279,7 +279,7 @@ describe("a command that only waits", () => {
   );
 
   test.each(["-5", "soon"])("says once that it is refused where it asks for %s", async (value) => {
-    const { said, error } = await told({ "retry-after": value });
+    const { said, error } = await reported({ "retry-after": value });
     expect(said).toEqual([
       expect.stringMatching(
         /^GET \/\w+ is refused for its rate \(429\)\. Trying again, for up to 59 min /,

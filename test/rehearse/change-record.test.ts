@@ -23,7 +23,7 @@ const recordOf = (passes: boolean, digit: string): ChangeRecord =>
     {
       ...{ operation: "up", project: "shop", stack: "prod", plan: "basic", parallel: 8 },
       outcome: {
-        ...{ passes, totalSeconds: 1.5, totalCalls: 1, objects: 1, settled: true },
+        ...{ passes, totalSeconds: 1.5, totalCalls: 1, objects: 1, isIdempotent: true },
         calls: [{ method: "POST", template: "/channels", status: 201, seconds: 0.25 }],
         steps: [],
         refusals: [],
@@ -31,7 +31,7 @@ const recordOf = (passes: boolean, digit: string): ChangeRecord =>
         changes: [{ change: "made", kind: "Channel", name: "web" }],
         undeclared: [],
       },
-      ...{ otherReadings: [], sameEitherWay: ["put"], notes: ["a note"] },
+      ...{ alternatives: [], unaffectedSwitches: ["put"], notes: ["a note"] },
     },
     ["--target", "urn:x"],
     {

@@ -30,10 +30,10 @@ const rehearsal: Rehearsal = {
     changes: [{ change: "changed", kind: "Channel", name: "web", id, members: ["icon"] }],
     undeclared: [{ kind: "Account", name: long, id }],
   },
-  otherReadings: [
+  alternatives: [
     { switches: { put: "keep" }, passes: true, differences: ["Afterwards it is so."] },
   ],
-  sameEitherWay: ["staleModified"],
+  unaffectedSwitches: ["staleModified"],
   notes: ["A note."],
 };
 
@@ -53,8 +53,8 @@ test("one that goes through unless the service behaves otherwise says so", () =>
   const { refusals: _, ...outcome } = rehearsal.outcome;
   const passing = {
     ...rehearsal,
-    outcome: { ...outcome, refusals: [], passes: true, settled: true },
-    otherReadings: [{ switches: { put: "keep" }, passes: false, differences: ["x"] }],
+    outcome: { ...outcome, refusals: [], passes: true, isIdempotent: true },
+    alternatives: [{ switches: { put: "keep" }, passes: false, differences: ["x"] }],
   };
   const text = rehearsalReport(passing);
   expect(text).toContain("will go through unless the service behaves otherwise");

@@ -28,14 +28,15 @@ const changelog = `# Changelog
 
 - The first.
 `;
-const bare = {
+const unready = {
   "package.json": JSON.stringify({ name: "pulumi-conversation", version: "0.2.0" }),
   "README.md": "git clone <this repository> && cd pulumi-conversation",
   "SECURITY.md": "the repository's security advisories.",
   "CHANGELOG.md": changelog,
 };
-const ready = withRepository(bare, address);
-const withChangelog = (text: string) => withRepository({ ...bare, "CHANGELOG.md": text }, address);
+const ready = withRepository(unready, address);
+const withChangelog = (text: string) =>
+  withRepository({ ...unready, "CHANGELOG.md": text }, address);
 
 test("a release that is ready has no problems", () => {
   expect(releaseProblems(ready, "v0.2.0")).toEqual([]);
@@ -66,7 +67,7 @@ test("nothing is left as unreleased", () => {
 });
 
 test("the repository is named, linked everywhere, and the one that publishes", () => {
-  expect(releaseProblems(bare, "v0.2.0")).toEqual([
+  expect(releaseProblems(unready, "v0.2.0")).toEqual([
     "package.json names no repository: npm run repository -- <address>",
   ]);
   const newer = { ...ready, "CHANGELOG.md": changelog };

@@ -20,7 +20,7 @@ const recorder = () => {
 const lineOf = ({ method, template, attempt }: RequestEvent, rest: unknown): string =>
   `${method} ${template} ${attempt}: ${rest}`;
 
-test("hooks are told of every attempt, and of the token, by templates", async () => {
+test("hooks see every attempt, and of the token, by templates", async () => {
   const { requests, responses, hooks } = recorder();
   const handle = inTurn(json(429, {}), raw(503, ""), json(200, { id: "c-1" }));
   await using live = await connectedClient(handle, {}, hooks);
@@ -55,7 +55,7 @@ test("an attempt without an answer has no status", async () => {
   });
 });
 
-test("calls of other services are told by their own templates, without what is filled in", async () => {
+test("calls of other services are reported by their own templates, without what is filled in", async () => {
   const { responses, hooks } = recorder();
   await using live = await connectedClient(json(200, {}), {}, hooks);
   await live.client.request({
@@ -69,7 +69,7 @@ test("calls of other services are told by their own templates, without what is f
   expect(responses.at(-1)?.template).toBe("/portals/{portalID}/search/typeahead");
 });
 
-test("transfers are told without their address", async () => {
+test("transfers are reported without their address", async () => {
   const { responses, hooks } = recorder();
   await using hub = await AssetHub.start();
   hub.content = [status(503), status(200)];

@@ -60,7 +60,7 @@ test("a function may check the token, at once or later; only true passes", async
   expect(checked[0]).toBe("abc");
 });
 
-test("a check that fails lets nothing pass, and is told", async () => {
+test("a check that fails lets nothing pass, and is reported", async () => {
   const failure = new Error("no connection");
   const { deliver, errors, received } = receiver({
     authenticate: { bearer: () => Promise.reject(failure) },

@@ -1,6 +1,6 @@
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import { expect, test } from "vitest";
-import { ManualClock, settled } from "../service/support/clocks.js";
+import { ManualClock, nextTurn } from "../service/support/clocks.js";
 import { message, receiver, right, served, v3 } from "./support/callback-calls.js";
 
 const post = (url: string, body: string, headers: Record<string, string> = {}) =>
@@ -37,8 +37,8 @@ test("node:http: characters that are cut between pieces stay whole", async () =>
 });
 
 test.each([
-  ["with its length told", (text: string) => text],
-  ["without its length told", (text: string) => new Blob([text]).stream()],
+  ["with its length given", (text: string) => text],
+  ["without its length given", (text: string) => new Blob([text]).stream()],
 ])("node:http: a body that is too long gets a 413, %s", async (_, bodyOf) => {
   const { handler, received } = receiver();
   await using server = await served(handler.node);
@@ -68,7 +68,7 @@ test("node:http: a call that does not end is answered in time, and does no harm"
     request.on("error", () => {});
     request.write('{"messages":');
   });
-  while (clock.sleeping === 0) await settled();
+  while (clock.sleeping === 0) await nextTurn();
   clock.advance(4_999);
   expect(await answered).toBe(408);
   expect([received, errors]).toEqual([[], []]);
@@ -88,11 +88,11 @@ test("a check of a token that takes too long is answered in time, and nothing is
     body: JSON.stringify(v3(message("1"))),
   };
   const response = handler.fetch(new Request("http://x.example/", init));
-  await settled();
+  await nextTurn();
   clock.advance(4_999);
   expect((await response).status).toBe(408);
   decide(true);
-  await settled();
+  await nextTurn();
   await handler.idle();
   expect(received).toEqual([]);
 });

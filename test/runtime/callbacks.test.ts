@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { conversationApp, type MessageMemory } from "../../sdk/runtime/index.js";
-import { ManualClock, settled } from "../service/support/clocks.js";
+import { ManualClock, nextTurn } from "../service/support/clocks.js";
 import {
   call,
   inConversation,
@@ -87,7 +87,7 @@ test("types that are unknown or not wanted are discarded, and the call is answer
   expect(errors).toEqual([]);
 });
 
-test("entries that are no messages are dropped and told, and the others arrive", async () => {
+test("entries that are no messages are dropped and reported, and the others arrive", async () => {
   const { deliver, received, errors } = receiver();
   const lost = message("2", "", { conversation: {} });
   expect((await deliver(v3(null, 5, {}, lost, message("1")))).status).toBe(200);
@@ -130,7 +130,7 @@ test("a message that comes again is taken once; the memory has an end", async ()
   expect(received.map(({ id }) => id)).toEqual(["1", "2", "3", "1"]);
 });
 
-test("without the service's id the sender's own tells a repeat, within its conversation", async () => {
+test("without the service's id the sender's own shows a repeat, within its conversation", async () => {
   const { deliver, received } = receiver();
   const own = (conversation: string) =>
     message("", conversation, {
@@ -157,11 +157,11 @@ test("messages of a conversation wait for each other, other conversations do not
   const other = message("b1", "", { conversation: { id: "c-2" } });
   const response = await call(handler, message("a1"), message("a2"), other);
   expect([response.status, log]).toEqual([200, []]);
-  await settled();
-  await settled();
+  await nextTurn();
+  await nextTurn();
   expect(log).toEqual(["begin a1", "begin b1"]);
   gates.get("a1")?.();
-  await settled();
+  await nextTurn();
   expect(log).toEqual(["begin a1", "begin b1", "end a1", "begin a2"]);
   gates.get("a2")?.();
   gates.get("b1")?.();
@@ -176,32 +176,32 @@ test("messages of a conversation wait for each other, other conversations do not
   ]);
 });
 
-test("what the program fails with is told with its message, and the next one goes on", async () => {
-  const told: unknown[] = [];
+test("what the program fails with is reported with its message, and the next one goes on", async () => {
+  const reported: unknown[] = [];
   const { deliver } = receiver({
     onMessage: async ({ id }) => {
       if (id === "1") throw new Error("first");
-      told.push(id);
+      reported.push(id);
     },
     onError: (error, about) => {
-      told.push([error instanceof Error && error.message, about?.id]);
+      reported.push([error instanceof Error && error.message, about?.id]);
       throw new Error("even so");
     },
   });
   expect((await deliver(v3(message("1"), message("2")))).status).toBe(200);
-  expect(told).toEqual([["first", "1"], "2"]);
+  expect(reported).toEqual([["first", "1"], "2"]);
 });
 
 test("when too many messages wait, calls are put off and come again", async () => {
   let open: () => void = () => {};
-  const gate = new Promise<void>((resolve) => {
+  const held = new Promise<void>((resolve) => {
     open = resolve;
   });
   const taken: unknown[] = [];
   const { handler, deliver } = receiver({
     maxWaiting: 2,
     onMessage: async ({ id }) => {
-      await gate;
+      await held;
       taken.push(id);
     },
   });
@@ -305,7 +305,7 @@ test("in all, twice the limit is the end", async () => {
   expect(await statusesOf(handler, calls)).toEqual([200, 200, 200, 200, 503]);
 });
 
-test("a message that takes too long is told, its signal ends, and the conversation goes on", async () => {
+test("a message that takes too long is reported, its signal ends, and the conversation goes on", async () => {
   const clock = new ManualClock();
   const taken: string[] = [];
   const reasons: unknown[] = [];
@@ -514,7 +514,7 @@ test("an app hands each message to the first handler for it", async () => {
   expect(log).toEqual(["customer 1", "anybody 2", "typing 3", "otherwise 4"]);
 });
 
-test("an app without a handler for a message discards it; a handler that fails is told", async () => {
+test("an app without a handler for a message discards it; a handler that fails is reported", async () => {
   const errors: unknown[] = [];
   const app = conversationApp({ authenticate, onError: (error) => void errors.push(error) }).on(
     "text",

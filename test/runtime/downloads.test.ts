@@ -89,7 +89,7 @@ test("a length that is not the asset's is refused before it is read", async () =
   });
 });
 
-test("more than 10 MiB is refused where the service does not tell the size", async () => {
+test("more than 10 MiB is refused where the service does not give the size", async () => {
   await using hub = await hubWith(sends(Buffer.alloc(10_485_761)));
   hub.about = {};
   await expect(hub.client.assets.download("a-7")).rejects.toMatchObject({ code: "BAD_RESPONSE" });
@@ -121,7 +121,7 @@ test("an address that fails for a moment is asked once more, after the wait it a
   expect(hub.clock.slept).toEqual([2_000]);
 });
 
-test("an address that fails again is told as it is", async () => {
+test("an address that fails again is reported as it is", async () => {
   await using hub = await hubWith(status(503));
   await expect(hub.client.assets.download("a-7")).rejects.toMatchObject({ code: "UNAVAILABLE" });
   expect(hub.log).toHaveLength(3);

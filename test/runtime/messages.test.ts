@@ -191,7 +191,7 @@ test("further members are merged in at every depth", async () => {
   });
 });
 
-test("the answer tells conversation and ids, in the order sent", async () => {
+test("the answer gives conversation and ids, in the order sent", async () => {
   await using live = await connectedClient(answer("x", "y"));
   const typing = { type: "typing.start", sender: "customer", conversation } as const;
   expect(await live.client.messages.send([first, typing])).toEqual({
@@ -253,7 +253,7 @@ test("reply, escalate and end take what was received from the conversation", asy
   ]);
 });
 
-test("a conversation that is over is told from other refusals", async () => {
+test("a conversation that is over is distinguished from other refusals", async () => {
   await using live = await connectedClient(
     inTurn(json(400, { code: "400-630" }), json(400, { code: "400-143" })),
   );

@@ -51,7 +51,7 @@ test("bytes of another realm are bytes", async () => {
   expect(bodies.map(({ body }) => [...body])).toEqual(Array(3).fill([1, 2, 3]));
 });
 
-test("progress that is told to nobody's end ends with the time of the transfer", async () => {
+test("a progress callback that never ends ends with the time of the transfer", async () => {
   await using hub = await hubWith(whole);
   const options = { onProgress: never, timeoutMs: 50 };
   const { assets } = hub.client;
@@ -69,7 +69,7 @@ test("an upload that takes too long leaves no asset", async () => {
   expect(hub.log.at(-1)).toMatch(/^DELETE /);
 });
 
-test("whoever is told of a failure, and never comes back, does not hold up the conversation", async () => {
+test("an error handler that is called, and never comes back, does not hold up the conversation", async () => {
   const clock = new ManualClock();
   const taken: string[] = [];
   const { handler } = receiver({
@@ -118,7 +118,7 @@ test.each<[string, unknown]>([
   ["null", null],
   ["no status", { text: async () => '{"access_token": "t"}' }],
   ["a number", { status: 200, text: async () => 5 }],
-])("a fetch that gives %s is told as a failure", async (_, answer) => {
+])("a fetch that gives %s is reported as a failure", async (_, answer) => {
   // What a caller without type checks may give.
   const fetch = async () => JSON.parse("null") ?? answer;
   const exchanged = exchangeCode({ ...exchange, tokenUrl: "https://h.example/t", fetch });

@@ -125,7 +125,7 @@ test.each([
   );
 });
 
-test("a refusal tells its error code", () => {
+test("a refusal gives its error code", () => {
   expect(() => codeFromRedirect(back("error=access_denied&state=s-1"), "s-1")).toThrow(
     expect.objectContaining({ code: "REJECTED", details: { serviceCode: "access_denied" } }),
   );
@@ -172,7 +172,7 @@ test("the exchange sends every parameter of the specification's table, and no mo
   ]);
 });
 
-test("what else the token address tells is kept", async () => {
+test("what else the token address gives is kept", async () => {
   const body = {
     access_token: "t",
     token_type: "Bearer",

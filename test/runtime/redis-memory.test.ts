@@ -64,7 +64,7 @@ test("many processes that get a message at once work on it once", async () => {
   expect(ids.sort()).toEqual(messages.map(({ id }) => id).sort());
 });
 
-test("where no Redis is, the message is worked on all the same, and the reason is told", async () => {
+test("where no Redis is, the message is worked on all the same, and the reason is reported", async () => {
   const memory = redisMemory({ url: "redis://127.0.0.1:1", name: "bot" });
   open.push(memory);
   const { deliver, received, errors } = receiver({ memory });

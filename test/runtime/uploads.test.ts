@@ -74,7 +74,7 @@ test.each<[string, () => ContentSource, UploadOptions]>([
   expect(upload?.headers).not.toHaveProperty("authorization");
 });
 
-test("progress is told as it goes, up to the end", async () => {
+test("progress is reported as it goes, up to the end", async () => {
   await using hub = await AssetHub.start();
   const seen: number[] = [];
   await hub.client.assets.upload(bytes, {
@@ -243,7 +243,7 @@ test.each<[string, () => ContentSource, string, Record<string, string>]>([
   expect(hub.log).toEqual(["POST /assets", "POST /content/a-1?signature=s1", "DELETE /assets/a-1"]);
 });
 
-test("what tells the progress fails as the caller's, with its cause", async () => {
+test("a progress callback fails as the caller's, with its cause", async () => {
   await using hub = await AssetHub.start();
   const cause = new Error("progress bar");
   const failing = () => {

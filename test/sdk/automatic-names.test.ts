@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import * as sdk from "../../sdk/index.js";
 import { autoName } from "../../sdk/resource-class.js";
-import { inputsOf, type Registered, settled, startProgram } from "./registered.js";
+import { inputsOf, type Registered, startProgram, valueIn } from "./registered.js";
 
 const bot = { type: "custom_bot", application: "x" } as const;
 
@@ -24,17 +24,17 @@ const botsIn = (registered: readonly Registered[]) =>
 test("directly in the stack they are those of every release, and differ by stack", async () => {
   const registered = await startProgram("s1");
   const made = new sdk.Participant("bot", bot);
-  expect(await settled(made.name)).toBe("bot-afe46ce");
+  expect(await valueIn(made.name)).toBe("bot-afe46ce");
   expect(botsIn(registered)[0]).toMatchObject({ name: "bot-afe46ce", autoName: "bot-afe46ce" });
   await startProgram("s2");
-  expect(await settled(new sdk.Participant("bot", bot).name)).not.toBe("bot-afe46ce");
+  expect(await valueIn(new sdk.Participant("bot", bot).name)).not.toBe("bot-afe46ce");
 });
 
 test("so they are where the stack itself is given as the parent", async () => {
   await startProgram("s1");
   const stack = new pulumi.ComponentResource("pulumi:pulumi:Stack", "shop-s1");
   const made = new sdk.Participant("bot", bot, { parent: stack });
-  expect(await settled(made.name)).toBe("bot-afe46ce");
+  expect(await valueIn(made.name)).toBe("bot-afe46ce");
 });
 
 test.each([false, true])(
@@ -46,7 +46,7 @@ test.each([false, true])(
     const help = new Part("my:index:Help", "help");
     const inner = new Part("my:index:Help", "inner", shop);
     const made = [top, shop.bot, help.bot, inner.bot];
-    const names = await Promise.all(made.map(({ name }) => settled(name)));
+    const names = await Promise.all(made.map(({ name }) => valueIn(name)));
     for (const name of names) expect(name).toMatch(/^bot-[0-9a-f]{7}$/);
     expect(new Set(names).size).toBe(4);
     const sent = botsIn(registered);
@@ -58,20 +58,20 @@ test.each([false, true])(
 test("the name of a parent does not count, as in its URN", async () => {
   await startProgram();
   const [one, other] = [new Part("my:index:Shop", "a"), new Part("my:index:Shop", "b")];
-  expect(await settled(one.bot.name)).toBe(await settled(other.bot.name));
+  expect(await valueIn(one.bot.name)).toBe(await valueIn(other.bot.name));
 });
 
 test("a name that the program gives is sent alone", async () => {
   const registered = await startProgram();
   const part = new Part("my:index:Shop", "shop", undefined, "orders");
-  expect(await settled(part.bot.name)).toBe("orders");
+  expect(await valueIn(part.bot.name)).toBe("orders");
   expect(botsIn(registered)[0]).not.toHaveProperty("autoName");
 });
 
 test("a kind without a name is sent none", async () => {
   const registered = await startProgram();
   const made = new sdk.Channel("web", { type: "custom.x", displayName: "X", icon: "aa" });
-  await settled(made.urn);
+  await valueIn(made.urn);
   const inputs = inputsOf(registered, "web");
   expect(inputs).not.toHaveProperty("name");
   expect(inputs).not.toHaveProperty("autoName");
@@ -89,7 +89,7 @@ test.each([false, true])(
       customer: party,
       bots: { orders: party },
     });
-    expect(await settled(account.name)).toMatch(/^shop-[0-9a-f]{7}$/);
+    expect(await valueIn(account.name)).toMatch(/^shop-[0-9a-f]{7}$/);
     const named = registered.filter(({ inputs }) => inputs.autoName !== undefined);
     // Every kind of an account but the channel, which has no name.
     expect(new Set(named.map(({ type }) => type)).size).toBe(5);

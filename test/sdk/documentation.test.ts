@@ -7,7 +7,7 @@ const namesOf = (wrong: readonly Documented[]): readonly string[] =>
 /** What a program never makes or calls by itself. */
 const isIndirect = ({ text }: Documented): boolean => /not for direct use/i.test(text);
 
-const tellsFailure = ({ text, tags, owner }: Documented): boolean =>
+const saysFailure = ({ text, tags, owner }: Documented): boolean =>
   tags.includes("throws") || /\bfail(s|ures?)?\b/i.test(`${text} ${owner}`);
 
 const compilerTime = 60_000;
@@ -30,7 +30,7 @@ test("every function, class and method says how it fails, or that it does not", 
 }, () => {
   const silent = documented()
     .filter(({ kind }) => kind === "function" || kind === "class" || kind === "method")
-    .filter((symbol) => !tellsFailure(symbol));
+    .filter((symbol) => !saysFailure(symbol));
   expect(namesOf(silent)).toEqual([]);
 });
 

@@ -68,7 +68,7 @@ test("what is no name is refused before anything is registered, whatever the cla
   );
 });
 
-test("an option of Pulumi among the properties is told with its place", () => {
+test("an option of Pulumi among the properties is reported with its place", () => {
   expect(() => made("Channel", "web", { protect: true })).toThrow(
     'Channel "web": protect is an option of Pulumi and no property: give it in the third argument, new Channel(name, properties, { protect: … })',
   );
@@ -116,7 +116,7 @@ test("half of a character in a key or a logical name is refused, too", () => {
   expect(() => made("Channel", "web\ud83d", {})).toThrow(/the name .* holds half of a character/);
 });
 
-test("a name that holds an output is told", () => {
+test("a name that holds an output is reported", () => {
   expect(() => made("Channel", `web-${pulumi.output("x")}`, {})).toThrow(
     /the name holds an output/,
   );
@@ -125,20 +125,25 @@ test("a name that holds an output is told", () => {
 test.each([
   ["agents", { agentConfiguration: { agents: "bare" } }, "applications.agentConfiguration.agents"],
   ["an escalation", { botConfiguration: { bots: [{ onEscalation: "bare" }] } }, "onEscalation"],
-])("%s: a resource where a list or an object belongs is told in the preview", (_, given, path) => {
-  const bare = new sdk.ClientApplication("desk", { roles: [] });
-  for (const [value, was] of [
-    [bare, 'the ClientApplication "desk"'],
-    [bare.id, 'the id of the ClientApplication "desk"'],
-  ] as const) {
-    const applications = JSON.parse(JSON.stringify(given), (_key, member) =>
-      member === "bare" ? value : member,
-    );
-    expect(() => made("Orchestration", "flow", { applications })).toThrow(
-      new RegExp(`^Orchestration "flow": .*${path} must be (a list|an object); ${was} was given$`),
-    );
-  }
-});
+])(
+  "%s: a resource where a list or an object belongs is reported in the preview",
+  (_, given, path) => {
+    const lone = new sdk.ClientApplication("desk", { roles: [] });
+    for (const [value, was] of [
+      [lone, 'the ClientApplication "desk"'],
+      [lone.id, 'the id of the ClientApplication "desk"'],
+    ] as const) {
+      const applications = JSON.parse(JSON.stringify(given), (_key, member) =>
+        member === "bare" ? value : member,
+      );
+      expect(() => made("Orchestration", "flow", { applications })).toThrow(
+        new RegExp(
+          `^Orchestration "flow": .*${path} must be (a list|an object); ${was} was given$`,
+        ),
+      );
+    }
+  },
+);
 
 const party = { callback: "https://x.example.com", notificationEmail: "o@example.com" };
 const webChat = { type: "custom.web", displayName: "Web", icon: "aVZC" };
@@ -186,7 +191,7 @@ test.each<[unknown, string]>([
 test.each([
   new pulumi.asset.StringAsset("abc"),
   new pulumi.asset.RemoteAsset("https://x.example.com/i.png"),
-])("an icon from an asset that is no file is told as that", async (icon) => {
+])("an icon from an asset that is no file is reported as that", async (icon) => {
   await expect(withFileContent(channel, "web", { icon }).icon).rejects.toThrow(
     'Channel "web": icon: takes base64 text, or a file of this machine',
   );

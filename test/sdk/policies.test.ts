@@ -123,9 +123,9 @@ test.each([
   ["  shop:password:\n    secure: tr0ub4dor&3x", 0],
   ["  shop:note: not tr0ub4dor&3 at all", 0],
 ])("a stack file with %j: %d", (text, times) => {
-  const told = seen(noClearSecrets, [signIn("tr0ub4dor&3")], stackFile(`config:\n${text}\n`));
-  expect(told).toHaveLength(times);
-  expect(told.join()).not.toMatch(/s3cret|tr0ub4dor|:pass@/);
+  const reported = seen(noClearSecrets, [signIn("tr0ub4dor&3")], stackFile(`config:\n${text}\n`));
+  expect(reported).toHaveLength(times);
+  expect(reported.join()).not.toMatch(/s3cret|tr0ub4dor|:pass@/);
 });
 
 test("a short secret is not looked for, and a missing file is said", () => {

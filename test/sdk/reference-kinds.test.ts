@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from "vitest";
 import { referencesOf } from "../../provider/definition/fields.js";
 import { resources } from "../../provider/resources/index.js";
 import * as sdk from "../../sdk/index.js";
-import { type Registered, settled, startProgram } from "./registered.js";
+import { type Registered, startProgram, valueIn } from "./registered.js";
 
 type AnyClass = new (name: string, args: pulumi.Inputs) => pulumi.CustomResource;
 
@@ -32,7 +32,7 @@ test.each(places)("$from.kind: $path takes $to.kind and refuses every other", as
   for (const { kind } of resources) {
     const given = new (classOf(kind))("given", {});
     if (kind === to.kind) {
-      await settled(pulumi.all([make(given).urn, make(given.id).urn]));
+      await valueIn(pulumi.all([make(given).urn, make(given.id).urn]));
       const sent = registered.filter(({ name }) => name === "here").map(({ inputs }) => inputs);
       for (const inputs of sent) expect(inputs).toMatchObject(argsWith(path, "given-id"));
       expect(sent).toHaveLength(2);
@@ -46,7 +46,7 @@ test.each(places)("$from.kind: $path takes $to.kind and refuses every other", as
 
 test("the refusal is shown without a stack trace, and nothing is registered", async () => {
   const channel = new sdk.Channel("web", { type: "custom.x", displayName: "X", icon: "aa" });
-  await settled(channel.urn);
+  await valueIn(channel.urn);
   const before = registered.length;
   let thrown: unknown;
   try {
@@ -63,7 +63,7 @@ test("what is not surely wrong passes: texts, other outputs, outputs of outputs"
   const given = ["x", channel.type, channel.id.apply((id) => id), Promise.resolve("x"), undefined];
   for (const [index, application] of given.entries()) {
     const made = new (classOf("Participant"))(`p${index}`, { application });
-    expect(await settled(made.urn)).toContain(`p${index}`);
+    expect(await valueIn(made.urn)).toContain(`p${index}`);
   }
 });
 

@@ -27,7 +27,7 @@ const numbersOf = (field: Field, path: string): [string, NumberField][] => {
   return [];
 };
 
-test("every limit of a number is told", () => {
+test("every limit of a number is listed", () => {
   const numbers = resources.flatMap(({ kind, fields }) =>
     numbersIn(fields, "").map(([path, field]) => ({ kind, path, field })),
   );
@@ -56,7 +56,7 @@ test("what follows from another member is not required either", () => {
   expect(rowsOf("Authentication").get("type")?.[1]?.trim()).toBe("");
 });
 
-test("what every resource also takes is told once, and so is the ownership of a stack", () => {
+test("what every resource also takes is listed once, and so is the ownership of a stack", () => {
   for (const argument of ["adopt", "extra", "eraseHidden", "profile"]) {
     expect(page.split(`\n| \`${argument}\` |`)).toHaveLength(2);
   }

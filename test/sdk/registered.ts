@@ -40,7 +40,7 @@ export const inputsOf = (registered: readonly Registered[], name: string): Regis
 };
 
 /** The value of an output; never ends where it is unknown. */
-export const settled = <T>(output: pulumi.Output<T>): Promise<T> =>
+export const valueIn = <T>(output: pulumi.Output<T>): Promise<T> =>
   new Promise((resolve) => {
     output.apply((value) => resolve(value));
   });

@@ -4,7 +4,7 @@ import { pointerTo } from "../../provider/pointer.js";
 import { resources } from "../../provider/resources/index.js";
 import * as sdk from "../../sdk/index.js";
 import { ConversationAccount } from "../../sdk/index.js";
-import { type Registered, settled, startProgram } from "./registered.js";
+import { type Registered, startProgram, valueIn } from "./registered.js";
 
 let registered: readonly Registered[] = [];
 
@@ -43,7 +43,7 @@ test("a resource carries the pointer, its owner and the ids of what it refers to
     type: "custom_bot",
     application: application.id,
   });
-  await settled(participant.urn);
+  await valueIn(participant.urn);
   const { type, inputs } =
     registered.find((each) => each.type.endsWith("ClientApplication")) ?? named("bot");
   expect(type).toBe("pulumi-nodejs:dynamic/conversation:ClientApplication");
@@ -58,17 +58,17 @@ test("a stack has one ownership, two stacks have two", async () => {
   const one = await startProgram("one");
   const a = new sdk.Channel("a", { type: "custom.a", displayName: "A", icon: "aa" });
   const b = new sdk.Channel("b", { type: "custom.b", displayName: "B", icon: "aa" });
-  await settled(pulumi.all([a.urn, b.urn]));
+  await valueIn(pulumi.all([a.urn, b.urn]));
   const two = await startProgram("two");
   const c = new sdk.Channel("c", { type: "custom.c", displayName: "C", icon: "aa" });
-  await settled(c.urn);
+  await valueIn(c.urn);
   registered = [...one, ...two];
   expect(registered.filter(({ type }) => type.endsWith(":Ownership"))).toHaveLength(2);
   expect(named("a").inputs.owner).toBe("shop/one/1a2b/a");
   expect(named("c").inputs.owner).toBe("shop/two/1a2b/c");
 });
 
-test("the owner tells equal logical names under different parents apart", async () => {
+test("the owner distinguishes equal logical names under different parents", async () => {
   class Site extends pulumi.ComponentResource {
     constructor(name: string) {
       super("my:index:Site", name);
@@ -81,7 +81,7 @@ test("the owner tells equal logical names under different parents apart", async 
   }
   new Site("berlin");
   const top = new sdk.Channel("chat", { type: "custom.top", displayName: "X", icon: "aa" });
-  await settled(top.urn);
+  await valueIn(top.urn);
   await new Promise((resolve) => setImmediate(resolve));
   const owners = registered.filter(({ name }) => name === "chat").map(({ inputs }) => inputs.owner);
   expect(owners.map((owner) => String(owner).replace(/^.*1a2b\//, "")).sort()).toEqual([
@@ -93,7 +93,7 @@ test("the owner tells equal logical names under different parents apart", async 
 test.each([{}, { adopt: "c-1" }])("the import option becomes adoption, beside %j", async (same) => {
   const args = { type: "custom.x", displayName: "X", icon: "aa", ...same };
   const made = new sdk.Channel("old", args, { import: "c-1" });
-  await settled(made.urn);
+  await valueIn(made.urn);
   expect(named("old").inputs.adopt).toBe("c-1");
 });
 
@@ -115,14 +115,14 @@ test("eraseHidden reaches the provider only where a program says it", async () =
     new sdk.Channel("keeps", args),
     new sdk.Channel("erases", { ...args, eraseHidden: true }),
   ];
-  await settled(pulumi.all(made.map(({ urn }) => urn)));
+  await valueIn(pulumi.all(made.map(({ urn }) => urn)));
   expect(named("keeps").inputs).not.toHaveProperty("eraseHidden");
   expect(named("erases").inputs.eraseHidden).toBe(true);
 });
 
 test("get reads without an owner or a made-up name", async () => {
   const found = sdk.Account.get("shop", "a-1", { profile: "staging" });
-  await settled(found.urn);
+  await valueIn(found.urn);
   const { inputs, id } = named("shop");
   expect(id).toBe("a-1");
   expect(inputs).toEqual({ profile: "staging", __provider: pointerTo("Account") });
@@ -132,7 +132,7 @@ test("the arguments of a program are left as they are", async () => {
   const args = { type: "custom.x", displayName: "X", icon: "aa" };
   new sdk.Channel("first", args);
   const second = new sdk.Channel("second", args);
-  await settled(second.urn);
+  await valueIn(second.urn);
   expect(Object.keys(args)).toEqual(["type", "displayName", "icon"]);
 });
 

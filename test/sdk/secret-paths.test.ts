@@ -1,12 +1,12 @@
 import * as pulumi from "@pulumi/pulumi";
 import { expect, test } from "vitest";
 import * as sdk from "../../sdk/index.js";
-import { inputsOf, settled, startProgram } from "./registered.js";
+import { inputsOf, startProgram, valueIn } from "./registered.js";
 
 const args = { type: "custom.x", displayName: "X", icon: "aa" };
 
 /** What the provider is told of an `extra` that is made once the program runs. */
-const told = async (make: (unknown: pulumi.Output<string>) => pulumi.Input<pulumi.Inputs>) => {
+const reported = async (make: (unknown: pulumi.Output<string>) => pulumi.Input<pulumi.Inputs>) => {
   const seen: unknown[] = [];
   for (const preview of [false, true]) {
     const registered = await startProgram("prod", preview);
@@ -14,7 +14,7 @@ const told = async (make: (unknown: pulumi.Output<string>) => pulumi.Input<pulum
     // An output that the engine says nothing of is unknown in a preview.
     const extra = make(other.created.apply((created) => created ?? "later"));
     const made = new sdk.Channel("web", { ...args, extra });
-    await settled(made.urn);
+    await valueIn(made.urn);
     const inputs = inputsOf(registered, "web");
     expect(inputs).toHaveProperty("extra");
     seen.push(inputs.extraSecrets);
@@ -46,24 +46,24 @@ test.each<[string, () => pulumi.Input<pulumi.Inputs>, readonly string[] | undefi
   ["a name below such a one at the top", () => ({ "b.c": { d: secret("s") }, d: 1 }), [""]],
   ["an empty name", () => ({ a: { "": secret("s") } }), ["a"]],
 ])("%s", async (_, make, expected) => {
-  expect(await told(make)).toEqual(expected);
+  expect(await reported(make)).toEqual(expected);
 });
 
 const nested = (): pulumi.Output<unknown> =>
   pulumi.output(1).apply((): Record<string, unknown> => ({ deep: { key: secret("s") } }));
 
-test("an unknown value is told by what it is: a secret or not", async () => {
-  expect(await told((unknown) => ({ a: unknown }))).toBeUndefined();
-  expect(await told((unknown) => ({ a: secret(unknown) }))).toEqual(["a"]);
-  expect(await told((unknown) => ({ a: pulumi.all([unknown, secret("s")]) }))).toEqual(["a"]);
-  expect(await told((unknown) => ({ a: pulumi.interpolate`${unknown}-${secret("s")}` }))).toEqual([
-    "a",
-  ]);
+test("an unknown value is marked by what it is: a secret or not", async () => {
+  expect(await reported((unknown) => ({ a: unknown }))).toBeUndefined();
+  expect(await reported((unknown) => ({ a: secret(unknown) }))).toEqual(["a"]);
+  expect(await reported((unknown) => ({ a: pulumi.all([unknown, secret("s")]) }))).toEqual(["a"]);
+  expect(
+    await reported((unknown) => ({ a: pulumi.interpolate`${unknown}-${secret("s")}` })),
+  ).toEqual(["a"]);
 });
 
-test("without extra nothing is told", async () => {
+test("without extra nothing is marked", async () => {
   const registered = await startProgram();
-  await settled(new sdk.Channel("web", args).urn);
+  await valueIn(new sdk.Channel("web", args).urn);
   for (const { inputs } of registered) expect(inputs).not.toHaveProperty("extraSecrets");
 });
 
@@ -94,7 +94,7 @@ test("of documented fields the provider learns what only the program makes a sec
       ],
     }),
   ];
-  for (const { urn } of made) await settled(urn);
+  for (const { urn } of made) await valueIn(urn);
   const marked = (name: string) => inputsOf(registered, name).markedSecrets;
   expect(["hub", "id", "bot", "open"].map(marked)).toEqual([
     ...[undefined, ["oauth2.tokenRequestUrl"], ["roles"], undefined],

@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { beforeEach, expect, test, vi } from "vitest";
 import { resources } from "../../provider/resources/index.js";
-import { inputsOf, settled, startProgram } from "./registered.js";
+import { inputsOf, startProgram, valueIn } from "./registered.js";
 
 const key = Symbol.for("pulumi-conversation/ownerships");
 const channel = { type: "custom.x", displayName: "X", icon: "aa" };
@@ -25,7 +25,7 @@ test("copies register one ownership for each stack, and every owner is of it", a
   for (const stack of ["first", "second"]) {
     const registered = await startProgram(stack);
     const made = [new one.Channel("a", channel), new other.Channel("b", channel)];
-    await settled(pulumi.all(made.map(({ urn }) => urn)));
+    await valueIn(pulumi.all(made.map(({ urn }) => urn)));
     expect(ownershipsOf(registered)).toHaveLength(1);
     const owners = registered.flatMap(({ inputs }) => (inputs.owner ? [inputs.owner] : []));
     expect(owners.sort()).toEqual([`shop/${stack}/1a2b/a`, `shop/${stack}/1a2b/b`]);
@@ -44,7 +44,7 @@ test.each([
   const registered = await startProgram();
   const sdk = await anotherCopy();
   const made = [new sdk.Channel("a", channel), new sdk.Channel("b", channel)];
-  await settled(pulumi.all(made.map(({ urn }) => urn)));
+  await valueIn(pulumi.all(made.map(({ urn }) => urn)));
   expect(ownershipsOf(registered)).toHaveLength(1);
   expect(Reflect.get(globalThis, key)).toBe(found);
 });
@@ -54,7 +54,7 @@ test("an entry that is no ownership is replaced", async () => {
   const stack: object = pulumi.runtime.getMonitor() ?? {};
   Reflect.set(globalThis, key, new WeakMap([[stack, { id: "from another release" }]]));
   const sdk = await anotherCopy();
-  await settled(new sdk.Channel("a", channel).urn);
+  await valueIn(new sdk.Channel("a", channel).urn);
   expect(ownershipsOf(registered)).toHaveLength(1);
 });
 
@@ -91,7 +91,7 @@ test("a component takes parts that another copy made", async () => {
   const shop = new one.ConversationAccount("shop", args);
   expect(shop.channel).toBe(web);
   expect(shop.applications.agent).toBe(agent);
-  await settled(shop.account.urn);
+  await valueIn(shop.account.urn);
   expect(registered.filter(({ type }) => type.endsWith(":Channel"))).toHaveLength(1);
 });
 
@@ -104,7 +104,7 @@ test("a smoke test sees what the program says of an account of another copy", as
     const args = { address, channel, customer: party, bots: { orders: party } };
     const account = new other.ConversationAccount("shop", args);
     const smoke = new one.ConversationSmokeTest("smoke", { account });
-    await settled(smoke.urn);
+    await valueIn(smoke.urn);
     const inputs = inputsOf(registered, "smoke");
     expect(inputs.account).toBe("shop-id");
     triggers.push(JSON.stringify(inputs.triggers));

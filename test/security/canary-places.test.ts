@@ -235,7 +235,7 @@ const played = async (
       const { properties } = error as { properties?: unknown };
       if (properties !== undefined) answers.push(properties);
     }
-    said.push(...hub.told);
+    said.push(...hub.reported);
   };
   hub.bend.ways = {};
   for (const step of before) await play(step, false);

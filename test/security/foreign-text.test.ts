@@ -295,8 +295,8 @@ describe("Markdown", () => {
             changes: [{ change: "changed", ...object, members: [text] }],
             undeclared: [object],
           },
-          otherReadings: [{ switches: { put: "keep" }, passes: true, differences: [text] }],
-          sameEitherWay: [],
+          alternatives: [{ switches: { put: "keep" }, passes: true, differences: [text] }],
+          unaffectedSwitches: [],
           notes: [text],
         });
         for (const comment of [drift, rehearsal].map((one) => inertOutput(one, false))) {

@@ -37,7 +37,7 @@ const token = "Wz9.access.token";
 const ids = "8a7d0c11-4a5b-4c6d-8e9f-0123456789ab";
 
 /** The life cycle of a kind in front of a service that is no more than a function. */
-const inFrontOf = (definition: Definition, answer: Answer): Lifecycle => {
+const before = (definition: Definition, answer: Answer): Lifecycle => {
   const service = connectService(settings, {
     clock: new JumpingClock(),
     retry: { retries: 0 },
@@ -116,7 +116,7 @@ describe.each(fields)("the secret $name", ({ definition, valuesWith }) => {
     const property = fc.asyncProperty(secretText, async (secret) => {
       const echo = put(spell(secret));
       const refusing: Answer = (request) => (isList(request) ? emptyList(definition) : echo);
-      const life = inFrontOf(definition, refusing);
+      const life = before(definition, refusing);
       const state = valuesWith(secret);
       // What is sent with the body, what only the state holds, and what is only read.
       assertHidden(await messageOf(life.create(state)), secret);
@@ -138,7 +138,7 @@ test("credentials of a Basic header are hidden", async () => {
     const values = valuesWith(secret);
     const given = { ...values, basicAuth: { username: "shown", password: secret } };
     const text = JSON.stringify({ code: "400-1", developerMessage: `Basic ${header} is wrong` });
-    const life = inFrontOf(definition, (request) =>
+    const life = before(definition, (request) =>
       isList(request) ? emptyList(definition) : { status: 400, text },
     );
     const message = await messageOf(life.create(given));
@@ -165,7 +165,7 @@ test.each(Object.entries(transportFaults))(
   async (_, fail) => {
     for (const secret of [clientSecret, `Bearer ${token}`, "Qz7 a password"]) {
       const { definition, valuesWith } = password;
-      const life = inFrontOf(definition, (request) => {
+      const life = before(definition, (request) => {
         if (isList(request)) return emptyList(definition);
         throw fail(secret);
       });
@@ -183,7 +183,7 @@ test("no word of our own is taken for a secret, however common it is", async () 
     isList(request)
       ? emptyList(definition)
       : { status: 403, text: JSON.stringify({ code: "403-1", developerMessage: "No client." }) };
-  const life = inFrontOf(definition, answer);
+  const life = before(definition, answer);
   const [form] = formsOf(definition);
   const headers = { "X-Env": "client", "X-A": "application", "X-B": "allowed", "X-C": "creating" };
   const text = JSON.stringify(form?.values).replace(/\$\{\w+\}/g, ids);
@@ -199,7 +199,7 @@ test.each(["e", "co", "scope", "token"])(
   async (short) => {
     const { definition, valuesWith } = password;
     const developerMessage = "The token lacks the scope conversationmgr.manage.";
-    const life = inFrontOf(definition, (request) =>
+    const life = before(definition, (request) =>
       isList(request)
         ? emptyList(definition)
         : { status: 403, text: JSON.stringify({ code: "403-197", developerMessage }) },
@@ -240,7 +240,7 @@ test("no rule that a value breaks quotes a secret, whatever the value is", async
         ...values
       } = JSON.parse(text, (___, value) => (value === "Qz7-place" ? wrong : value));
       expect(JSON.stringify(fieldViolations(definition, values))).not.toContain("Qz7");
-      const { failures } = await inFrontOf(definition, () => ({ status: 500, text: "" })).check(
+      const { failures } = await before(definition, () => ({ status: 500, text: "" })).check(
         {},
         values,
       );

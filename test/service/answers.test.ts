@@ -121,7 +121,7 @@ test("a POST whose connection is refused was not sent, so it is repeated", async
   await service.close();
 });
 
-test("a name that does not resolve is told, with no effect", async () => {
+test("a name that does not resolve is reported, with no effect", async () => {
   const hub = await FakeHub.start();
   const settings = hub.settings({ tokenUrl: "http://no-such-host.invalid/token" });
   const service = connectService(settings, { retry: { ...noPauses, retries: 0 } });
@@ -219,7 +219,7 @@ test("a call whose time is over while it waits for a connection is never written
   expect(hub.log).not.toContain("POST /late");
 });
 
-test("an https address of a port that speaks plain HTTP is told as that, and not as a certificate", async () => {
+test("an https address of a port that speaks plain HTTP is reported as that, and not as a certificate", async () => {
   const emulator = await startEmulator();
   onTestFinished(() => emulator.close());
   const environment = {
@@ -268,7 +268,7 @@ test("a host of NO_PROXY is reached without the proxy", async () => {
 });
 
 test.each(["not an address", "ftp://proxy.example.com", "::", "http://user:hunter2@[x"])(
-  "%s as a proxy is told before anything is sent, without its password, and closing goes on",
+  "%s as a proxy is reported before anything is sent, without its password, and closing goes on",
   async (address) => {
     const transport = httpTransport({ environment: { HTTPS_PROXY: address } });
     const url = "https://service.invalid/v3/channels";

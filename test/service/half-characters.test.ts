@@ -63,9 +63,9 @@ test("half a character in one object is named with object and field, and the ref
   hub.nextRun();
   const { props } = await hub.of("Channel").read(first.id, first.outs);
   expect(props.displayName).toBe("x\ufffd");
-  expect(hub.told).toEqual([
+  expect(hub.reported).toEqual([
     expect.stringMatching(/^displayName of the channel "custom\.a" holds half of a character/),
   ]);
   expect(await hub.of("Channel").read(second.id, second.outs)).toMatchObject({ id: second.id });
-  expect(hub.told).toHaveLength(1);
+  expect(hub.reported).toHaveLength(1);
 });

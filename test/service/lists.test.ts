@@ -215,7 +215,7 @@ const narrow = (total: number) => paged(objects(0, total));
 const refusesWidth: Handler = (seen, ...rest) =>
   (seen.path.includes("$pagesize") ? json(400, { code: "400-101" }) : narrow(31))(seen, ...rest);
 
-test("a list of many pages is read in the widest ones, once the first has told how many", async () => {
+test("a list of many pages is read in the widest ones, once the first has said how many", async () => {
   await using live = await connected(wide(200, 75));
   const listing = await live.service.list(channel);
   expect([listing.objects.size, listing.complete]).toEqual([200, true]);
@@ -355,7 +355,7 @@ describe.each(odd)("an object whose id is %s", (_, id, key) => {
   });
 });
 
-test("two ids that are cut alike are told apart", async () => {
+test("two ids that are cut alike are distinguished", async () => {
   const long = "x".repeat(500);
   await using live = await connected(
     json(200, { channel: [{ id: `${long}a` }, { id: `${long}b` }] }),
@@ -377,12 +377,12 @@ test.each([
 });
 
 test("equal objects without an id on one page are counted one by one", async () => {
-  const twin = { type: "custom.twin" };
-  await using live = await connected(paged([twin, twin, { id: "c0" }, twin], 10));
+  const double = { type: "custom.twin" };
+  await using live = await connected(paged([double, double, { id: "c0" }, double], 10));
   expect(await live.service.list(channel)).toMatchObject({ complete: true });
 });
 
-test("where equal objects on several pages cannot be told apart, the list does not claim to be complete", async () => {
+test("where equal objects on several pages cannot be distinguished, the list does not claim to be complete", async () => {
   await using live = await connected(paged([{ a: 1 }, { id: "c0" }, { a: 1 }, { id: "c1" }], 2));
   const { objects, complete } = await live.service.list(channel);
   expect([objects.has("c0"), objects.has("c1"), complete]).toEqual([true, true, false]);

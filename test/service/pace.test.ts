@@ -3,7 +3,7 @@ import { waitOutRefusals } from "../../provider/pacing/endpoint-queue.js";
 import type { Endpoint } from "../../provider/service/http/operations.js";
 import type { Wait } from "../../provider/service/http/pace.js";
 import type { HttpResponse } from "../../provider/service/http/transport.js";
-import { JumpingClock, ManualClock, settled } from "./support/clocks.js";
+import { JumpingClock, ManualClock, nextTurn } from "./support/clocks.js";
 
 const list: Endpoint = { method: "GET", template: "/channels" };
 const item: Endpoint = { method: "GET", template: "/channels/{id}" };
@@ -68,7 +68,7 @@ test("other endpoints go on while one waits", async () => {
   const clock = new ManualClock();
   const pace = waitOutRefusals({ clock });
   const waiting = pace(list, answering(refused(), ok));
-  await settled();
+  await nextTurn();
   expect(await pace(item, answering(ok))).toBe(ok);
   expect(clock.sleeping).toBe(1);
   clock.advance(1000);
@@ -87,9 +87,9 @@ test("callers of a refused endpoint queue in order of arrival, the refused one f
     });
   };
   const first = named("first", refused(), ok);
-  await settled();
+  await nextTurn();
   const others = [named("second", ok), named("third", ok)];
-  await settled();
+  await nextTurn();
   expect(order).toEqual(["first"]);
   clock.advance(1000);
   await Promise.all([first, ...others]);
@@ -122,10 +122,10 @@ test("a waiting call can be given up, and nothing is sent for it", async () => {
     return refused();
   };
   const call = pace(list, attempt, giveUp.signal);
-  await settled();
+  await nextTurn();
   giveUp.abort();
   await expect(call).rejects.toMatchObject({ code: "CANCELLED", effect: "none" });
-  await settled();
+  await nextTurn();
   expect({ attempts, sleeping: clock.sleeping }).toEqual({ attempts: 1, sleeping: 0 });
 });
 
@@ -134,7 +134,7 @@ test("a refused call that gives up lets those behind it go on", async () => {
   const pace = waitOutRefusals({ clock });
   const giveUp = new AbortController();
   const first = pace(list, answering(refused()), giveUp.signal);
-  await settled();
+  await nextTurn();
   const second = pace(list, answering(ok));
   giveUp.abort();
   await expect(first).rejects.toMatchObject({ code: "CANCELLED" });
@@ -157,7 +157,7 @@ test("a call that is refused again while it is given up does not hold the queue"
     giveUp.signal,
   );
   const rejected = expect(held).rejects.toMatchObject({ code: "CANCELLED" });
-  await settled();
+  await nextTurn();
   const second = pace(list, answering(ok));
   clock.advance(1000);
   await rejected;
@@ -174,7 +174,7 @@ test("an attempt that fails lets the next one go", async () => {
     attempts += 1;
     return attempts === 1 ? failing() : Promise.reject(new Error("broken"));
   });
-  await settled();
+  await nextTurn();
   const second = pace(list, answering(ok));
   clock.advance(1000);
   await expect(first).rejects.toThrow("broken");

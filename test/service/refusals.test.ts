@@ -13,7 +13,7 @@ import { type Handler, inTurn, json, raw } from "./support/fake-hub.js";
 const { getAsset, createAsset } = runtimeOperations;
 const body429 = { code: "429-001", developerMessage: "Too many requests." };
 
-test("a refusal tells the call, what the service said, and what to do", async () => {
+test("a refusal names the call, what the service said, and what to do", async () => {
   await using live = await connected(
     json(400, {
       code: "400-143",
@@ -53,7 +53,7 @@ const withScopes =
   (...call) =>
     json(200, { access_token: "t", expires_in: 3600, scope })(...call);
 
-test("a note that only repeats the message is told once", async () => {
+test("a note that only repeats the message is reported once", async () => {
   const details = [{ key: "name", value: "must be unique; it is taken" }];
   const body = { code: "400-152", developerMessage: "name must be unique; it is taken.", details };
   await using live = await connected(json(400, body));

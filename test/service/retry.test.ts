@@ -125,34 +125,34 @@ test.each([
   [{ retries: 1, minTimeoutMs: 100 }, 10_000, 10_200],
   [{}, 60_000, 180_000],
 ] as const)(
-  "who waits is told once how long repeats may take: %j, %i ms each",
+  "who waits hears once how long repeats may take: %j, %i ms each",
   async (limits, attemptMs, longestMs) => {
     const clock = new JumpingClock();
-    const told: number[] = [];
+    const reported: number[] = [];
     const attempt = async (): Promise<never> => {
       await clock.sleep(attemptMs);
       throw failing("UNREACHABLE", "none");
     };
     const ended = new AbortController();
     const onRepeat = (_: unknown, ms: number): void => {
-      told.push(ms);
+      reported.push(ms);
       ended.abort();
     };
     await failureOf(
       withRetry(attempt, () => true, { limits, clock, onRepeat, signal: ended.signal }),
     );
-    expect(told).toEqual([longestMs]);
+    expect(reported).toEqual([longestMs]);
   },
 );
 
 test("no repeat is announced for an attempt that was given up", async () => {
-  const told: number[] = [];
+  const reported: number[] = [];
   const ended = new AbortController();
   const attempt = async (): Promise<never> => {
     ended.abort();
     throw failing("UNREACHABLE", "none");
   };
-  const onRepeat = (_: unknown, ms: number) => void told.push(ms);
+  const onRepeat = (_: unknown, ms: number) => void reported.push(ms);
   await failureOf(withRetry(attempt, () => true, { onRepeat, signal: ended.signal }));
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
 });

@@ -82,7 +82,7 @@ describe("a note of the service names the id that was sent", () => {
     }
   });
 
-  test("but nothing of a body whose secrets nobody told", async () => {
+  test("but nothing of a body whose secrets nobody named", async () => {
     const details = [{ key: "applications.agentConfiguration.agents[0].id", value: "unknown" }];
     await using live = await connected(json(400, { code: "400-152", details }));
     await expect(live.service.request(createAsset, { body: flow })).rejects.toThrow(

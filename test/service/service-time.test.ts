@@ -23,7 +23,7 @@ const timeless =
   };
 
 describe("a creation", () => {
-  test("was made at the time of its answer where the answer does not tell", async () => {
+  test("was made at the time of its answer if the answer does not say", async () => {
     await using live = await connected(at(date, json(201, { id: "c1" })));
     const made = await live.service.create(channel, { type: "x" });
     expect(made).toEqual({ id: "c1", created: iso, modified: iso });
@@ -40,13 +40,13 @@ describe("a creation", () => {
   });
 
   test("was made when its answer says so", async () => {
-    const told = { created: "2026-01-01T00:00:00.123Z", modified: 7 };
-    await using live = await connected(at(date, json(201, { id: "c1", ...told })));
+    const reported = { created: "2026-01-01T00:00:00.123Z", modified: 7 };
+    await using live = await connected(at(date, json(201, { id: "c1", ...reported })));
     const made = await live.service.create(channel, { type: "x" });
-    expect(made).toEqual({ id: "c1", created: told.created, modified: iso });
+    expect(made).toEqual({ id: "c1", created: reported.created, modified: iso });
   });
 
-  test("has no time where nobody tells one", async () => {
+  test("has no time if nobody gives one", async () => {
     await using live = await connected(timeless(json(201, { id: "c1" })));
     expect(await live.service.create(channel, { type: "x" })).toEqual({ id: "c1" });
   });
@@ -56,11 +56,11 @@ describe("a replacement", () => {
   test.each([
     ["the time of its answer", at(date, raw(204, "")), { modified: iso }],
     ["the time of an answer without a use", at(date, json(200, [])), { modified: iso }],
-    ["what its answer tells", at(date, json(200, { modified: "then" })), { modified: "then" }],
-    ["no time where nobody tells one", timeless(raw(204, "")), {}],
-  ])("has %s", async (_, handler, told) => {
+    ["what its answer says", at(date, json(200, { modified: "then" })), { modified: "then" }],
+    ["no time if nobody gives one", timeless(raw(204, "")), {}],
+  ])("has %s", async (_, handler, reported) => {
     await using live = await connected(handler);
-    expect(await live.service.replace(channel, "c1", { type: "x" })).toEqual(told);
+    expect(await live.service.replace(channel, "c1", { type: "x" })).toEqual(reported);
   });
 
   test("leaves no old time in the list, which a PUT would carry back", async () => {
@@ -88,7 +88,7 @@ describe("the service's time", () => {
     ["an answer", at(date, json(200, { id: "a1" }))],
     ["a refusal", at(date, json(400, {}))],
     ["an answer that cannot be read", at(date, raw(200, "<html>"))],
-  ])("is told by %s, and goes on by this machine's clock", async (_, handler) => {
+  ])("is given by %s, and goes on by this machine's clock", async (_, handler) => {
     await using live = await connected(handler, { retry: { retries: 0 } });
     await live.service.request(getAsset, { id: "a1" }).catch(() => undefined);
     expect(live.service.now()).toBe(Date.parse(date));

@@ -35,14 +35,14 @@ beforeEach(async () => {
 
 const type = "pulumi-nodejs:dynamic/conversation:ConversationSmokeTest";
 
-const settled = (output: pulumi.Output<unknown>): Promise<void> =>
+const valueIn = (output: pulumi.Output<unknown>): Promise<void> =>
   new Promise((resolve) => {
     output.apply(() => resolve());
   });
 
 /** Registers a test and gives back what the engine got. */
 const inputsOf = async (args: ConversationSmokeTestArgs): Promise<Inputs> => {
-  await settled(new ConversationSmokeTest("smoke", args).urn);
+  await valueIn(new ConversationSmokeTest("smoke", args).urn);
   return registered.filter((each) => each.type === type).at(-1)?.inputs ?? {};
 };
 

@@ -71,8 +71,8 @@ const smokeHub = async (
     cancel,
     checked,
     run: async (inputs = {}) => {
-      const bag = await checked({ account: made.ids.account, enabled: true, ...inputs });
-      const { outs } = await lifecycle.create(bag);
+      const properties = await checked({ account: made.ids.account, enabled: true, ...inputs });
+      const { outs } = await lifecycle.create(properties);
       return { ...unsealed(outs), __provider: "pointer" };
     },
     calls: async () => {

@@ -20,7 +20,7 @@ export interface Emulated extends Pick<EmulatorControl, "control" | "faults"> {
   /** Goes on as a new process would: nothing remembered. What the states hold can be seen where it is given. */
   nextRun(held?: readonly Held[]): void;
   /** What the run told the user beside failures. */
-  readonly told: readonly string[];
+  readonly reported: readonly string[];
   /** Objects at the service, secrets in clear. */
   objects(collection: string): Promise<Json[]>;
   /** Calls since the last look, such as `POST /channels 201`. */
@@ -85,11 +85,11 @@ export const emulated = async (
       retry: { minTimeoutMs: 1, maxTimeoutMs: 2 },
     });
   let service = connect();
-  const told: string[] = [];
+  const reported: string[] = [];
   const fresh = (held?: readonly Held[]) =>
     createRun(async () => ({ settings, service }), {
       settings: () => settings,
-      notify: (text) => void told.push(text),
+      notify: (text) => void reported.push(text),
       ...(held ? { states: async () => statesOf(held) } : {}),
     });
   let run = fresh();
@@ -108,9 +108,9 @@ export const emulated = async (
     nextRun: (held) => {
       service = connect();
       run = fresh(held);
-      told.length = 0;
+      reported.length = 0;
     },
-    told,
+    reported,
     control: (...call) => control.control(...call),
     faults: (...rules) => control.faults(...rules),
     objects: (collection) => control.objects(collection),

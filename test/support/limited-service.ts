@@ -39,7 +39,7 @@ export const limitedService = async (
   const login = new URL(settings.CONVERSATION_TOKEN_URL ?? "");
   const calls: TimedCall[] = [];
   const tokens = new Map<string, number>();
-  const front: { scopes: readonly string[] | undefined } = { scopes: undefined };
+  const service: { scopes: readonly string[] | undefined } = { scopes: undefined };
 
   const isAllowed = (endpoint: string): boolean => {
     if (perSecond === undefined) return true;
@@ -72,12 +72,12 @@ export const limitedService = async (
     const [path = ""] = (incoming.url ?? "").split("?");
     if (path === login.pathname) {
       const { status, text } = await pass(incoming, body);
-      const granted = front.scopes ? { scope: front.scopes.join(" ") } : {};
+      const granted = service.scopes ? { scope: service.scopes.join(" ") } : {};
       return answer(response, status, { ...JSON.parse(text.toString()), ...granted });
     }
     const below = path.replace(base.pathname, "");
     const endpoint = `${incoming.method} ${below.replace(/(?<=^\/[^/]+\/).+/, "{id}")}`;
-    const lacks = front.scopes !== undefined && !front.scopes.includes(manage);
+    const lacks = service.scopes !== undefined && !service.scopes.includes(manage);
     const refusal = !isAllowed(endpoint)
       ? { status: 429, body: { code: "429-001", developerMessage: "Too many requests." } }
       : lacks && (incoming.method !== "GET" || below === "/authentications")
@@ -95,7 +95,7 @@ export const limitedService = async (
   });
   await listenHere(server);
   const origin = originOf(server);
-  return Object.assign(front, {
+  return Object.assign(service, {
     environment: {
       ...settings,
       CONVERSATION_BASE_URL: origin + base.pathname,

@@ -170,10 +170,10 @@ export const initFailure = (error: unknown): Metadata => {
   failed.setReasonsList(error.reasons);
   const detail = new Any();
   detail.pack(failed.serializeBinary(), "pulumirpc.ErrorResourceInitFailed");
-  const told = new Status();
-  told.setCode(status.UNKNOWN);
-  told.setMessage(error.message);
-  told.addDetails(detail);
-  metadata.add("grpc-status-details-bin", Buffer.from(told.serializeBinary()));
+  const reported = new Status();
+  reported.setCode(status.UNKNOWN);
+  reported.setMessage(error.message);
+  reported.addDetails(detail);
+  metadata.add("grpc-status-details-bin", Buffer.from(reported.serializeBinary()));
   return metadata;
 };

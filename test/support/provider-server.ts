@@ -4,31 +4,31 @@ import { join } from "node:path";
 
 /* The SDK's protocol files have no usable types; this file is the one place that touches them. */
 
-export type Bag = Record<string, unknown>;
+export type Properties = Record<string, unknown>;
 
 export interface Answer {
   readonly id?: string;
-  readonly properties?: Bag;
-  readonly inputs?: Bag;
+  readonly properties?: Properties;
+  readonly inputs?: Properties;
   readonly failures?: readonly { readonly property: string; readonly reason: string }[];
   readonly changes?: number;
   readonly error?: string;
   /** The object was made, but not completely. */
   readonly partial?: {
     readonly id: string;
-    readonly properties: Bag;
+    readonly properties: Properties;
     readonly reasons: readonly string[];
   };
 }
 
 export interface ProviderServer {
   readonly stderr: () => string;
-  check(olds: Bag, news: Bag): Promise<Answer>;
-  diff(id: string, olds: Bag, news: Bag): Promise<Answer>;
-  create(inputs: Bag): Promise<Answer>;
-  read(id: string, properties: Bag): Promise<Answer>;
-  update(id: string, olds: Bag, news: Bag): Promise<Answer>;
-  delete(id: string, properties: Bag): Promise<Answer>;
+  check(olds: Properties, news: Properties): Promise<Answer>;
+  diff(id: string, olds: Properties, news: Properties): Promise<Answer>;
+  create(inputs: Properties): Promise<Answer>;
+  read(id: string, properties: Properties): Promise<Answer>;
+  update(id: string, olds: Properties, news: Properties): Promise<Answer>;
+  delete(id: string, properties: Properties): Promise<Answer>;
   stop(): void;
 }
 
@@ -38,7 +38,7 @@ interface Message {
 
 interface Options {
   /** Stack configuration, as the engine sends it. */
-  readonly config?: Bag;
+  readonly config?: Properties;
   readonly environment?: Readonly<Record<string, string>>;
 }
 
@@ -47,7 +47,8 @@ const load = createRequire(join(root, "package.json"));
 
 const listOf = (value: unknown): Message[] => value as Message[];
 
-const plain = (value: unknown): Bag => (value as Message).toJavaScript?.() as unknown as Bag;
+const plain = (value: unknown): Properties =>
+  (value as Message).toJavaScript?.() as unknown as Properties;
 
 /** Starts the SDK's own dynamic-provider process, with this repository as the program's folder, and speaks its protocol. */
 export const startProviderServer = async ({
@@ -97,7 +98,7 @@ export const startProviderServer = async ({
   const call = (
     method: string,
     type: string,
-    values: Bag,
+    values: Properties,
     answer: (reply: Message) => Answer,
   ): Promise<Answer> =>
     new Promise((resolve) => {

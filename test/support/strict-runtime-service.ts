@@ -298,8 +298,9 @@ const strictDeliveries = (sides: Readonly<Record<string, StrictCallback>>) => {
   const post = async (side: StrictCallback, message: Json): Promise<void> => {
     const { username, password } = side;
     const known = Buffer.from(`${username}:${password}`).toString("base64");
-    const told = { ...message, content: asText(message.content), trace: { hop: 1 } };
-    const body = side.version === "v1" ? v1(told) : { messages: { message: [told] }, page: 1 };
+    const reported = { ...message, content: asText(message.content), trace: { hop: 1 } };
+    const body =
+      side.version === "v1" ? v1(reported) : { messages: { message: [reported] }, page: 1 };
     const response = await fetch(side.url, {
       method: "POST",
       headers: {
@@ -392,12 +393,17 @@ export const startStrictRuntimeService = async (
     return begun;
   };
 
-  const route = (conversation: Conversation, sender: string, type: string, told: Json): void => {
-    if (sender === "customer") deliveries.send(conversation.side, told);
-    else deliveries.send("customer", told);
+  const route = (
+    conversation: Conversation,
+    sender: string,
+    type: string,
+    reported: Json,
+  ): void => {
+    if (sender === "customer") deliveries.send(conversation.side, reported);
+    else deliveries.send("customer", reported);
     if (type === "escalation.transfer") {
       conversation.side = "agent";
-      deliveries.send("agent", told);
+      deliveries.send("agent", reported);
     }
     if (type === "conversation.end") conversation.side = "over";
   };
@@ -411,15 +417,15 @@ export const startStrictRuntimeService = async (
     if (!carried.every(({ id }) => content.use(id))) return refuse(400, 152, "No such asset.");
     const conversation = conversationOf(objectAt(message, "conversation"));
     if (!conversation || conversation.side === "over") return refuse(400, 630, "Not usable.");
-    const told = {
+    const reported = {
       ...message,
       id: `msg/${conversation.messages.length + 1}:${conversation.id}`,
       conversation: { id: conversation.id },
       created: new Date().toISOString(),
     };
-    conversation.messages.push({ ...told, status: "sent" });
-    route(conversation, sender, type, told);
-    return { id: told.id, conversation: { id: conversation.id } };
+    conversation.messages.push({ ...reported, status: "sent" });
+    route(conversation, sender, type, reported);
+    return { id: reported.id, conversation: { id: conversation.id } };
   };
 
   const send = (body: Json): Reply => {

@@ -194,10 +194,10 @@ export const startStrictService = async (
     const missing = required[collection]?.find((name) => body[name] === undefined);
     if (missing) return refuse(response, 400, `required attribute ${missing} is missing`);
     const key = unique(collection);
-    const twin = [...table(collection)].find(
+    const duplicate = [...table(collection)].find(
       ([other, object]) => key && other !== id && object[key] === body[key],
     );
-    if (twin) return refuse(response, 400, "duplicate");
+    if (duplicate) return refuse(response, 400, "duplicate");
     const now = new Date().toISOString();
     const before = id ? table(collection).get(id) : undefined;
     const made = id ?? randomUUID();

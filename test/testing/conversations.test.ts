@@ -31,7 +31,7 @@ test("what was expected before is not found again", async () => {
   );
 });
 
-test("an answer that does not reach the customer is told, with what the callback answered", async () => {
+test("an answer that does not reach the customer is reported, with what the callback answered", async () => {
   const on = await stage();
   answerAsBot(on, "On its way");
   on.hub.customer.answer = answering(500);

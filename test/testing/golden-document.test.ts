@@ -137,6 +137,6 @@ test.each([
     of(said, heard, heard),
     ['custom_bot "orders" text {"text":"Hello"}: is new'],
   ],
-] as const)("%s is told in the words of the conversation", (_, now, lines) => {
+] as const)("%s is described in the words of the conversation", (_, now, lines) => {
   expect(goldenDifferences(of(said, heard), now)).toEqual(lines);
 });

@@ -82,7 +82,7 @@ test("the same unique name twice is refused", async () => {
   );
 });
 
-test("a resource that differs, or is not there, is told", async () => {
+test("a resource that differs, or is not there, is reported", async () => {
   const program = await runMocked(shop, { config: { password: "p" } });
   expect(() =>
     program.expectResource("Channel", "shop", { displayName: /kiosk/, active: false }),

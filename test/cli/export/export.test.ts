@@ -169,7 +169,7 @@ test("an empty account is a project without resources", async () => {
   });
 });
 
-test("a kind that may not be listed is told in the README", async () => {
+test("a kind that may not be listed is named in the README", async () => {
   const hub = await exportSandbox(oddAccount(2));
   await hub.control.faults({ on: "GET /authentications", kind: "forbidden-list" });
   const { notes } = await hub.export();
@@ -198,7 +198,7 @@ const managedChannels = () => {
 const namesIn = (text = ""): readonly string[] =>
   JSON.parse(text).resources.map(({ name }: { readonly name: string }) => name);
 
-test("an object with the mark of a stack is left out and told; who refers to it looks it up", async () => {
+test("an object with the mark of a stack is left out and reported; who refers to it looks it up", async () => {
   const hub = await exportSandbox(managedChannels());
   const result = await hub.export();
   const { plan } = result;

@@ -83,7 +83,7 @@ const states = fc.array(
   { maxLength: 8 },
 );
 
-test("whatever a state holds, three calls at most tell; one object that is there is enough", async () => {
+test("whatever a state holds, three calls at most decide; one object that is there is enough", async () => {
   const stack = await managedStack();
   const made = await stack.up("Channel", "chat", channel);
   const check = async (all: typeof states extends fc.Arbitrary<infer T> ? T : never) => {

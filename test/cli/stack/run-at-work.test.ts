@@ -18,7 +18,7 @@ const runAtWork = async () => {
   return { box, id: String(begun.id) };
 };
 
-test("drift beside a run: what it is making is no drift, and the lock is told", async () => {
+test("drift beside a run: what it is making is no drift, and the lock is reported", async () => {
   const { box, id } = await runAtWork();
   const { unmanaged, changed, deleted, notes } = await runDrift(box.options);
   expect(unmanaged).toMatchObject([{ name: "custom.hand", standing: "foreign" }]);

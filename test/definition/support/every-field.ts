@@ -72,7 +72,7 @@ export const everyShape: Definition = defineResource({
       ...notes,
       of: object({ ...notes, fields: { a: text(notes), b: text({ ...notes, secret: true }) } }),
     }),
-    bare: reference(participant, { ...notes, plainId: true }),
+    plain: reference(participant, { ...notes, plainId: true }),
   },
   example: {},
 });

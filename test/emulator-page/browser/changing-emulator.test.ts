@@ -57,7 +57,7 @@ describe("an emulator that changes under the page", () => {
     await page.getByRole("heading", { name: "Changed: Ada Example 1" }).waitFor();
   });
 
-  inBrowser("is told alike by two pages, whichever changes it", async (started) => {
+  inBrowser("is shown alike by two pages, whichever changes it", async (started) => {
     const one = await openPage(started, { sample: smallAccount, clock: "manual" });
     const other = await one.page.context().newPage();
     await one.view(`conversations/${second}`);

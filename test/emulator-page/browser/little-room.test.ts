@@ -125,7 +125,7 @@ inBrowser("at 400 pixels the account of a new conversation has a row", async (st
   expect(await widthOf("On the account")).toBe(await widthOf("Text"));
 });
 
-inBrowser("what is chosen can be told where the system decides on colours", async (started) => {
+inBrowser("what is chosen can be seen where the system decides on colours", async (started) => {
   const { page, view } = await openPage(started, {
     sample: smallAccount,
     browser: { forcedColors: "active" },

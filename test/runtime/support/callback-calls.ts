@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from "node:http";
 import { type CallbackOptions, type Callbacks, callbacks } from "../../../sdk/runtime/index.js";
 import type { ReceivedMessage } from "../../../sdk/runtime/received-message.js";
-import { settled } from "../../service/support/clocks.js";
+import { nextTurn } from "../../service/support/clocks.js";
 import { portOf } from "../../service/support/fake-hub.js";
 import { closeServer, listenHere } from "../../support/loopback-server.js";
 
@@ -87,5 +87,5 @@ export const never = () => new Promise<void>(() => {});
 
 /** Lets what was begun go as far as it can. */
 export const progressed = async (): Promise<void> => {
-  for (let turn = 0; turn < 5; turn++) await settled();
+  for (let turn = 0; turn < 5; turn++) await nextTurn();
 };

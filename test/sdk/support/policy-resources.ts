@@ -46,7 +46,7 @@ export const seen = (
   resources: readonly PolicyResource[],
   config: object = {},
 ): readonly string[] => {
-  const told: string[] = [];
+  const reported: string[] = [];
   policy.validateStack(
     {
       resources: [...resources],
@@ -56,9 +56,9 @@ export const seen = (
         throw new Error(reason);
       },
     },
-    (message) => told.push(message),
+    (message) => reported.push(message),
   );
-  return told;
+  return reported;
 };
 
 export const seenIn = (
@@ -66,7 +66,7 @@ export const seenIn = (
   of: PolicyResource,
   config: object = {},
 ): readonly string[] => {
-  const told: string[] = [];
+  const reported: string[] = [];
   // As in a pack, where a policy is about another type ends by being thrown.
   class NotApplicable extends Error {}
   const args = {
@@ -81,9 +81,9 @@ export const seenIn = (
   };
   for (const validate of [policy.validateResource ?? []].flat())
     try {
-      validate(args, (message) => told.push(message));
+      validate(args, (message) => reported.push(message));
     } catch (error) {
       if (!(error instanceof NotApplicable)) throw error;
     }
-  return told;
+  return reported;
 };

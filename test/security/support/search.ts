@@ -13,7 +13,7 @@ export const withoutSealed = (value: unknown): unknown =>
   );
 
 /** Everything that an error tells, in every way in which somebody may print it. */
-const told = (error: unknown): string => {
+const reported = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
   const { properties, ...others } = error as Error & { properties?: unknown };
   return [
@@ -28,7 +28,7 @@ const told = (error: unknown): string => {
 
 /** The lines in which a secret shows. */
 export const leaksIn = (value: unknown, ...secrets: readonly string[]): string[] => {
-  const text = value instanceof Error ? told(value) : JSON.stringify(withoutSealed(value));
+  const text = value instanceof Error ? reported(value) : JSON.stringify(withoutSealed(value));
   const searched = [marker, ...secrets.flatMap((secret) => [secret, encodeURIComponent(secret)])];
   return text.split("\n").filter((line) => searched.some((secret) => line.includes(secret)));
 };

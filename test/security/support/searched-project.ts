@@ -104,11 +104,11 @@ export class SearchedProject implements AsyncDisposable {
   async leaks(): Promise<readonly string[]> {
     const secrets = [...this.secrets, ...this.tokens()];
     const shows = (text: string): boolean => secretsIn(text, secrets).length > 0;
-    const told = await Promise.all(reports.map((path) => this.control("GET", path)));
+    const reported = await Promise.all(reports.map((path) => this.control("GET", path)));
     return [
       ...(shows(this.#printed) ? ["output"] : []),
       ...leakingFiles(this.project.folder, secrets),
-      ...reports.filter((_, place) => shows(told[place] ?? "")),
+      ...reports.filter((_, place) => shows(reported[place] ?? "")),
     ];
   }
 

@@ -62,4 +62,4 @@ export class ManualClock implements Clock {
 }
 
 /** Lets everything that is ready run: all microtasks and one round of the event loop. */
-export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

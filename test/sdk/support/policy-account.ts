@@ -6,7 +6,7 @@ import { options, resource } from "./policy-resources.js";
 export type Json = Record<string, unknown>;
 
 /** A program as data: what a rule reads stands where it can be changed. */
-export interface World {
+export interface PolicyAccount {
   authentications: Json[];
   applications: { name: string; roles: Json[]; uses: number[] }[];
   participants: { type: string; application: number }[];
@@ -29,7 +29,7 @@ export const role = (name: string, authentication: number): Json => ({
 export const secretOf = (place: number): string => `hidden-${place}-payload`;
 
 /** A set-up in which nothing is to be said. */
-export const right: fc.Arbitrary<World> = fc
+export const right: fc.Arbitrary<PolicyAccount> = fc
   .record({
     bots: fc.array(fc.constantFrom("custom_bot", "platform_bot"), { minLength: 1, maxLength: 3 }),
     agent: fc.constantFrom("custom_agent", "platform_agent"),
@@ -68,8 +68,9 @@ export const right: fc.Arbitrary<World> = fc
   });
 
 /** The program as the engine shows it to the policies. */
-export const shown = (world: World) => {
-  const id = (kind: string, place: number) => (world.hasIds ? `${kind}-id-${place}` : unknownValue);
+export const shown = (declared: PolicyAccount) => {
+  const id = (kind: string, place: number) =>
+    declared.hasIds ? `${kind}-id-${place}` : unknownValue;
   const withIds = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(withIds);
     if (typeof value !== "object" || value === null) return value;
@@ -78,10 +79,10 @@ export const shown = (world: World) => {
   };
   const made = (kind: string, name: string, props: Json, uses = {}) =>
     resource(kind, name, unknownCheckingProxy(withIds(props)), uses);
-  const authentications = world.authentications.map((props, place) =>
+  const authentications = declared.authentications.map((props, place) =>
     made("Authentication", `auth-${place}`, props),
   );
-  const applications = world.applications.map(({ name, roles, uses }) =>
+  const applications = declared.applications.map(({ name, roles, uses }) =>
     made(
       "ClientApplication",
       name,
@@ -89,7 +90,7 @@ export const shown = (world: World) => {
       { roles: uses.flatMap((at) => authentications[at] ?? []) },
     ),
   );
-  const participants = world.participants.map(({ type, application }, place) =>
+  const participants = declared.participants.map(({ type, application }, place) =>
     made(
       "Participant",
       `bot-${place}`,
@@ -97,7 +98,7 @@ export const shown = (world: World) => {
       { application: [applications[application]] },
     ),
   );
-  const { bots, customer, agent } = world.places;
+  const { bots, customer, agent } = declared.places;
   const orchestration = made(
     "Orchestration",
     "support",
@@ -124,7 +125,7 @@ export const shown = (world: World) => {
   );
   const account = {
     ...made("Account", "shop", { address: "shop" }),
-    opts: { ...options, protect: world.isProtected },
+    opts: { ...options, protect: declared.isProtected },
   };
   return [...authentications, ...applications, ...participants, orchestration, account];
 };
