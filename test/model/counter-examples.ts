@@ -19,6 +19,9 @@ const up = (
   ...more,
 });
 
+/** What an orchestration and an account refer to. */
+const setUp = [declared("auth1"), declared("app1"), declared("bot1"), declared("channel1")];
+
 /** Histories that the random test found, each with the rule that was missing. */
 export const counterExamples: readonly { readonly title: string; readonly history: Scenario }[] = [
   {
@@ -249,6 +252,28 @@ export const counterExamples: readonly { readonly title: string; readonly histor
         up([declared("auth1")]),
       ],
       last: [[declared("auth1")], []],
+    },
+  },
+  {
+    title: "a left-over is held by one without a mark, of a run that saw no states",
+    history: {
+      setting: { ...plainSetting, sight: false },
+      steps: [
+        up(
+          [
+            ...setUp,
+            declared("flow1", 1),
+            { ...declared("account1", 1), text: "long like a mark" },
+          ],
+          { kill: { call: 11, acted: true } },
+        ),
+        up([...setUp, declared("flow1"), declared("account1")], {
+          force: ["flow1"],
+          deleteFirst: true,
+          faults: [{ call: 0, kind: "503-before", on: "item", lasting: true }],
+        }),
+      ],
+      last: [[...setUp, declared("flow1"), declared("account1")], []],
     },
   },
 ];

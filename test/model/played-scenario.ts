@@ -62,6 +62,8 @@ export class PlayedScenario {
     const held = this.#stacks.held();
     const doubled = doubledObjects(held, last, await known(), lagOf(steps));
     await this.#third.leave(held);
+    // What has no mark may hold what `orphans` removes: its refusal names it, and a person looks.
+    for (const id of [...(await this.#notOurs())].reverse()) await this.#third.removeStray(id);
     await this.#sweep();
     const end = await known();
     return [
