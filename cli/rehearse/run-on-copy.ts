@@ -326,7 +326,8 @@ const isIdempotent = async (
   setup: RunSetup,
   { leftOut }: LookAhead,
 ): Promise<boolean> => {
-  const args = ["--refresh", ...forSecondLook(setup.args)];
+  // The program says itself how its providers read: one run of it, and one process of each provider.
+  const args = ["--refresh", "--run-program", ...forSecondLook(setup.args)];
   const leaving = excluding([...new Set([...foreignIn(setup), ...leftOut])], args);
   const { code } = await copy.pulumi([
     ...["preview", "--event-log", copy.eventFile, ...leaving, ...args],
@@ -461,9 +462,12 @@ const onCopy = async <R>(setup: RunSetup, work: (copied: Copied) => Promise<R>):
 export const runOnCopy = (setup: RunSetup): Promise<RehearsedRun> =>
   onCopy(setup, (copied) => runIn(copied, setup));
 
+/** With more steps two runs beside each other would take more memory than most machines of pipelines have. */
+const mostStepsBeside = 200;
+
 /**
  * The same, and looks afterwards whether a second run would find anything to do. That takes as long as
- * the run, mostly waiting for one process: what can be done beside it is.
+ * the run, mostly waiting for one process: what can be done beside it is, if the stack is small.
  *
  * @param beside what follows from the run
  */
@@ -472,7 +476,8 @@ export const runAndLookAfter = <B>(setup: RunSetup, beside: (run: RehearsedRun) 
     const run = await runIn(copied, setup);
     const isLooked = run.succeeded && setup.operation === "up";
     const after = isLooked ? isIdempotent(copied.copy, setup, run.ahead) : undefined;
-    // Both come to an end before the copy goes, also where one of them fails.
+    if (run.engine.steps.length > mostStepsBeside) await after;
+    // Both come to an end before the copy goes, also if one of them fails.
     const [looked, other] = await Promise.allSettled([after, beside(run)]);
     if (looked.status === "rejected") throw looked.reason;
     if (other.status === "rejected") throw other.reason;
