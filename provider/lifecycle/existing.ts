@@ -180,10 +180,11 @@ export const neededStates = async (
   );
   if (ownObjects(declared, objects).length > 0 || alike.some(({ mark }) => mark))
     return run.states(properties.owner, "all");
-  // It may be the one that a forced replacement is about though it carries no mark: its description,
-  // which the program may have shortened since, leaves no room for one.
-  const mayBeOurs = ({ id, isRoomless }: SeenObject) =>
-    isRoomless && run.decisions.holders.get(id) === undefined;
+  // It may be the one that a forced replacement is about though it does not carry our mark: a long
+  // description left no room for one (the program may have shortened it since), or a person wrote
+  // another one over it.
+  const mayBeOurs = ({ id, mark, isRoomless }: SeenObject) =>
+    (mark === undefined || isRoomless) && run.decisions.holders.get(id) === undefined;
   const isDoubtful = !complete || alike.length > 0 || !declared.isMarked || objects.some(mayBeOurs);
   return isDoubtful ? run.states(properties.owner, "own") : undefined;
 };

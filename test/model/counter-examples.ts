@@ -276,4 +276,26 @@ export const counterExamples: readonly { readonly title: string; readonly histor
       last: [[...setUp, declared("flow1"), declared("account1")], []],
     },
   },
+  {
+    title: "a forced replacement keeps the object whose mark a person wrote over",
+    history: {
+      steps: [
+        up([{ ...declared("channel1"), text: "none" }]),
+        { type: "set", place: 0, member: 5 },
+        up([{ ...declared("channel1", 1), text: "short" }], { force: ["channel1"] }),
+      ],
+      last: [[], []],
+    },
+  },
+  {
+    title: "a name that a renamed resource still has is free once that has gone",
+    history: {
+      steps: [
+        up(setUp.slice(0, 3)),
+        { type: "rename", stack: 0, name: "bot1" },
+        up([...setUp.slice(0, 2), declared("bot1", 1)], { kill: { call: 1, acted: true } }),
+      ],
+      last: [setUp.slice(0, 3), []],
+    },
+  },
 ];

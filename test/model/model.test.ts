@@ -32,6 +32,7 @@ test(`${runs} random histories end with exactly what is declared`, {
 });
 
 /** Histories that once ended wrong, as fast-check shrank them. */
-test.each(counterExamples)("$title", async ({ history }) => {
-  expect((await play(stage, history)).wrong).toEqual([]);
-});
+for (const { title, history } of counterExamples)
+  test(title, async () => {
+    expect((await play(stage, history)).wrong).toEqual([]);
+  });

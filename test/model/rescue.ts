@@ -70,7 +70,7 @@ export class Rescue {
     if (isName(other)) help.first.unshift(other);
     const former = /aliases: \[\{ name: "(\w+)" \}\]/.exec(error)?.[1];
     if (isName(former) && failed && error.includes("in the state of this stack"))
-      this.#alias(former, failed.declared.name, program, help);
+      this.#alias(former, failed.declared.name, stack, program, help);
     if (error.includes("in the state of the stack") && failed)
       this.#moveBack(failed.declared.name, stack, help);
     const isStuck = this.#last.get(stack) === error;
@@ -102,8 +102,16 @@ export class Rescue {
     if (!isDone) between.add(name);
   }
 
-  #alias(former: Name, now: Name, program: readonly ModelResource[], help: Help): void {
+  #alias(
+    former: Name,
+    now: Name,
+    stack: 0 | 1,
+    program: readonly ModelResource[],
+    help: Help,
+  ): void {
     if (program.some(({ name }) => name === former)) help.first.unshift(former);
+    // Both have an object by now: the former goes once this one has let its name go for a while.
+    else if (this.#stacks.held()[stack]?.ids.has(now)) help.between.add(now);
     else help.aliases.set(now, former);
   }
 
