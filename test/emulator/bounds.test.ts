@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { CallLog } from "../../emulator/http/call-log.js";
-import { HttpError, ValidationErrors } from "../../emulator/http/exchange.js";
+import { ValidationErrors } from "../../emulator/http/exchange.js";
 import { RateLimiter } from "../../emulator/http/rate-limit.js";
 import { History, Store, storedReferences } from "../../emulator/objects/store.js";
 import { DocumentArchive } from "../../emulator/runtime/conversation-store.js";
@@ -25,19 +25,6 @@ const storeOf = (...ids: string[]) => {
   return { store, clock };
 };
 
-test("no more than 30 errors are kept", () => {
-  const errors = new ValidationErrors();
-  for (let place = 0; place < 1000; place += 1) errors.at(`p${place}`).invalid("is wrong");
-  let thrown: unknown;
-  try {
-    errors.assertNone();
-  } catch (error) {
-    thrown = error;
-  }
-  expect(thrown).toBeInstanceOf(HttpError);
-  expect(thrown instanceof HttpError ? thrown.details.length : 0).toBe(30);
-});
-
 test("a broken shape is seen beyond the errors that are kept", () => {
   const errors = new ValidationErrors();
   for (let place = 0; place < 30; place += 1) errors.at(`p${place}`).notAllowed(["a"]);
@@ -55,31 +42,6 @@ test("the list of a collection is not copied for every call, and is new after a 
   store.remove("channels", "a");
   expect(store.all("channels").map(({ id }) => id)).toEqual(["b", "c"]);
   expect(before.map(({ id }) => id)).toEqual(["a", "b"]);
-});
-
-test("a unique value is taken by another object only, and free when it goes", () => {
-  const { store } = storeOf("a");
-  expect(store.takenMember("channels", { type: "a" })).toBe("type");
-  expect(store.takenMember("channels", { type: "a" }, "a")).toBeUndefined();
-  store.put("channels", channel("a", "renamed"));
-  expect(store.takenMember("channels", { type: "a" })).toBeUndefined();
-  expect(store.takenMember("channels", { type: "renamed" })).toBe("type");
-  store.remove("channels", "a");
-  expect(store.takenMember("channels", { type: "renamed" })).toBeUndefined();
-});
-
-test("an earlier list has what was deleted and not what came since", () => {
-  const { store, clock } = storeOf("a", "b");
-  clock.advance(1000);
-  store.remove("channels", "a");
-  store.put("channels", channel("c"));
-  expect(
-    store
-      .allBefore("channels", 500)
-      .map(({ id }) => id)
-      .sort(),
-  ).toEqual(["a", "b"]);
-  expect(store.allBefore("channels", 0).map(({ id }) => id)).toEqual(["b", "c"]);
 });
 
 test.each([

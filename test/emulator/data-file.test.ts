@@ -95,11 +95,6 @@ test.each([
   );
 });
 
-test("a file that is no database is an error that names it", async () => {
-  const data = tmpdir();
-  await expect(startEmulator({ data })).rejects.toThrow(`The data file ${data} cannot be used`);
-});
-
 test("a port that is taken gives the data file back", async () => {
   const data = fileIn();
   await once({}, async ({ emulator }) => {
@@ -172,7 +167,10 @@ test("what is no file is refused at once, and keeps its mode", async () => {
   const mode = statSync("/dev/null").mode;
   await expect(startEmulator({ data: "/dev/null" })).rejects.toThrow("it is no plain file");
   expect(statSync("/dev/null").mode).toBe(mode);
-  await expect(startEmulator({ data: dirname(pipe) })).rejects.toThrow("it is a folder");
+  const folder = dirname(pipe);
+  await expect(startEmulator({ data: folder })).rejects.toThrow(
+    `The data file ${folder} cannot be used: it is a folder`,
+  );
 });
 
 test("a data file that is cut off or spoiled anywhere is used whole, or refused by its name", async () => {

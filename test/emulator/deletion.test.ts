@@ -61,10 +61,18 @@ test.each([400, 403, 409, 412] as const)(
   },
 );
 
-test("in the order of the references everything can be deleted, and is gone", async () => {
+/** Right under any reading of the rule on channels. */
+const order = ["Account", "Orchestration", "Participant", "ClientApplication", "Channel"];
+
+test.each([
+  ["in the order of the references", "account", [...names, "Account"].reverse()],
+  ["a channel after client applications", "any-client-application", [...order, "Authentication"]],
+])("%s everything can be deleted, and is gone (%s)", async (_, channelRule, kinds) => {
   const service = await running();
+  await service.control("PUT", "/switches", { channelRule });
   const ids = await account(service);
-  for (const { kind, collection } of [...resources].filter(({ kind }) => kind in ids).reverse()) {
+  for (const kind of kinds) {
+    const { collection } = kindOf(kind);
     const reply = await drop(service, collection, ids[kind]);
     expect({ kind, status: reply.status, text: reply.text }).toEqual({
       kind,
@@ -77,38 +85,19 @@ test("in the order of the references everything can be deleted, and is gone", as
   }
 });
 
-test("account, orchestration, participant, client application, then the rest: right under any reading", async () => {
-  const service = await running({ switches: { channelRule: "any-client-application" } });
-  const ids = await account(service);
-  for (const kind of [
-    "Account",
-    "Orchestration",
-    "Participant",
-    "ClientApplication",
-    "Channel",
-    "Authentication",
-  ])
-    expect((await drop(service, kindOf(kind).collection, ids[kind])).status).toBe(204);
-});
-
-test("with any-client-application any client application holds every channel", async () => {
-  const service = await running({ switches: { channelRule: "any-client-application" } });
-  const channel = await service.make(kindOf("Channel"));
-  const application = await service.make(kindOf("ClientApplication"));
-  const { status, json } = await drop(service, "channels", channel);
-  expect({ status, code: json.code }).toEqual({ status: 400, code: "400-113" });
-  await drop(service, "clientapplications", application);
-  expect((await drop(service, "channels", channel)).status).toBe(204);
-});
-
-test("a change of the switch holds at once", async () => {
+test("with any-client-application any client application holds every channel, from when it is turned", async () => {
   const service = await running();
   const channel = await service.make(kindOf("Channel"));
-  await service.make(kindOf("ClientApplication"));
-  await service.control("PUT", "/switches", { channelRule: "any-client-application" });
-  expect((await drop(service, "channels", channel)).status).toBe(400);
-  await service.control("PUT", "/switches", { channelRule: "account" });
+  const application = await service.make(kindOf("ClientApplication"));
+  const turn = (channelRule: string) => service.control("PUT", "/switches", { channelRule });
+  await turn("any-client-application");
+  expect((await drop(service, "channels", channel)).json.code).toBe("400-113");
+  await turn("account");
   expect((await drop(service, "channels", channel)).status).toBe(204);
+  const other = await service.make(kindOf("Channel"));
+  await turn("any-client-application");
+  await drop(service, "clientapplications", application);
+  expect((await drop(service, "channels", other)).status).toBe(204);
 });
 
 test("by the specification an orchestration holds nothing, and everything else what it refers to", async () => {

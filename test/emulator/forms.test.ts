@@ -8,21 +8,9 @@ import { changedAt } from "../support/json-places.js";
 import { fieldCases, holds, samples } from "./field-cases.js";
 import { kindOf, type Running, running, start } from "./running.js";
 
-/** An object as GET gives it; the list must give the same. */
-const given = async (service: Running, kind: string, id: string): Promise<JsonObject> => {
-  const { collection, listKey } = kindOf(kind);
-  const { json } = await service.call("GET", `/${collection}/${id}`);
-  const listed = (await service.call("GET", `/${collection}?$pagesize=75`)).json[listKey];
-  expect((listed as JsonObject[]).find((each) => each.id === id)).toEqual(json);
-  return json;
-};
-
 /** An object as the emulator keeps it. */
-const stored = async (service: Running, kind: string, id: string): Promise<JsonObject> => {
-  const { json } = await service.control("GET", "/snapshot");
-  const lists = json.objects as Record<string, JsonObject[]>;
-  return lists[kindOf(kind).collection]?.find((each) => each.id === id) ?? {};
-};
+const stored = async (service: Running, kind: string, id: string): Promise<JsonObject> =>
+  (await service.stored(kind)).find((each) => each.id === id) ?? {};
 
 /** An object without what the service sets itself. */
 const plain = ({ id, created, modified, ...rest }: JsonObject): JsonObject => rest;
@@ -40,14 +28,14 @@ test("optional lists and objects that are empty are left out, and only those", a
     extraList: [],
     extraObject: { empty: {}, full: 0 },
   });
-  const channel = await given(service, "Channel", id);
+  const channel = await service.given("Channel", id);
   expect(channel).not.toHaveProperty("restrictions");
   expect(channel).not.toHaveProperty("extraList");
   expect(channel.extraObject).toEqual({ full: 0 });
   const bot = await service.make(kindOf("Participant"), { intents: { intent: [] } });
-  expect(await given(service, "Participant", bot)).not.toHaveProperty("intents");
+  expect(await service.given("Participant", bot)).not.toHaveProperty("intents");
   const account = await service.make(kindOf("Account"), { chatConfigurations: {} });
-  const { chatConfigurations } = await given(service, "Account", account);
+  const { chatConfigurations } = await service.given("Account", account);
   expect(Object.values(chatConfigurations ?? {})).toEqual(Array(7).fill(null));
 });
 
@@ -57,18 +45,18 @@ test("numbers are text, and numeric ids in a text are numbers", async () => {
     chatConfigurations: { timeout: 30, entryPoint: { id: entryPoint } },
   });
   const { service, id } = await madeInOwnForms("Account", chat("1007"));
-  expect(await given(service, "Account", id)).toMatchObject({
+  expect(await service.given("Account", id)).toMatchObject({
     caseManagement: { sameCaseDuration: "1.5" },
     chatConfigurations: { timeout: "30", entryPoint: { id: 1007 } },
   });
   for (const text of ["0", "-1"]) {
     const other = await service.make(kindOf("Account"), chat(text));
-    const { chatConfigurations } = await given(service, "Account", other);
+    const { chatConfigurations } = await service.given("Account", other);
     expect(chatConfigurations).toMatchObject({ entryPoint: { id: Number(text) } });
   }
   for (const text of ["main", "007", "1e3", " 1", "12345678901234567890", "1.5"]) {
     const other = await service.make(kindOf("Account"), chat(text));
-    const { chatConfigurations } = await given(service, "Account", other);
+    const { chatConfigurations } = await service.given("Account", other);
     expect(chatConfigurations).toMatchObject({ entryPoint: { id: text } });
   }
 });
@@ -81,7 +69,7 @@ test.each([
   ["https://x.example.com/a/?b", "https://x.example.com/a/?b"],
 ])("%s is given back as %s", async (tokenRequestUrl, expected) => {
   const { service, id } = await madeInOwnForms("Authentication", { oauth2: { tokenRequestUrl } });
-  expect(await given(service, "Authentication", id)).toMatchObject({
+  expect(await service.given("Authentication", id)).toMatchObject({
     oauth2: { tokenRequestUrl: expected },
   });
 });
@@ -102,7 +90,7 @@ test("e-mail addresses are in lower case, text is NFC with CRLF, secrets are as 
     note: ["Cafe\u0301\n"],
     roles: [{ name: "customer", ...role }],
   });
-  expect(await given(service, "ClientApplication", id)).toMatchObject({
+  expect(await service.given("ClientApplication", id)).toMatchObject({
     description: "Café\r\nsecond\r\nthird",
     note: ["Café\r\n"],
     roles: [{ notificationEmail: "ops@example.com", headers: [{}, { value: "e\u0301\n" }] }],
@@ -117,7 +105,7 @@ test("unordered lists, agents and entries are sorted, lists with an order are no
       { language: "de-DE", properties: [] },
     ],
   });
-  expect(await given(service, "Channel", id)).toMatchObject({
+  expect(await service.given("Channel", id)).toMatchObject({
     restrictions: { inbound: { features: ["attachments", "richText", "typing_events"] } },
     l10nProperties: [{ language: "de-DE" }, { language: "en-US" }],
   });
@@ -128,12 +116,12 @@ test("unordered lists, agents and entries are sorted, lists with an order are no
   const flow = await service.make(kindOf("Orchestration"), {
     applications: { agentConfiguration: { agents } },
   });
-  expect(await given(service, "Orchestration", flow)).toMatchObject({
+  expect(await service.given("Orchestration", flow)).toMatchObject({
     applications: { agentConfiguration: { agents: [...agents].reverse() } },
   });
   const intent = ["b", "a"].map((value) => ({ value, displayValue: value }));
   const bot = await service.make(kindOf("Participant"), { intents: { intent } });
-  expect(await given(service, "Participant", bot)).toMatchObject({ intents: { intent } });
+  expect(await service.given("Participant", bot)).toMatchObject({ intents: { intent } });
 });
 
 test("items of lists have an id more, unless they have one", async () => {
@@ -148,7 +136,7 @@ test("items of lists have an id more, unless they have one", async () => {
     { id: "item-1", name: "X-A" },
     { id: "item-2", name: "X-B" },
   ];
-  expect(await given(service, "ClientApplication", id)).toMatchObject({
+  expect(await service.given("ClientApplication", id)).toMatchObject({
     roles: [
       { id: "item-1", name: "custom_bot", headers },
       { id: "theirs", name: "customer", headers },
@@ -162,19 +150,19 @@ test("references have the name of their target as it is now, a channel its type"
   const { application } = await stored(service, "Participant", id);
   const target = String((application as JsonObject).id);
   const path = `/clientapplications/${target}`;
-  const before = await given(service, "ClientApplication", target);
-  expect((await given(service, "Participant", id)).application).toEqual({
+  const before = await service.given("ClientApplication", target);
+  expect((await service.given("Participant", id)).application).toEqual({
     id: target,
     name: before.name,
   });
   await service.call("PUT", path, { ...before, name: "Cafe\u0301" });
-  expect((await given(service, "Participant", id)).application).toEqual({
+  expect((await service.given("Participant", id)).application).toEqual({
     id: target,
     name: "Caf\u00e9",
   });
   const channel = { id: await service.make(kindOf("Channel"), { type: "custom.web" }) };
   const account = await service.make(kindOf("Account"), { channel });
-  expect((await given(service, "Account", account)).channel).toEqual({
+  expect((await service.given("Account", account)).channel).toEqual({
     ...channel,
     name: "custom.web",
   });
@@ -184,7 +172,7 @@ test("references in lists have names, a bare id has none", async () => {
   const { service, id } = await madeInOwnForms("Orchestration");
   const name = expect.stringMatching(/^orders-bot-\d+$/);
   const named = { id: expect.any(String), name };
-  const { applications } = await given(service, "Orchestration", id);
+  const { applications } = await service.given("Orchestration", id);
   expect(applications).toMatchObject({
     botConfiguration: {
       bots: [{ id: expect.any(String), participant: named, onEscalation: { agent: named } }],
@@ -200,7 +188,7 @@ test("a reference to what is not there has no name", async () => {
     { channel: { id: "gone" } },
     { unknownReference: "accept" },
   );
-  expect((await given(service, "Account", id)).channel).toEqual({ id: "gone" });
+  expect((await service.given("Account", id)).channel).toEqual({ id: "gone" });
 });
 
 test.each([
@@ -224,7 +212,7 @@ test.each([
     { roles: [{ name: "customer", ...role }] },
     { secrets },
   );
-  expect(await given(service, "ClientApplication", id)).toMatchObject({ roles: [{ headers }] });
+  expect(await service.given("ClientApplication", id)).toMatchObject({ roles: [{ headers }] });
 });
 
 /** Bodies in the service's own forms, and what is kept of them. */
@@ -276,7 +264,7 @@ test.each(accepted.slice(0, 2))(
 test("null for an optional member takes it away, for a required one it is refused", async () => {
   for (const put of ["replace", "keep"]) {
     const { service, id, path } = await madeInOwnForms("Channel", {}, { put });
-    const body = await given(service, "Channel", id);
+    const body = await service.given("Channel", id);
     const sent = { ...body, description: null, active: null };
     expect((await service.call("PUT", path, sent)).status).toBe(204);
     const { description, active } = await stored(service, "Channel", id);
@@ -284,7 +272,7 @@ test("null for an optional member takes it away, for a required one it is refuse
     expect((await service.call("PUT", path, { ...body, icon: null })).json.code).toBe("400-143");
     await service.control("PUT", "/switches", { forms: "given" });
     const refused = await service.call("PUT", path, {
-      ...plain(await given(service, "Channel", id)),
+      ...plain(await service.given("Channel", id)),
       description: null,
     });
     expect(refused).toMatchObject({ status: 400 });
@@ -293,7 +281,7 @@ test("null for an optional member takes it away, for a required one it is refuse
 
 test("an expanded reference is kept as the id alone", async () => {
   const { service, path, id } = await madeInOwnForms("Participant");
-  const body = await given(service, "Participant", id);
+  const body = await service.given("Participant", id);
   const before = await stored(service, "Participant", id);
   const application = { ...(body.application as object), name: "any other" };
   expect((await service.call("PUT", path, { ...body, application })).status).toBe(204);
@@ -389,7 +377,7 @@ describe.each(resources.map((definition) => [definition.kind, definition] as con
 
     test("every optional member that was not given is null, at every depth", async () => {
       for (const id of await makeAll(definition)) {
-        const after = await given(shared, kind, id);
+        const after = await shared.given(kind, id);
         expect(lacking(definition.fields, await stored(shared, kind, id), after)).toEqual([]);
       }
     });
@@ -398,13 +386,13 @@ describe.each(resources.map((definition) => [definition.kind, definition] as con
       "with unknown members to %s, PUT takes what GET gave, and GET gives it again",
       async (unknownFields) => {
         for (const id of await makeAll(definition)) {
-          const { unheardOf: unknown, ...known } = await given(shared, kind, id);
+          const { unheardOf: unknown, ...known } = await shared.given(kind, id);
           const sent =
             unknownFields === "keep" && unknown ? { ...known, unheardOf: unknown } : known;
           await turn({ unknownFields });
           const reply = await shared.call("PUT", `/${definition.collection}/${id}`, sent);
           expect({ status: reply.status, text: reply.text }).toEqual({ status: 204, text: "" });
-          expect(plain(await given(shared, kind, id))).toEqual(plain(sent));
+          expect(plain(await shared.given(kind, id))).toEqual(plain(sent));
           const kept = JSON.stringify(await stored(shared, kind, id));
           expect(kept).not.toMatch(/null|"item-\d+"|\\r/);
         }
@@ -443,9 +431,9 @@ test("whatever is taken is given back in a form that is taken again, and comes b
         const all = { ...body, unheardOf: unknown, description };
         const { status, json } = await shared.call("POST", path, all);
         expect(status).toBe(201);
-        const before = await given(shared, definition.kind, String(json.id));
+        const before = await shared.given(definition.kind, String(json.id));
         expect((await shared.call("PUT", `${path}/${json.id}`, before)).status).toBe(204);
-        const after = await given(shared, definition.kind, String(json.id));
+        const after = await shared.given(definition.kind, String(json.id));
         expect(plain(after)).toEqual(plain(before));
         await shared.call("DELETE", `${path}/${json.id}`);
       },

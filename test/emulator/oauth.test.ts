@@ -62,50 +62,43 @@ test.each([
   expect(reply.headers["cache-control"]).toBe("no-store");
 });
 
-test.each([
-  ["different", (place: number) => `p${place}`],
-  ["equal", () => "p"],
-])("60,000 %s parameters are refused and keep nobody waiting", async (_, nameOf) => {
-  const raw = Array.from({ length: 60_000 }, (_each, place) => `${nameOf(place)}=1`).join("&");
-  const headers = { "content-type": "application/x-www-form-urlencoded" };
-  const reply = await service.send("POST", service.emulator.tokenUrl, { raw, headers });
-  expect(reply).toMatchObject({ status: 400, json: { error: "invalid_request" } });
-  expect(reply.json.error_description).toBe("there are more than 100 parameters");
-});
+interface Changes {
+  readonly type?: string;
+  readonly more?: string;
+  readonly method?: string;
+}
 
-test("a parameter given twice is refused", async () => {
-  const raw = `${new URLSearchParams(service.credentials())}&scope=${scopes.R}`;
-  const headers = { "content-type": "application/x-www-form-urlencoded" };
-  const reply = await service.send("POST", service.emulator.tokenUrl, { raw, headers });
-  expect(reply).toMatchObject({ status: 400, json: { error: "invalid_request" } });
-});
+/** A request of the token address that is right but for what a test changes. */
+const posted = (changes: Changes) => {
+  const { type = "application/x-www-form-urlencoded", more = "", method = "POST" } = changes;
+  const raw = new URLSearchParams(service.credentials()).toString() + more;
+  const body = method === "POST" ? { raw, headers: { "content-type": type } } : {};
+  return service.send(method, service.emulator.tokenUrl, body);
+};
 
-test.each(["application/json", "text/plain", "application/x-www-form-urlencodedly"])(
-  "the content type %s is refused",
-  async (type) => {
-    const raw = new URLSearchParams(service.credentials()).toString();
-    const headers = { "content-type": type };
-    const reply = await service.send("POST", service.emulator.tokenUrl, { raw, headers });
-    expect(reply).toMatchObject({ status: 400, json: { error: "invalid_request" } });
-  },
-);
+const many = (nameOf: (place: number) => string) =>
+  Array.from({ length: 60_000 }, (_, place) => `&${nameOf(place)}=1`).join("");
+
+test.each<[string, Changes, RegExp]>([
+  ["60,000 different parameters", { more: many((place) => `p${place}`) }, /more than 100/],
+  ["60,000 equal parameters", { more: many(() => "p") }, /more than 100/],
+  ["a parameter given twice", { more: `&scope=${scopes.R}` }, /./],
+  ["a body of more than 2 MiB", { more: `&padding=${"x".repeat(5 * 1024 * 1024)}` }, /./],
+  ...["application/json", "text/plain", "application/x-www-form-urlencodedly"].map(
+    (type): [string, Changes, RegExp] => [`the content type ${type}`, { type }, /./],
+  ),
+  ["the method GET", { method: "GET" }, /./],
+  ["the method PUT", { method: "PUT" }, /./],
+  ["the method DELETE", { method: "DELETE" }, /./],
+])("%s is refused at the token address, and the refusal can be read", async (_, changes, why) => {
+  const { status, json } = await posted(changes);
+  expect([status, json.error]).toEqual([400, "invalid_request"]);
+  expect(json.error_description).toMatch(why);
+});
 
 test("the content type may carry a charset", async () => {
-  const raw = new URLSearchParams(service.credentials()).toString();
-  const headers = { "content-type": "application/x-www-form-urlencoded; charset=UTF-8" };
-  expect((await service.send("POST", service.emulator.tokenUrl, { raw, headers })).status).toBe(
-    200,
-  );
-});
-
-test.each(["GET", "PUT", "DELETE"])("the token address refuses %s", async (method) => {
-  const reply = await service.send(method, service.emulator.tokenUrl);
-  expect(reply).toMatchObject({ status: 400, json: { error: "invalid_request" } });
-});
-
-test("a body of more than 2 MiB at the token address is refused and the refusal can be read", async () => {
-  const reply = await ask({ padding: "x".repeat(5 * 1024 * 1024) });
-  expect(reply).toMatchObject({ status: 400, json: { error: "invalid_request" } });
+  const type = "application/x-www-form-urlencoded; charset=UTF-8";
+  expect((await posted({ type })).status).toBe(200);
 });
 
 test("the customers' token address serves no client credentials", async () => {

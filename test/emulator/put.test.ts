@@ -157,6 +157,9 @@ test.each(unique)("two of %s cannot have the same %s, by POST or PUT", async (ki
     const inCapitals = { ...body, [name]: "TAKEN" };
     expect((await service.call("POST", `/${collection}`, inCapitals)).status).toBe(201);
     await service.call("PUT", `/${collection}/${first}`, { ...body, [name]: "free again" });
+    const third = await service.call("POST", `/${collection}`, body);
+    expect(third.status).toBe(201);
+    await service.call("DELETE", `/${collection}/${third.json.id}`);
     expect((await service.call("POST", `/${collection}`, body)).status).toBe(201);
   }
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Pool } from "undici";
-import { onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../emulator/index.js";
 import type { Definition } from "../../provider/definition/define.js";
 import { bodyOf } from "../../provider/definition/fields.js";
@@ -152,6 +152,21 @@ export class Running implements AsyncDisposable {
     );
     if (reply.status !== 201) throw new Error(`${definition.kind}: ${reply.status} ${reply.text}`);
     return String(reply.json.id);
+  }
+
+  /** An object as GET gives it; the list must give the same. */
+  async given(kind: string, id: string): Promise<JsonObject> {
+    const { collection, listKey } = kindOf(kind);
+    const { json } = await this.call("GET", `/${collection}/${id}`);
+    const listed = (await this.call("GET", `/${collection}?$pagesize=75`)).json[listKey];
+    expect(Array.isArray(listed) ? listed : []).toContainEqual(json);
+    return json;
+  }
+
+  /** The objects of a kind as the emulator keeps them. */
+  async stored(kind: string): Promise<readonly JsonObject[]> {
+    const { objects } = await this.emulator.control.snapshot();
+    return (objects[kindOf(kind).collection] ?? []).filter(isObject);
   }
 
   async #resolved(value: unknown): Promise<unknown> {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { kindOf, type Running, running } from "./running.js";
+import { kindOf, running } from "./running.js";
 
 const mask = "********";
 const secret = "hush-hush";
@@ -45,30 +45,20 @@ const holders: readonly (readonly [
   ],
 ];
 
-/** An object as GET and the list give it. */
-const given = async (service: Running, kind: string, id: string) => {
-  const { collection, listKey } = kindOf(kind);
-  const item = (await service.call("GET", `/${collection}/${id}`)).json;
-  const { json } = await service.call("GET", `/${collection}`);
-  const listed = (json[listKey] as { id: string }[]).find((each) => each.id === id);
-  expect(listed).toEqual(item);
-  return item;
-};
-
 test.each(holders)(
   "secrets of a %s are masked, echoed or omitted by switch: %j",
   async (kind, changes, masked, omitted) => {
     const service = await running();
     const id = await service.make(kindOf(kind), { ...changes });
-    const item = await given(service, kind, id);
+    const item = await service.given(kind, id);
     for (const [name, value] of Object.entries(masked)) expect(item[name]).toEqual(value);
     expect(JSON.stringify(item)).not.toContain(secret);
     await service.control("PUT", "/switches", { secrets: "omit" });
-    const without = await given(service, kind, id);
+    const without = await service.given(kind, id);
     for (const [name, value] of Object.entries(omitted)) expect(without[name]).toEqual(value);
     await service.control("PUT", "/switches", { secrets: "echo" });
     const { type, oauth2: _, ...plain } = changes as Record<string, unknown>;
-    const echoed = await given(service, kind, id);
+    const echoed = await service.given(kind, id);
     for (const [name, value] of Object.entries(plain)) expect(echoed[name]).toEqual(value);
   },
 );
@@ -77,7 +67,7 @@ test("what is no secret is never hidden", async () => {
   const service = await running();
   const options = [{ name: "tier", value: "gold" }];
   const id = await service.make(kindOf("Participant"), { options });
-  expect((await given(service, "Participant", id)).options).toEqual(options);
+  expect((await service.given("Participant", id)).options).toEqual(options);
 });
 
 test("a refusal does not repeat a secret", async () => {

@@ -61,10 +61,16 @@ test.each(Object.keys(table))(
   },
 );
 
+const beyond: Readonly<Record<string, number>> = {
+  pageSize: 76,
+  tokenLifetime: 86_401,
+  inUseStatus: 404,
+};
+
 test.each(Object.keys(table))("%s takes nothing else", async (name) => {
   const { text } = await service.control("GET", "/switches");
   const zero = table[name]?.includes(0) ? [] : ["0"];
-  for (const value of ["", "nonsense!", null, [], {}, -1, 1.5, 1e9, ...zero]) {
+  for (const value of ["", "nonsense!", null, [], {}, -1, 1.5, beyond[name] ?? 1e9, ...zero]) {
     const reply = await put({ [name]: value });
     expect(reply.status).toBe(400);
     expect(reply.json.error).toMatch(new RegExp(`^The switch ${name} must be `));
@@ -72,30 +78,17 @@ test.each(Object.keys(table))("%s takes nothing else", async (name) => {
   expect((await service.control("GET", "/switches")).text).toBe(text);
 });
 
-test.each([
-  ["pageSize", 0],
-  ["pageSize", 76],
-  ["tokenLifetime", 0],
-  ["tokenLifetime", 86_401],
-  ["inUseStatus", 404],
-])("%s cannot be %d", async (name, value) => {
-  expect((await put({ [name]: value })).status).toBe(400);
-});
-
-test("several switches are turned at once, and none that is not named", async () => {
-  const own = await running();
-  await own.control("PUT", "/switches", { put: "keep", pageSize: 5 });
-  const { json } = await own.control("PUT", "/switches", { pageSize: 6 });
-  expect(json).toMatchObject({ put: "keep", pageSize: 6, secrets: "mask" });
-});
-
 test("every switch is documented", () => {
   expect(Object.keys(switchTable)).toEqual(Object.keys(table));
   for (const { doc } of Object.values(switchTable)) expect(doc).toMatch(/^[A-Z].{20,}\.$/);
 });
 
-test("the command line's form of a switch is the same", () => {
+test("a switch may be given as text, as on the command line", () => {
   expect(parseSwitch("refusedCosts", "true")).toEqual({ refusedCosts: true });
+  expect(parseSwitches({ pageSize: "7", refusedCosts: "true" })).toEqual({
+    pageSize: 7,
+    refusedCosts: true,
+  });
   expect(() => parseSwitch("constructor", "x")).toThrow("There is no switch constructor");
 });
 
@@ -160,11 +153,4 @@ test.each([
   ['{"switches":{"puts":"keep"}}', "duplicateStatus"],
 ])("it does not start with %s and says what is allowed", async (json, allowed) => {
   await expect(from(json)).rejects.toThrow(allowed);
-});
-
-test("a switch may be given as text, as on the command line", () => {
-  expect(parseSwitches({ pageSize: "7", refusedCosts: "true" })).toEqual({
-    pageSize: 7,
-    refusedCosts: true,
-  });
 });
