@@ -2,7 +2,7 @@ import type { StoredObject } from "../../emulator/index.js";
 import { type Definition, outputFields } from "../../provider/definition/define.js";
 import { deletionOrder } from "../../provider/definition/fields.js";
 import { sameJson } from "../../provider/kernel/json.js";
-import { wireReferences } from "../../provider/lifecycle/delete.js";
+import { usersAmong } from "../../provider/lifecycle/delete.js";
 import { nameOnWire } from "../../provider/lifecycle/ownership/mark.js";
 import { definitionOfType, logicalName } from "../../provider/pulumi-cli/stack-documents.js";
 import type { StackState, StackStates } from "../../provider/pulumi-cli/stack-states.js";
@@ -142,54 +142,67 @@ const endedSteps = (
     .toSorted((a, b) => a.toSeconds - b.toSeconds);
 };
 
-/** An account as it was when a step was refused, and who has what of it. */
-interface ObstacleSource {
-  readonly objects: CopiedObjects;
-  readonly states: Pick<StackStates, "holdersOf">;
-  readonly profile: string | undefined;
+/** An account as it was when a step was refused. */
+interface RefusingAccount {
+  /** Everything in it, in an order in which it can be deleted. */
+  readonly objects: readonly PlacedObject[];
+  /** Everything that uses an object, in that order, once for each place of the reference. */
+  readonly usersOf: (target: Definition, id: string) => readonly PlacedObject[];
+  readonly toObstacle: (placed: PlacedObject) => Obstacle;
 }
+
+/** Who has what of an account. */
+type OtherHolders = Pick<StackStates, "holdersOf">;
 
 interface PlacedObject {
   readonly definition: Definition;
-  readonly object: StoredObject;
+  readonly wire: StoredObject;
 }
 
-const allIn = (objects: CopiedObjects): readonly PlacedObject[] =>
-  deletionOrder(resources).flatMap((definition) =>
-    (objects[definition.collection] ?? []).map((object) => ({ definition, object })),
-  );
-
-const obstacleOf = (
-  { definition, object }: PlacedObject,
-  { states, profile }: ObstacleSource,
-): Obstacle => {
-  const [holder] = states.holdersOf(definition.kind, object.id);
+const refusingAccount = (
+  { after, profile }: AccountOutcome,
+  states: OtherHolders,
+): RefusingAccount => {
+  const kinds = deletionOrder(resources).map((definition) => ({
+    definition,
+    objects: (after[definition.collection] ?? []).map((object) => [object.id, object] as const),
+  }));
   return {
-    ...namedObject(definition, object, profile),
-    ...(holder ? { stack: holder.stack } : {}),
+    objects: kinds.flatMap(({ definition, objects }) =>
+      objects.map(([, wire]) => ({ definition, wire })),
+    ),
+    usersOf: usersAmong(kinds),
+    toObstacle: ({ definition, wire }) => {
+      const [holder] = states.holdersOf(definition.kind, wire.id);
+      return {
+        ...namedObject(definition, wire, profile),
+        ...(holder ? { stack: holder.stack } : {}),
+      };
+    },
   };
 };
-
-const refersTo = ({ definition, object }: PlacedObject, target: Definition, id: string): boolean =>
-  wireReferences(definition, object).some((one) => one.to.kind === target.kind && one.id === id);
-
-/** Everything that uses an object, in the order in which it would have to go. */
-const usersAmong = (target: Definition, id: string, source: ObstacleSource): readonly Obstacle[] =>
-  allIn(source.objects)
-    .filter((each) => refersTo(each, target, id))
-    .map((each) => obstacleOf(each, source));
 
 /** The objects that a message names by their ids. */
 const namedIn = (
   message: string,
   own: string | undefined,
-  source: ObstacleSource,
+  { objects, toObstacle }: RefusingAccount,
 ): readonly Obstacle[] => {
   const words = new Set(message.match(/[\w-]{4,}/g) ?? []);
-  return allIn(source.objects)
-    .filter(({ object: { id } }) => id !== own && words.has(id))
-    .map((each) => obstacleOf(each, source));
+  return objects.filter(({ wire: { id } }) => id !== own && words.has(id)).map(toObstacle);
 };
+
+const distinct = (obstacles: readonly Obstacle[]): readonly Obstacle[] => [
+  ...new Map(obstacles.map((each) => [`${each.kind} ${each.id}`, each])).values(),
+];
+
+/** What uses an object, in whichever account. */
+const usersIn = (
+  accounts: readonly RefusingAccount[],
+  target: Definition,
+  id: string,
+): readonly Obstacle[] =>
+  distinct(accounts.flatMap(({ usersOf, toObstacle }) => usersOf(target, id).map(toObstacle)));
 
 const nounOf = (kind: string): string =>
   resources.find((definition) => definition.kind === kind)?.noun ?? kind;
@@ -220,7 +233,7 @@ const orderOfDeletion = (
 interface RefusalContext {
   readonly before: StackState;
   /** The accounts as they were when the run ended. */
-  readonly accounts: readonly ObstacleSource[];
+  readonly accounts: readonly RefusingAccount[];
   /** The stack as its own obstacles name it. */
   readonly stack: string;
 }
@@ -249,10 +262,6 @@ const reasonOf = (messages: readonly string[]): string =>
     ),
   ].join(" ");
 
-const distinct = (obstacles: readonly Obstacle[]): readonly Obstacle[] => [
-  ...new Map(obstacles.map((each) => [`${each.kind} ${each.id}`, each])).values(),
-];
-
 const refusalOf = (
   urn: string,
   operation: string,
@@ -264,7 +273,7 @@ const refusalOf = (
   const id = before.holdings.find((holding) => holding.urn === urn)?.id;
   const users =
     definition && id !== undefined && operation.startsWith("delete")
-      ? accounts.flatMap((account) => usersAmong(definition, id, account))
+      ? usersIn(accounts, definition, id)
       : [];
   const named = accounts.flatMap((account) => namedIn(reason, id, account));
   const what = `the ${definition?.noun ?? "object"} ${logicalName(urn)}`;
@@ -275,7 +284,7 @@ const refusalOf = (
     operation,
     reason,
     inTheWay: distinct([...users, ...named]),
-    order: users.length > 0 ? orderOfDeletion(distinct(users), stack, what) : [],
+    order: users.length > 0 ? orderOfDeletion(users, stack, what) : [],
   };
 };
 
@@ -293,9 +302,7 @@ const blockedDeletions = (
     if (!definition || id === undefined) return [];
     const isOthers = (user: Obstacle): boolean =>
       !before.holdings.some((own) => own.kind === user.kind && own.id === user.id);
-    const users = distinct(
-      accounts.flatMap((account) => usersAmong(definition, id, account)),
-    ).filter(isOthers);
+    const users = usersIn(accounts, definition, id).filter(isOthers);
     if (users.length === 0) return [];
     const name = logicalName(urn);
     return [
@@ -337,8 +344,6 @@ const refusalsIn = (
   return [{ operation: "run", reason, inTheWay: [], order: [] }];
 };
 
-type OtherHolders = Pick<StackStates, "holdersOf">;
-
 const idsByUrn = ({ before, after }: RehearsedRun): IdsByUrn => {
   const all = [...before.holdings, ...after.holdings];
   const groups = Map.groupBy(all, ({ urn }) => urn);
@@ -362,7 +367,7 @@ const undeclaredIn = (
 
 const contextOf = (run: RehearsedRun, stack: string, states: OtherHolders): RefusalContext => ({
   before: run.before,
-  accounts: run.accounts.map(({ after, profile }) => ({ objects: after, states, profile })),
+  accounts: run.accounts.map((account) => refusingAccount(account, states)),
   stack,
 });
 

@@ -234,9 +234,9 @@ export const wireReferences = (definition: Definition, wire: WireObject) =>
   );
 
 /** Objects of one kind, by id. */
-interface KindObjects {
+interface KindObjects<W extends WireObject> {
   readonly definition: Definition;
-  readonly objects: Iterable<readonly [id: string, wire: WireObject]>;
+  readonly objects: Iterable<readonly [id: string, wire: W]>;
 }
 
 /**
@@ -245,11 +245,11 @@ interface KindObjects {
  * @param referencesOf what an object refers to. Default: what its JSON says
  * @returns gives the users of an object, each once for every place in which it refers to it
  */
-export const usersAmong = (
-  kinds: readonly KindObjects[],
+export const usersAmong = <W extends WireObject>(
+  kinds: readonly KindObjects<W>[],
   referencesOf: (
     definition: Definition,
-    wire: WireObject,
+    wire: W,
     id: string,
   ) => readonly ReferenceIn[] = wireReferences,
 ) => {
