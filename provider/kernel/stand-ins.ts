@@ -1,4 +1,4 @@
-import { isObject, jsonIn, objectOf } from "./json.js";
+import { isObject, type JsonObject, jsonIn, objectOf } from "./json.js";
 
 /**
  * How the engine writes a value that is not known before the update, whatever its type and at any
@@ -6,6 +6,20 @@ import { isObject, jsonIn, objectOf } from "./json.js";
  * the SDK for one constant.
  */
 export const unknownValue = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+
+const signatureKey = "4dabf18193072939515e22adb298388d";
+const secretKind = "1b47061264138c4ac30d75fd1eb44270";
+
+/**
+ * What distinguishes the engine's own form of a secret: beside it stands the `value` in a call, and
+ * `plaintext` (JSON) or `ciphertext` in a state. Public as `pulumi.runtime.specialSigKey` and
+ * `specialSecretSig`; repeated for the same reason.
+ */
+export const secretSignature: JsonObject = { [signatureKey]: secretKind };
+
+/** Whether a value is a secret in the engine's own form. */
+export const isSecretValue = (value: unknown): value is JsonObject =>
+  isObject(value) && value[signatureKey] === secretKind;
 
 /** Whether a value is unknown, or holds an unknown anywhere inside. */
 export const holdsUnknown = (value: unknown): boolean =>

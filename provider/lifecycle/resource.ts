@@ -17,6 +17,7 @@ import {
   type EnvironmentSecret,
   environmentSecretPaths,
   environmentSecretsIn,
+  secretSignature,
   undisclosed,
   unknownValue,
   withEnvironmentSecrets,
@@ -211,12 +212,7 @@ export const propertiesIn = (values: JsonObject): Properties => {
   });
 };
 
-/** The engine's own form of a secret value; public as `pulumi.runtime.specialSigKey` and `specialSecretSig`. */
-const signature = "4dabf18193072939515e22adb298388d";
-
-const secretKind = "1b47061264138c4ac30d75fd1eb44270";
-
-const wrap = (value: unknown): JsonObject => ({ [signature]: secretKind, value });
+const wrap = (value: unknown): JsonObject => ({ ...secretSignature, value });
 
 /** What becomes of a secret; one that becomes nothing is left out. */
 type Change = (secret: unknown) => unknown;

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Definition, Field } from "../definition/define.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
+import { isSecretValue, secretSignature } from "../kernel/stand-ins.js";
 import { typeToken } from "../pointer.js";
 import { resources } from "../resources/index.js";
 import { printedJson } from "./pulumi-queries.js";
@@ -90,12 +91,6 @@ export const previewIn = (text: string): Preview | undefined =>
 export const resourcesOf = (state: StackExport | undefined): readonly StateResource[] =>
   state?.deployment.resources ?? [];
 
-/** What Pulumi puts before the value of a secret in a state, and before that: which of its special values it is. */
-const specialValue = "4dabf18193072939515e22adb298388d";
-const secret = "1b47061264138c4ac30d75fd1eb44270";
-
-const isSecretValue = (value: JsonObject): boolean => value[specialValue] === secret;
-
 /** The value of a secret in clear, in the form of a state or in that of the life cycle. */
 const secretIn = ({ plaintext, value }: JsonObject): unknown =>
   typeof plaintext === "string" ? printedJson(plaintext) : value;
@@ -103,8 +98,8 @@ const secretIn = ({ plaintext, value }: JsonObject): unknown =>
 /** A value with every secret, wherever it stands in it, changed into something else. */
 const changedSecrets = (value: unknown, change: (sealed: JsonObject) => unknown): unknown => {
   if (Array.isArray(value)) return value.map((item) => changedSecrets(item, change));
-  if (!isObject(value)) return value;
   if (isSecretValue(value)) return change(value);
+  if (!isObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [name, changedSecrets(member, change)]),
   );
@@ -117,10 +112,7 @@ export const openedSecrets = (value: unknown): unknown =>
 
 /** Whether a value of a state is a secret that only Pulumi can open. */
 export const isEncrypted = (value: unknown): boolean =>
-  isObject(value) && isSecretValue(value) && secretIn(value) === undefined;
-
-/** Whether a value of a state is a secret, in clear or not. */
-const isSealed = (value: unknown): boolean => isObject(value) && isSecretValue(value);
+  isSecretValue(value) && secretIn(value) === undefined;
 
 /** Whether something that is no secret by its definition is one in the state: the program made it so. */
 const holdsSealed = (
@@ -147,7 +139,7 @@ const holdsSealed = (
 export const sealedFields = (
   { fields }: Definition,
   values: JsonObject,
-  isWanted: (value: unknown) => boolean = isSealed,
+  isWanted: (value: unknown) => boolean = isSecretValue,
 ): readonly string[] =>
   Object.entries(fields).flatMap(([name, field]) =>
     holdsSealed(field, values[name], isWanted) ? [name] : [],
@@ -165,7 +157,7 @@ export const veiledIn =
 /** A value that the life cycle gives the engine as a state takes it: Pulumi encrypts its secrets when it is imported. */
 export const stateValue = (value: unknown): unknown =>
   changedSecrets(value, (sealed) => ({
-    [specialValue]: secret,
+    ...secretSignature,
     plaintext: JSON.stringify(sealed.value),
   }));
 
@@ -173,7 +165,7 @@ export const stateValue = (value: unknown): unknown =>
 export const encryptedValue = (value: unknown, encrypt: (text: string) => string): unknown =>
   changedSecrets(value, (sealed) =>
     typeof sealed.plaintext === "string"
-      ? { [specialValue]: secret, ciphertext: encrypt(sealed.plaintext) }
+      ? { ...secretSignature, ciphertext: encrypt(sealed.plaintext) }
       : sealed,
   );
 
