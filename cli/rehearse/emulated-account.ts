@@ -8,6 +8,7 @@ import { parseSwitches } from "../../emulator/service/switches.js";
 import type { Field, Fields, ListField, MapField } from "../../provider/definition/define.js";
 import {
   bodyOf,
+  deletionOrder,
   fieldsByWireName,
   holdsSecret,
   membersOf,
@@ -143,6 +144,13 @@ export const membersWithSecrets = (
 
 /** Objects of each collection, as an emulator takes them. */
 export type CopiedObjects = Readonly<Record<string, readonly StoredObject[]>>;
+
+/** The same by kind, in an order in which they can be deleted. */
+export const kindsIn = (objects: CopiedObjects) =>
+  deletionOrder(resources).map((definition) => ({
+    definition,
+    objects: (objects[definition.collection] ?? []).map((wire) => [wire.id, wire] as const),
+  }));
 
 /** An account as it was copied. */
 interface AccountCopy {

@@ -1,13 +1,12 @@
 import type { StoredObject } from "../../emulator/index.js";
 import { type Definition, outputFields } from "../../provider/definition/define.js";
-import { deletionOrder } from "../../provider/definition/fields.js";
 import { sameJson } from "../../provider/kernel/json.js";
 import { usersAmong } from "../../provider/lifecycle/delete.js";
 import { nameOnWire } from "../../provider/lifecycle/ownership/mark.js";
 import { definitionOfType, logicalName } from "../../provider/pulumi-cli/stack-documents.js";
 import type { StackState, StackStates } from "../../provider/pulumi-cli/stack-states.js";
 import { resources } from "../../provider/resources/index.js";
-import type { CopiedObjects, RehearsedCall } from "./emulated-account.js";
+import { type CopiedObjects, kindsIn, type RehearsedCall } from "./emulated-account.js";
 import type {
   AccountChange,
   NamedObject,
@@ -163,10 +162,7 @@ const refusingAccount = (
   { after, profile }: AccountOutcome,
   states: OtherHolders,
 ): RefusingAccount => {
-  const kinds = deletionOrder(resources).map((definition) => ({
-    definition,
-    objects: (after[definition.collection] ?? []).map((object) => [object.id, object] as const),
-  }));
+  const kinds = kindsIn(after);
   return {
     objects: kinds.flatMap(({ definition, objects }) =>
       objects.map(([, wire]) => ({ definition, wire })),

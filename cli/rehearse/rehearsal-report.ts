@@ -13,8 +13,8 @@ import type { LostObject, RehearsalFromEmpty } from "./from-empty.js";
 import { obstacleTitle } from "./outcome.js";
 import type {
   AccountChange,
+  Alternative,
   NamedObject,
-  OtherReading,
   Refusal,
   Rehearsal,
   RehearsedStep,
@@ -100,7 +100,7 @@ const objectLine = ({ kind, name, id, profile }: NamedObject): string =>
 const changeLine = (change: AccountChange): string =>
   `${change.change}: ${objectLine(change)}${change.members ? `: ${change.members.join(", ")}` : ""}`;
 
-const readingLines = ({ switches, differences, passes }: OtherReading): readonly string[] => [
+const alternativeLines = ({ switches, differences, passes }: Alternative): readonly string[] => [
   ...wrappedText(
     `If ${Object.entries(switches)
       .map(([name, value]) => `${name} is ${value}`)
@@ -153,7 +153,7 @@ export const rehearsalReport = (rehearsal: Rehearsal): string => {
     headBlock(headline(rehearsal), rehearsal),
     outcome.refusals.flatMap(refusalLines),
     stepLines(rehearsal),
-    ...alternatives.map(readingLines),
+    ...alternatives.map(alternativeLines),
     sameText(rehearsal),
     afterLines(rehearsal),
     section(

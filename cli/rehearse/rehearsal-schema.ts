@@ -112,7 +112,7 @@ export type AccountChange = Printed<z.output<typeof changeSchema>>;
 /** What a run comes to. */
 export type RehearsedOutcome = Printed<z.output<typeof outcomeSchema>>;
 /** How the outcome is otherwise where the service behaves in another way than is assumed. */
-export type OtherReading = Printed<z.output<typeof alternativeSchema>>;
+export type Alternative = Printed<z.output<typeof alternativeSchema>>;
 /** A whole rehearsal, as `--json` prints it. */
 export type Rehearsal = Printed<z.output<typeof rehearsalSchema>>;
 

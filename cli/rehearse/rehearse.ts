@@ -1,10 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Switches } from "../../emulator/index.js";
 import { withCount } from "../../provider/kernel/columns.js";
 import { keepHeapSmall } from "../../provider/pulumi-cli/frugal-node.js";
 import { CommandFailure, messageOf } from "../command.js";
 import { type OpenStack, openStack, type StackOptions } from "../stack/open-stack.js";
+import { alternativesTo, doubtfulSwitches, type RunAgain } from "./alternatives.js";
 import {
   accountDigest,
   changeRecord,
@@ -14,10 +14,9 @@ import {
   unreadKinds,
 } from "./change-record.js";
 import { knownSwitches } from "./emulated-account.js";
-import { differencesBetween, otherReadingsOf } from "./other-readings.js";
 import { laterRefusals, outcomeOf } from "./outcome.js";
 import { programOf } from "./recorded-program.js";
-import type { OtherReading, Refusal, Rehearsal, RehearsedOutcome } from "./rehearsal-schema.js";
+import type { Refusal, Rehearsal } from "./rehearsal-schema.js";
 import {
   prepareRun,
   type RehearsedRun,
@@ -36,42 +35,6 @@ interface RehearsalResult {
   readonly stateBefore: string;
 }
 
-/** What a further run on a copy comes to. */
-type RunAgain = (changes: Partial<RunSetup>) => Promise<RehearsedOutcome>;
-
-const switchesText = (switches: Partial<Switches>): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(switches).map(([name, value]) => [name, String(value)]));
-
-/** Runs again under the other readings: all at once, and one by one where that makes a difference. */
-const underOtherReadings = async (
-  others: readonly Partial<Switches>[],
-  usual: RehearsedOutcome,
-  again: RunAgain,
-): Promise<Pick<Rehearsal, "alternatives" | "unaffectedSwitches">> => {
-  const names = (list: readonly Partial<Switches>[]) => list.flatMap((each) => Object.keys(each));
-  const under = async (switches: Partial<Switches>) => {
-    const outcome = await again({ otherwise: switches });
-    return { switches, outcome, differences: differencesBetween(usual, outcome) };
-  };
-  if (others.length === 0) return { alternatives: [], unaffectedSwitches: [] };
-  const together = await under(Object.assign({}, ...others));
-  if (together.differences.length === 0)
-    return { alternatives: [], unaffectedSwitches: names(others) };
-  const single: (typeof together)[] = [];
-  if (others.length > 1) for (const each of others) single.push(await under(each));
-  const differing = single.filter(({ differences }) => differences.length > 0);
-  const shown = differing.length > 0 ? differing : [together];
-  const alternatives = shown.map(
-    ({ switches, outcome, differences }): OtherReading => ({
-      switches: switchesText(switches),
-      differences,
-      passes: outcome.passes,
-    }),
-  );
-  const isShown = (name: string) => alternatives.some(({ switches }) => name in switches);
-  return { alternatives, unaffectedSwitches: names(others).filter((name) => !isShown(name)) };
-};
-
 const cutOffNotes = ({ document }: OriginalStack): readonly string[] => {
   const { pending_operations: pending } = document.deployment;
   return pending?.length
@@ -81,7 +44,7 @@ const cutOffNotes = ({ document }: OriginalStack): readonly string[] => {
     : [];
 };
 
-/** What is known of every account, so that there is no other reading of it. */
+/** What is known of every account, so that there is no doubt about it. */
 const knownOfAll = (accounts: RunSetup["accounts"]): readonly string[] => {
   const [first = {}, ...others] = accounts.map(({ settings }) => knownSwitches(settings));
   return Object.keys(first).filter((name) => others.every((known) => name in known));
@@ -126,9 +89,9 @@ const runRehearsal = async (
     const again: RunAgain = async (changes) =>
       outcomeHere(await runOnCopy({ ...setup, ahead: run.ahead, ...changes }));
     const later = await refusedLater(run, setup, again);
-    const others = run.stage === "run" ? otherReadingsOf(run, known) : [];
+    const others = run.stage === "run" ? doubtfulSwitches(run, known) : [];
     if (others.length > 0) say("Rehearsing again where the service's behaviour is not certain …");
-    return { outcome, later, either: await underOtherReadings(others, outcome, again) };
+    return { outcome, later, either: await alternativesTo(outcome, others, again) };
   };
   say(`Rehearsing pulumi ${operation} on a copy …`);
   const { run, isIdempotent, beside } = await runAndLookAfter(setup, furtherRuns);

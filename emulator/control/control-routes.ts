@@ -349,7 +349,7 @@ const decoded = (path: string): string => {
   }
 };
 
-const jsonIn = (sent: string): unknown => {
+const bodyIn = (sent: string): unknown => {
   let value: unknown;
   try {
     value = JSON.parse(sent);
@@ -375,7 +375,7 @@ export const controlOf = (service: EmulatedService): Control => {
     const carryOut = Object.hasOwn(table, name) ? table[name] : undefined;
     if (!carryOut) return refusal(404, `There is no ${method} ${decoded(pathname).slice(0, 100)}.`);
     try {
-      return carryOut({ query, body: () => jsonIn(sent) });
+      return carryOut({ query, body: () => bodyIn(sent) });
     } catch (error) {
       return refusal(400, error instanceof Error ? error.message : String(error));
     }

@@ -1,16 +1,22 @@
 import type { Switches, SwitchName } from "../../emulator/index.js";
 import { fieldsByWireName, holdsSecret } from "../../provider/definition/fields.js";
-import { wireReferences } from "../../provider/lifecycle/delete.js";
+import { usersAmong } from "../../provider/lifecycle/delete.js";
 import { resources } from "../../provider/resources/index.js";
-import type { RehearsedCall } from "./emulated-account.js";
+import { kindsIn, type RehearsedCall } from "./emulated-account.js";
 import { serverSet } from "./outcome.js";
-import type { AccountChange, Refusal, RehearsedOutcome } from "./rehearsal-schema.js";
-import type { RehearsedRun } from "./run-on-copy.js";
+import type {
+  AccountChange,
+  Alternative,
+  Refusal,
+  Rehearsal,
+  RehearsedOutcome,
+} from "./rehearsal-schema.js";
+import type { RehearsedRun, RunSetup } from "./run-on-copy.js";
 
 /** Something uncertain about the service that may decide what a run comes to. */
 interface UncertainSwitch {
   readonly name: SwitchName;
-  /** The reading that is not the likeliest. */
+  /** What it may be, though it is not the likeliest. */
   readonly other: Partial<Switches>;
   /** Whether a run has done anything that it bears upon. */
   readonly matters: (run: RehearsedRun) => boolean;
@@ -20,30 +26,25 @@ const called = (run: RehearsedRun, fits: (call: RehearsedCall) => boolean): bool
   run.calls.some(fits);
 
 const isWrite = ({ method }: RehearsedCall): boolean => method === "PUT" || method === "POST";
-const isRefused = ({ status }: RehearsedCall): boolean => status >= 400 && status !== 404;
+const isRefused = ({ status }: Pick<RehearsedCall, "status">): boolean =>
+  status >= 400 && status !== 404;
 
 const deletesHeld = ({ method, collection }: RehearsedCall): boolean =>
   method === "DELETE" &&
   resources.some((each) => each.collection === collection && each.heldByAny !== undefined);
 
 /** Whether a deletion was refused only for the sake of users of which it is not certain that they hold anything. */
-const isHeldByAssumption =
-  ({ accounts }: RehearsedRun) =>
-  (call: RehearsedCall): boolean => {
-    const target = resources.find(({ collection }) => collection === call.collection);
-    if (call.method !== "DELETE" || !isRefused(call) || !target || !call.id) return false;
-    const { id } = call;
-    const holders = resources.filter((definition) =>
-      accounts.some(({ after }) =>
-        (after[definition.collection] ?? []).some((object) =>
-          wireReferences(definition, object).some(
-            (reference) => reference.to.kind === target.kind && reference.id === id,
-          ),
-        ),
-      ),
+const isHeldByAssumption = ({ accounts }: RehearsedRun) => {
+  const usersIn = accounts.map(({ after }) => usersAmong(kindsIn(after)));
+  return ({ method, collection, id, status }: RehearsedCall): boolean => {
+    const target = resources.find((each) => each.collection === collection);
+    if (method !== "DELETE" || !isRefused({ status }) || !target || !id) return false;
+    const users = usersIn.flatMap((usersOf) => usersOf(target, id));
+    return (
+      users.length > 0 && users.every(({ definition: { holds = "spec" } }) => holds !== "spec")
     );
-    return holders.length > 0 && holders.every(({ holds = "spec" }) => holds !== "spec");
   };
+};
 
 const holdsSecrets = ({ collection }: RehearsedCall): boolean =>
   resources.some(
@@ -110,8 +111,8 @@ const uncertain: readonly UncertainSwitch[] = [
   },
 ];
 
-/** What is worth a run in the other reading: it bears upon the run, and nobody knows it. */
-export const otherReadingsOf = (
+/** What is worth a run with its other value: it bears upon the run, and nobody knows it. */
+export const doubtfulSwitches = (
   run: RehearsedRun,
   known: ReadonlySet<string>,
 ): readonly Partial<Switches>[] =>
@@ -132,7 +133,7 @@ const changeText = ({ change, kind, name, members }: AccountChange): string =>
   `${kind} ${JSON.stringify(name)} is ${change}${members ? ` (${members.join(", ")})` : ""}`;
 
 /** How two outcomes differ, each difference a sentence; empty where they come to the same. */
-export const differencesBetween = (
+const differencesBetween = (
   usual: RehearsedOutcome,
   other: RehearsedOutcome,
 ): readonly string[] => {
@@ -147,4 +148,40 @@ export const differencesBetween = (
     ...after.filter((text) => !before.includes(text)).map((text) => `Afterwards ${text}.`),
     ...before.filter((text) => !after.includes(text)).map((text) => `It is not so that ${text}.`),
   ];
+};
+
+/** What a further run on a copy comes to. */
+export type RunAgain = (changes: Partial<RunSetup>) => Promise<RehearsedOutcome>;
+
+const switchesText = (switches: Partial<Switches>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(switches).map(([name, value]) => [name, String(value)]));
+
+/** Runs again with the other values: all at once, and one by one if that makes a difference. */
+export const alternativesTo = async (
+  usual: RehearsedOutcome,
+  others: readonly Partial<Switches>[],
+  again: RunAgain,
+): Promise<Pick<Rehearsal, "alternatives" | "unaffectedSwitches">> => {
+  const names = (list: readonly Partial<Switches>[]) => list.flatMap((each) => Object.keys(each));
+  const under = async (switches: Partial<Switches>) => {
+    const outcome = await again({ otherwise: switches });
+    return { switches, outcome, differences: differencesBetween(usual, outcome) };
+  };
+  if (others.length === 0) return { alternatives: [], unaffectedSwitches: [] };
+  const together = await under(Object.assign({}, ...others));
+  if (together.differences.length === 0)
+    return { alternatives: [], unaffectedSwitches: names(others) };
+  const single: (typeof together)[] = [];
+  if (others.length > 1) for (const each of others) single.push(await under(each));
+  const differing = single.filter(({ differences }) => differences.length > 0);
+  const shown = differing.length > 0 ? differing : [together];
+  const alternatives = shown.map(
+    ({ switches, outcome, differences }): Alternative => ({
+      switches: switchesText(switches),
+      differences,
+      passes: outcome.passes,
+    }),
+  );
+  const isShown = (name: string) => alternatives.some(({ switches }) => name in switches);
+  return { alternatives, unaffectedSwitches: names(others).filter((name) => !isShown(name)) };
 };
