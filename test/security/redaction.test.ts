@@ -131,22 +131,6 @@ describe.each(fields)("the secret $name", ({ definition, valuesWith }) => {
 const password = fields.find(({ name }) => name.endsWith("basicAuth.password"));
 if (!password) throw new Error("there is no password");
 
-test("credentials of a Basic header are hidden", async () => {
-  const { definition, valuesWith } = password;
-  const property = fc.asyncProperty(secretText, async (secret) => {
-    const header = Buffer.from(`shown:${secret}`).toString("base64");
-    const values = valuesWith(secret);
-    const given = { ...values, basicAuth: { username: "shown", password: secret } };
-    const text = JSON.stringify({ code: "400-1", developerMessage: `Basic ${header} is wrong` });
-    const life = before(definition, (request) =>
-      isList(request) ? emptyList(definition) : { status: 400, text },
-    );
-    const message = await messageOf(life.create(given));
-    expect(message).toContain("Basic [secret] is wrong");
-  });
-  await fc.assert(property, { numRuns: 30 });
-});
-
 /** What goes wrong inside a transport, with what it may quote. */
 const transportFaults: Readonly<Record<string, (text: string) => Error>> = {
   "a TypeError": (text) => new TypeError(`Headers.append: "${text}" is an invalid header value`),
@@ -193,21 +177,6 @@ test("no word of our own is taken for a secret, however common it is", async () 
   expect(message).toContain("Could not create client application: POST");
   expect(message).toContain("is not allowed (403, 403-1: No [secret])");
 });
-
-test.each(["e", "co", "scope", "token"])(
-  "the password %j leaves what the service says readable",
-  async (short) => {
-    const { definition, valuesWith } = password;
-    const developerMessage = "The token lacks the scope conversationmgr.manage.";
-    const life = before(definition, (request) =>
-      isList(request)
-        ? emptyList(definition)
-        : { status: 403, text: JSON.stringify({ code: "403-197", developerMessage }) },
-    );
-    const message = await messageOf(life.create(valuesWith(short)));
-    expect(message).toContain("The token lacks the scope conversationmgr.manage)");
-  },
-);
 
 test("an unexpected failure is reported without the secrets of inputs and state", async () => {
   const { definition, valuesWith } = password;

@@ -186,13 +186,3 @@ test("a secret rotated in the environment serves refresh and destroy of the old 
   expect(await objectsAt(stage)).toEqual([]);
   expect(JSON.stringify(life.held)).not.toContain(clientSecret);
 });
-
-test("the engine learns of wrong values without the values", async () => {
-  for (const form of setUpOrder(resources).flatMap(formsOf)) {
-    const wrong = Object.fromEntries(Object.keys(form.values).map((key) => [key, ["canary"]]));
-    const inputs = { ...wrong, owner: `${life.ownership}/x`, __provider: "pointer" };
-    const { failures } = await stage.of(form.definition.kind).check({}, inputs);
-    expect(failures.length).toBeGreaterThan(0);
-    assertSilent(failures);
-  }
-});

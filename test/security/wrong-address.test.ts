@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Stage } from "../matrix/support/stage.js";
-import { FakeHub, raw } from "../service/support/fake-hub.js";
 import { failureOf, type Held, Life, objectsAt } from "./support/life.js";
 
 let stage: Stage;
@@ -48,34 +47,7 @@ describe.each(wrongPaths)("at the path %s", (path) => {
       expect(await objectsAt(stage)).toEqual(before);
     },
   );
-
-  test("to destroy fails for every object, in one run, and all are still there", async () => {
-    const before = await objectsAt(stage);
-    goTo(path);
-    const deletions = life.held.map(({ form, id, state }) =>
-      failureOf(stage.of(form.definition.kind).delete(id, state)),
-    );
-    for (const message of await Promise.all(deletions))
-      expect(message).toMatch(/Nothing was taken for gone/);
-    expect(await objectsAt(stage)).toEqual(before);
-  });
 });
-
-test.each([404, 200, 302])(
-  "at a proxy that answers with a page (%i) no object is taken for gone",
-  async (status) => {
-    await using proxy = await FakeHub.start(
-      raw(status, "<html>Sign in</html>", { location: "/in" }),
-    );
-    const { baseUrl } = proxy.settings();
-    stage.nextRun({ CONVERSATION_BASE_URL: baseUrl });
-    for (const { form, id, state } of life.held) {
-      const { read } = stage.of(form.definition.kind);
-      await expect(read(id, state)).rejects.toThrow(/CONVERSATION_BASE_URL|not JSON/);
-      await expect(read(id, { __provider: "pointer" })).rejects.toThrow();
-    }
-  },
-);
 
 test("at the right address a destroy goes on over what is gone, at no call more than one", async () => {
   const [first, ...others] = [...life.held].reverse();

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { Definition } from "../../provider/definition/define.js";
 import { account } from "../../provider/resources/account.js";
 import { authentication } from "../../provider/resources/authentication.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
@@ -154,11 +155,14 @@ test("what stands for a secret is no secret itself", () => {
   expect(redact("hush-hush", ["hush-hush", "secret"])).toBe("[secret]");
 });
 
-test.each(["", "e", "open", "12345"])("the short secret %j is not looked for", (short) => {
-  expect(redact("the token lacks the scope, open the door, 12345", [short])).toBe(
-    "the token lacks the scope, open the door, 12345",
-  );
-});
+test.each(["", "e", "co", "open", "scope", "token", "12345"])(
+  "the short secret %j is not looked for",
+  (short) => {
+    expect(redact("the token lacks the scope, open the door, 12345", [short])).toBe(
+      "the token lacks the scope, open the door, 12345",
+    );
+  },
+);
 
 test("an endless secret in an endless text costs next to nothing", async () => {
   const [endless, text] = ["ab".repeat(50_000), "abc".repeat(1_000_000)];
@@ -192,23 +196,16 @@ test("secrets of an authentication are found in its wire form, inside JSON text 
   expect(found).not.toContain("shown");
 });
 
-test("secrets are found in a program's terms too", () => {
-  const values = {
-    name: "shown",
-    oauth2: { headers: { shown: "s2" }, payload: { deep: ["s3", 1234567] } },
-  };
-  expect(secretTexts(authentication.fields, values)).toEqual(["s2", "s3", "1234567"]);
-  expect(secretTexts(account.fields, { attributes: { shown: "s1" } })).toEqual(["s1"]);
-});
+const headers = { name: "customer", headers: [{ name: "shown", value: "s1" }] };
+const oauth2 = { headers: { shown: "s2" }, payload: { deep: ["s3", 1234567] } };
 
-test("secrets are found inside lists", () => {
-  const body = { roles: [{ name: "customer", headers: [{ name: "shown", value: "s1" }] }] };
-  expect(secretTexts(clientApplication.fields, body)).toEqual(["s1"]);
-});
-
-test("values of account attributes are secrets", () => {
-  const body = { attributes: [{ name: "shown", value: "s1" }] };
-  expect(secretTexts(account.fields, body)).toEqual(["s1"]);
+test.each<[string, Definition, object, readonly string[]]>([
+  ["inside lists", clientApplication, { roles: [headers] }, ["s1"]],
+  ["among attributes", account, { attributes: [{ name: "shown", value: "s1" }] }, ["s1"]],
+  ["in a program's terms", authentication, { oauth2 }, ["s2", "s3", "1234567"]],
+  ["in a program's map", account, { attributes: { shown: "s1" } }, ["s1"]],
+])("secrets are found %s", (_, { fields }, values, found) => {
+  expect(secretTexts(fields, { name: "shown", ...values })).toEqual(found);
 });
 
 test("no text that a definition does not know may be shown", () => {

@@ -40,29 +40,39 @@ test("what may be sent again is sent twice more where the answer cannot be read"
     expect(allowed(method)).toEqual([false, false, false]);
 });
 
-test("pauses begin at half a second and double up to eight seconds", async () => {
-  expect(defaultRetryLimits).toMatchObject({ minTimeoutMs: 500, maxTimeoutMs: 8_000, retries: 4 });
-  const random = vi.spyOn(Math, "random").mockReturnValue(0);
+test.each([
+  [
+    "double up to the longest",
+    0,
+    { minTimeoutMs: 11, maxTimeoutMs: 44, retries: 4 },
+    [11, 22, 44, 44],
+  ],
+  [
+    "are up to twice as long, at random",
+    0.5,
+    { minTimeoutMs: 10, maxTimeoutMs: 1_000, retries: 2 },
+    [15, 30],
+  ],
+])("pauses %s", async (_, chance, limits, expected) => {
+  const random = vi.spyOn(Math, "random").mockReturnValue(chance);
   const timers = vi.spyOn(globalThis, "setTimeout");
-  const limits = { minTimeoutMs: 11, maxTimeoutMs: 44, retries: 4 };
-  const attempt = () => Promise.reject(failing("UNREACHABLE"));
-  await failureOf(withRetry(attempt, () => true, { limits }));
+  await failureOf(
+    withRetry(
+      () => Promise.reject(failing("UNREACHABLE")),
+      () => true,
+      { limits },
+    ),
+  );
   const asked = timers.mock.calls.map(([, ms]) => ms);
   timers.mockRestore();
   random.mockRestore();
-  expect(asked.filter((ms) => [11, 22, 44, 88].includes(ms ?? 0))).toEqual([11, 22, 44, 44]);
+  expect(asked.filter((ms) => [10, 11, 15, 20, 22, 30, 44, 88].includes(ms ?? 0))).toEqual(
+    expected,
+  );
 });
 
-test("up to as much again is added to a pause at random", async () => {
-  const random = vi.spyOn(Math, "random").mockReturnValue(0.5);
-  const timers = vi.spyOn(globalThis, "setTimeout");
-  const limits = { minTimeoutMs: 10, maxTimeoutMs: 1_000, retries: 2 };
-  const attempt = () => Promise.reject(failing("UNREACHABLE"));
-  await failureOf(withRetry(attempt, () => true, { limits }));
-  const asked = timers.mock.calls.map(([, ms]) => ms);
-  timers.mockRestore();
-  random.mockRestore();
-  expect(asked.filter((ms) => [10, 15, 20, 30].includes(ms ?? 0))).toEqual([15, 30]);
+test("pauses begin at half a second and end at eight seconds", () => {
+  expect(defaultRetryLimits).toMatchObject({ minTimeoutMs: 500, maxTimeoutMs: 8_000, retries: 4 });
 });
 
 test("no repeat starts later than two minutes after the first failure", async () => {
@@ -78,45 +88,45 @@ test("no repeat starts later than two minutes after the first failure", async ()
   expect(attempts).toBe(3);
 });
 
-test("a signal ends the repeats with CANCELLED when the failures had no effect", async () => {
-  const giveUp = new AbortController();
+test.each<[string, (attempts: number, giveUp: () => void) => string, object, number]>([
+  [
+    "ends the repeats with CANCELLED when the failures had no effect",
+    (_, giveUp) => {
+      giveUp();
+      throw failing("UNREACHABLE", "none");
+    },
+    { code: "CANCELLED" },
+    1,
+  ],
+  [
+    "does not hide that an attempt may have had an effect",
+    (_, giveUp) => {
+      giveUp();
+      throw failing("UNREACHABLE", "unknown");
+    },
+    { code: "UNREACHABLE", effect: "unknown" },
+    1,
+  ],
+  [
+    "does not throw away the answer that comes after it",
+    (attempts, giveUp) => {
+      if (attempts === 1) throw failing("UNREACHABLE", "none");
+      giveUp();
+      return "made";
+    },
+    { made: "made" },
+    2,
+  ],
+])("a signal %s", async (_, answer, outcome, expected) => {
+  const ended = new AbortController();
   let attempts = 0;
   const attempt = async () => {
     attempts += 1;
-    giveUp.abort();
-    throw failing("UNREACHABLE", "none");
+    return { made: answer(attempts, () => ended.abort()) };
   };
-  const options = { signal: giveUp.signal, limits: noPauses };
-  expect(await failureOf(withRetry(attempt, () => true, options))).toMatchObject({
-    code: "CANCELLED",
-  });
-  expect(attempts).toBe(1);
-});
-
-test("a signal does not hide that an attempt may have had an effect", async () => {
-  const giveUp = new AbortController();
-  const attempt = async () => {
-    giveUp.abort();
-    throw failing("UNREACHABLE", "unknown");
-  };
-  const options = { signal: giveUp.signal, limits: noPauses };
-  expect(await failureOf(withRetry(attempt, () => true, options))).toMatchObject({
-    code: "UNREACHABLE",
-    effect: "unknown",
-  });
-});
-
-test("an answer that comes after the signal is not thrown away", async () => {
-  const giveUp = new AbortController();
-  let attempts = 0;
-  const attempt = async () => {
-    attempts += 1;
-    if (attempts === 1) throw failing("UNREACHABLE", "none");
-    giveUp.abort();
-    return "made";
-  };
-  const options = { signal: giveUp.signal, limits: noPauses };
-  expect(await withRetry(attempt, () => true, options)).toBe("made");
+  const call = withRetry(attempt, () => true, { signal: ended.signal, limits: noPauses });
+  expect(await call.catch((error: unknown) => error)).toMatchObject(outcome);
+  expect(attempts).toBe(expected);
 });
 
 test.each([

@@ -22,34 +22,22 @@ const timeless =
     handler(seen, response, socket);
   };
 
-describe("a creation", () => {
-  test("was made at the time of its answer if the answer does not say", async () => {
-    await using live = await connected(at(date, json(201, { id: "c1" })));
-    const made = await live.service.create(channel, { type: "x" });
-    expect(made).toEqual({ id: "c1", created: iso, modified: iso });
-  });
+/** An answer that a cache on the way has kept for half a minute. */
+const cached = at("Sun, 08 Mar 2026 10:20:00 GMT", json(201, { id: "c1" }, { age: "30" }));
+const reported = { created: "2026-01-01T00:00:00.123Z", modified: 7 };
 
-  test("was made at the time of its answer, also where a cache on the way had an older Date", async () => {
-    const cached: Handler = (seen, response, socket) => {
-      response.setHeader("age", "30");
-      json(201, { id: "c1" })(seen, response, socket);
-    };
-    await using live = await connected(at("Sun, 08 Mar 2026 10:20:00 GMT", cached));
-    const made = await live.service.create(channel, { type: "x" });
-    expect(made).toEqual({ id: "c1", created: iso, modified: iso });
-  });
-
-  test("was made when its answer says so", async () => {
-    const reported = { created: "2026-01-01T00:00:00.123Z", modified: 7 };
-    await using live = await connected(at(date, json(201, { id: "c1", ...reported })));
-    const made = await live.service.create(channel, { type: "x" });
-    expect(made).toEqual({ id: "c1", created: reported.created, modified: iso });
-  });
-
-  test("has no time if nobody gives one", async () => {
-    await using live = await connected(timeless(json(201, { id: "c1" })));
-    expect(await live.service.create(channel, { type: "x" })).toEqual({ id: "c1" });
-  });
+test.each<[string, Handler, object]>([
+  ["at the time of its answer", at(date, json(201, { id: "c1" })), { created: iso, modified: iso }],
+  ["at the time of a cached answer and its age", cached, { created: iso, modified: iso }],
+  [
+    "when its answer says so",
+    at(date, json(201, { id: "c1", ...reported })),
+    { created: reported.created, modified: iso },
+  ],
+  ["at no time if nobody gives one", timeless(json(201, { id: "c1" })), {}],
+])("a creation was made %s", async (_, handler, times) => {
+  await using live = await connected(handler);
+  expect(await live.service.create(channel, { type: "x" })).toEqual({ id: "c1", ...times });
 });
 
 describe("a replacement", () => {
