@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { driftMarkdown, driftMarker, driftReport } from "../../cli/compare/reports.js";
+import { driftReport } from "../../cli/compare/reports.js";
 import type { DriftResult } from "../../cli/compare/schemas.js";
 import type { Definition } from "../../provider/definition/define.js";
 import { holdsSecret, toWire, wireName } from "../../provider/definition/fields.js";
@@ -313,40 +313,6 @@ test.each(hostile)("the report keeps to 80 columns and shows each id whole: %j",
   const report = driftReport(result(name));
   for (const line of report.split("\n")) expect([...line].length).toBeLessThanOrEqual(80);
   expect(report.split(id).length).toBeGreaterThan(4);
-});
-
-test.each(hostile)(
-  "nothing in a name is taken for Markdown, for HTML or for a mention: %j",
-  (name) => {
-    const comment = driftMarkdown(result(name));
-    expect(comment.split("\n")[0]).toBe(driftMarker({ project: "shop", stack: "prod" }));
-    // Without what stands as code nothing of the name is left.
-    const outside = comment.replaceAll(/(`+)[\s\S]*?[^`]\1(?!`)/g, "");
-    expect(outside).not.toMatch(/script|@everyone|javascript|langer|nnnn/);
-    const tables = comment.split("\n").filter((line) => line.startsWith("|"));
-    for (const line of tables) expect(line.endsWith(" |")).toBe(true);
-  },
-);
-
-/** The cells of a row, as readers of Markdown split it: a backslash takes the next character with it. */
-const cellsOf = (line: string): number => [...line.matchAll(/(?:\\.|[^|])+/g)].length;
-
-test("whatever somebody calls an object, its row has as many cells as the heading, and shows no control character", () => {
-  const text = fc.string({ unit: fc.constantFrom(..."a\\`|\n @<\u001b\u202e") });
-  fc.assert(
-    fc.property(text, (name) => {
-      const comment = driftMarkdown(result(name));
-      let heading = 0;
-      for (const line of comment.split("\n")) {
-        if (!line.startsWith("|")) heading = 0;
-        else if (heading === 0) heading = cellsOf(line);
-        else expect({ line, cells: cellsOf(line) }).toEqual({ line, cells: heading });
-      }
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
-      expect(comment + driftReport(result(name))).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
-      expect(driftReport(result(name))).not.toMatch(/[\u202a-\u202e]/);
-    }),
-  );
 });
 
 test("a wrong command line is 1, as 2 stands for drift", async () => {

@@ -5,6 +5,7 @@ import { naturalKey } from "../../provider/definition/fields.js";
 import { authentication } from "../../provider/resources/authentication.js";
 import { channel } from "../../provider/resources/channel.js";
 import { resources } from "../../provider/resources/index.js";
+import { kindOf } from "../emulator/running.js";
 import { type Emulated, emulated, owned } from "../support/emulated.js";
 import { type MadeKind, oneOfEach } from "./one-of-each.js";
 import { kiosk, stepsOn, unsealed } from "./steps.js";
@@ -21,19 +22,13 @@ afterEach(() => hub.stop());
 const steps = stepsOn(() => hub);
 const { make } = steps;
 
-const definitionOf = (kind: string) => {
-  const found = resources.find((each) => each.kind === kind);
-  if (!found) throw new Error(kind);
-  return found;
-};
-
 /** An object of a kind that a person made by hand, with what it refers to. */
 const byHand = async (kind: string, more: Json = {}): Promise<{ made: MadeKind; id: string }> => {
   const made = (await oneOfEach(steps)).get(kind) as MadeKind;
   const object = (await hub.objects(made.collection)).find(({ id }) => id === made.id) ?? {};
   const { id: _, created: __, modified: ___, ...rest } = object;
-  const key = naturalKey(definitionOf(kind));
-  const { id } = await hub.service.create(definitionOf(kind), {
+  const key = naturalKey(kindOf(kind));
+  const { id } = await hub.service.create(kindOf(kind), {
     ...rest,
     [key]: "by-hand",
     description: "Made by hand",
@@ -48,7 +43,7 @@ const inputsFor = ({ kind, inputs }: MadeKind, more: Json = {}): Json => {
   const { description: _, active: __, ...rest } = inputs;
   return {
     ...rest,
-    [naturalKey(definitionOf(kind))]: "by-hand",
+    [naturalKey(kindOf(kind))]: "by-hand",
     owner: `${inputs.owner}-2`,
     ...more,
   };
@@ -74,7 +69,7 @@ describe.each(resources.map(({ kind }) => kind))("%s", (kind) => {
     const { failures } = await preview(kind, inputsFor(made, { adopt: true }));
     expect(failures).toEqual([]);
     expect(hub.reported).toHaveLength(1);
-    expect(hub.reported[0]).toContain(`adopts the ${definitionOf(kind).noun} "by-hand" (id ${id})`);
+    expect(hub.reported[0]).toContain(`adopts the ${kindOf(kind).noun} "by-hand" (id ${id})`);
     expect(hub.reported[0]).toMatch(
       /stays, as the program does not declare it:[\s\S]*active[\s\S]*region/,
     );
@@ -110,7 +105,7 @@ describe.each(resources.map(({ kind }) => kind))("%s", (kind) => {
     const { made, id } = await byHand(kind);
     expect((await preview(kind, inputsFor(made, { adopt: id }))).failures).toEqual([]);
     const twice = inputsFor(made, { adopt: id, owner: `${made.inputs.owner}-3` });
-    const other = { ...twice, [naturalKey(definitionOf(kind))]: "other" };
+    const other = { ...twice, [naturalKey(kindOf(kind))]: "other" };
     const { failures } = await preview(kind, other);
     expect(failures[0]?.reason).toContain(`stands for another resource of this program: ${kind}`);
     hub.nextRun();
@@ -125,7 +120,7 @@ describe.each(resources.map(({ kind }) => kind))("%s", (kind) => {
     const before = await hub.objects(made.collection);
     const inputs = {
       ...inputsFor(made, { adopt: true }),
-      [naturalKey(definitionOf(kind))]: "none",
+      [naturalKey(kindOf(kind))]: "none",
     };
     const { failures } = await preview(kind, inputs);
     expect(failures[0]?.reason).toMatch(/there is no .* "none" to adopt.*leave adopt out/);
@@ -137,7 +132,7 @@ test("adopt: true with two objects of that name names both and asks for an id", 
   const { made, id } = await byHand("Orchestration");
   const object = (await hub.objects("orchestrations")).find((each) => each.id === id) ?? {};
   const { id: _, created: __, modified: ___, ...rest } = object;
-  const other = await hub.service.create(definitionOf("Orchestration"), rest);
+  const other = await hub.service.create(kindOf("Orchestration"), rest);
   hub.nextRun();
   const { failures } = await preview("Orchestration", inputsFor(made, { adopt: true }));
   expect(failures[0]?.reason).toContain(id);
@@ -166,7 +161,7 @@ test("an object that another state holds is refused, marked or not", async () =>
 test("a copy of an object of ours can be adopted as a resource of its own", async () => {
   const made = (await oneOfEach(steps)).get("Channel") as MadeKind;
   const { id: _, created: __, modified: ___, ...rest } = (await hub.objects("channels"))[0] ?? {};
-  const copy = await hub.service.create(definitionOf("Channel"), { ...rest, type: "custom.copy" });
+  const copy = await hub.service.create(kindOf("Channel"), { ...rest, type: "custom.copy" });
   hub.nextRun([{ kind: "Channel", id: made.id, owner: String(made.inputs.owner) }]);
   const inputs = owned("copy", { ...made.inputs, type: "custom.copy", adopt: true });
   expect((await make("Channel", inputs)).id).toBe(copy.id);

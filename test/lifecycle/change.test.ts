@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => hub.stop());
 
-const { checked, make, change } = stepsOn(() => hub);
+const { make, change } = stepsOn(() => hub);
 
 test("an update is one read and one PUT", async () => {
   const { id, state } = await make("Channel", kiosk());
@@ -35,27 +35,6 @@ test("an update keeps what the program never gave and removes what it gives no m
   expect(object).toMatchObject({ region: "eu", l10nProperties: [{ language: "en" }] });
   expect(object).not.toHaveProperty("restrictions");
 });
-
-test.each(["mask", "echo", "omit"] as const)(
-  "secrets that the service would %s never show as drift",
-  async (secrets) => {
-    await hub.stop();
-    hub = await emulated({ switches: { secrets } });
-    const { id, state } = await make("Authentication", basicInputs("first-password"));
-    hub.nextRun();
-    const { props, inputs } = await hub.of("Authentication").read(id, state);
-    expect(unsealed(inputs).basicAuth).toEqual({ username: "hub", password: "first-password" });
-    expect(
-      await hub
-        .of("Authentication")
-        .diff(
-          id,
-          { ...unsealed(props), __provider: "p" },
-          await checked("Authentication", basicInputs("first-password")),
-        ),
-    ).toEqual({ changes: false });
-  },
-);
 
 test("a changed secret is written, and no mask is ever written back", async () => {
   const { id, state } = await make("Authentication", basicInputs("first-password"));
@@ -121,27 +100,6 @@ test.each([
   if (failure) await expect(changed).rejects.toThrow(failure);
   else await changed;
   expect((await hub.objects("channels"))[0]?.displayName === "New").toBe(!failure);
-});
-
-test("reads share one list; absence is confirmed by the object itself", async () => {
-  const a = await make("Channel", kiosk());
-  const b = await make("Channel", owned("b", { type: "custom.b", displayName: "B", icon: "aVZC" }));
-  await hub.service.remove(channelDefinition, b.id);
-  hub.nextRun();
-  await hub.calls();
-  const [first, second] = await Promise.all([
-    hub.of("Channel").read(a.id, a.state),
-    hub.of("Channel").read(b.id, b.state),
-  ]);
-  expect([first.id, second.id]).toEqual([a.id, ""]);
-  expect((await hub.calls()).sort()).toEqual(["GET /channels 200", "GET /channels/{id} 404"]);
-});
-
-test("where the list is forbidden, the object itself is read", async () => {
-  const { id, state } = await make("Authentication", basicInputs("first-password"));
-  hub.nextRun();
-  await hub.faults({ on: "GET /authentications", kind: "forbidden-list", times: 9 });
-  expect((await hub.of("Authentication").read(id, state)).id).toBe(id);
 });
 
 test("a removed mark comes back with the next update", async () => {

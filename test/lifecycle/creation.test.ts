@@ -23,12 +23,6 @@ test("a creation is one list and one POST, and leaves the mark in the descriptio
   expect(state.description).toBe("In the store");
 });
 
-test("further creations of a run share the list", async () => {
-  await Promise.all(["a", "b", "c"].map((name) => make("Channel", named(name))));
-  const calls = await hub.calls();
-  expect(calls.filter((call) => call.startsWith("GET"))).toEqual(["GET /channels 200"]);
-});
-
 test("a description that leaves no room for the mark is kept as it is", async () => {
   const description = "d".repeat(1000);
   await make("Channel", kiosk({ description }));

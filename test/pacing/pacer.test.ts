@@ -106,18 +106,6 @@ test.each(["1", "60", "86400", "Fri, 02 Jan 2026 00:00:00 GMT"])(
   },
 );
 
-test("a call that is refused for the time allowed fails and names the endpoint", async () => {
-  const time = new VirtualTime();
-  const pace = pacer(time, { totalMs: 60_000 });
-  const call = time.during(pace(create, async () => refusedWith()));
-  await expect(call).rejects.toMatchObject({
-    code: "THROTTLED",
-    effect: "none",
-    message: expect.stringContaining("POST /channels is still over its rate limit"),
-  });
-  expect(time.now()).toBeGreaterThanOrEqual(60_000);
-});
-
 test("a long queue alone is no reason to fail", async () => {
   const time = new VirtualTime();
   const pace = pacer(time, { plan: "developer", totalMs: 60_000 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { rehearsalMarkdown, rehearsalReport } from "../../cli/rehearse/rehearsal-report.js";
+import { rehearsalReport } from "../../cli/rehearse/rehearsal-report.js";
 import type { Rehearsal } from "../../cli/rehearse/rehearsal-schema.js";
 import { wrappedText } from "../../provider/kernel/columns.js";
 
@@ -59,14 +59,6 @@ test("one that goes through unless the service behaves otherwise says so", () =>
   const text = rehearsalReport(passing);
   expect(text).toContain("will go through unless the service behaves otherwise");
   expect(text).toContain("A second run finds nothing to do, and no drift.");
-});
-
-test("names of the account cannot change the comment of a pull request", () => {
-  const text = rehearsalMarkdown(rehearsal);
-  expect(text.startsWith("<!-- pulumi-conversation rehearse -->\n")).toBe(true);
-  expect(text).not.toMatch(/^# y/m);
-  expect(text).toContain("``in the way: the orchestration".slice(2, 12));
-  expect(text).toContain('`` the orchestration "<b>night</b> | `x`\\n# y"');
 });
 
 test("words that are longer than a line stay whole", () => {

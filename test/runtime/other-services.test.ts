@@ -81,18 +81,6 @@ test("a PATCH travels with its body, and an answer without one is fine", async (
   expect(live.lastBody).toEqual({ name: "Ada" });
 });
 
-test.each(["POST", "PATCH"] as const)(
-  "a %s is not repeated where it may have had an effect",
-  async (method) => {
-    await using live = await connectedClient(inTurn(raw(503, ""), ok));
-    await expect(live.client.request(user(live, method))).rejects.toMatchObject({
-      code: "UNAVAILABLE",
-      effect: "unknown",
-    });
-    expect(live.hub.calls).toHaveLength(1);
-  },
-);
-
 test("a PATCH is repeated after a 429 and after a 401, as these refused it", async () => {
   await using live = await connectedClient(
     inTurn(json(429, { code: "429-001" }), json(401, { code: "401-104" }), ok),

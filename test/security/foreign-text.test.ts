@@ -304,6 +304,7 @@ describe("Markdown", () => {
           expect(withoutCode(comment)).not.toMatch(harmful);
           expect(comment.split("<!--").length - 1).toBeGreaterThanOrEqual(1);
           expect(withoutCode(comment).split("<!--")).toHaveLength(2);
+          expect(comment).toMatch(/^<!-- pulumi-conversation (drift shop\/prod|rehearse) -->\n/);
         }
       }),
       { ...times, numRuns: 100 },

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { resources } from "../../provider/resources/index.js";
 import { Stage } from "../matrix/support/stage.js";
 import { formsOf, type Json } from "./support/canaries.js";
@@ -40,34 +40,6 @@ beforeEach(() => {
   stage.sent.length = 0;
 });
 afterAll(() => stage[Symbol.asyncDispose]());
-
-/** The operations that take an id; the id comes from a state file that somebody edited. */
-const handlers: Readonly<Record<string, (id: string, entry: Held) => Promise<unknown>>> = {
-  get: (id, { form }) => stage.of(form.definition.kind).read(id, { __provider: "pointer" }),
-  update: (id, { form, state }) => stage.of(form.definition.kind).update(id, state, state),
-  delete: (id, { form, state }) => stage.of(form.definition.kind).delete(id, state),
-};
-
-describe.each(Object.entries(handlers))("%s", (_, handle) => {
-  test.each(hostile)("refuses the id %j of every kind before anything is sent", async (id) => {
-    for (const entry of held) {
-      const message = await failureOf(handle(id, entry));
-      expect(message).toMatch(/cannot be the id of .*Nothing was sent/);
-      expect(message).not.toContain("defect");
-      expect(message.length).toBeLessThan(700);
-    }
-    expect(stage.sent).toEqual([]);
-  });
-});
-
-test.each(hostile)("a refresh never puts the id %j into a path", async (id) => {
-  for (const { form, state } of held) {
-    const message = await failureOf(stage.of(form.definition.kind).read(id, state));
-    expect(message).toMatch(/cannot be the id of/);
-  }
-  const known = ["TOKEN", ...resources.map(({ collection }) => `GET /${collection}`)];
-  expect(stage.sent.filter((call) => !known.includes(call))).toEqual([]);
-});
 
 test.each(hostile)(
   "to adopt the id %j is refused by the check and, past it, before it is sent",

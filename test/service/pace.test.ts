@@ -92,15 +92,6 @@ test("calls that are refused together count as one refusal", async () => {
   expect(clock.slept).toEqual([1000]);
 });
 
-test("when the time allowed is over the call fails and names the endpoint", async () => {
-  const pace = waitOutRefusals({ clock: new JumpingClock(), totalMs: 60_000 });
-  await expect(pace(list, answering(refused()))).rejects.toMatchObject({
-    code: "THROTTLED",
-    effect: "none",
-    message: expect.stringContaining("GET /channels"),
-  });
-});
-
 test("a waiting call can be given up, and nothing is sent for it", async () => {
   const clock = new ManualClock();
   const pace = waitOutRefusals({ clock });
