@@ -4,7 +4,8 @@ import { createServer } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { portOf, TunnelProxy } from "../security/support/tunnel-proxy.js";
+import { TunnelProxy } from "../security/support/tunnel-proxy.js";
+import { portOf } from "../support/loopback-server.js";
 
 const dist = join(__dirname, "..", "..", "dist", "provider");
 const folder = mkdtempSync(join(tmpdir(), "extra-ca-"));

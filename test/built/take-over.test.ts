@@ -3,7 +3,6 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, expect, test } from "vitest";
-import { shellScript } from "../cli/temporary-folder.js";
 import { type CliProject, cliProject, withoutPace } from "../support/cli-project.js";
 import { guideCommands, guidePrograms } from "../support/guide-commands.js";
 import { type OddAccount, oddAccount, oddCanary, oddId } from "../support/odd-account.js";
@@ -12,6 +11,7 @@ import {
   type StrictService,
   startStrictService,
 } from "../support/strict-service.js";
+import { shellScript } from "../support/temporary-folder.js";
 import { toolLine } from "../support/tool-process.js";
 
 /**

@@ -13,7 +13,7 @@ import {
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { packageRoot } from "../../provider/kernel/package.js";
-import { temporaryFolder } from "./temporary-folder.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 const script = join(packageRoot(), "cli/bootstrap.mjs");
 

@@ -15,9 +15,9 @@ import { setUpOrder } from "../../provider/definition/fields.js";
 import { resources } from "../../provider/resources/index.js";
 import { kindOf } from "../emulator/running.js";
 import { withoutPace } from "../support/cli-project.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 import { run } from "./session.js";
 import { managedStack, type StackSandbox, stackSandbox } from "./stack/stack-sandbox.js";
-import { temporaryFolder } from "./temporary-folder.js";
 
 /** The same account twice, each with ids of its own. */
 const twoAccounts = async () => {

@@ -5,8 +5,8 @@ import { expect, test } from "vitest";
 import { flagOption } from "../../cli/command.js";
 import { completionScript, shells } from "../../cli/completion.js";
 import { commands } from "../../cli/program.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 import { run } from "./session.js";
-import { temporaryFolder } from "./temporary-folder.js";
 
 const has = (shell: string): boolean => spawnSync(shell, ["-c", "exit 0"]).status === 0;
 

@@ -24,7 +24,7 @@ import { proxyFailure } from "../../provider/service/http/transport.js";
 import { type SettingKey, settingTable } from "../../provider/service/setting-table.js";
 import { describeSettings } from "../../provider/service/settings.js";
 import { listenHere } from "../support/loopback-server.js";
-import { fakePulumi, shellScript, temporaryFolder } from "./temporary-folder.js";
+import { fakePulumi, shellScript, temporaryFolder } from "../support/temporary-folder.js";
 
 test.each([
   ["22.18.0", "fail"],
@@ -334,11 +334,8 @@ const service = async ({ token = granting, listStatus = 200 } = {}) => {
     response.statusCode = listStatus;
     response.end(request.headers.authorization === "Bearer the-token" ? "[]" : "");
   });
-  await listenHere(server);
+  const origin = await listenHere(server);
   onTestFinished(() => void server.close());
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
-  const origin = `http://127.0.0.1:${address.port}`;
   const env = {
     PATH: "",
     CONVERSATION_BASE_URL: `${origin}/conversation/v3`,

@@ -4,9 +4,10 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { runProgram } from "../../cli/program.js";
 import { switchTable } from "../../emulator/service/switches.js";
 import { scopes } from "../../provider/service/http/operations.js";
+import { listenHere, portOf } from "../support/loopback-server.js";
 import { assertPrinted } from "../support/printed-json.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 import { recordedSession, run } from "./session.js";
-import { temporaryFolder } from "./temporary-folder.js";
 
 const tlsFolder = join(__dirname, "..", "emulator", "tls");
 const tlsFiles = [
@@ -232,10 +233,9 @@ test.each([
 
 test("a port in use is a clear error with exit code 1", async () => {
   const server = createServer();
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  await listenHere(server);
   onTestFinished(() => void server.close());
-  const address = server.address();
-  const port = typeof address === "object" && address ? String(address.port) : "";
+  const port = String(portOf(server));
   const { code, err } = await run("emulator", "--port", port);
   expect(code).toBe(1);
   expect(err).toContain(`port ${port} is in use`);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ensurePulumi, goEnvironment, release, type Way } from "../../cli/get-pulumi/get-pulumi.js";
 import { progressOn } from "../../cli/terminal/progress.js";
-import { fakePulumi, temporaryFolder } from "./temporary-folder.js";
+import { fakePulumi, temporaryFolder } from "../support/temporary-folder.js";
 
 const quiet = progressOn({ write: () => {} });
 

@@ -9,8 +9,8 @@ import { type InitOptions, runInit } from "../../cli/init/run-init.js";
 import type { Pipeline } from "../../cli/init/template-project.js";
 import { progressOn } from "../../cli/terminal/progress.js";
 import { leastNode } from "../../provider/kernel/node-version.js";
+import { shellScript, temporaryFolder } from "../support/temporary-folder.js";
 import { run } from "./session.js";
-import { shellScript, temporaryFolder } from "./temporary-folder.js";
 
 const template = join(__dirname, "../../examples/new-project");
 

@@ -14,7 +14,7 @@ import { dirname, join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { makeFolders } from "../../provider/kernel/files.js";
 import { privateFolder, tryLock } from "../../provider/pulumi-cli/own-folders.js";
-import { temporaryFolder } from "./temporary-folder.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 const lockFile = () => join(temporaryFolder(), "below", "lock");
 

@@ -1,9 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { isObject, type JsonObject, jsonIn } from "../../provider/kernel/json.js";
-import { listenHere } from "../support/loopback-server.js";
+import { closeServer, listenHere } from "../support/loopback-server.js";
 
 /** How a tenant of a test behaves, beyond what an emulator can be set to. */
 export interface OddTenantOptions {
@@ -152,21 +150,16 @@ export const startOddTenant = async (options: OddTenantOptions = {}): Promise<Od
   const server = createServer((request, response) => {
     served(request, response).catch(() => answer(response, 500));
   });
-  await listenHere(server);
-  const { port } = server.address() as AddressInfo;
+  const origin = await listenHere(server);
   return {
     environment: {
-      CONVERSATION_BASE_URL: `http://127.0.0.1:${port}/v3`,
-      CONVERSATION_TOKEN_URL: `http://127.0.0.1:${port}/token`,
+      CONVERSATION_BASE_URL: `${origin}/v3`,
+      CONVERSATION_TOKEN_URL: `${origin}/token`,
       CONVERSATION_CLIENT_ID: "probe",
       CONVERSATION_CLIENT_SECRET: "not-a-real-one",
     },
     left: () => [...tables.values()].flat(),
     counts,
-    close: async () => {
-      server.close();
-      server.closeAllConnections();
-      await once(server, "close");
-    },
+    close: () => closeServer(server),
   };
 };

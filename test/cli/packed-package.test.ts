@@ -1,18 +1,16 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { projectFiles } from "../../cli/export/program-files.js";
 import { packedPackage } from "../../cli/packed-package.js";
 import { packageVersion } from "../../provider/kernel/package.js";
 import { readSettings } from "../../provider/service/settings.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** A checkout in a folder of any name. */
 const checkoutIn = (name: string): string => {
-  const parent = mkdtempSync(join(tmpdir(), "checkout-"));
-  onTestFinished(() => rmSync(parent, { recursive: true, force: true }));
-  const root = join(parent, name);
+  const root = join(temporaryFolder(), name);
   mkdirSync(root);
   writeFileSync(join(root, "package-lock.json"), "{}");
   return root;

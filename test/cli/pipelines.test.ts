@@ -11,7 +11,7 @@ import { commands } from "../../cli/program.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { blocksIn } from "../docs/pages.js";
 import { type Forge, startForge } from "../support/forge.js";
-import { shellScript, temporaryFolder } from "./temporary-folder.js";
+import { shellScript, temporaryFolder } from "../support/temporary-folder.js";
 
 const template = join(__dirname, "../../examples/new-project");
 

@@ -12,9 +12,9 @@ import type { Clock } from "../../provider/kernel/clock.js";
 import { httpTransport, type Transport } from "../../provider/service/http/transport.js";
 import { findingsIn, readSettings, type TenantFindings } from "../../provider/service/settings.js";
 import { type StrictService, startStrictService } from "../support/strict-service.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 import { type OddTenantOptions, startOddTenant } from "./odd-tenant.js";
 import { recordedSession, run } from "./session.js";
-import { temporaryFolder } from "./temporary-folder.js";
 
 /** Waits take no time; whoever else has a clock is moved along. */
 const clockOf = (advance: (ms: number) => void): Clock => {

@@ -14,7 +14,7 @@ import {
 } from "../../provider/pulumi-cli/processes.js";
 import { descendants } from "../support/processes.js";
 import { withSlowness } from "../support/slowness.js";
-import { shellScript, temporaryFolder } from "./temporary-folder.js";
+import { shellScript, temporaryFolder } from "../support/temporary-folder.js";
 
 const sh = (...lines: string[]) => shellScript(join(temporaryFolder(), "script"), ...lines);
 

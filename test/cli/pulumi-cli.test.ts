@@ -10,7 +10,7 @@ import {
   isAtLeast,
   versionIn,
 } from "../../provider/pulumi-cli/pulumi-cli.js";
-import { fakePulumi, shellScript, temporaryFolder } from "./temporary-folder.js";
+import { fakePulumi, shellScript, temporaryFolder } from "../support/temporary-folder.js";
 
 test.each([
   ["v3.259.0", [3, 259, 0]],

@@ -6,7 +6,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { compact, type PulumiProject, stateFolder } from "../../cli/quickstart/pulumi-project.js";
 import { configureCallbacks, objectTable } from "../../cli/quickstart/run-quickstart.js";
 import { packageRoot } from "../../provider/kernel/package.js";
-import { temporaryFolder } from "./temporary-folder.js";
+import { listenHere, portOf } from "../support/loopback-server.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** A project whose configuration says this, and what is set in it. */
 const project = (configuration?: string) => {
@@ -23,9 +24,8 @@ const project = (configuration?: string) => {
 /** Takes a port for as long as the test runs. */
 const taken = async () => {
   const server = createServer();
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const address = server.address();
-  const port = typeof address === "object" ? address?.port : undefined;
+  await listenHere(server);
+  const port = portOf(server);
   const release = async (): Promise<void> => {
     if (server.listening) await once(server.close(), "close");
   };

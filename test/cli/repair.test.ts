@@ -12,8 +12,8 @@ import { isRepaired } from "../../cli/repair/schemas.js";
 import { whileAlone } from "../../cli/stack/open-stack.js";
 import { isObject } from "../../provider/kernel/json.js";
 import { typeToken } from "../../provider/pointer.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 import { managedStack, pending, type StackSandbox, stackSandbox } from "./stack/stack-sandbox.js";
-import { temporaryFolder } from "./temporary-folder.js";
 
 const web = { type: "custom.web", displayName: "Web", icon: "aVZC" };
 

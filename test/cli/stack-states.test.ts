@@ -18,8 +18,8 @@ import {
   statesOf,
   statesOfThisRun,
 } from "../../provider/pulumi-cli/stack-states.js";
+import { shellScript, temporaryFolder } from "../support/temporary-folder.js";
 import { ownershipOf, type StateResource, stateText } from "./stack-documents.js";
-import { shellScript, temporaryFolder } from "./temporary-folder.js";
 
 const stateOf = (resources: readonly StateResource[], pending: readonly StateResource[] = []) => {
   const state = stateIn(stateText("prod", resources, pending), true, "prod");

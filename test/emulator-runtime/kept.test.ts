@@ -1,22 +1,17 @@
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { AssetStore } from "../../emulator/runtime/asset-store.js";
 import { noJournal, sqliteJournal } from "../../emulator/service/journal.js";
 import { type Running, running } from "../emulator/running.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 import { create, order, send } from "./asset-calls.js";
 import { type Hub, hub, message } from "./hub.js";
 
 /** More than one piece of a data file. */
 const content = randomBytes(600_000);
 
-const dataFile = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), "emulator-runtime-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return join(folder, "data.sqlite");
-};
+const dataFile = (): string => join(temporaryFolder(), "data.sqlite");
 
 /** A running and a completed conversation, an asset with its content and one without. */
 const filled = async (all: Hub) => {

@@ -1,6 +1,7 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { CallSlots } from "../../emulator/runtime/outgoing.js";
+import { listenHere } from "../support/loopback-server.js";
 import { order } from "./asset-calls.js";
 import { firstMessage, type Hub, hub, message, refusal } from "./hub.js";
 
@@ -13,13 +14,12 @@ const rawServer = async (answer: (socket: Socket, place: number) => void): Promi
     socket.on("error", () => undefined);
     socket.once("data", () => answer(socket, ++calls));
   });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const origin = await listenHere(server);
   onTestFinished(() => {
     for (const socket of sockets) socket.destroy();
     server.close();
   });
-  const address = server.address();
-  return `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}/`;
+  return `${origin}/`;
 };
 
 const callAt = async ({ service, ids }: Hub, callback: string): Promise<void> => {

@@ -215,14 +215,12 @@ test("what is no emulator is distinguished from one", async () => {
     if (request.url === "/down/log") response.writeHead(502).end("<h1>Bad gateway</h1>");
     else response.end('[{"at": 5}]');
   });
-  await listenHere(server);
+  const origin = await listenHere(server);
   onTestFinished(() => void server.close());
-  const address = server.address();
-  const port = typeof address === "object" ? address?.port : 0;
-  await expect(connectControl(`http://127.0.0.1:${port}`).log()).rejects.toThrow(
+  await expect(connectControl(origin).log()).rejects.toThrow(
     "Controlling the emulator: GET /log answered with what no emulator answers.",
   );
-  await expect(connectControl(`http://127.0.0.1:${port}/down`).log()).rejects.toThrow(
+  await expect(connectControl(`${origin}/down`).log()).rejects.toThrow(
     "GET /log was refused (502): no reason was given",
   );
 });

@@ -1,28 +1,22 @@
 import { execFileSync } from "node:child_process";
 import {
   chmodSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { type EmulatorOptions, startEmulator } from "../../emulator/index.js";
 import { resources } from "../../provider/resources/index.js";
 import { scopes } from "../support/specification.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 import { kindOf, Running } from "./running.js";
 
-const fileIn = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), "emulator-data-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return join(folder, "objects.db");
-};
+const fileIn = (): string => join(temporaryFolder(), "objects.db");
 
 /** One life of an emulator. */
 const once = async <T>(options: EmulatorOptions, use: (service: Running) => Promise<T>) => {

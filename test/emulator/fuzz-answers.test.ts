@@ -1,11 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Ajv2020 from "ajv/dist/2020.js";
 import fc from "fast-check";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { type EmulatorOptions, startEmulator } from "../../emulator/index.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 import { type Answered, carryOut, prepare, randomSteps } from "./random-history.js";
 import { Running } from "./running.js";
 
@@ -47,12 +46,6 @@ const describedBy = (service: Running) => {
   };
 };
 
-const dataFile = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), "emulator-history-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return join(folder, "hub.db");
-};
-
 const life = async (options: EmulatorOptions) =>
   new Running(
     // Nothing leaves this machine: nobody listens there.
@@ -70,7 +63,7 @@ test("whatever happened, every answer is as described, and data file and snapsho
   const seen = new Set<string>();
   await fc.assert(
     fc.asyncProperty(randomSteps(50), async (steps) => {
-      const data = dataFile();
+      const data = join(temporaryFolder(), "hub.db");
       let kept: string;
       {
         await using service = await life({ data });

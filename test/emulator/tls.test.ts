@@ -1,12 +1,12 @@
 import { spawnSync } from "node:child_process";
 import { generateKeyPairSync, X509Certificate } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { request } from "node:https";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { checkServerIdentity, connect } from "node:tls";
 import { expect, onTestFinished, test } from "vitest";
 import { connectControl, type Emulator, startEmulator } from "../../emulator/index.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 import { ownTls, running } from "./running.js";
 
 const started = async (...[options]: Parameters<typeof startEmulator>): Promise<Emulator> => {
@@ -57,8 +57,7 @@ const command = /^openssl (req .*?)^npx/ms.exec(
 test.skipIf(spawnSync("openssl", ["version"]).error)(
   "the certificate that the documentation makes is for the names of this machine",
   async () => {
-    const folder = mkdtempSync(join(tmpdir(), "emulator-tls-"));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const folder = temporaryFolder();
     const made = spawnSync("sh", ["-c", `openssl ${command}`], { cwd: folder });
     expect(made.status).toBe(0);
     const pem = (name: string) => readFileSync(join(folder, `${name}.pem`), "utf8");

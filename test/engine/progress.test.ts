@@ -12,7 +12,7 @@ import {
 import { channel } from "../../provider/resources/channel.js";
 import { participant } from "../../provider/resources/participant.js";
 import type { HttpResponse } from "../../provider/service/http/transport.js";
-import { temporaryFolder } from "../cli/temporary-folder.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 const settings = { plan: "developer", burst: 1, share: 1 } as const;
 const post = { method: "POST", template: "/channels" } as const;

@@ -8,7 +8,7 @@ import { startEmulator } from "../../emulator/index.js";
 import type { JsonObject } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
 import { run } from "../cli/session.js";
-import { temporaryFolder } from "../cli/temporary-folder.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 const application = (id: string, name: string, role: string, more: JsonObject = {}) => ({
   id,

@@ -10,7 +10,7 @@ import type { Forecast } from "../../provider/forecast/forecast-schema.js";
 import { defaultParallel } from "../../provider/forecast/simulation.js";
 import { allOperations, endpointName } from "../../provider/service/http/operations.js";
 import { recordedSession, run } from "../cli/session.js";
-import { shellScript, temporaryFolder } from "../cli/temporary-folder.js";
+import { shellScript, temporaryFolder } from "../support/temporary-folder.js";
 import { previewOf, programs, stateOf } from "./support/program.js";
 
 const saved = (text: string): string => {

@@ -1,8 +1,7 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import {
   type BucketStore,
   bucketFilePath,
@@ -10,6 +9,7 @@ import {
   sharedBuckets,
 } from "../../provider/pacing/shared-buckets.js";
 import { JumpingClock } from "../service/support/clocks.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 const kept = (value: string) => ({ at: now, value });
 
@@ -24,13 +24,9 @@ let now = 0;
 let wall = 0;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "pulumi-conversation-buckets-"));
+  folder = temporaryFolder();
   now = 1_000_000;
   wall = Date.UTC(2026, 0, 1);
-});
-
-afterEach(() => {
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const path = () => join(folder, "pulumi-conversation", "buckets.sqlite");

@@ -1,17 +1,16 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { servicePaces } from "../../provider/pacing/pacer.js";
 import { type BucketStore, sharedBuckets } from "../../provider/pacing/shared-buckets.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import { JumpingClock } from "../service/support/clocks.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "one-rate-"));
+  folder = temporaryFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 /** Places that nobody but this process sees. */
 const alone: Readonly<Record<string, () => Parameters<typeof sharedBuckets>[0]>> = {

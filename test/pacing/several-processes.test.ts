@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { VirtualTime } from "../../bench/session.js";
@@ -10,6 +8,7 @@ import {
   memoryBuckets,
   redisBuckets,
 } from "../../provider/pacing/shared-buckets.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 import { FakeRedis } from "./support/fake-redis.js";
 import { calling, create, makeCalls, pacer } from "./support/simulation.js";
 
@@ -18,13 +17,10 @@ const line = { roundTripMs: 40, jitterMs: 4 };
 let folder = "";
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "pulumi-conversation-processes-"));
+  folder = temporaryFolder();
 });
 
-afterEach(() => {
-  rmSync(folder, { recursive: true, force: true });
-  vi.restoreAllMocks();
-});
+afterEach(() => void vi.restoreAllMocks());
 
 /** What a process opens; all that are opened on the same time share the buckets. */
 const stores = {

@@ -16,7 +16,7 @@ import { jsonDigest } from "../../cli/rehearse/recorded-program.js";
 import { isObject } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
 import { run } from "../cli/session.js";
-import { temporaryFolder } from "../cli/temporary-folder.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 const recordOf = (passes: boolean, digit: string): ChangeRecord =>
   changeRecord(

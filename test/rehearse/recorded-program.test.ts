@@ -9,7 +9,7 @@ import {
   programChanges,
   readProgram,
 } from "../../cli/rehearse/recorded-program.js";
-import { temporaryFolder } from "../cli/temporary-folder.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** How a run with `--record record.json` finds the project of stack `prod` in a folder. */
 const optionsIn = (folder: string): ProgramSearchOptions => ({

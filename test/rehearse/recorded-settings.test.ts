@@ -7,7 +7,7 @@ import {
   settingChanges,
 } from "../../cli/rehearse/change-record.js";
 import { readSettings } from "../../provider/service/settings.js";
-import { temporaryFolder } from "../cli/temporary-folder.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 type Texts = Readonly<Record<string, string>>;
 

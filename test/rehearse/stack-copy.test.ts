@@ -15,7 +15,7 @@ import {
 } from "../../cli/rehearse/stack-copy.js";
 import { encryptedValue, openedSecrets } from "../../provider/pulumi-cli/stack-documents.js";
 import { describeSettings, readSettings } from "../../provider/service/settings.js";
-import { temporaryFolder } from "../cli/temporary-folder.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 const stackWith = (env: NodeJS.ProcessEnv, config: Readonly<Record<string, string>>) => ({
   stack: { env },

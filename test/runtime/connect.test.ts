@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { startEmulator } from "../../emulator/index.js";
@@ -10,6 +9,7 @@ import { connect } from "../../sdk/runtime/index.js";
 import { running } from "../emulator/running.js";
 import { JumpingClock } from "../service/support/clocks.js";
 import { json } from "../service/support/fake-hub.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 import { connectedClient } from "./support/connected-client.js";
 
 const whole = {
@@ -113,18 +113,14 @@ test("calls keep to the plan by default", async () => {
 });
 
 test("the rate buckets are shared with other processes of the machine", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "conversation-runtime-"));
-  try {
-    const environment = { XDG_CACHE_HOME: folder };
-    const options = { pacing: "plan", environment, clock: systemClock } as const;
-    await using live = await connectedClient(json(202, {}), { plan: "enterprise" }, options);
-    await live.client.messages.end("c-1", "customer");
-    expect(readdirSync(folder, { recursive: true })).toContain(
-      join("pulumi-conversation", "buckets.sqlite"),
-    );
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const folder = temporaryFolder();
+  const environment = { XDG_CACHE_HOME: folder };
+  const options = { pacing: "plan", environment, clock: systemClock } as const;
+  await using live = await connectedClient(json(202, {}), { plan: "enterprise" }, options);
+  await live.client.messages.end("c-1", "customer");
+  expect(readdirSync(folder, { recursive: true })).toContain(
+    join("pulumi-conversation", "buckets.sqlite"),
+  );
 });
 
 test("a running emulator is enough to connect to it, and its calls go at once", async () => {

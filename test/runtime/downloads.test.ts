@@ -1,12 +1,13 @@
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { get, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough, Writable } from "node:stream";
 import { buffer } from "node:stream/consumers";
-import { afterAll, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { ConversationClient } from "../../sdk/runtime/index.js";
+import { folderOfFile } from "../support/temporary-folder.js";
 import { status } from "./support/asset-hub.js";
 import { served } from "./support/callback-calls.js";
 import {
@@ -20,8 +21,7 @@ import {
   wrongProgress,
 } from "./support/many-transfers.js";
 
-const folder = mkdtempSync(join(tmpdir(), "conversation-assets-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = folderOfFile();
 
 const sends =
   (content: Uint8Array, headers: Record<string, string | number> = {}) =>

@@ -1,15 +1,15 @@
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
-import { afterAll, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import {
   type ContentSource,
   type ConversationClient,
   largestAsset,
   type UploadOptions,
 } from "../../sdk/runtime/index.js";
+import { folderOfFile } from "../support/temporary-folder.js";
 import { AssetHub, status } from "./support/asset-hub.js";
 import {
   hubWith,
@@ -20,8 +20,7 @@ import {
   wrongProgress,
 } from "./support/many-transfers.js";
 
-const folder = mkdtempSync(join(tmpdir(), "conversation-assets-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = folderOfFile();
 
 const bytes = randomBytes(200_000);
 const file = join(folder, "receipt.PNG");

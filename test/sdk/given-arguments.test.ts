@@ -1,14 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { channel } from "../../provider/resources/channel.js";
 import { resources } from "../../provider/resources/index.js";
 import * as sdk from "../../sdk/index.js";
 import { Channel } from "../../sdk/index.js";
 import { withFileContent } from "../../sdk/resource-class.js";
+import { folderOfFile } from "../support/temporary-folder.js";
 import { inputsOf, startProgram } from "./registered.js";
 
 beforeAll(() =>
@@ -203,8 +203,7 @@ test.each([undefined, {}, { version: null }])("fromEnv with %j names the version
   );
 });
 
-const folder = mkdtempSync(join(tmpdir(), "icon-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = folderOfFile();
 
 test("the icon of a channel may be a file", async () => {
   const file = join(folder, "icon.png");

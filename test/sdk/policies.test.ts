@@ -1,8 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { PolicyResource } from "@pulumi/policy";
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import {
   accountProtected,
   botsMatchParticipants,
@@ -13,6 +12,7 @@ import {
   rolesMatchOrchestration,
   secureCallbacks,
 } from "../../sdk/policies/conversation-policies.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 import { type Props, resource, seen, seenIn } from "./support/policy-resources.js";
 
 const application = (name: string, roles: readonly Props[], uses = {}) =>
@@ -92,14 +92,8 @@ test("an application that is known by its id alone may have the missing role", (
   ]);
 });
 
-const folders: string[] = [];
-afterEach(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
-});
-
 const stackFile = (text: string, project = "name: shop\n"): { readonly folder: string } => {
-  const folder = mkdtempSync(join(tmpdir(), "policies-"));
-  folders.push(folder);
+  const folder = temporaryFolder();
   writeFileSync(join(folder, "Pulumi.yaml"), project);
   writeFileSync(join(folder, "Pulumi.prod.yaml"), text);
   return { folder };

@@ -1,19 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { unknownValue } from "../../provider/kernel/stand-ins.js";
 import { conversationPolicies } from "../../sdk/policies/index.js";
+import { folderOfFile } from "../support/temporary-folder.js";
 import { type PolicyAccount, right, role, secretOf, shown } from "./support/policy-account.js";
 import { seen, seenIn } from "./support/policy-resources.js";
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "policy-rules-"));
-  writeFileSync(join(folder, "Pulumi.yaml"), "name: shop\n");
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = folderOfFile();
+writeFileSync(join(folder, "Pulumi.yaml"), "name: shop\n");
 
 /** Names of the policies that speak. */
 const spoken = (declared: PolicyAccount): readonly string[] => {

@@ -1,24 +1,17 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { resources } from "../../provider/resources/index.js";
 import { kindOf, running } from "../emulator/running.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 import { leakingFiles, secretsIn } from "./support/left-behind.js";
 
 const password = "kept-hush";
 const clientSecret = "client-hush";
 
-const folderFor = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), "emulator-keeps-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return folder;
-};
-
 const basic = { type: "basic", oauth2: undefined, basicAuth: { username: "u", password } };
 
 test("snapshot and data file keep secrets and credentials as they are, but no token; reports keep none", async () => {
-  const folder = folderFor();
+  const folder = temporaryFolder();
   const service = await running({ data: join(folder, "objects.db") });
   for (const definition of resources) await service.make(definition);
   await service.make(kindOf("Authentication"), basic);

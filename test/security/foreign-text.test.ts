@@ -10,7 +10,7 @@ import { codeSpan, markdownTable } from "../../provider/kernel/columns.js";
 import { inertOutput, inertText } from "../../provider/kernel/text.js";
 import { exportSandbox } from "../cli/export/exported.js";
 import { run } from "../cli/session.js";
-import { temporaryFolder } from "../cli/temporary-folder.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** Pieces that some medium acts on: terminals, Markdown and HTML, runners of pipelines, sources. */
 const pieces = [

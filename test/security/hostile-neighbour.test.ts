@@ -9,7 +9,6 @@ import { progressOn } from "../../cli/terminal/progress.js";
 import { previewMemory } from "../../provider/engine/foreseen-calls.js";
 import { bucketFilePath, fileBuckets } from "../../provider/pacing/shared-buckets.js";
 import { privateFolder } from "../../provider/pulumi-cli/own-folders.js";
-import { temporaryFolder } from "../cli/temporary-folder.js";
 import {
   freeAfter,
   type HostileEntry,
@@ -17,6 +16,7 @@ import {
   isRoot,
   plant,
 } from "../support/hostile-neighbour.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 const longestMs = 5000;
 const prefix = "pulumi-conversation-rehearsal-";

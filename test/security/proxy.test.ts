@@ -4,7 +4,8 @@ import { channel } from "../../provider/resources/channel.js";
 import { connectService } from "../../provider/service/connect.js";
 import { httpTransport } from "../../provider/service/http/transport.js";
 import { hubSettings } from "../rehearse/hub-environment.js";
-import { portOf, TunnelProxy } from "./support/tunnel-proxy.js";
+import { closeServer, listenHere, portOf } from "../support/loopback-server.js";
+import { TunnelProxy } from "./support/tunnel-proxy.js";
 
 const settings = hubSettings({
   CONVERSATION_BASE_URL: "https://hub.invalid/conversation/v3",
@@ -68,11 +69,11 @@ test("a tunnel to something that speaks no TLS is reported and not tried again",
   const plain = createServer((socket) => {
     socket.on("error", () => undefined);
     socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\n\r\n"));
-  }).listen(0, "127.0.0.1");
-  await new Promise((resolve) => plain.once("listening", resolve));
+  });
+  await listenHere(plain);
   await using proxy = await TunnelProxy.open(portOf(plain));
   const failure = await failureIn({ HTTPS_PROXY: `http://${proxy.address}` });
-  await new Promise((resolve) => plain.close(resolve));
+  await closeServer(plain);
   expect(failure.message).toMatch(/TLS connection to login\.invalid could not be trusted/);
   expect(proxy.asked).toHaveLength(1);
 });

@@ -1,13 +1,13 @@
-import { once } from "node:events";
 import { createServer } from "node:net";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { connectService } from "../../provider/service/connect.js";
 import { httpTransport, type Timer } from "../../provider/service/http/transport.js";
+import { closeServer, listenHere, portOf } from "../support/loopback-server.js";
 import { calls } from "./support/calls.js";
 import { JumpingClock } from "./support/clocks.js";
 import { connected, failureOf, noPauses } from "./support/connected.js";
-import { FakeHub, type Handler, inTurn, json, portOf, raw } from "./support/fake-hub.js";
+import { FakeHub, type Handler, inTurn, json, raw } from "./support/fake-hub.js";
 
 const reset: Handler = (_seen, _response, socket) => socket.resetAndDestroy();
 const hangUp: Handler = (_seen, _response, socket) => socket.destroy();
@@ -96,10 +96,10 @@ test.each(outcomes)("after %s a %s ends well, fails, or is sent again", async (.
 
 test("a POST whose connection is refused was not sent, so it is repeated", async () => {
   await using live = await connected(json(201, { id: "c1" }));
-  const closed = createServer().listen(0, "127.0.0.1");
-  await once(closed, "listening");
+  const closed = createServer();
+  await listenHere(closed);
   const port = portOf(closed);
-  await new Promise((resolve) => closed.close(resolve));
+  await closeServer(closed);
   const settings = live.hub.settings({ baseUrl: `http://127.0.0.1:${port}/v3` });
   let attempts = 0;
   const transport = httpTransport();
@@ -202,8 +202,7 @@ test("a port that speaks no TLS is reported as that, and not asked again", async
     socket.on("error", () => undefined);
     socket.once("data", () => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
   });
-  plain.listen(0, "127.0.0.1");
-  await once(plain, "listening");
+  await listenHere(plain);
   onTestFinished(() => void plain.close());
   const baseUrl = `https://127.0.0.1:${portOf(plain)}/v3`;
   await using live = await connected(json(200, {}), {}, { baseUrl });

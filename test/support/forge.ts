@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
+import { closeServer, listenHere } from "./loopback-server.js";
 
 /** A comment on the pull or merge request of a forge. */
 export interface ForgeComment {
@@ -112,9 +112,7 @@ export const startForge = async (): Promise<Forge> => {
     response.writeHead(answer.status, { "content-type": "application/json" });
     response.end(JSON.stringify(answer.body));
   });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const { port } = server.address() as AddressInfo;
-  const origin = `http://127.0.0.1:${port}`;
+  const origin = await listenHere(server);
   return {
     comments,
     exposed,
@@ -128,9 +126,6 @@ export const startForge = async (): Promise<Forge> => {
       CI_MERGE_REQUEST_IID: "7",
       CI_API_V4_URL: `${origin}/api/v4`,
     },
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((closed) => server.close(closed));
-    },
+    close: () => closeServer(server),
   };
 };

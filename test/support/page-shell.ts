@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { delimiter, join } from "node:path";
-import { shellScript } from "../cli/temporary-folder.js";
 import type { CliProject, CliResult } from "./cli-project.js";
+import { shellScript } from "./temporary-folder.js";
 import { toolLine } from "./tool-process.js";
 
 /** Runs a line of a page in a project as its reader would: by a shell, with what npm would find. */

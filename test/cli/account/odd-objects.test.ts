@@ -24,7 +24,7 @@ import { withoutPace } from "../../support/cli-project.js";
 import { closeServer, listenHere } from "../../support/loopback-server.js";
 import { oddAccount } from "../../support/odd-account.js";
 import { randomAccount } from "../../support/random-account.js";
-import { temporaryFolder } from "../temporary-folder.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
 
 const unknownOf = (kind: string, wire: Readonly<Record<string, unknown>>) =>
   unknownMembers(kindOf(kind), wire);

@@ -11,7 +11,7 @@ import {
   newSerial,
 } from "../../../provider/lifecycle/ownership/mark.js";
 import { oddAccount, oddCanary, oddId } from "../../support/odd-account.js";
-import { temporaryFolder } from "../temporary-folder.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
 import { exportSandbox } from "./exported.js";
 
 type Json = Record<string, unknown>;

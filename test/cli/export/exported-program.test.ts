@@ -40,8 +40,8 @@ import {
   randomSelection,
 } from "../../support/random-account.js";
 import { type ReadResource, readProgram } from "../../support/read-program.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
 import { virtualProgram } from "../../support/virtual-program.js";
-import { temporaryFolder } from "../temporary-folder.js";
 
 type Json = Readonly<Record<string, unknown>>;
 

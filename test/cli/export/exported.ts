@@ -7,7 +7,7 @@ import { type Emulator, type Switches, startEmulator } from "../../../emulator/i
 import { withoutPace } from "../../support/cli-project.js";
 import { EmulatorControl } from "../../support/emulator-control.js";
 import { type OddAccount, oddAccount } from "../../support/odd-account.js";
-import { temporaryFolder } from "../temporary-folder.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
 
 /** An emulator that holds an account, and an empty folder to export to. */
 export const exportSandbox = async (

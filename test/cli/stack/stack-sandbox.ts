@@ -27,8 +27,8 @@ import { samples } from "../../emulator/field-cases.js";
 import { kindOf } from "../../emulator/running.js";
 import { withoutPace } from "../../support/cli-project.js";
 import { EmulatorControl } from "../../support/emulator-control.js";
+import { shellScript, temporaryFolder } from "../../support/temporary-folder.js";
 import { ownershipOf } from "../stack-documents.js";
-import { shellScript, temporaryFolder } from "../temporary-folder.js";
 
 const names = { project: "shop", stack: "prod" };
 const urnOf = (kind: string, name: string): string =>

@@ -1,6 +1,7 @@
-import { createServer, type Server, type Socket } from "node:net";
+import { createServer, type Socket } from "node:net";
 import { expect } from "vitest";
 import { participant } from "../../../provider/resources/participant.js";
+import { listenHere, portOf } from "../../support/loopback-server.js";
 import {
   type Arrange,
   always,
@@ -87,12 +88,6 @@ export const rateLimits: Group = {
   ],
 };
 
-const portOf = (server: Server): number => {
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("not listening");
-  return address.port;
-};
-
 const listening = async (stage: Stage, onSocket: (socket: Socket) => void): Promise<number> => {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -100,7 +95,7 @@ const listening = async (stage: Stage, onSocket: (socket: Socket) => void): Prom
     socket.on("error", () => undefined);
     onSocket(socket);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await listenHere(server);
   stage.closeWith({
     [Symbol.asyncDispose]: async () => {
       for (const socket of sockets) socket.destroy();
@@ -117,7 +112,7 @@ const deadEnds = {
   /** A port that nobody listens on. */
   refusing: async () => {
     const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    await listenHere(server);
     const port = portOf(server);
     await new Promise((resolve) => server.close(resolve));
     return `http://127.0.0.1:${port}`;

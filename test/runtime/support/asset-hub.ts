@@ -1,8 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type ConversationClient, connect } from "../../../sdk/runtime/index.js";
 import { JumpingClock } from "../../service/support/clocks.js";
-import { portOf } from "../../service/support/fake-hub.js";
-import { closeServer, listenHere } from "../../support/loopback-server.js";
+import { closeServer, listenHere, portOf } from "../../support/loopback-server.js";
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 

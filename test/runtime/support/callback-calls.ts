@@ -2,8 +2,7 @@ import { createServer, type RequestListener } from "node:http";
 import { type CallbackOptions, type Callbacks, callbacks } from "../../../sdk/runtime/index.js";
 import type { ReceivedMessage } from "../../../sdk/runtime/received-message.js";
 import { nextTurn } from "../../service/support/clocks.js";
-import { portOf } from "../../service/support/fake-hub.js";
-import { closeServer, listenHere } from "../../support/loopback-server.js";
+import { closeServer, listenHere, portOf } from "../../support/loopback-server.js";
 
 export const basic = (username: string, password: string): string =>
   `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;

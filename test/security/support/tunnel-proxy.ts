@@ -1,12 +1,6 @@
 import { createServer, type IncomingMessage } from "node:http";
-import { connect, type Server } from "node:net";
-import { closeServer, listenHere } from "../../support/loopback-server.js";
-
-export const portOf = (server: Server): number => {
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("not listening");
-  return address.port;
-};
+import { connect } from "node:net";
+import { closeServer, listenHere, portOf } from "../../support/loopback-server.js";
 
 /** A proxy that opens a tunnel on CONNECT, to one port of this machine whatever it is asked for. */
 export class TunnelProxy implements AsyncDisposable {

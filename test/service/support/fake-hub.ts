@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { Server, Socket } from "node:net";
+import type { Socket } from "node:net";
 import type { Settings } from "../../../provider/service/setting-table.js";
-import { closeServer, listenHere } from "../../support/loopback-server.js";
+import { closeServer, listenHere, portOf } from "../../support/loopback-server.js";
 
 /** A call as the fake service saw it. */
 export interface Seen {
@@ -43,13 +43,6 @@ const bodyOf = async (request: IncomingMessage): Promise<string> => {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(Buffer.from(chunk));
   return Buffer.concat(chunks).toString("utf8");
-};
-
-/** The port of a server that listens. */
-export const portOf = (server: Server): number => {
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("not listening");
-  return address.port;
 };
 
 const basePath = "/conversation/v3";

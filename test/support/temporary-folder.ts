@@ -1,14 +1,19 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { onTestFinished } from "vitest";
+import { afterAll, onTestFinished } from "vitest";
 
-/** A folder that is gone after the test. */
-export const temporaryFolder = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), "pulumi-conversation-cli-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+const made = (whenOver: (remove: () => void) => void): string => {
+  const folder = mkdtempSync(join(tmpdir(), "pulumi-conversation-test-"));
+  whenOver(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 };
+
+/** A folder that is gone after the test. */
+export const temporaryFolder = (): string => made(onTestFinished);
+
+/** A folder that is gone after the tests of a file. */
+export const folderOfFile = (): string => made(afterAll);
 
 /** Writes a shell script that can be run, and gives its path. */
 export const shellScript = (path: string, ...lines: string[]): string => {
