@@ -62,7 +62,7 @@ test("imports point one way", () => {
 });
 
 /** How many imports may run from a subfolder back to a file of a folder that it is in. */
-const mostBack: Readonly<Record<string, number>> = { emulator: 3 };
+const mostBack: Readonly<Record<string, number>> = { emulator: 3, "provider/lifecycle": 5 };
 
 test.each(Object.entries(mostBack))("in %s at most %s imports run back up", (folder, most) => {
   const back = sources
@@ -155,12 +155,11 @@ const unused = textOf("docs/glossary.md")
 const namesIn = (file: string): readonly string[] => {
   const names: string[] = [];
   const visit = (node: ts.Node): void => {
-    const name = "name" in node ? (node.name as ts.Node | undefined) : undefined;
-    if (name && ts.isIdentifier(name) && !ts.isPropertyAccessExpression(node))
-      names.push(name.text);
+    if (ts.isIdentifier(node) && "name" in node.parent && node.parent.name === node)
+      if (!ts.isPropertyAccessExpression(node.parent)) names.push(node.text);
     ts.forEachChild(node, visit);
   };
-  visit(ts.createSourceFile(file, textOf(file), ts.ScriptTarget.Latest));
+  ts.forEachChild(ts.createSourceFile(file, textOf(file), ts.ScriptTarget.Latest, true), visit);
   return names;
 };
 
@@ -183,7 +182,7 @@ test("names are words of the field, and none that the glossary has another word 
   ).toEqual([]);
 });
 
-test("titles of tests hold no word that the glossary has another word for", () => {
+test('no title of a test says "tell" or "told"', () => {
   const wrong = sources
     .filter((file) => file.endsWith(".test.ts"))
     .flatMap((file) =>
