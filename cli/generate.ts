@@ -43,8 +43,9 @@ const generated = async (): Promise<Readonly<Record<string, string>>> => ({
   ...(await schemaFiles()),
   ...apiReference(root),
   "docs/resources.md": resourceReference(resources, componentSections(root)),
-  "README.md": between(
-    between(current("README.md"), "resources", resourceTable(resources)),
+  "README.md": between(current("README.md"), "resources", resourceTable(resources)),
+  "docs/guides/configuration.md": between(
+    current("docs/guides/configuration.md"),
     "settings",
     settingsTable(),
   ),

@@ -166,7 +166,7 @@ const nextSteps = [
   ["See how the bot works", "examples/orders-bot/README.md"],
   ["Take it all down", "npm run quickstart -- --destroy"],
   ["Run the emulator", "npm run emulator"],
-  ["Use a real service", "README.md, Configuration; npx pulumi-conversation doctor checks it"],
+  ["Use a real service", "docs/guides/configuration.md; npx pulumi-conversation doctor checks it"],
 ] as const;
 
 /** What to do, and how, beside each other within 80 columns. */

@@ -61,7 +61,7 @@ test("commands that are tried nowhere else print JSON of the documented shape", 
 });
 
 test("the guide about several environments does what it says", async () => {
-  for (const line of guideCommands("environments")) {
+  for (const line of guideCommands("configuration")) {
     const { code, output } = await follow(project, line);
     // Two environments differ, and what one has is another stack's for the other.
     const isRight = line.includes(" compare staging") ? code === 2 : code === 0;
