@@ -298,4 +298,15 @@ export const counterExamples: readonly { readonly title: string; readonly histor
       last: [setUp.slice(0, 3), []],
     },
   },
+  {
+    title: "what was taken over keeps what its program leaves out, also when a person changes it",
+    history: {
+      steps: [
+        { type: "foreign", name: "auth1", variant: 0 },
+        up([declared("auth1")], { adopt: [{ name: "auth1", how: "name", place: 0 }] }),
+        { type: "change", place: 0 },
+      ],
+      last: [[declared("auth1")], []],
+    },
+  },
 ];

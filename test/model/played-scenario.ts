@@ -36,6 +36,7 @@ export class PlayedScenario {
   readonly #stacks: Stacks;
   readonly #third: ThirdParty;
   readonly #vague = new Set<Name>();
+  readonly #adopted = new Set<string>();
   readonly #wrong: string[] = [];
   readonly #setting: ModelSetting;
   readonly took: Took[] = [];
@@ -55,7 +56,7 @@ export class PlayedScenario {
     const failures = await this.#comeClean(last);
     if (failures.length === 0) failures.push(...(await this.#rest()));
     const known = async (): Promise<Known> => ({
-      ...{ setting, settings, areFieldsFree, vague: this.#vague },
+      ...{ setting, settings, areFieldsFree, vague: this.#vague, adopted: this.#adopted },
       live: await this.#third.live(),
       notOurs: await this.#notOurs(),
     });
@@ -125,7 +126,9 @@ export class PlayedScenario {
       const isDeclared = extra > 0 || text !== "none";
       // A forced replacement that is cut off leaves no state that tells what was declared before.
       const isVague = took.error !== "" && (isDeclared || step.force.includes(name));
-      if (isVague || adopted.adopts.has(name)) this.#vague.add(name);
+      const isAdopted = adopted.adopts.has(name);
+      if (isVague || isAdopted) this.#vague.add(name);
+      if (isAdopted) this.#adopted.add(held[step.stack]?.ids.get(name) ?? "");
     }
     return took;
   }

@@ -42,6 +42,8 @@ export interface Known {
   readonly notOurs: ReadonlySet<string>;
   /** Resources that a run which failed wrote, or that an object of unknown past stands for. */
   readonly vague: ReadonlySet<Name>;
+  /** Ids of objects that were taken over: they keep what the program leaves out. */
+  readonly adopted: ReadonlySet<string>;
   readonly areFieldsFree: boolean;
 }
 
@@ -120,7 +122,7 @@ const judgeOne = (
   if (known.areFieldsFree) return [];
   const isRight =
     saysAll(only.object, fieldsIn(stack, declared, held, known)) &&
-    only.object.active === true &&
+    (only.object.active === true || known.adopted.has(only.id)) &&
     isDescribed(declared, only, known) &&
     hasExtra(declared, only, known);
   return isRight ? [] : [`${key} has other fields: ${JSON.stringify(only.object)}`];
