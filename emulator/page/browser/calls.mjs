@@ -4,8 +4,10 @@ import {
   element,
   filterBar,
   foreignText,
+  group,
   isFound,
   keepRows,
+  paragraph,
   setText,
   shortText,
   virtualList,
@@ -218,7 +220,7 @@ const rateRow = ({ endpoint, tokens = 0, burst, rate, accepted, refused }) => {
     "tr",
     { class: accepted + refused === 0 ? "unused" : undefined },
     element("th", { scope: "row" }, foreignText(endpoint)),
-    element("td", {}, element("div", { class: "bucket" }, ...bucket)),
+    element("td", {}, group("bucket", ...bucket)),
     element("td", { class: "number" }, rate === undefined ? "–" : `${rate}/s`),
     element("td", { class: "number" }, countText(accepted)),
     element(
@@ -231,7 +233,7 @@ const rateRow = ({ endpoint, tokens = 0, burst, rate, accepted, refused }) => {
 
 /** The bucket of each endpoint, as full as it is now. @param {Page} page */
 export const ratesView = (page) => {
-  const about = element("p", { class: "about" });
+  const about = paragraph("about");
   const body = element("tbody");
   const titles = ["Endpoint", "Calls left", "Comes back", "Answered", "Refused (429)"].map(
     (title, place) =>
@@ -264,5 +266,5 @@ export const ratesView = (page) => {
   };
   const attributes = { class: "scroller", tabindex: 0, role: "region", "aria-label": "Rates" };
   const scroller = element("div", attributes, table);
-  return { element: element("div", { class: "sheet" }, about, scroller), update };
+  return { element: group("sheet", about, scroller), update };
 };

@@ -2,6 +2,7 @@ import {
   choice,
   element,
   formOf,
+  group,
   inertJson,
   labelled,
   offer,
@@ -153,18 +154,16 @@ export class Composer {
       () => {
         if (!this.button.disabled) void this.#send();
       },
-      element(
-        "div",
-        { class: "fields" },
+      group(
+        "fields",
         ...(id ? [] : start),
         labelled("Sender", this.#sender),
         labelled("Message type", this.#type),
         labelled("Name of the sender", this.#name),
       ),
       labelled("Text", this.#text, "Enter sends, Shift and Enter begins a new line."),
-      element(
-        "div",
-        { class: "send" },
+      group(
+        "send",
         element(
           "details",
           {},

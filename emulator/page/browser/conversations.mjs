@@ -9,8 +9,10 @@ import {
   fill,
   filterBar,
   foreignText,
+  group,
   isFound,
   keepRows,
+  paragraph,
   setAttributes,
   setText,
   shortText,
@@ -69,9 +71,8 @@ const speechRow = (message, delivery) => {
   return element(
     "li",
     { class: "speech", "data-side": side },
-    element(
-      "p",
-      { class: "quiet" },
+    paragraph(
+      "quiet",
       element("strong", {}, foreignText(name || sender)),
       name !== "" && " ",
       name !== "" && foreignText(sender),
@@ -86,9 +87,8 @@ const speechRow = (message, delivery) => {
         ...attachments.map((each) => element("li", {}, foreignText(each))),
       ),
     ...wholeText("pre", json),
-    element(
-      "p",
-      { class: "quiet" },
+    paragraph(
+      "quiet",
       timeOf(time),
       recipients !== "" && " to ",
       recipients !== "" && foreignText(recipients),
@@ -103,7 +103,7 @@ const transcript = (page) => {
   const list = element("ol", { class: "messages" });
   const attributes = { class: "log", role: "log", "aria-label": "Messages", tabindex: 0 };
   const log = element("div", attributes, list);
-  const earlier = element("p", { class: "empty" });
+  const earlier = paragraph("empty");
   /** @type {import("./elements.mjs").Rows} */
   const rows = new Map();
   /** What was shown last: if it is the same, nothing is made anew. @type {ShownConversation | undefined} */
@@ -135,7 +135,7 @@ const transcript = (page) => {
     keepRows(list, rows, wanted);
     if (isAtEnd || isOther) log.scrollTop = log.scrollHeight;
   };
-  return { element: element("div", { class: "transcript" }, earlier, log), update };
+  return { element: group("transcript", earlier, log), update };
 };
 
 /** @type {Readonly<Record<ConversationSummary["phase"], string>>} */
@@ -166,10 +166,10 @@ const refill = (target, ...parts) => {
 /** The conversation that is shown, with its composer. @param {Page} page */
 const conversationPanel = (page) => {
   const title = element("h2");
-  const about = element("p", { class: "quiet" });
-  const over = element("p", { class: "over" });
+  const about = paragraph("quiet");
+  const over = paragraph("over");
   const messages = transcript(page);
-  const place = element("div", { class: "place" });
+  const place = group("place");
   /** Each conversation keeps what was begun in it. @type {Map<string, Composer>} */
   const composers = new Map();
   const back = { href: "#conversations", class: "button back" };
@@ -198,9 +198,8 @@ const conversationPanel = (page) => {
 const startPanel = (page) => {
   const composer = new Composer(page, "");
   const title = element("h2", {}, "Start a conversation");
-  const none = element(
-    "p",
-    { class: "empty" },
+  const none = paragraph(
+    "empty",
     "There is no account in use yet, on which a conversation could begin.",
   );
   const update = () => {
@@ -277,16 +276,16 @@ const conversationList = (page) => {
   const start = { href: "#conversations/new", class: "button main" };
   const link = element("a", start, "Start a conversation");
   const parts = [link, filters.element, filters.empty, list.element];
-  return { element: element("div", { class: "all" }, ...parts), update };
+  return { element: group("all", ...parts), update };
 };
 
 /** All conversations, and one of them as a chat. @param {Page} page */
 export const conversationsView = (page) => {
   const list = conversationList(page);
   const [start, panel] = [startPanel(page), conversationPanel(page)];
-  const none = element("p", { class: "empty" }, "Choose a conversation, or start one.");
-  const side = element("div", { class: "side" });
-  const view = element("div", { class: "conversations" }, list.element, side);
+  const none = paragraph("empty", "Choose a conversation, or start one.");
+  const side = group("side");
+  const view = group("conversations", list.element, side);
   const update = () => {
     const [id = ""] = page.rest;
     const part = id === "new" ? start : panel;

@@ -35,6 +35,12 @@ export const element = (tag, attributes = {}, ...children) => {
   return made;
 };
 
+/** A paragraph of a class. @param {string} name @param {Child[]} children */
+export const paragraph = (name, ...children) => element("p", { class: name }, ...children);
+
+/** Parts that stand together. @param {string} name a class @param {Child[]} children */
+export const group = (name, ...children) => element("div", { class: name }, ...children);
+
 /**
  * An element of a drawing.
  *
@@ -116,7 +122,7 @@ export const labelled = (label, control, ...hints) => {
   );
   const described = said.map((hint) => hint.id).join(" ");
   setAttributes(control, { id, "aria-describedby": described || undefined });
-  return element("div", { class: "field" }, element("label", { for: id }, label), control, ...said);
+  return group("field", element("label", { for: id }, label), control, ...said);
 };
 
 /** @typedef {readonly (string | readonly [value: string, label: string])[]} Options */
@@ -157,7 +163,7 @@ export const filterBar = ({ noun, nothing, search: [label, example], choices = {
     title,
     control: choice(options),
   }));
-  const count = element("p", { class: "count" });
+  const count = paragraph("count");
   const bar = formOf(
     { class: "filters" },
     () => {},
@@ -166,7 +172,7 @@ export const filterBar = ({ noun, nothing, search: [label, example], choices = {
     count,
   );
   bar.addEventListener("input", changed);
-  const empty = element("p", { class: "empty" });
+  const empty = paragraph("empty");
   return {
     element: bar,
     /** Says why nothing is shown. */

@@ -4,6 +4,7 @@ import {
   element,
   fill,
   foreignText,
+  group,
   keepRows,
   setAttributes,
   shortText,
@@ -227,10 +228,10 @@ const headingOf = ({ kind, count, x, y }, width) => {
 
 /** The drawing of the account: a column for each kind, lines from what is referred to. */
 export class GraphView {
-  #headings = element("div", { class: "kinds" });
+  #headings = group("kinds");
   #lines = drawing("svg", { class: "lines", "aria-hidden": "true" });
   #nodes = element("div", { class: "nodes", role: "list", "aria-label": "Objects of the account" });
-  #canvas = element("div", { class: "canvas" }, this.#headings, this.#lines, this.#nodes);
+  #canvas = group("canvas", this.#headings, this.#lines, this.#nodes);
   element = element(
     "div",
     { class: "scroller graph", role: "region", "aria-label": "Graph" },

@@ -6,6 +6,7 @@ import {
   element,
   fill,
   formOf,
+  group,
   labelled,
   setAttributes,
   setText,
@@ -93,12 +94,7 @@ const dialog = element(
     "All objects, conversations and assets go, and so do the log and the faults. Clients and switches stay.",
   ),
   notReset,
-  element(
-    "div",
-    { class: "send" },
-    element("button", { type: "button", click: () => dialog.close() }, "Cancel"),
-    yes,
-  ),
+  group("send", element("button", { type: "button", click: () => dialog.close() }, "Cancel"), yes),
 );
 
 const steps = { "+1 s": 1_000, "+1 min": 60_000, "+1 h": 3_600_000 };

@@ -4,8 +4,10 @@ import {
   fill,
   filterBar,
   foreignText,
+  group,
   inertJson,
   isFound,
+  paragraph,
   setText,
 } from "./elements.mjs";
 import { GraphView, graphKey, titleOf } from "./graph.mjs";
@@ -26,8 +28,7 @@ const section = (title, items) =>
     {},
     element("h3", {}, title),
     element("ul", { class: "plain" }, ...items.slice(0, mostLinks)),
-    items.length > mostLinks &&
-      element("p", { class: "quiet" }, `and ${items.length - mostLinks} more`),
+    items.length > mostLinks && paragraph("quiet", `and ${items.length - mostLinks} more`),
   );
 
 /** What is known of one object: what it refers to, what refers to it, and all its members. @param {Page} page */
@@ -75,12 +76,7 @@ const objectDetails = (page) => {
           element("h2", { tabindex: -1 }, foreignText(titleOf(object))),
           element("a", { href: "#objects", class: "button", "aria-label": "Close" }, "Close"),
         ),
-        element(
-          "p",
-          { class: "quiet" },
-          `${page.nounOf(object.collection)} · `,
-          foreignText(object.id),
-        ),
+        paragraph("quiet", `${page.nounOf(object.collection)} · `, foreignText(object.id)),
         section(
           "Refers to",
           object.references.map((each) => item(graphKey(each), each.path)),
@@ -93,7 +89,7 @@ const objectDetails = (page) => {
           "section",
           {},
           element("h3", {}, "Members"),
-          element("p", { class: "quiet" }, "Secrets are hidden."),
+          paragraph("quiet", "Secrets are hidden."),
           json,
         ),
       );
@@ -149,7 +145,7 @@ export const objectsView = (page) => {
     details.show(object, object ? graph.usersOf(chosen) : []);
     if (hadFocus && !object) graph.focus();
   };
-  const beside = element("div", { class: "beside" }, graph.element, details.element);
-  const view = element("div", { class: "entries" }, filters.element, filters.empty, beside);
+  const beside = group("beside", graph.element, details.element);
+  const view = group("entries", filters.element, filters.empty, beside);
   return { element: view, update };
 };

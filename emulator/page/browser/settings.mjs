@@ -5,9 +5,11 @@ import {
   fill,
   filterBar,
   formOf,
+  group,
   isFound,
   labelled,
   offer,
+  paragraph,
   setText,
   statusLine,
 } from "./elements.mjs";
@@ -43,7 +45,7 @@ const faultForm = (page) => {
   const { endpoints, faults } = page.tables;
   const [on, kind] = [choice(endpoints), choice()];
   const doc = element("p", { class: "hint", role: "status" });
-  const members = element("div", { class: "fields" });
+  const members = group("fields");
   const [times, after] = [numberInput(1), numberInput(0)];
   [times.value, after.value] = ["1", "0"];
   const said = statusLine();
@@ -89,21 +91,11 @@ const faultForm = (page) => {
     { class: "card", "aria-label": "Add a fault" },
     add,
     element("h2", {}, "Add a fault"),
-    element("div", { class: "fields" }, labelled("Call", on), labelled("What goes wrong", kind)),
+    group("fields", labelled("Call", on), labelled("What goes wrong", kind)),
     doc,
     members,
-    element(
-      "div",
-      { class: "fields" },
-      labelled("Times", times),
-      labelled("After so many calls", after),
-    ),
-    element(
-      "div",
-      { class: "send" },
-      said,
-      element("button", { type: "submit", class: "main" }, "Add"),
-    ),
+    group("fields", labelled("Times", times), labelled("After so many calls", after)),
+    group("send", said, element("button", { type: "submit", class: "main" }, "Add")),
   );
 };
 
@@ -119,7 +111,7 @@ export const ruleText = ({ on, kind, times, after, ...members }) => {
 /** What is to go wrong, set by hand. @param {Page} page */
 export const faultsView = (page) => {
   const list = element("ul", { class: "plain rules" });
-  const none = element("p", { class: "empty" }, "Nothing is to go wrong.");
+  const none = paragraph("empty", "Nothing is to go wrong.");
   const said = statusLine();
   const click = () => void page.change(said, "DELETE", "/faults");
   const remove = element("button", { type: "button", click }, "Remove all");
@@ -133,9 +125,9 @@ export const faultsView = (page) => {
     fill(list, ...texts.map((text) => element("li", {}, text)));
   };
   const title = element("h2", {}, "Still to come");
-  const end = element("div", { class: "send" }, said, remove);
+  const end = group("send", said, remove);
   const pending = element("section", { class: "card" }, title, none, list, end);
-  return { element: element("div", { class: "sheet two" }, faultForm(page), pending), update };
+  return { element: group("sheet two", faultForm(page), pending), update };
 };
 
 /** How certain a default is. */
@@ -196,5 +188,5 @@ export const switchesView = (page) => {
     bar.count(wanted.length, cards.length, changed.length === 0 ? "all at their defaults" : some);
   };
   const list = element("ul", { class: "plain switches" }, ...cards.map((card) => card.element));
-  return { element: element("div", { class: "sheet" }, bar.element, bar.empty, list), update };
+  return { element: group("sheet", bar.element, bar.empty, list), update };
 };
