@@ -364,16 +364,6 @@ test("where everything is right, every check passes with two calls", async () =>
   expect(calls).toEqual(["POST /token", "GET /conversation/v3/authentications"]);
 });
 
-test("settings that cannot be used: nothing is sent", async () => {
-  const { env, calls } = await service();
-  const broken = { ...env, CONVERSATION_BASE_URL: env.CONVERSATION_BASE_URL.replace("v3", "v2") };
-  const { ok, checks } = await diagnose({ folder: temporaryFolder(), env: broken });
-  expect(ok).toBe(false);
-  expect(statusOf(checks, "version-segment")).toBe("fail");
-  expect(statusOf(checks, "token")).toBe("skipped");
-  expect(calls).toEqual([]);
-});
-
 test("refused credentials fail the token, and the secret stays hidden", async () => {
   const { env } = await service({
     token: (_, response) => {
@@ -460,6 +450,7 @@ test("a stack that is named and cannot be looked at is a failure, not a check le
 
 test.each([
   [{ CONVERSATION_CLIENT_SECRET: "with a line end\n" }, "setting:clientSecret"],
+  [{ CONVERSATION_BASE_URL: "http://127.0.0.1:1/conversation/v2" }, "version-segment"],
   [{ CONVERSATION_FINDINGS: "/not/there.json" }, "settings"],
 ])(
   "a setting that a run would refuse is one failed check among the others: %j",

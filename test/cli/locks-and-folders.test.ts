@@ -103,9 +103,6 @@ const leftBy = (name: string, owner?: string): string => {
   return folder;
 };
 
-/** The id of a process that has ended. */
-const ended = (): number => spawnSync("/bin/sh", ["-c", "exit 0"]).pid;
-
 test("only this user can read it, and it is removed with all that is in it", () => {
   const { folder, remove } = privateFolder(prefix);
   expect(statSync(folder).mode & 0o077).toBe(0);
@@ -117,15 +114,15 @@ test("only this user can read it, and it is removed with all that is in it", () 
 });
 
 test("what a killed process left is removed, and nothing else", () => {
-  const left = leftBy(`${prefix}left`, `${ended()} on ${hostname()}`);
+  const left = leftBy(`${prefix}left`, `${endedProcess()} on ${hostname()}`);
   const longAgo = new Date(Date.now() - 11 * 60_000);
   const old = leftBy(`${prefix}old-and-unowned`);
   utimesSync(old, longAgo, longAgo);
   const staying = [
     leftBy(`${prefix}used`, `${process.pid} on ${hostname()}`),
-    leftBy(`${prefix}elsewhere`, `${ended()} on elsewhere`),
+    leftBy(`${prefix}elsewhere`, `${endedProcess()} on elsewhere`),
     leftBy(`${prefix}unowned`),
-    leftBy("other-left", `${ended()} on ${hostname()}`),
+    leftBy("other-left", `${endedProcess()} on ${hostname()}`),
   ];
   const { remove } = privateFolder(prefix);
   expect([left, old].filter((folder) => existsSync(folder))).toEqual([]);

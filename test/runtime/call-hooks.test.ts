@@ -148,32 +148,19 @@ test("each attempt is a span, by the conventions for HTTP clients", async () => 
   await observed(url, async () => ({ status: 200 }));
   const fault = Object.assign(new Error("no answer"), { code: "UNREACHABLE" });
   await expect(observed(url, () => Promise.reject(fault))).rejects.toBe(fault);
-  const span = { name: "GET /conversations/{id}", kind: 2, parent: "the caller's", ended: true };
-  const attributes = {
-    "http.request.method": "GET",
-    "url.template": "/conversations/{id}",
-    "server.address": "hub.example.com",
-  };
+  const seen = (status: number, more: object) => ({
+    ...{ name: "GET /conversations/{id}", kind: 2, parent: "the caller's", ended: true, status },
+    attributes: {
+      "http.request.method": "GET",
+      "url.template": "/conversations/{id}",
+      "server.address": "hub.example.com",
+      ...more,
+    },
+  });
   expect(spans).toEqual([
-    {
-      ...span,
-      status: 2,
-      attributes: { ...attributes, "http.response.status_code": 503, "error.type": "503" },
-    },
-    {
-      ...span,
-      status: 0,
-      attributes: {
-        ...attributes,
-        "http.request.resend_count": 1,
-        "http.response.status_code": 200,
-      },
-    },
-    {
-      ...span,
-      status: 2,
-      attributes: { ...attributes, "http.request.resend_count": 2, "error.type": "UNREACHABLE" },
-    },
+    seen(2, { "http.response.status_code": 503, "error.type": "503" }),
+    seen(0, { "http.request.resend_count": 1, "http.response.status_code": 200 }),
+    seen(2, { "http.request.resend_count": 2, "error.type": "UNREACHABLE" }),
   ]);
 });
 

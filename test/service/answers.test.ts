@@ -157,16 +157,6 @@ test("an answer that drips for ever ends at the deadline, its effect unknown", a
   });
 });
 
-test("a service that never answers ends at the deadline; a GET is asked again", async () => {
-  const { timer, expireAll } = manualTimer();
-  const silent: Handler = () => expireAll();
-  await using live = await connected(inTurn(silent, json(200, { id: "c1" })), {
-    transport: httpTransport({ timer }),
-  });
-  expect(await live.service.request(...calls.GET)).toMatchObject({ status: 200 });
-  expect(live.hub.calls).toHaveLength(2);
-});
-
 test("a call whose time is over while it waits for a connection is never written", async () => {
   const { timer } = manualTimer();
   const held: (() => void)[] = [];
@@ -275,24 +265,6 @@ test("a change or deletion counts only where the service itself answered", () =>
     ),
     { numRuns: 20 },
   ));
-
-const huge: Handler = (_seen, response) => {
-  const chunk = "x".repeat(1024 * 1024);
-  const more = (): void => {
-    if (!response.destroyed) response.write(chunk, () => setImmediate(more));
-  };
-  response.writeHead(200);
-  more();
-};
-
-test("an endless answer is cut off and not asked for again", async () => {
-  await using live = await connected(huge);
-  await expect(live.service.request(...calls.GET)).rejects.toMatchObject({
-    code: "BAD_RESPONSE",
-    message: expect.stringContaining("8 MiB"),
-  });
-  expect(live.hub.calls).toHaveLength(1);
-});
 
 test.each([
   ["plainly", '{"id":"c1","__proto__":{"polluted":1},"a":{}}'],

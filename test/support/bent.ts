@@ -17,6 +17,9 @@ export interface BentAnswer {
   readonly status: number;
   readonly body: unknown;
   readonly date?: string;
+  /** Sent as it is, in place of the body. */
+  readonly text?: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** How a service differs from the emulator behind it. */
@@ -94,11 +97,13 @@ export const bent = async (
       response.destroy();
       return;
     }
-    const content = bentAnswer.body === undefined ? "" : JSON.stringify(bentAnswer.body);
+    const { body: shown, text: raw, headers } = bentAnswer;
+    const content = raw ?? (shown === undefined ? "" : JSON.stringify(shown));
     response.sendDate = false;
     response.writeHead(bentAnswer.status, {
       ...(bentAnswer.date ? { date: bentAnswer.date } : {}),
       ...(content ? { "content-type": "application/json" } : {}),
+      ...headers,
     });
     response.end(content);
   });

@@ -16,8 +16,6 @@ import { exportSandbox } from "./exported.js";
 
 type Json = Record<string, unknown>;
 
-const first = (account = oddAccount(1)) => account;
-
 test("two exports are the same, byte for byte, and hold no secret", async () => {
   for (const secrets of ["echo", "mask", "omit"] as const) {
     const hub = await exportSandbox(oddAccount(), { secrets });
@@ -52,7 +50,7 @@ test("no id stands for an object that the program declares", async () => {
 });
 
 test("a program says what differs from the defaults, and nothing of what only the service knows", async () => {
-  const hub = await exportSandbox(first());
+  const hub = await exportSandbox(oddAccount(1));
   await hub.export();
   const source = hub.files()["index.ts"] ?? "";
   const page = hub.files()["README.md"] ?? "";
