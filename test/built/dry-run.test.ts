@@ -8,17 +8,22 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
-import type { RehearsalFromEmpty } from "../../cli/rehearse/from-empty.js";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { dryRunVariable } from "../../cli/rehearse/dry-run.js";
 import type { Rehearsal } from "../../cli/rehearse/rehearsal-schema.js";
+import { preloading } from "../../provider/pulumi-cli/pulumi-cli.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
+import { certain } from "../support/rehearsed-program.js";
 
-let project: EmulatedProject | undefined;
+let project: EmulatedProject;
+let effectsFile: string;
 
-afterEach(async () => {
-  await project?.close();
-  project = undefined;
+beforeAll(async () => {
+  project = await emulatedProject("");
+  effectsFile = join(project.folder, "effects.txt");
 });
+
+afterAll(() => project?.close());
 
 /** Each way in which a program asks for a dry run, at each time at which it can. */
 const asking = `
@@ -51,15 +56,18 @@ const displayName = pulumi.all([auth.id, auth.description]).apply(([id, text]) =
 new c.Channel("web", { type: "custom.web", displayName, icon: "aVZC" });
 `;
 
-const programs = {
-  "a CommonJS program": {
-    "index.js": `
+const commonJs = {
+  "Pulumi.yaml": "name: shop\nruntime: nodejs\nmain: index.js\n",
+  "package.json": '{ "name": "shop", "main": "index.js" }',
+  "index.js": `
 const { appendFileSync } = require("node:fs");
 const pulumi = require("@pulumi/pulumi");
 const settings = require("@pulumi/pulumi/runtime/settings");
 const c = require("pulumi-conversation");
 ${asking}`,
-  },
+};
+
+const otherFormats = {
   "an ESM program": {
     "package.json": '{ "name": "shop", "type": "module", "main": "index.js" }',
     "index.js": `
@@ -71,6 +79,7 @@ ${asking}`,
   },
   "a TypeScript program": {
     "Pulumi.yaml": "name: shop\nruntime: nodejs\nmain: index.ts\n",
+    "package.json": commonJs["package.json"],
     "tsconfig.json": JSON.stringify({
       compilerOptions: { module: "nodenext", target: "es2022", strict: true, skipLibCheck: true },
       files: ["index.ts"],
@@ -93,66 +102,74 @@ const everyWay = [
   ...["own module", "runtime", "worker"],
 ];
 
-const start = async (files: Readonly<Record<string, string>>) => {
-  const opened = await emulatedProject("");
-  project = opened;
-  const effectsFile = join(opened.folder, "effects.txt");
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(opened.folder, name), text);
-  const environment = { EFFECTS: effectsFile };
-  return {
-    project: opened,
-    environment,
-    json: async (command: string, ...args: readonly string[]) => {
-      const { code, output, errors } = await opened.tool([command, "--json", ...args], environment);
-      if (output === "") throw new Error(errors);
-      return { code, output, errors };
-    },
-    /** What the program did since this was asked last. */
-    effects: (): readonly string[] => {
-      const text = existsSync(effectsFile) ? readFileSync(effectsFile, "utf8") : "";
-      rmSync(effectsFile, { force: true });
-      return [...new Set(text.split("\n").filter(Boolean))].sort();
-    },
-  };
+const write = (files: Readonly<Record<string, string>>): void => {
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(project.folder, name), text);
 };
 
-test.each(Object.entries(programs))(
-  "a rehearsal of %s does nothing of what it guards with isDryRun, an update does",
-  async (_, files) => {
-    const { project, environment, json, effects } = await start(files);
-    const rehearsed = await json("rehearse");
-    const { outcome }: Rehearsal = JSON.parse(rehearsed.output);
-    expect(outcome).toMatchObject({ passes: true, refusals: [] });
-    expect(outcome.steps.map(({ kind, operation }) => `${operation} ${kind}`)).toEqual([
-      ...["create Authentication", "create Channel"],
-    ]);
-    expect(effects()).toEqual([]);
-    await project.succeed(["up", "--yes", "--skip-preview"], environment);
-    expect(effects()).toEqual(everyWay);
-    if (files !== programs["a CommonJS program"]) return;
+/** What the program did since this was asked last. */
+const effects = (): readonly string[] => {
+  const text = existsSync(effectsFile) ? readFileSync(effectsFile, "utf8") : "";
+  rmSync(effectsFile, { force: true });
+  return [...new Set(text.split("\n").filter(Boolean))].sort();
+};
 
-    // The rule does not depend on the program: one of them shows it for the other ways to rehearse.
-    const anew: RehearsalFromEmpty = JSON.parse((await json("rehearse", "--from-empty")).output);
-    expect(anew.outcome).toMatchObject({ passes: true, refusals: [] });
-    const again = await json("rehearse", "--destroy", "--", "--run-program");
-    const { outcome: destroyed }: Rehearsal = JSON.parse(again.output);
-    expect(destroyed).toMatchObject({ passes: true });
-    expect(effects()).toEqual([]);
-    // With --run-effects the program is run as it is, and that is said.
-    for (const more of [[], ["--from-empty"]]) {
-      const { output, errors } = await json("rehearse", "--run-effects", ...more);
-      const { notes }: Pick<Rehearsal, "notes"> = JSON.parse(output);
-      expect(effects()).toEqual(everyWay);
-      expect(notes).toContainEqual(
-        expect.stringContaining("did not see a dry run (--run-effects)"),
-      );
-      expect(errors).toContain("Warning: the program sees a real update");
-    }
+const rehearse = async (...args: readonly string[]) => {
+  const all = ["rehearse", "--json", ...args];
+  const { output, errors } = await project.tool(all, { EFFECTS: effectsFile });
+  if (output === "") throw new Error(errors);
+  const { outcome, notes }: Pick<Rehearsal, "outcome" | "notes"> = JSON.parse(output);
+  return { outcome, notes, errors };
+};
+
+const up = (environment: Readonly<Record<string, string>> = {}) =>
+  project.succeed(["up", "--yes", "--skip-preview"], { EFFECTS: effectsFile, ...environment });
+
+test("a rehearsal does nothing of what the program guards with isDryRun, an update does", async () => {
+  write(commonJs);
+  const { outcome } = await rehearse();
+  expect(outcome).toMatchObject({ passes: true, refusals: [] });
+  expect(outcome.steps.map(({ kind, operation }) => `${operation} ${kind}`)).toEqual([
+    ...["create Authentication", "create Channel"],
+  ]);
+  expect(effects()).toEqual([]);
+  await up();
+  expect(effects()).toEqual(everyWay);
+  const destroyed = await rehearse("--destroy", ...certain, "--", "--run-program");
+  expect(destroyed.outcome).toMatchObject({ passes: true });
+  expect(effects()).toEqual([]);
+});
+
+test("with --run-effects the program is run as it is, and that is said", async () => {
+  write(commonJs);
+  const { notes, errors } = await rehearse("--run-effects", "--from-empty");
+  expect(effects()).toEqual(everyWay);
+  expect(notes).toContainEqual(expect.stringContaining("did not see a dry run (--run-effects)"));
+  expect(errors).toContain("Warning: the program sees a real update");
+});
+
+/** What a rehearsal loads into a program before all else. */
+const dryRun = join(__dirname, "..", "..", "dist", "cli", "rehearse", "dry-run.js");
+
+test.each(Object.entries(otherFormats))(
+  "%s sees a dry run, too, where the engine makes an update",
+  async (_, files) => {
+    write(files);
+    const readFile = join(project.folder, "read");
+    await up({
+      NODE_OPTIONS: preloading(dryRun, project.environment.NODE_OPTIONS),
+      [dryRunVariable]: readFile,
+    });
+    expect({ isRead: existsSync(readFile), effects: effects() }).toEqual({
+      ...{ isRead: true, effects: [] },
+    });
+    rmSync(readFile);
+    await up();
+    expect(effects()).toEqual(everyWay);
   },
 );
 
 test("a program whose SDK cannot be made to show a dry run is not rehearsed", async () => {
-  const { project, environment, effects } = await start(programs["a CommonJS program"]);
+  write(commonJs);
   // A checkout of the SDK that is linked into the project, under a name of its own.
   const packages = join(__dirname, "..", "..", "node_modules");
   const own = join(project.folder, "node_modules", "@pulumi");
@@ -162,9 +179,7 @@ test("a program whose SDK cannot be made to show a dry run is not rehearsed", as
   rmSync(own);
   mkdirSync(own);
   symlinkSync(checkout, join(own, "pulumi"));
-  for (const more of [[], ["--from-empty"]]) {
-    const { code, errors } = await project.tool(["rehearse", ...more], environment);
-    expect(errors).toContain("Nothing was rehearsed: the program would not see a dry run");
-    expect({ code, effects: effects() }).toEqual({ code: 1, effects: [] });
-  }
+  const { code, errors } = await project.tool(["rehearse"], { EFFECTS: effectsFile });
+  expect(errors).toContain("Nothing was rehearsed: the program would not see a dry run");
+  expect({ code, effects: effects() }).toEqual({ code: 1, effects: [] });
 });

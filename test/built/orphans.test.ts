@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 import type { HubObject } from "../support/emulator-control.js";
 
-/** A channel for each name; before them PROBE, a resource whose process looks at the states while the engine runs. */
+/** A channel for each name; before them PROBES, resources whose process looks at the states while the engine runs. */
 const program = `
 const pulumi = require("@pulumi/pulumi");
 const { Channel } = require("pulumi-conversation");
-const { NAMES = "", ADOPT, RETAIN, PROBE } = process.env;
+const { NAMES = "", ADOPT, RETAIN, PROBES = "[]" } = process.env;
 const look = { create: async ({ owner, object, scope }) => {
   const { statesOfThisRun } = require(process.env.STATES);
   const states = await statesOfThisRun(owner, scope);
@@ -16,8 +16,8 @@ const look = { create: async ({ owner, object, scope }) => {
 class Probe extends pulumi.dynamic.Resource {
   constructor(name, props) { super(look, name, { ...props, reported: undefined }); }
 }
-const dependsOn = PROBE ? [new Probe(\`probe-\${Date.now()}\`, JSON.parse(PROBE))] : [];
-exports.reported = dependsOn[0]?.reported;
+const dependsOn = JSON.parse(PROBES).map((probe) => new Probe("probe-" + Math.random(), probe));
+exports.reported = dependsOn.map(({ reported }) => reported);
 for (const name of NAMES.split(",").filter(Boolean))
   new Channel(name, { type: "custom." + name.replace(/-.*/, ""), displayName: "by us", icon: "aVZC", ...(ADOPT ? { adopt: ADOPT } : {}) }, { retainOnDelete: RETAIN === "yes", dependsOn });
 `;
@@ -31,7 +31,6 @@ beforeAll(async () => {
   const STATES = `${process.cwd()}/dist/provider/pulumi-cli/stack-states.js`;
   project = await emulatedProject(program, {}, { STATES });
   await project.succeed(["stack", "init", "other"]);
-  await up({ NAMES: "" });
 });
 
 afterAll(() => project?.close());
@@ -64,10 +63,18 @@ const ownership = (): string => {
   return id;
 };
 
-/** What the process of a provider sees in the states while the engine runs. */
-const seenInRun = async (names: string, owner: string, object: string, scope: "own" | "all") => {
-  await up({ NAMES: names, PROBE: JSON.stringify({ owner, object, scope }) });
-  return JSON.parse(await project.succeed(["stack", "output", "reported", "--stack", "prod"]));
+interface Probe {
+  readonly owner: string;
+  readonly object: string;
+  readonly scope: "own" | "all";
+}
+
+/** What the process of a provider sees in the states while the engine runs, for each of these. */
+const seenInRun = async (names: string, ...probes: readonly Probe[]) => {
+  await up({ NAMES: names, PROBES: JSON.stringify(probes) });
+  const output = ["stack", "output", "reported", "--json", "--stack", "prod"];
+  const reported: readonly string[] = JSON.parse(await project.succeed(output));
+  return reported.map((text) => JSON.parse(text));
 };
 
 test("what was renamed or moved in the state is seen as held, and never touched; copies stay", async () => {
@@ -76,16 +83,22 @@ test("what was renamed or moved in the state is seen as held, and never touched;
   const owner = `${ownership()}/a`;
   await project.succeed(["state", "rename", urnOf("a"), "a-renamed", "--yes", "--stack", "prod"]);
   const renamed = { urn: urnOf("a-renamed"), stack: "prod", own: true, kind: "Channel", id: a.id };
-  const now = await seenInRun("a-renamed,b", owner, a.id, "own");
+  const [now] = await seenInRun("a-renamed,b", { owner, object: a.id, scope: "own" });
   expect(now).toMatchObject({ holders: [renamed], complete: false });
   expect(now.resource).toBeUndefined();
   expect(await orphans()).toEqual([]);
 
   const move = ["--source", "prod", "--dest", "other", urnOf("a-renamed"), "--yes"];
   await project.succeed(["state", "move", ...move]);
-  const seen = await seenInRun("b", `${owner}-renamed`, a.id, "all");
+  const [seen, unanswered] = await seenInRun(
+    "b",
+    { owner: `${owner}-renamed`, object: a.id, scope: "all" },
+    { owner: "shop/prod/0000000000000000/b", object: b.id, scope: "all" },
+  );
   expect(seen).toMatchObject({ holders: [{ stack: "other", own: false }], complete: true });
   expect(seen.resource).toBeUndefined();
+  // An owner of another stack, or of a lost state, is not answered for.
+  expect(unanswered).toBe("nothing");
 
   const { id: _, created: __, modified: ___, ...copied } = b;
   await project.byHand("POST", "/channels", { ...copied, type: "custom.copy" });
@@ -112,8 +125,6 @@ test("what was renamed or moved in the state is seen as held, and never touched;
   expect(await called("custom.copy")).not.toHaveProperty("description");
   await project.byHand("DELETE", `/channels/${copy.id}`);
   await project.succeed(["destroy", "--yes", "--skip-preview", "--stack", "other"]);
-  // An owner of another stack, or of a lost state, is not answered for.
-  expect(await seenInRun("b", "shop/prod/0000000000000000/b", b.id, "all")).toBe("nothing");
 });
 
 test("kept, destroyed, refused: released objects can be adopted", async () => {

@@ -1,3 +1,10 @@
+import { switchTable } from "../../emulator/service/switches.js";
+
+/** Options of `rehearse` after which nothing about the service is uncertain: no further run for another reading. */
+export const certain = Object.entries(switchTable).flatMap(([name, { default: value }]) => [
+  ...["--switch", `${name}=${value}`],
+]);
+
 /**
  * A small set-up whose variables say what is changed of it: DESCRIBE one description, WITHOUT one
  * resource, FOREIGN a file that a resource of another package makes, REFER a stack whose output is used,
