@@ -160,7 +160,6 @@ test("a replacement that deletes first removes what the program removed, also in
   await expectUnmarked();
 });
 
-// Not so yet: nothing tells what the program said before.
 test("a replacement that creates first removes what the program removed", async () => {
   const { id, state } = await make("Channel", full());
   hub.nextRun([{ kind: "Channel", id, owner: String(state.owner) }]);

@@ -111,15 +111,6 @@ test.each<[string, string, () => Json, (object: Json) => unknown, unknown]>([
   },
 );
 
-test("every place of an account's attributes may come from the environment", async () => {
-  await start("mask");
-  const { inputs, failures } = await hub
-    .of("Account")
-    .check({}, owned("account", { attributes: { token: one } }));
-  expect(JSON.stringify(failures)).not.toContain("attributes");
-  expectNoValue(inputs);
-});
-
 test("a new version is an update that writes the new value; the old one is no change", async () => {
   await start();
   const { id, state } = await make("Authentication", basicInputs(one));
@@ -185,23 +176,6 @@ test("what is no secret is refused by name", async () => {
       reason: expect.stringMatching(/^displayName is no secret, and fromEnv is for secrets only/),
     },
   ]);
-});
-
-test("no message shows the value that the service refuses", async () => {
-  await start();
-  const inputs = await checked("Authentication", basicInputs(one));
-  await hub.faults({
-    on: "POST /authentications",
-    kind: "status",
-    status: 422,
-    body: { code: "x", developerMessage: `bad password ${process.env.FROM_ENV_ONE}` },
-  });
-  const failure = await hub
-    .of("Authentication")
-    .create(inputs)
-    .catch((error: Error) => error.message);
-  expect(failure).toContain("422");
-  expectNoValue(failure);
 });
 
 test.each([

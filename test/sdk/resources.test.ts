@@ -18,10 +18,6 @@ beforeEach(async () => {
   registered = await startProgram();
 });
 
-test("every kind of the registry has a class, and every class is exported", () => {
-  for (const { kind } of resources) expect(sdk).toHaveProperty(kind);
-});
-
 test("a resource carries the pointer, its owner and the ids of what it refers to", async () => {
   registered = await startProgram("refs");
   const authentication = new sdk.Authentication("web", {
@@ -52,20 +48,6 @@ test("a resource carries the pointer, its owner and the ids of what it refers to
   expect(inputs.name).toBe("orders");
   const [role] = inputs.roles as { authentication: unknown }[];
   expect(role?.authentication).toBe("web-id");
-});
-
-test("a stack has one ownership, two stacks have two", async () => {
-  const one = await startProgram("one");
-  const a = new sdk.Channel("a", { type: "custom.a", displayName: "A", icon: "aa" });
-  const b = new sdk.Channel("b", { type: "custom.b", displayName: "B", icon: "aa" });
-  await valueIn(pulumi.all([a.urn, b.urn]));
-  const two = await startProgram("two");
-  const c = new sdk.Channel("c", { type: "custom.c", displayName: "C", icon: "aa" });
-  await valueIn(c.urn);
-  registered = [...one, ...two];
-  expect(registered.filter(({ type }) => type.endsWith(":Ownership"))).toHaveLength(2);
-  expect(named("a").inputs.owner).toBe("shop/one/1a2b/a");
-  expect(named("c").inputs.owner).toBe("shop/two/1a2b/c");
 });
 
 test("the owner distinguishes equal logical names under different parents", async () => {
