@@ -130,7 +130,7 @@ const outcomeAmong = (
   if (object && (surplus.length === 0 || areApart)) return { outcome: "made", object, surplus };
   const ids = found.map(({ id }) => id).join(", ");
   return unclear(
-    `${logicalName(urn)}: one of these objects is a copy that a person made of the other, and nothing tells which: ${ids}. ` +
+    `${logicalName(urn)}: one of these objects is a copy that a person made of the other, and it is not known which: ${ids}. ` +
       "Take the mark off the copy (pulumi-conversation orphans --release --id <id>), then repair again.",
   );
 };

@@ -10,11 +10,11 @@ import { connected, type Declared, type Resource } from "./resource.js";
 import { assertNothingErased, type PutPlan, planPut } from "./update.js";
 
 /**
- * Looks at the object that is to be taken over and shows what will change. The one check that makes
- * calls, and only while the resource is not in the state; it never writes.
+ * Reads the object to be taken over and shows what will change. This is the only check that makes
+ * calls, and only while the resource is not in the state. It never writes.
  *
  * @param isNamed whether the program gives the name; otherwise the object keeps its own
- * @returns the resource as it will be; why not, where it cannot be
+ * @returns the resource as it will be, or the reason why it cannot be taken over
  */
 export const adopted = async (
   resource: Resource,
@@ -29,7 +29,7 @@ export const adopted = async (
     const { name } = typedFields(definition.fields, live);
     const keepsName = !isNamed && name !== undefined;
     const kept = keepsName ? named(declared, name) : declared;
-    // Under forced replacement the object is the resource's own already.
+    // Under a forced replacement the object already belongs to the resource.
     if (!seenObject(declared, found.id, found).isOwn) {
       const plan = planPut(kept, found);
       assertNothingErased(kept, plan);
@@ -42,7 +42,7 @@ export const adopted = async (
   }
 };
 
-/** The resource under a name that it was not given. */
+/** The resource under a name other than the given one. */
 const named = (declared: Declared, name: unknown): Declared => {
   const { properties, nameKey } = declared;
   const fields: JsonObject = { ...properties.fields, name };
@@ -52,14 +52,14 @@ const named = (declared: Declared, name: unknown): Declared => {
 const listed = (title: string, lines: readonly string[]): string =>
   lines.length === 0 ? "" : `\n  ${title}\n${lines.map((line) => `    ${line}`).join("\n")}`;
 
-/** Members that go because the program chose another one in their place. */
+/** Members that are removed because the program chose another one instead. */
 const displacedBy = ({ definition }: Declared, { live, body }: PutPlan): readonly string[] =>
   [...displaced(definition, body)].flatMap((wire) => {
     const isGone = live[wire] !== undefined && live[wire] !== null && body[wire] === undefined;
     return isGone ? [fieldsByWireName(definition.fields).get(wire)?.[0] ?? wire] : [];
   });
 
-/** What an adoption will do, for the user to see before it happens. */
+/** Describes what an adoption will do, so that the user sees it before it happens. */
 const adoptionText = (declared: Declared, plan: PutPlan): string => {
   const { definition, properties, settings } = declared;
   const { extra, extraSecrets, markedSecrets } = properties;

@@ -20,16 +20,16 @@ import {
 } from "./resource.js";
 import type { ResourceIdentity, RunEnvironment } from "./run.js";
 
-/** Inputs in their normal form, and why they cannot be taken. */
+/** Inputs in their normal form, and the reasons why they are refused. */
 export interface CheckedInputs {
   readonly inputs: JsonObject;
   readonly failures: readonly { readonly property: string; readonly reason: string }[];
 }
 
 /**
- * Inputs in their normal form, and every rule they break. Makes no call but for `adopt`. A failure
- * names its path in the reason and leaves `property` empty, because the engine would print the
- * property's value, secrets included.
+ * Returns the inputs in their normal form and every rule they break. Makes no call except for
+ * `adopt`. A failure names its path in the reason and leaves `property` empty, because the engine
+ * would print the property's value, secrets included.
  */
 export const check = async (
   given: Resource,
@@ -37,7 +37,7 @@ export const check = async (
   news: JsonObject,
 ): Promise<CheckedInputs> => {
   const old = Object.keys(olds).length > 0 ? propertiesIn(olds) : undefined;
-  // A transform may have put another name in the place of the one that was made.
+  // A transform may have replaced the automatic name.
   const isNamed = news.autoName === undefined || news.autoName !== news.name;
   const resource = normalised(given, old, isNamed);
   const { definition, properties, run, identity, isUnique, name } = resource;
@@ -67,8 +67,9 @@ export const check = async (
 };
 
 /**
- * The inputs in their normal form. A name that was made stays, also where another release would make
- * another one. Defaults are for objects that this program makes: what was taken over keeps what it had.
+ * The inputs in their normal form. An automatic name stays, even if another release would generate
+ * a different one. Defaults apply only to objects that this program creates: an adopted object
+ * keeps what it had.
  */
 const normalised = (
   resource: Resource,
@@ -84,20 +85,26 @@ const normalised = (
   return { ...resource, name: fields[nameKey], properties: { ...properties, fields } };
 };
 
-/** The outputs of an imported object may not show a change: they lack the secrets that nobody read. */
+/**
+ * The outputs of an imported object may not show a change: they lack the secrets that nobody has
+ * read.
+ */
 const noteChange = ({ definition, run, identity, properties }: Resource, old: Properties): void => {
   const before = normaliseFields(definition, old.fields, () => false);
   if (identity && !sameFields(definition.fields, before, properties.fields))
     run.decisions.changed.add(identity.key);
 };
 
-/** Whether the settings of a resource are there, and why they cannot be used. */
+/** Whether the settings of a resource are present, and why they cannot be used. */
 interface CheckedSettings {
   readonly areThere: boolean;
   readonly reasons: readonly string[];
 }
 
-/** Bad settings are refused where there is something to do; missing ones may be there when it is done. */
+/**
+ * Bad settings are refused if there is something to do; missing ones may be present by the time it
+ * is done.
+ */
 const checkedSettings = (
   run: Pick<RunEnvironment, "settings" | "notify">,
   profile: string | undefined,
@@ -121,8 +128,8 @@ const checkedSettings = (
  * @param resource with its inputs in their normal form
  * @param seen its fields with the secrets of the environment
  * @param news the inputs as they were given
- * @param old the inputs in the state; undefined for a resource that is not there yet
- * @param namesake another resource of the program that has the name, which is unique
+ * @param old the inputs in the state; undefined for a resource that does not exist yet
+ * @param namesake another resource of the program with the same name, which must be unique
  */
 const inputViolations = (
   resource: Resource,
@@ -140,14 +147,14 @@ const inputViolations = (
   ];
   const misplaced = misplacedSecrets(resource);
   const hidden = new Set(misplaced.map(({ path }) => path));
-  // Whatever else is wrong with a misplaced secret, no rule quotes it.
+  // No rule quotes a misplaced secret, whatever else is wrong with it.
   const fields = fieldViolations(definition, seen).filter(({ path }) => !hidden.has(path));
   return [...fields, ...others, ...misplaced].map(({ path, rule }) =>
     path ? `${path} ${rule}` : `${definition.kind} ${rule}`,
   );
 };
 
-/** Whether a value is given, and known before the update. */
+/** Whether a value is given and known before the update. */
 const isKnown = (value: unknown): boolean => value !== undefined && value !== unknownValue;
 
 const unless = (holds: boolean, path: string, rule: string): Violation[] =>
@@ -156,7 +163,7 @@ const unless = (holds: boolean, path: string, rule: string): Violation[] =>
 const isProfile = (profile: unknown): boolean =>
   typeof profile === "string" && /^[A-Za-z][\w-]{0,63}$/.test(profile);
 
-/** What every resource takes besides the fields of its kind. */
+/** The options that every resource takes besides the fields of its kind. */
 const optionViolations = (
   { definition }: Resource,
   { adopt, eraseHidden, extra, profile }: JsonObject,
@@ -173,7 +180,7 @@ const optionViolations = (
   ];
 };
 
-/** An object stays in the account where it was made. */
+/** An object stays in the account in which it was created. */
 const moveViolations = (old: Properties | undefined, { profile }: Properties): Violation[] => {
   const isThere = old !== undefined && Object.keys(old.fields).length > 0;
   const stays = !isThere || old.profile === profile || profile === unknownValue;
@@ -185,7 +192,7 @@ const moveViolations = (old: Properties | undefined, { profile }: Properties): V
   );
 };
 
-/** No two objects of a kind may have one name, so no two resources of a program. */
+/** No two objects of a kind may share a name, so no two resources of a program may. */
 const nameViolations = (
   { identity, nameKey, name }: Resource,
   other: string | undefined,
@@ -196,7 +203,7 @@ const nameViolations = (
     `must be unique: ${other} of this program has ${JSON.stringify(name)}, too. Give ${identity?.label} or ${other} another ${nameKey}`,
   );
 
-/** The id of another resource of the program shows its kind before the service does. */
+/** The id of another resource of the program reveals its kind before the service does. */
 const referenceViolations = ({ definition, run, properties }: Resource): Violation[] =>
   referencesIn(definition.fields, properties.fields).flatMap(({ path, to, id }) => {
     const holder = typeof id === "string" ? run.decisions.holders.get(id) : undefined;
@@ -208,8 +215,9 @@ const referenceViolations = ({ definition, run, properties }: Resource): Violati
   });
 
 /**
- * References that can hardly be ids, such as a name in the place of one: the service's own are UUIDs. A
- * tenant may come with objects under other ids, and no check asks the service, so this is no refusal.
+ * References that are unlikely to be ids, such as a name instead of an id: the service's own ids
+ * are UUIDs. A tenant may contain objects with other ids, and no check asks the service, so this is
+ * only a warning.
  */
 const doubtfulReferences = ({ definition, properties }: Resource): readonly string[] =>
   referencesIn(definition.fields, properties.fields).flatMap(({ path, to, id }) =>
@@ -225,10 +233,11 @@ export interface DiffResult {
 }
 
 /**
- * What the engine gets to know of a difference between state and program: nothing if inputs differ,
- * as it then compares them itself and shows every property. Nothing is ever replaced.
+ * The difference between state and program that is reported to the engine: nothing if the inputs
+ * differ, because the engine then compares them itself and shows every property. Nothing is ever
+ * replaced.
  *
- * State of an older shape cannot be compared by the engine's means; it is updated once.
+ * The engine cannot compare state of an older shape; such state is updated once.
  */
 export const diff = (resource: Resource, id: string, olds: JsonObject): DiffResult => {
   const { definition, run, identity, properties: next } = resource;
@@ -255,6 +264,6 @@ export const diff = (resource: Resource, id: string, olds: JsonObject): DiffResu
   if (undeclared) {
     run.notify?.(`stays, as the program does not declare it: ${undeclared.join(", ")}`, "info");
   }
-  // Its inputs are not those of the last refresh, so that the engine cannot find what differs.
+  // Its inputs are not those of the last refresh, so the engine cannot find the difference.
   return isImported ? { changes: true } : {};
 };

@@ -38,9 +38,9 @@ export interface CreateResult {
 }
 
 /**
- * Makes the object, once: an object that stands for the resource already is put into shape, a name
- * that is not ours is refused, and a POST whose effect is not known is repeated only after a fresh
- * list shows that it had none.
+ * Creates the object exactly once: an object that already stands for the resource is updated, a
+ * name that belongs to somebody else is refused, and a POST with an unknown effect is repeated only
+ * after a fresh list shows that it had none.
  */
 export const createObject = async (declared: Declared): Promise<CreateResult> => {
   const { definition, identity, run, properties } = declared;
@@ -61,7 +61,8 @@ const make = async (declared: Declared): Promise<MadeObject> => {
     reportAdoption(declared, existing);
     const made = await takeOver(declared, existing.object);
     const keep = { id: made.id, serial: made.record.serial };
-    // What is surely left over beside the object goes; a failure of that is none of the creation.
+    // Definite left-overs beside the object are removed; if that fails, the creation still
+    // succeeds.
     await removeLeftOvers(declared, leftOvers(declared, known.objects, keep, states));
     return made;
   }
@@ -72,7 +73,7 @@ const make = async (declared: Declared): Promise<MadeObject> => {
   return post(declared, known);
 };
 
-/** Under `deleteBeforeReplace` the object is there, and what the program said of it is known. */
+/** Under `deleteBeforeReplace` the object still exists, and its earlier declaration is known. */
 const notDeleted = async (declared: Declared): Promise<MadeObject | undefined> => {
   const { identity, run } = declared;
   const kept = identity && run.decisions.skipped.get(identity.key);
@@ -80,7 +81,7 @@ const notDeleted = async (declared: Declared): Promise<MadeObject | undefined> =
   return live && takeOver(declared, live, await declaredBefore(declared, kept.outputs));
 };
 
-/** Whether the program names another object by `adopt` than the one that only its mark speaks for. */
+/** Whether `adopt` names a different object from the one that is recognized only by its mark. */
 const isOtherChoice = (
   { properties: { adopt } }: Declared,
   { object, by }: ExistingObject,
@@ -96,12 +97,12 @@ const reportAdoption = (
       "warning",
     );
   }
-  // Under forced replacement it is known only later what the program declared before.
+  // Under a forced replacement the earlier declaration becomes known only later.
   const kept = { id: object.id, outputs: joinInputs(properties) };
   if (identity) run.decisions.rewrote(identity.key, kept);
 };
 
-/** Updates an existing object. Its id is not lost if that fails. */
+/** Updates an existing object. If that fails, its id is not lost. */
 const takeOver = async (
   declared: Declared,
   object: Found,
@@ -114,7 +115,7 @@ const takeOver = async (
     return { id, record: await putInPlace(declared, plan) };
   } catch (error) {
     if (!(error instanceof Error) || isConversationError(error, "NOT_FOUND")) throw error;
-    // What was not ours before is not ours because a PUT failed.
+    // A failed PUT does not make an object ours.
     const isOwn = properties.adopt === undefined || seenObject(declared, id, object).isOwn;
     if (!isOwn) throw error;
     const record = { serial: plan.serial };
@@ -124,7 +125,9 @@ const takeOver = async (
   }
 };
 
-/** What the object may still hold of a resource: what the program removed is there until a PUT succeeds. */
+/**
+ * The values that the object may still hold: what the program removed remains until a PUT succeeds.
+ */
 const withRemoved = (before: Properties, { extra, ...after }: Properties): Properties => {
   const kept = isObject(before.extra) ? before.extra : {};
   const secrets = [...(before.extraSecrets ?? []), ...(after.extraSecrets ?? [])];
@@ -137,18 +140,21 @@ const withRemoved = (before: Properties, { extra, ...after }: Properties): Prope
   };
 };
 
-/** The object of a resource, and what is known of it besides what the program says. */
+/** The object of a resource, and what is known of it beyond the program's declaration. */
 interface MadeObject {
   readonly id: string;
   readonly record: ObjectRecord;
 }
 
-/** Attempts to POST one object, each after a look whether the one before had an effect. */
+/**
+ * Maximum number of POST attempts for one object; before each repeat, the effect of the last one is
+ * checked.
+ */
 const mostAttempts = 3;
 
 /**
- * Makes the object with a POST. One whose effect is not known is repeated only after a fresh list shows
- * that it had none.
+ * Creates the object with a POST. A POST with an unknown effect is repeated only after a fresh list
+ * shows that it had none.
  *
  * @param before the objects of the kind before the first attempt
  */
@@ -170,9 +176,9 @@ const post = async (
 };
 
 /**
- * The object that a POST of unknown effect made; undefined if it surely made none, or there is no such
- * POST. Until that is known the POST stays on record, also when the engine asks for the creation again,
- * as an `onError` hook may have it do.
+ * The object that a POST with an unknown effect created; undefined if it certainly created none, or
+ * if there is no such POST. Until that is known the POST stays on record, even if the engine
+ * requests the creation again, as an `onError` hook may cause it to.
  *
  * @param post default: the one on record for the resource
  */
@@ -191,13 +197,16 @@ const clearedUp = async (
 const onRecord = ({ identity, run }: Declared): UnclearPost | undefined =>
   identity && run.decisions.unclear.get(identity.key);
 
-/** How one POST ended, and the serial of its body's mark where it carried one. */
+/** The outcome of one POST, and the serial of its body's mark if it carried one. */
 type Attempt = { readonly serial: string | undefined } & (
   | { readonly made: MadeObject; readonly unclear?: never }
   | { readonly made?: never; readonly unclear: ConversationError }
 );
 
-/** Sends one POST. One that surely had no effect is final; one that may have had is looked into. */
+/**
+ * Sends one POST. If it certainly had no effect, that is final; if it may have had one, the object
+ * is looked for.
+ */
 const attempted = async (declared: Declared): Promise<Attempt> => {
   const { definition, service, run } = declared;
   const { body, isMarked, serial: posted } = desiredBody(asWritten(declared), {});
@@ -213,10 +222,10 @@ const attempted = async (declared: Declared): Promise<Attempt> => {
 };
 
 /**
- * The object that a POST without a clear answer made, as a fresh list shows it; undefined where it
- * surely made none.
+ * The object that a POST without a clear answer created, as a fresh list shows it; undefined if it
+ * certainly created none.
  *
- * @throws the failure of the POST where that cannot be known
+ * @throws the failure of the POST if that cannot be known
  */
 const afterUnclear = async (
   declared: Declared,
@@ -236,14 +245,14 @@ const afterUnclear = async (
     const made = { id: found.id, record: recordOf(found.wire, found.addedMark?.serial) };
     return others.length === 0 ? made : withoutEarlier(declared, made);
   }
-  // A list with holes proves nothing, nor do two objects of which one may be anybody's.
+  // An incomplete list proves nothing, nor do two objects of which one may be anybody's.
   const isUnusable = objects.some(({ mark }) => run.decisions.made(mark?.serial));
   const isKnown = isMarked || before !== undefined;
   if (found || isUnusable || !listing.complete || !isKnown) throw stillUnclear(declared, post);
   return undefined;
 };
 
-/** The failure of a POST, with what keeps its effect from being known. */
+/** The failure of a POST, with the reason why its effect is unknown. */
 const stillUnclear = (
   { definition: { noun, collection } }: Declared,
   { failure }: UnclearPost,
@@ -257,7 +266,10 @@ const stillUnclear = (
     { cause: failure },
   );
 
-/** Objects with the wanted name are read themselves where a list leaves descriptions, and so marks, out. */
+/**
+ * Reads objects with the wanted name individually if a list omits descriptions, and with them the
+ * marks.
+ */
 const withDescriptions = (
   declared: Declared,
   objects: readonly SeenObject[],
@@ -272,8 +284,8 @@ const withDescriptions = (
   );
 
 /**
- * Objects with serials of this run. One under another name or age than its mark was made for is a
- * copy, unless there is no other: then the service gives names or times in forms of its own.
+ * Objects with serials of this run. One whose name or age does not fit its mark is a copy, unless
+ * there is no other: then the service returns names or times in its own format.
  */
 const madeByRun = (
   { identity, run }: Declared,
@@ -289,8 +301,8 @@ const madeByRun = (
 };
 
 /**
- * Objects that were not there before the POST and are what was posted, name and all: where the body
- * carries no mark, that is all there is to recognise one by.
+ * Objects that did not exist before the POST and match what was posted, name included: if the body
+ * carries no mark, nothing else identifies the object.
  */
 const newObjects = (
   declared: Declared,
@@ -305,7 +317,7 @@ const newObjects = (
 };
 
 /**
- * The list that showed no effect of an attempt may have been behind the truth. Nothing that follows a
+ * The list that showed no effect of an attempt may have been out of date. Nothing that follows a
  * success may turn it into a failure.
  */
 const withoutEarlier = async (declared: Declared, made: MadeObject): Promise<MadeObject> => {
@@ -322,8 +334,8 @@ const withoutEarlier = async (declared: Declared, made: MadeObject): Promise<Mad
 };
 
 /**
- * An object exists but is not as wanted yet. The engine saves it with its id, says why, and calls
- * `update` in the next run even where nothing else changed.
+ * An object exists but is not as wanted yet. The engine saves it with its id, reports the reason,
+ * and calls `update` in the next run even if nothing else changed.
  */
 export class ResourceInitFailed extends Error {
   constructor(

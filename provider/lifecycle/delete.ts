@@ -27,8 +27,8 @@ import { type AccountSession, isHeld, type ObjectHolders } from "./run.js";
 import { planPut, putInPlace } from "./update.js";
 
 /**
- * Deletes the object; one that is already gone counts as deleted. Does nothing where the program
- * still wants the object (see {@link Decisions.keeps}).
+ * Deletes the object; one that is already gone counts as deleted. Does nothing if the program still
+ * wants the object (see {@link Decisions.keeps}).
  *
  * @param state the resource as the state has it
  */
@@ -58,9 +58,10 @@ export const deleteObject = async (
 };
 
 /**
- * Whether the state has put another resource in the place of the one that is to go, with the same
- * object. Asked where no program speaks: a provider that is itself replaced (`--replace '**'`) deletes
- * in a process of its own, which knows nothing of the run. Of two that leave, the second one goes.
+ * Whether the state has replaced the resource to be deleted by another one with the same object.
+ * Checked if no program has run in this process: a provider that is itself replaced (`--replace
+ * '**'`) deletes in a separate process, which knows nothing of the run. If two such resources are
+ * deleted, the second deletion removes the object.
  */
 const isReplaced = async (
   { definition: { kind }, run, properties: { owner } }: Resource,
@@ -75,10 +76,10 @@ const isReplaced = async (
 };
 
 /**
- * Takes members off an object that the program declared until a forced replacement put the object
- * into shape: while it did so nothing distinguished them from what is not the program's.
+ * Removes members that the program declared before a forced replacement updated the object: during
+ * the replacement nothing distinguished them from members that are not the program's.
  *
- * @param declared the resource as its object was put into shape
+ * @param declared the resource that the object was updated to
  * @param state the resource as the state had it
  */
 const removeUndeclared = async (
@@ -97,7 +98,7 @@ const declaresLess = (before: Declared, now: Declared): boolean =>
     now.properties.fields.description === undefined) ||
   isLeftOut(desiredBody(before, { serial: "" }).body, desiredBody(now, { serial: "" }).body);
 
-/** Whether something of a value has no place in another one. */
+/** Whether part of a value is missing from another one. */
 const isLeftOut = (before: unknown, now: unknown): boolean => {
   if (before === undefined || before === null) return false;
   if (now === undefined || now === null) return true;
@@ -106,10 +107,15 @@ const isLeftOut = (before: unknown, now: unknown): boolean => {
   return Array.isArray(before) && before.some(isObject) && !isDeepStrictEqual(before, now);
 };
 
-/** The status of a refused deletion is not stated, so every refusal may be one. */
+/**
+ * The specification does not state the status of a refused deletion, so every refusal may be one.
+ */
 const isRefusal = (error: unknown): boolean => isConversationError(error, "REJECTED", "FORBIDDEN");
 
-/** Once more without left-overs of ours that hold the object; explains who else holds it. */
+/**
+ * Tries again after removing left-overs of ours that use the object; otherwise explains who else
+ * uses it.
+ */
 const afterUsers = async (
   declared: Declared,
   id: string,
@@ -129,9 +135,9 @@ const afterUsers = async (
 };
 
 /**
- * Users that are surely left-overs of ours: originals, not copies, of a resource for which this run
- * knows another object, and held by no state. Where names need not be unique, a copy of an object
- * that is gone looks the same, so there only what this run made itself is sure.
+ * Users that are certainly left-overs of ours: originals, not copies, of a resource for which this
+ * run knows another object, and not held by any state. If names need not be unique, a copy of an
+ * object that is gone looks the same, so only objects that this run created count.
  */
 const sureLeftOvers = async (
   { run, properties }: Declared,
@@ -200,11 +206,11 @@ interface User {
   readonly name: unknown;
   /** Whether no two objects of its kind can have the same name. */
   readonly isNamedUniquely: boolean;
-  /** Undefined on objects of others and on copies of ours. */
+  /** Undefined on other people's objects and on copies of ours. */
   readonly mark?: Mark;
 }
 
-/** The state knows better than the mark, which `pulumi state move` does not change. */
+/** The state is more reliable than the mark, which `pulumi state move` does not change. */
 const whose = (
   { definition: { kind }, id, mark }: User,
   own: Mark | undefined,
@@ -240,10 +246,10 @@ interface KindObjects<W extends WireObject> {
 }
 
 /**
- * Who uses what among these objects.
+ * Determines the users of each object.
  *
- * @param referencesOf what an object refers to. Default: what its JSON says
- * @returns gives the users of an object, each once for every place in which it refers to it
+ * @param referencesOf the references of an object. Default: those in its JSON
+ * @returns a function that returns the users of an object, once for every reference to it
  */
 export const usersAmong = <W extends WireObject>(
   kinds: readonly KindObjects<W>[],
@@ -270,13 +276,13 @@ const listed = async (definition: Definition, { service }: AccountSession) => {
     const { objects } = await service.list(definition, { fresh: true });
     return { definition, objects };
   } catch (error) {
-    // A refusal is to be explained as far as can be; the lists are only for that.
+    // The lists serve only to explain a refusal, so a list that cannot be read is skipped.
     if (isConversationError(error)) return { definition, objects: [] };
     throw error;
   }
 };
 
-/** Who refers to an object, as far as the lists can be had. */
+/** The objects that refer to an object, as far as the lists can be read. */
 export const usersOf = async (
   target: Definition,
   targetId: string,

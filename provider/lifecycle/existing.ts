@@ -27,21 +27,21 @@ export interface SeenObject {
   readonly isReachable: boolean;
   /** The mark in its description; a copy carries the one of the original. */
   readonly mark: Mark | undefined;
-  /** The mark, where it is not the end of what the program itself says. */
+  /** The mark, unless it is the end of the program's own text. */
   readonly addedMark: Mark | undefined;
   /** Whether it carries the mark of the resource. */
   readonly isOurs: boolean;
   /** Whether it is also no copy, as far as the object itself shows. */
   readonly isOwn: boolean;
-  /** Whether it has the name of the resource, in whichever form the service gives it back. */
+  /** Whether it has the name of the resource, in any form in which the service returns it. */
   readonly isNamed: boolean;
-  /** Whether it may have it: a name that cannot be read may well be the wanted one. */
+  /** Whether it may have that name: a name that cannot be read may be the wanted one. */
   readonly mayBeNamed: boolean;
   /** Whether its description leaves no room for the mark of the resource. */
   readonly isRoomless: boolean;
 }
 
-/** Looks at the objects of a list, once for all decisions of a call. */
+/** Classifies the objects of a list, once for all decisions of a call. */
 export const seenObjects = (
   declared: Declared,
   objects: Listing["objects"],
@@ -50,11 +50,11 @@ export const seenObjects = (
   return Array.from(objects, ([id, wire]) => see(id, wire));
 };
 
-/** Looks at one object. */
+/** Classifies one object. */
 export const seenObject = (declared: Declared, id: string, wire: WireObject): SeenObject =>
   classifier(declared)(id, wire);
 
-/** How one resource looks at objects. */
+/** Classifies objects from the point of view of one resource. */
 const classifier = (declared: Declared) => {
   const { definition, properties } = declared;
   const { [declared.nameKey]: nameField, description: textField } = definition.fields;
@@ -67,7 +67,7 @@ const classifier = (declared: Declared) => {
     const { mark, isReachable, hasPlainName } = look(id, name, wire);
     const isOurs =
       mark !== undefined && declared.mark !== undefined && isSameResource(mark, declared.mark);
-    // Most names are of one form only, and then a glance is enough.
+    // Most names have only one form, and then a simple comparison is enough.
     const isNamed =
       nameField !== undefined &&
       (hasPlainName && isPlainWanted
@@ -90,11 +90,11 @@ const classifier = (declared: Declared) => {
   };
 };
 
-/** What every service gives back as it is, of which there is one form only. */
+/** Whether every service returns a name unchanged because it has only one form. */
 const hasOneForm = (name: unknown): boolean =>
   typeof name === "string" && /^[!-~](?:[ -~]*[!-~])?$/.test(name);
 
-/** What is the same of an object for every resource. */
+/** The facts about an object that are the same for every resource. */
 interface ObjectFacts {
   readonly mark: Mark | undefined;
   readonly id: unknown;
@@ -103,7 +103,10 @@ interface ObjectFacts {
   readonly hasPlainName: boolean;
 }
 
-/** Every creation looks at all objects of its kind: what does not depend on who looks is read once. */
+/**
+ * Every creation looks at all objects of its kind: facts that do not depend on the resource are
+ * read once.
+ */
 const looked = new WeakMap<WireObject, ObjectFacts>();
 
 const look = (id: string, name: unknown, wire: WireObject): ObjectFacts => {
@@ -117,13 +120,15 @@ const look = (id: string, name: unknown, wire: WireObject): ObjectFacts => {
   return facts;
 };
 
-/** The mark of an object that we made ourselves; undefined on objects of others and on copies of ours. */
+/**
+ * The mark of an object that we created; undefined on other people's objects and on copies of ours.
+ */
 export const originalMark = (definition: Definition, wire: WireObject): Mark | undefined => {
   const mark = markOn(wire);
   return mark && !isCopy(mark, nameOnWire(definition, wire), wire.created) ? mark : undefined;
 };
 
-/** Name and id of an object for messages, cut where a service sends something absurd. */
+/** Name and id of an object for messages, cut if a service sends something absurd. */
 export const describe = (definition: Definition, { id, ...wire }: Found): string => {
   const name = nameOnWire(definition, wire);
   const shown =
@@ -134,39 +139,43 @@ export const describe = (definition: Definition, { id, ...wire }: Found): string
 /** The objects of a kind before one of them is made. */
 export interface KnownObjects {
   readonly objects: readonly SeenObject[];
-  /** False where the list has holes: absence from it then proves nothing. */
+  /** False if the list is incomplete: absence from it then proves nothing. */
   readonly complete: boolean;
-  /** Why the list could not be had: the client may not list. */
+  /** Why the list could not be read: the client lacks the permission to list. */
   readonly refusal?: ConversationError;
 }
 
-/** From the one list that all creations of a run share. */
+/** Reads from the one list that all creations of a run share. */
 export const knownObjects = async (declared: Declared): Promise<KnownObjects> => {
   try {
     const { objects, complete } = await declared.service.list(declared.definition);
     return { objects: seenObjects(declared, objects), complete };
   } catch (error) {
-    // Where names are unique the service itself refuses a second object; the others are not made.
+    // If names are unique, the service itself refuses a second object; otherwise nothing is
+    // created.
     if (!isConversationError(error, "FORBIDDEN")) throw error;
     return { objects: [], complete: false, refusal: error };
   }
 };
 
-/** An object that is there already and stands for the resource from now on. */
+/** An object that already exists and stands for the resource from now on. */
 export interface ExistingObject {
   readonly object: Found;
-  /** `state`: the state holds it, and the engine was asked to replace it; `mark`: an earlier run left it. */
+  /**
+   * `state`: the state holds it, and the engine requested its replacement; `mark`: an earlier run
+   * left it.
+   */
   readonly by: "state" | "mark";
 }
 
-/** Whether a mark names the resource, but of another state. */
+/** Whether a mark names this resource but belongs to another state. */
 const hasNamesakeMark = ({ mark: own }: Declared, { mark }: SeenObject): boolean =>
   mark !== undefined && own !== undefined && isNamesake(own, mark);
 
 /**
- * The states, where a creation cannot be decided without them: an object carries the mark of the
- * resource, has its name or carries no mark, the object to be made would carry none, or the list could
- * not be read whole.
+ * The states, if a creation cannot be decided without them: an object carries the mark of the
+ * resource, has its name or carries no mark, the new object would carry none, or the list could not
+ * be read completely.
  */
 export const neededStates = async (
   declared: Declared,
@@ -174,15 +183,15 @@ export const neededStates = async (
 ): Promise<ObjectHolders | undefined> => {
   const { properties, run, isUnique } = declared;
   if (!run.states || !properties.owner) return undefined;
-  // A replaced Ownership makes strangers of the marks of the very objects that the state holds.
+  // Replacing the Ownership makes the marks of the very objects that the state holds look foreign.
   const alike = objects.filter(
     (each) => each.isNamed && (isUnique || hasNamesakeMark(declared, each)),
   );
   if (ownObjects(declared, objects).length > 0 || alike.some(({ mark }) => mark))
     return run.states(properties.owner, "all");
-  // It may be the one that a forced replacement is about though it does not carry our mark: a long
-  // description left no room for one (the program may have shortened it since), or a person wrote
-  // another one over it.
+  // An object may be the target of a forced replacement although it does not carry our mark: a long
+  // description left no room for one (the program may have shortened it since), or a person
+  // overwrote it with another one.
   const mayBeOurs = ({ id, mark, isRoomless }: SeenObject) =>
     (mark === undefined || isRoomless) && run.decisions.holders.get(id) === undefined;
   const isDoubtful = !complete || alike.length > 0 || !declared.isMarked || objects.some(mayBeOurs);
@@ -190,8 +199,8 @@ export const neededStates = async (
 };
 
 /**
- * The objects that carry the mark of a resource, are no copies as far as they show, and do not stand
- * for another resource by now: of this run, or of a state that can be seen.
+ * The objects that carry the mark of a resource, do not appear to be copies, and do not by now
+ * stand for another resource of this run or of a visible state.
  */
 export const ownObjects = (
   declared: Declared,
@@ -208,7 +217,7 @@ export const ownObjects = (
   });
 };
 
-/** The object that stands for the resource already, though this call is to make one. */
+/** The object that already stands for the resource, although the engine requested a creation. */
 export const existingObject = async (
   declared: Declared,
   { objects }: KnownObjects,
@@ -217,13 +226,13 @@ export const existingObject = async (
   const held = await heldByState(declared, states);
   if (held) return { object: held, by: "state" };
   const own = ownObjects(declared, objects, states);
-  // Without a look at the states an object of another name may be a renamed or moved resource's.
+  // Without the states, an object with another name may belong to a renamed or moved resource.
   const first = chosen(declared, states ? own : own.filter(({ mayBeNamed }) => mayBeNamed));
   const object = first && (await wholeObject(declared, first.id));
   return object && { object, by: "mark" };
 };
 
-/** The object that the state holds for a resource that the engine was asked to replace. */
+/** The object that the state holds for a resource whose replacement the engine requested. */
 const heldByState = async (
   declared: Declared,
   states: ObjectHolders | undefined,
@@ -231,15 +240,15 @@ const heldByState = async (
   const { properties, definition } = declared;
   const id = properties.owner && states?.resourceOf(properties.owner)?.id;
   if (!id) return undefined;
-  // The half of a replacement that was cut off may stay behind when the other half is moved away.
+  // Half of an interrupted replacement may stay behind when the other half is moved away.
   const isMoved = states?.holdersOf(definition.kind, id).some(({ own }) => !own);
   return isMoved ? undefined : wholeObject(declared, id);
 };
 
 /**
- * The one of a resource's own objects that is to stand for it: first the one with the wanted name, as no
- * other can be given it; then the one made last. One serial on two objects means that a person copied
- * one of them: the older is ours, and if that cannot be known nothing is touched.
+ * Chooses which of a resource's own objects stands for it: first the one with the wanted name,
+ * because no other object can take it; then the newest. The same serial on two objects means that a
+ * person copied one of them: the older is ours, and if the order is unknown nothing is changed.
  */
 const chosen = (
   { definition, properties: { adopt } }: Declared,
@@ -259,21 +268,21 @@ const chosen = (
   throw new ConversationError(
     "AMBIGUOUS",
     `${objects.join(" and ")} carry the same mark of this resource: one is a copy of the other, ` +
-      "and nothing tells which. Nothing was changed. Say which one is meant with adopt: and its id, or take the mark off the copy with npx pulumi-conversation orphans --release --id and its id.",
+      "and it is not known which. Nothing was changed. Say which one is meant with adopt: and its id, or take the mark off the copy with npx pulumi-conversation orphans --release --id and its id.",
   );
 };
 
 /**
  * The object that `adopt` names, by id or by its name.
  *
- * @throws ConversationError `NOT_FOUND` where there is none, `AMBIGUOUS` where there are several,
- *   `OWNED_ELSEWHERE` where it stands for another resource
+ * @throws ConversationError `NOT_FOUND` if there is none, `AMBIGUOUS` if there are several,
+ *   `OWNED_ELSEWHERE` if it stands for another resource
  */
 export const adoptee = async (declared: Declared, known: KnownObjects): Promise<Found> => {
   const { adopt, owner } = declared.properties;
   const id = typeof adopt === "string" ? adopt : idByName(declared, known);
   const found = await byId(declared, id);
-  // An object without a mark, or whose name somebody changed since, may be another stack's all the same.
+  // An object without a mark, or one that somebody has renamed, may still belong to another stack.
   const states = owner ? await declared.run.states?.(owner, "all") : undefined;
   assertAdoptable(declared, found, states);
   return found;
@@ -328,16 +337,16 @@ const assertAdoptable = (
   const holder = holders.find(({ own, owner }) => !own || owner !== properties.owner);
   if (holder) throw ownedElsewhere(declared, found, holder);
   const mark = originalMark(definition, found);
-  // A left-over or a copy of this very stack that no state holds is nobody else's.
+  // A left-over or a copy of this very stack that no state holds belongs to nobody else.
   const isFree = mark !== undefined && mark.stack === declared.mark?.stack && states !== undefined;
   if (mark && !isFree && !seenObject(declared, found.id, found).isOwn)
     throw ownedElsewhere(declared, found, mark);
 };
 
 /**
- * Refuses where an object that is not ours has the name, and where nobody can know: names need not be
- * unique, so the service refuses no second object, and the list that would show the first one cannot
- * be read.
+ * Refuses if an object that is not ours has the name, or if that cannot be known: names need not be
+ * unique, so the service refuses no second object, and the list that would show the first one
+ * cannot be read.
  */
 export const assertFree = async (
   declared: Declared,
@@ -351,7 +360,7 @@ export const assertFree = async (
   const found = { ...taken.wire, id: taken.id };
   const holder = run.decisions.holders.get(taken.id);
   if (holder) throw takenByProgram(declared, found, holder.label);
-  // The resource of any stack that it stands for: without a mark only the states know.
+  // The resource of any stack that it stands for: without a mark, only the states know it.
   const all = properties.owner ? await run.states?.(properties.owner, "all") : undefined;
   const owner = all?.holdersOf(definition.kind, taken.id)[0] ?? originalMark(definition, found);
   if (owner) throw ownedElsewhere(declared, found, owner);
@@ -389,10 +398,10 @@ const isTaken = (
 ): boolean => {
   const { definition, isUnique, isMarked, run, identity } = declared;
   if (isUnique) return true;
-  // Names that need not be unique may well be there twice, but not as one resource of two states.
+  // Two objects may share a name that need not be unique, but not as one resource of two states.
   if (seen.addedMark) return hasNamesakeMark(declared, seen);
-  // No mark distinguishes this object or the one to be made: an interrupted run may
-  // have left it.
+  // No mark distinguishes this object from the one to be created: an interrupted run may have left
+  // it.
   const holder = run.decisions.holders.get(seen.id);
   const isHeld = holder
     ? holder.key !== identity?.key
@@ -400,7 +409,7 @@ const isTaken = (
   return !isMarked && !isHeld;
 };
 
-/** A name that another resource of the same program has. */
+/** The error for a name that another resource of the same program has. */
 export const takenByProgram = (
   { definition }: Declared,
   { id }: Found,
@@ -412,7 +421,7 @@ export const takenByProgram = (
       `No two objects of the kind ${definition.noun} may have the same name: give one of them another. To swap two names, give one of them a third name first.`,
   );
 
-/** Whose an object is that a mark or a state claims. */
+/** The error for an object that a mark or a state assigns to another owner. */
 export const ownedElsewhere = (
   { definition, mark }: Declared,
   found: Found,
@@ -432,13 +441,13 @@ const whose = (owner: Mark | Holding): string => {
 
 const wayOut = (owner: Mark | Holding, isOwnStack: boolean, id: string): string => {
   const isHolding = "urn" in owner;
-  // What the resource is called in its program.
+  // The logical name of the resource.
   const name = (isHolding ? owner.urn.split("::") : owner.label.split(" ")).at(-1) ?? "";
   const renamed = isOwnStack
     ? ` If this resource is that one under a new logical name, say so with the option aliases: [{ name: ${JSON.stringify(name)} }].`
     : "";
   const gone = isHolding
     ? ""
-    : ` If no state holds it any more, npx pulumi-conversation orphans says so, and orphans --release --id ${id} takes the mark off, so that adopt can take the object over.`;
+    : ` If no state holds it anymore, npx pulumi-conversation orphans says so, and orphans --release --id ${id} takes the mark off, so that adopt can take the object over.`;
   return `Remove it there first, or give this resource another name.${renamed}${gone}`;
 };

@@ -21,7 +21,7 @@ import {
 import type { Run } from "./run.js";
 import { updateObject } from "./update.js";
 
-/** What the engine calls, with plain values. */
+/** The operations that the engine calls, with plain values. */
 export interface Lifecycle {
   check(olds: JsonObject, news: JsonObject): Promise<CheckedInputs>;
   diff(id: string, olds: JsonObject, news: JsonObject): Promise<DiffResult>;
@@ -34,7 +34,7 @@ export interface Lifecycle {
 /** The life cycle of one kind within one run. */
 export const lifecycle = (definition: Definition, run: Run): Lifecycle => {
   const context = { definition, run };
-  /** Runs one operation on the resource that the engine's values are of. */
+  /** Runs one operation on the resource that the engine's values describe. */
   const call = <T>(
     doing: string,
     values: { readonly id?: string; readonly inputs: JsonObject; readonly olds?: JsonObject },
@@ -61,7 +61,7 @@ export const lifecycle = (definition: Definition, run: Run): Lifecycle => {
   };
 };
 
-/** One call of the engine: what it is about. */
+/** One call of the engine and its subject. */
 interface EngineCall {
   readonly definition: Definition;
   readonly run: Partial<Pick<Run, "about" | "environment" | "decisions">>;
@@ -72,9 +72,9 @@ interface EngineCall {
 }
 
 /**
- * Runs one call of the engine. Whatever goes wrong leaves as a fresh error with a message that
- * stands alone and holds no secret; whatever succeeds leaves as plain JSON, since the engine loses
- * a created object whose outputs it cannot encode.
+ * Runs one call of the engine. Every failure leaves as a new error whose message is complete in
+ * itself and contains no secret. Every result leaves as plain JSON, because the engine loses a
+ * created object whose outputs it cannot encode.
  */
 export const engineCall = async <T>(call: EngineCall, work: () => Promise<T>): Promise<T> => {
   const { run, inputs } = call;
@@ -104,22 +104,28 @@ const failure = (call: EngineCall, error: unknown, secrets: readonly string[]): 
   });
 };
 
-/** Refused credentials fail every resource of a run: the reason stands at the first, undefined there. */
+/**
+ * Refused credentials fail every resource of a run: only the first failure gives the reason
+ * (undefined there).
+ */
 const repeatedCredentialError = (
   { decisions }: EngineCall["run"],
   error: unknown,
 ): string | undefined => {
   if (!isConversationError(error, "CREDENTIALS_REFUSED")) return undefined;
   if (decisions?.reportedRefusals.has(error.message))
-    return "the credentials were refused (CREDENTIALS_REFUSED); another resource of this run tells how, and what to do.";
+    return "the credentials were refused (CREDENTIALS_REFUSED); another resource of this run reports why, and what to do.";
   decisions?.reportedRefusals.add(error.message);
   return undefined;
 };
 
-/** What stands for a value that is not there. */
+/** The placeholders for missing values. */
 const standIns: readonly string[] = [undisclosed, unknownValue];
 
-/** Every text of a resource that no message may show, as the program, the state and the service have it. */
+/**
+ * Every text of a resource that no message may show, in the forms of the program, the state and the
+ * service.
+ */
 const secretsIn = ({ definition, run, inputs, olds = {} }: EngineCall): readonly string[] => [
   ...new Set(
     [inputs, olds].flatMap((values) => {
@@ -134,7 +140,7 @@ const secretsIn = ({ definition, run, inputs, olds = {} }: EngineCall): readonly
   ),
 ];
 
-/** Our own words stay, and the service's were shown without secrets where they came in. */
+/** Our own text stays; secrets were removed from the service's text when it arrived. */
 const reasonOf = (error: unknown, secrets: readonly string[]): string => {
   const cause = error instanceof ResourceInitFailed ? error.cause : error;
   if (isConversationError(cause)) {
@@ -148,7 +154,7 @@ const reasonOf = (error: unknown, secrets: readonly string[]): string => {
 
 /**
  * The error as the engine's process prints it: it writes the stack to the user's terminal, so the
- * stack holds the message and nothing else. It carries no `id` of its own, which would be taken
+ * stack contains only the message. The error has no `id` property, because the engine would take it
  * for a created resource.
  */
 const plainError = (message: string): Error => {

@@ -20,14 +20,14 @@ import {
 } from "./resource.js";
 
 export interface ReadResult {
-  /** Empty where the object is proven to be gone. */
+  /** Empty if the object is proven to be gone. */
   readonly id: string;
   readonly props: JsonObject;
-  /** Left out: those in the state stay. */
+  /** Left out: the inputs in the state stay. */
   readonly inputs?: JsonObject;
 }
 
-/** The live object: for a refresh what the program manages, for `get` everything. */
+/** Reads the live object: for a refresh what the program manages, for `get` everything. */
 export const read = async (resource: Resource, id: string): Promise<ReadResult> => {
   const { definition, properties } = resource;
   assertId(id, definition.noun);
@@ -35,7 +35,7 @@ export const read = async (resource: Resource, id: string): Promise<ReadResult> 
   const isGet = Object.keys(properties.fields).length === 0;
   const live = isGet ? await declared.service.read(definition, id) : await liveObject(declared, id);
   if (!live) {
-    // The engine takes an empty answer to `get` for success.
+    // The engine treats an empty answer to `get` as success.
     if (isGet)
       throw new ConversationError("NOT_FOUND", `there is no ${definition.noun} with this id`);
     return { id: "", props: {} };
@@ -43,12 +43,14 @@ export const read = async (resource: Resource, id: string): Promise<ReadResult> 
   const now = liveProperties(declared, live, isGet);
   warnOfBrokenTexts(declared, now);
   const props = stateOutputs(definition, now);
-  // The inputs in the state may know a secret that these outputs lack: they stay.
+  // The inputs in the state may contain a secret that these outputs lack: they stay.
   if (!isGet && holdsUndisclosed(now.fields)) return { id, props };
   return { id, props, inputs: stateInputs(definition, now) };
 };
 
-/** A half of a character came as the sign for what cannot be shown: a person would take it for the text. */
+/**
+ * Half of a character arrived as the replacement character, which a person would take for the text.
+ */
 const warnOfBrokenTexts = (
   { definition, run, nameKey, name }: Declared,
   { fields, extra }: Properties,
@@ -64,7 +66,9 @@ const warnOfBrokenTexts = (
   );
 };
 
-/** From the one list that all reads of a run share; absence is confirmed by the object itself. */
+/**
+ * Reads from the one list that all reads of a run share; the object itself confirms its absence.
+ */
 const liveObject = async (
   { definition, service }: Declared,
   id: string,
@@ -76,7 +80,7 @@ const liveObject = async (
   return listed && isWhole(definition, listed) ? listed : service.read(definition, id);
 };
 
-/** Whether an item of a list shows as much as the object itself would. */
+/** Whether a list item shows as much as the object itself. */
 const isWhole = (definition: Definition, wire: WireObject): boolean =>
   Object.entries(definition.fields).every(
     ([name, field]) => !field.required || wire[wireName(name, field)] !== undefined,
@@ -98,7 +102,7 @@ const liveProperties = (declared: Declared, live: WireObject, isGet: boolean): P
   };
 };
 
-/** The description without the mark; one that only looks as if it carried a mark stays whole. */
+/** The description without the mark; a description that only seems to carry a mark stays whole. */
 const descriptionOf = (
   { definition, properties, settings, ownMark }: Declared,
   { description }: WireObject,

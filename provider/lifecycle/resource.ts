@@ -43,27 +43,27 @@ export interface Context {
   readonly run: Run;
 }
 
-/** A resource as the program or the state has it: resolved once for each call, without a connection. */
+/** A resource as the program or the state has it: resolved once per call, without a connection. */
 export interface Resource extends Context {
   readonly properties: Properties;
-  /** The field by which a person knows objects of the kind, and its value. */
+  /** The field by which people know objects of the kind, and its value. */
   readonly nameKey: string;
   readonly name: unknown;
   /** The same field in the service's JSON. */
   readonly nameOnWire: string;
   /** Whether no two objects of the kind can have the same name. */
   readonly isUnique: boolean;
-  /** Whether the name is made from the logical name where a program leaves it out. */
+  /** Whether the name is derived from the logical name if a program omits it. */
   readonly isAutomatic: boolean;
-  /** How the run knows the resource; undefined for state so old that it names no owner. */
+  /** How the run identifies the resource; undefined for state so old that it names no owner. */
   readonly identity: ResourceIdentity | undefined;
-  /** What its objects are marked with, where marks are on. */
+  /** The mark of its objects, if marks are on. */
   readonly ownMark: Mark | undefined;
-  /** How many characters the field of the description has beside the mark. */
+  /** The number of characters that the description field has left beside the mark. */
   readonly room: number;
 }
 
-/** Resolves what the engine hands over, once for all steps of a call. */
+/** Resolves the engine's values, once for all steps of a call. */
 export const resourceIn = (context: Context, values: JsonObject): Resource => {
   const owned = ownerIn(context, values.owner);
   const { key: nameKey, wire: nameOnWire, ...naming } = namingOf(context.definition);
@@ -73,8 +73,8 @@ export const resourceIn = (context: Context, values: JsonObject): Resource => {
 };
 
 /**
- * The run knows a resource by its part of its mark, whether or not marks are written. In the first
- * preview of a stack the owner is not known yet; there the URN distinguishes resources.
+ * The run identifies a resource by its part of its mark, whether or not marks are written. In the
+ * first preview of a stack the owner is not known yet; the URN then distinguishes resources.
  */
 const ownerIn = (
   { definition: { kind, fields }, run }: Context,
@@ -92,11 +92,13 @@ const ownerIn = (
   return { identity: key === undefined ? key : { key, label, kind }, ownMark, room };
 };
 
-/** A resource with the account that it is in. */
+/** A resource with its account. */
 export interface Declared extends Resource, AccountSession {
-  /** What its objects are marked with; undefined where marks are off. */
+  /** The mark of its objects; undefined if marks are off. */
   readonly mark: Mark | undefined;
-  /** Whether an object made now would carry the mark: a long description leaves no room for it. */
+  /**
+   * Whether an object created now would carry the mark: a long description leaves no room for it.
+   */
   readonly isMarked: boolean;
 }
 
@@ -106,7 +108,7 @@ export type Found = WireObject & { readonly id: string };
 /**
  * The resource in the account that its settings name.
  *
- * @param session with that account, where there is one
+ * @param session for that account, if there is one
  */
 export const connected = async (
   resource: Resource,
@@ -122,11 +124,11 @@ export const connected = async (
   return { ...resource, settings, service, mark, isMarked: mark !== undefined && beside <= room };
 };
 
-/** The resource as it was when its object was last written, in the account where it is now. */
+/** The resource as it was when its object was last written, in its present account. */
 export const declaredBefore = (declared: Declared, olds: JsonObject): Promise<Declared> =>
   connected(resourceIn(declared, { ...olds, profile: declared.properties.profile }), declared);
 
-/** Whether an object of the service holds these values, as far as the service shows it. */
+/** Whether an object of the service has these values, as far as the service shows them. */
 export const holdsFields = (
   { definition: { fields }, settings }: Declared,
   wire: WireObject,
@@ -137,8 +139,8 @@ export const holdsFields = (
 };
 
 /**
- * The object itself, to be written over: a list may show less of it, and may have been asked for long
- * ago. Undefined where it is gone.
+ * The object itself, to be overwritten: a list may show less of it and may be old. Undefined if it
+ * is gone.
  */
 export const wholeObject = async (
   { definition, service }: Declared,
@@ -148,46 +150,58 @@ export const wholeObject = async (
   return wire && { ...wire, id };
 };
 
-/** A resource's values: the fields of its kind, and what every resource takes besides. */
+/** A resource's values: the fields of its kind, and the options that every resource takes. */
 export interface Properties {
   readonly fields: JsonObject;
-  /** `<project>/<stack>/<random>/<logical name>`: whose the object is. */
+  /** `<project>/<stack>/<random>/<logical name>`: the owner of the object. */
   readonly owner?: string;
   /** Take over an existing object: the one with the unique name, or the one with this id. */
   readonly adopt?: true | string;
-  /** Further members of the service's JSON; the engine's text for what is not known yet, in a preview. */
+  /**
+   * Further members of the service's JSON; in a preview, the engine's text for values not known
+   * yet.
+   */
   readonly extra?: JsonObject | typeof unknownValue;
-  /** Paths into `extra` whose values are secret: what the program marks, and what holds a secret of the environment. */
+  /**
+   * Paths into `extra` whose values are secret: those that the program marks, and those that
+   * contain a secret from the environment.
+   */
   readonly extraSecrets?: readonly string[];
-  /** Paths into the fields whose values the program marks as secret, though their definition does not. */
+  /**
+   * Paths into the fields whose values the program marks as secret although their definition does
+   * not.
+   */
   readonly markedSecrets?: readonly string[];
   /** Name of the settings to use. */
   readonly profile?: string;
-  /** An update may erase what the service hides and the program does not declare. */
+  /** An update may erase members that the service hides and the program does not declare. */
   readonly eraseHidden?: true;
-  /** What was learnt of the object when it was made or written; only in outputs. */
+  /** What was learned about the object when it was created or written; only in outputs. */
   readonly record: ObjectRecord;
 }
 
-/** What the state keeps of an object besides what the program says. */
+/** What the state keeps about an object besides the program's declaration. */
 export interface ObjectRecord {
   /** Distinguishes the object from copies of it; part of its mark. */
   readonly serial?: string;
   readonly created?: string;
   readonly modified?: string;
-  /** Members that the object had when it was last written and that the program does not name. */
+  /** Members that the object had when it was last written and that the program does not declare. */
   readonly undeclared?: readonly string[];
 }
 
-/** A program cannot see what an output of its `extra` will hold, so what takes the environment's place is looked for here. */
+/**
+ * A program cannot know what an output in its `extra` will contain, so secrets from the environment
+ * are found here.
+ */
 const secretPaths = (extra: unknown, marked: unknown): readonly string[] | undefined => {
   const paths = new Set([...(filledTexts(marked) ?? []), ...environmentSecretPaths(extra)]);
   return filledTexts([...paths].sort());
 };
 
 /**
- * The values that the engine hands over, in their parts; what the engine or the service put in besides
- * is left out, and so is `autoName`, which is for the check alone.
+ * Splits the engine's values into their parts. Values added by the engine or the service are
+ * omitted, and so is `autoName`, which only the check uses.
  */
 export const propertiesIn = (values: JsonObject): Properties => {
   const { owner, adopt, extra, extraSecrets, markedSecrets, profile, eraseHidden, ...others } =
@@ -214,10 +228,11 @@ export const propertiesIn = (values: JsonObject): Properties => {
 
 const wrap = (value: unknown): JsonObject => ({ ...secretSignature, value });
 
-/** What becomes of a secret; one that becomes nothing is left out. */
+/** Replaces a secret; if it returns undefined, the secret is omitted. */
 type Change = (secret: unknown) => unknown;
 
-// As changeInside does, and apart from it on purpose: every value of every call goes through here.
+// Deliberately separate from changeInside, which does the same: every value of every call passes
+// through here.
 const changeValue = (field: Field, value: unknown, change: Change): unknown => {
   if (value === undefined || value === null) return value;
   if (field.secret) return change(value);
@@ -233,7 +248,7 @@ const changeValue = (field: Field, value: unknown, change: Change): unknown => {
   return value;
 };
 
-/** Field values with something else in the place of every secret. */
+/** Field values with every secret replaced. */
 const changeFieldSecrets = (fields: Fields, values: JsonObject, change: Change): JsonObject =>
   objectOf(
     Object.entries(values).map(([name, value]) => {
@@ -278,31 +293,34 @@ export const wrapFieldSecrets = (fields: Fields, values: JsonObject): JsonObject
   changeFieldSecrets(fields, values, wrap);
 
 /**
- * Without any secret. What a service masks cannot be compared with what it was meant to become, so
- * after a write that failed the state must not claim that it became so.
+ * The properties without any secret. A masked value cannot be compared with the intended one, so
+ * after a failed write the state must not claim that the value was written.
  */
 export const dropSecrets = (definition: Definition, properties: Properties): Properties =>
   changeSecrets(definition, properties, () => undefined);
 
-/** Without the secrets that an import did not read: nobody knows them, so nothing can be said of them. */
+/**
+ * Without the secrets that an import did not read: nobody knows them, so nothing can be said about
+ * them.
+ */
 const dropUndisclosed = (definition: Definition, properties: Properties): Properties =>
   changeSecrets(definition, properties, (secret) => (secret === undisclosed ? undefined : secret));
 
-/** The inputs of a resource in one object, secrets in clear. */
+/** The inputs of a resource in one object, secrets in clear text. */
 export const joinInputs = ({ fields, record: _, ...options }: Properties): JsonObject =>
   objectOf([...Object.entries(fields), ...Object.entries(options)]);
 
 /**
- * The inputs as the state keeps them. Every secret is in the engine's own form, those in `extra` that
- * the program gave as such included, so that the state holds it encrypted even where a program forgot
+ * The inputs as the state keeps them. Every secret has the engine's own form, including those that
+ * the program marked in `extra`, so that the state encrypts it even if a program forgot
  * `pulumi.secret`.
  */
 export const stateInputs = (definition: Definition, properties: Properties): JsonObject =>
   joinInputs(changeSecrets(definition, properties, wrap));
 
 /**
- * The outputs as the state keeps them: what the program manages, and what is known of the object
- * besides. `adopt` and `eraseHidden` are about one write and are not kept.
+ * The outputs as the state keeps them: what the program manages, and what else is known about the
+ * object. `adopt` and `eraseHidden` concern a single write and are not kept.
  */
 export const stateOutputs = (definition: Definition, properties: Properties): JsonObject => {
   const { adopt: _, eraseHidden: __, ...kept } = properties;
@@ -310,21 +328,21 @@ export const stateOutputs = (definition: Definition, properties: Properties): Js
   return objectOf([...Object.entries(stateInputs(definition, kept)), ...Object.entries(record)]);
 };
 
-/** What is known of an object that was just made, by the answer or by a list. */
+/** What is known about a newly created object, from the answer or from a list. */
 export const recordOf = (wire: WireObject, serial: string | undefined): ObjectRecord => ({
   ...(serial ? { serial } : {}),
   ...(typeof wire.created === "string" ? { created: wire.created } : {}),
   ...(typeof wire.modified === "string" ? { modified: wire.modified } : {}),
 });
 
-/** Between the service's commit and the `Date` of its answer. */
+/** Maximum time between the service's commit and the `Date` of its answer. */
 const earliestMs = 60_000;
 
 const latestMs = 1_000;
 
 /**
- * A time of the service. Right after a creation or an update it is taken from the answer's `Date`,
- * which is a little later and has no fractions of a second: that is the same time.
+ * A time of the service. Right after a creation or an update it comes from the answer's `Date`,
+ * which is slightly later and has no fractions of a second: that counts as the same time.
  */
 const sameTime = (live: unknown, prior: string | undefined): string | undefined => {
   if (typeof live !== "string") return prior;
@@ -332,7 +350,7 @@ const sameTime = (live: unknown, prior: string | undefined): string | undefined 
   return prior !== undefined && later >= -earliestMs && later <= latestMs ? prior : live;
 };
 
-/** What is known of an object, with its times as the service gives them now. */
+/** What is known about an object, with the times that the service gives now. */
 export const liveRecord = (live: WireObject, record: ObjectRecord): ObjectRecord => {
   const created = sameTime(live.created, record.created);
   const modified = sameTime(live.modified, record.modified);
@@ -348,9 +366,9 @@ const missing = ({ name, version }: EnvironmentSecret): string =>
   `a secret of it is taken from the environment variable ${name} (version ${version}), which is not set`;
 
 /**
- * Values with the secrets of the environment in their places, as the service gets them.
+ * Values with the secrets of the environment filled in, as the service receives them.
  *
- * @throws ConversationError `SETTINGS_MISSING` where a variable is not set
+ * @throws ConversationError `SETTINGS_MISSING` if a variable is not set
  */
 export const writtenSecrets = <T>(value: T, environment: Environment = process.env): T =>
   withEnvironmentSecrets(value, (secret) => {
@@ -362,15 +380,15 @@ export const writtenSecrets = <T>(value: T, environment: Environment = process.e
     );
   });
 
-/** A resource as the service gets it. @throws ConversationError `SETTINGS_MISSING` */
+/** A resource as the service receives it. @throws ConversationError `SETTINGS_MISSING` */
 export const asWritten = <R extends Resource>(resource: R): R => ({
   ...resource,
   properties: writtenSecrets(resource.properties, environmentOf(resource.run)),
 });
 
 /**
- * A resource as it was last written: the value of a version that is no longer declared is not known
- * any more, so what stands in its place stays.
+ * A resource as it was last written: the value of a version that is no longer declared is unknown,
+ * so its placeholder stays.
  */
 export const lastWritten = <R extends Resource>(before: R, now: Resource): R => {
   const environment = environmentOf(now.run);
@@ -381,10 +399,10 @@ export const lastWritten = <R extends Resource>(before: R, now: Resource): R => 
 };
 
 /**
- * The fields with the secrets that this process can see, so that they are checked, too. Only in secret
- * fields: the rule that another one breaks may show its value.
+ * The fields with the secrets that this process can see, so that they are checked, too. Only in
+ * secret fields: for any other field, the message about a broken rule may show its value.
  *
- * @param reports whether to say which variables are not set: a preview goes on without them
+ * @param reports whether to report variables that are not set: a preview continues without them
  */
 export const checkedSecrets = (resource: Resource, reports: boolean): JsonObject => {
   const { run, definition, name, properties } = resource;
@@ -402,7 +420,7 @@ export const checkedSecrets = (resource: Resource, reports: boolean): JsonObject
   );
 };
 
-/** What is not secret is shown and compared, so the environment cannot stand behind it. */
+/** Only secrets can come from the environment, because everything else is shown and compared. */
 export const misplacedSecrets = ({ definition, properties }: Resource): readonly Violation[] =>
   valuesIn(definition.fields, properties.fields).flatMap(({ field, path, value }) =>
     field.secret || typeof value !== "string" || environmentSecretsIn(value).length === 0
@@ -415,7 +433,10 @@ export const misplacedSecrets = ({ definition, properties }: Resource): readonly
         ],
   );
 
-/** The secrets of the environment inside values, as far as this process can see them, and the values with them. */
+/**
+ * The secrets of the environment inside values, as far as this process can see them, and the values
+ * that contain them.
+ */
 export const secretsSeen = (
   values: JsonObject,
   run: Pick<RunEnvironment, "environment">,
@@ -428,20 +449,22 @@ export const secretsSeen = (
   };
 };
 
-/** What the service is to hold of a resource. */
+/** The intended content of a resource's object at the service. */
 interface DesiredBody {
   readonly body: JsonObject;
-  /** Whether the body carries the mark: marks may be off, and a long description leaves no room for one. */
+  /**
+   * Whether the body carries the mark: marks may be off, or a long description may leave no room.
+   */
   readonly isMarked: boolean;
   /** The serial of the object, whether or not the body carries it. */
   readonly serial: string;
 }
 
-/** What is known of the object besides. */
+/** What else is known about the object. */
 interface ObjectSoFar {
-  /** Left out: a new one. */
+  /** Left out: a new serial. */
   readonly serial?: string | undefined;
-  /** Its description, of which what a person wrote is kept where the program gives none. */
+  /** Its description; text written by a person is kept if the program gives none. */
   readonly description?: unknown;
 }
 

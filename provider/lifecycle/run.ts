@@ -9,13 +9,13 @@ import type { Service } from "../service/connect.js";
 import type { Settings } from "../service/setting-table.js";
 import { assertDistinctProfiles } from "../service/settings.js";
 
-/** The settings of one account of the service, and the way to talk to it. */
+/** The settings of one account of the service, and its client. */
 export interface AccountSession {
   readonly settings: Settings;
   readonly service: Collections;
 }
 
-/** What the states of all stacks that can be seen hold. */
+/** The content of the states of all visible stacks. */
 export type ObjectHolders = Pick<AllStates, "holdersOf" | "readersOf" | "resourceOf">;
 
 /** Whether a state holds an object, or a program looks it up. */
@@ -28,7 +28,7 @@ export type Notify = (text: string, severity: "info" | "warning") => void;
 /** What a run is going to do with an object. */
 export type ForeseenAction = "create" | "adopt" | "update" | "delete";
 
-/** Of which resource that is foreseen. */
+/** The resource that such an action concerns. */
 export interface ForeseenResource {
   readonly definition: Definition;
   readonly properties: { readonly owner?: string; readonly profile?: string };
@@ -36,38 +36,45 @@ export interface ForeseenResource {
 
 /** Optional; callers handle absence safely. */
 export interface RunEnvironment {
-  /** Reads the settings and connects to nothing. @throws ConversationError `SETTINGS_MISSING`, `SETTINGS_INVALID` */
+  /**
+   * Reads the settings without connecting. @throws ConversationError `SETTINGS_MISSING`,
+   * `SETTINGS_INVALID`
+   */
   readonly settings?: (profile?: string) => Settings;
   /**
-   * The state of the stack that runs, or of all stacks of its backend, as they were before the run;
-   * undefined where they cannot be seen. Asked for rarely: it takes seconds.
+   * The state of the running stack, or of all stacks of its backend, as it was before the run;
+   * undefined if it cannot be read. Called rarely: it takes seconds.
    */
   readonly states?: (owner: string, whose: "own" | "all") => Promise<ObjectHolders | undefined>;
   readonly notify?: Notify;
-  /** Where `fromEnv` looks. Default: the environment of the process. */
+  /** Where `fromEnv` looks up variables. Default: the environment of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** The URN of the resource that the running call is about, where it is known. */
+  /** The URN of the resource that the running call is about, if known. */
   readonly urn?: () => string | undefined;
-  /** Runs a call with the URN known of the resource that these values of the engine are of. */
+  /** Runs a call in which the URN of the resource that these engine values describe is known. */
   readonly about?: <T>(values: JsonObject, call: () => Promise<T>) => Promise<T>;
-  /** Called with what the run is going to do with a resource, as soon as that is known; with a deletion, when it is asked for. */
+  /**
+   * Called with what the run is going to do with a resource, as soon as that is known; for a
+   * deletion, when the engine requests it.
+   */
   readonly foresee?: (resource: ForeseenResource, action: ForeseenAction) => void;
-  /** Whether the whole stack is being destroyed, as far as that can be seen. */
+  /** Whether the whole stack is being destroyed, as far as this process can see. */
   readonly isDestroying?: () => boolean;
 }
 
 /**
- * What one run of the engine – one process – has learnt. Arguments never distinguish a forced replacement
- * from a creation, nor a deletion that ends one from a real deletion; this memory does.
+ * What one run of the engine – one process – has learned. The arguments of a call never distinguish
+ * a forced replacement from a creation, nor a deletion that completes one from a real deletion;
+ * this memory does.
  */
 export interface Run<S extends AccountSession = AccountSession> extends RunEnvironment {
-  /** Made on first use, so that a run without changes needs neither settings nor a token. */
+  /** Created on first use, so that a run without changes needs neither settings nor a token. */
   readonly session: (profile?: string) => Promise<S>;
   readonly decisions: Decisions;
   readonly deletions: Deletions;
 }
 
-/** A fresh memory over a way to make sessions. */
+/** An empty memory with a way to create sessions. */
 export const createRun = <S extends AccountSession>(
   connect: (profile?: string) => Promise<S>,
   options: RunEnvironment = {},
@@ -83,101 +90,118 @@ export const createRun = <S extends AccountSession>(
     if (known) return known;
     const made = connected(profile);
     sessions.set(profile, made);
-    // A failure to connect is not remembered: the next call reads the settings again.
+    // A failure to connect is not cached: the next call reads the settings again.
     made.catch(() => sessions.delete(profile));
     return made;
   };
   return { ...options, session, decisions: createDecisions(), deletions: createDeletions() };
 };
 
-/** A resource as this run knows it. */
+/** A resource as this run identifies it. */
 export interface ResourceIdentity {
   /** The same for one resource of one state, whatever its name at the service. */
   readonly key: string;
-  /** As messages call it, such as `Channel "kiosk"`. */
+  /** Its name in messages, such as `Channel "kiosk"`. */
   readonly label: string;
   readonly kind: string;
 }
 
-/** The object that stands for a resource, and the serial of its mark where it has one. */
+/** The object that stands for a resource, and the serial of its mark if it has one. */
 export interface HeldObject {
   readonly id: string;
   readonly serial?: string | undefined;
 }
 
-/** An object that was to be deleted and stays, with what the state held of its resource, or holds now. */
+/**
+ * An object whose deletion was skipped, with the earlier or present outputs of its resource in the
+ * state.
+ */
 interface KeptObject {
   readonly id: string;
   readonly outputs: JsonObject;
 }
 
-/** A POST that may have made the object of a resource: nobody knows, as its answer was lost. */
+/** A POST that may have created the object of a resource: its answer was lost, so nobody knows. */
 export interface UnclearPost {
   readonly failure: ConversationError;
-  /** Whether its body carried the mark, by which the object is recognised. */
+  /** Whether its body carried the mark, by which the object is recognized. */
   readonly isMarked: boolean;
-  /** Ids of the objects of the kind before it. Left out: their list could not be read whole. */
+  /**
+   * Ids of the objects of the kind before the POST. Left out: the list could not be read
+   * completely.
+   */
   readonly before?: ReadonlySet<string>;
 }
 
-/** Which resources the program declares, which object stands for each, and which names they take. */
+/**
+ * The resources that the program declares, the object that stands for each, and the names they
+ * take.
+ */
 interface Decisions {
   /**
-   * The program declares this resource.
+   * Records that the program declares this resource.
    *
    * @param name that no other resource may have
-   * @returns who has declared the name before, if another did
+   * @returns the other resource that declared the name before, if any
    */
   declare(resource: ResourceIdentity, name?: string): ResourceIdentity | undefined;
-  /** This object stands for the resource. */
+  /** Records that this object stands for the resource. */
   assign(resource: ResourceIdentity, object: HeldObject): void;
-  /** The state holds this object for a resource that is to go; one that was assigned stays. */
+  /**
+   * Records the object that the state holds for a resource to be deleted; an earlier assignment
+   * stays.
+   */
   leave(resource: ResourceIdentity, object: HeldObject): void;
-  /** The resources that objects stand for, where this run knows, by the objects' ids. */
+  /** The resources that objects stand for, as far as this run knows, by object id. */
   readonly holders: ReadonlyMap<string, ResourceIdentity>;
-  /** The objects that stand for resources, where this run knows, by the resources' keys. */
+  /** The objects that stand for resources, as far as this run knows, by resource key. */
   readonly objects: ReadonlyMap<string, HeldObject>;
   /**
-   * Whether an object must not be deleted: it stands for a resource that the program declares, whatever
-   * it was owned by before (a replaced `Ownership` gives all resources other keys), or the program
-   * declares its resource and no other object stands for it. A forced replacement is done in place, and
-   * the engine deletes the "old" object, which is the same, before or after.
+   * Whether an object must not be deleted: it stands for a resource that the program declares,
+   * whatever owned it before (a replaced `Ownership` gives all resources other keys), or the
+   * program declares its resource and no other object stands for it. A forced replacement happens
+   * in place, and before or after it the engine deletes the "old" object, which is the same one.
    */
   keeps(key: string, objectId: string): boolean;
   /** Whether a program has declared anything to this process. */
   hasProgram(): boolean;
-  /** A deletion was skipped, as the program still declares the resource of the object. */
+  /** Records a skipped deletion: the program still declares the resource of the object. */
   skipDeletion(key: string, object: KeptObject): void;
-  /** The objects of resources whose deletion was skipped, by the resources' keys. */
+  /** The objects of resources whose deletion was skipped, by resource key. */
   readonly skipped: ReadonlyMap<string, KeptObject>;
   /** Whether the deletion of an object was skipped before; it counts as skipped from now on. */
   wasSkipped(kind: string, objectId: string): boolean;
   /**
-   * An object of before was put into shape for a resource, though nobody said what the program declared
-   * of it so far: that is known only when the engine wants the "old" object deleted.
+   * Records that an existing object was updated for a resource although its earlier declaration was
+   * unknown: that becomes known only when the engine wants the "old" object deleted.
    */
   rewrote(key: string, object: KeptObject): void;
-  /** What was made of an object without knowing what the program declared before; once. */
+  /**
+   * The outputs of an object that was updated without knowing its earlier declaration; returned
+   * once.
+   */
   rewritten(key: string, objectId: string): JsonObject | undefined;
   /**
-   * A resource takes something that only one may have, such as an object to adopt.
+   * Reserves something that only one resource may have, such as an object to adopt.
    *
-   * @returns who has taken it before, if another did
+   * @returns the other resource that reserved it before, if any
    */
   take(what: string, resource: ResourceIdentity): ResourceIdentity | undefined;
-  /** Keys of resources of which the program says something else than the inputs in the state. */
+  /** Keys of resources whose declaration differs from the inputs in the state. */
   readonly changed: Set<string>;
-  /** Serials of the objects that this run sent a POST for: only what it made itself carries them. */
+  /**
+   * Serials of the objects that this run sent a POST for: only objects that it created carry them.
+   */
   readonly posted: Set<string>;
-  /** POSTs of unknown effect, by the keys of their resources: on record until the effect is known. */
+  /** POSTs with an unknown effect, by resource key: on record until the effect is known. */
   readonly unclear: Map<string, UnclearPost>;
-  /** What was said of refused credentials. */
+  /** The messages about refused credentials that were reported. */
   readonly reportedRefusals: Set<string>;
   /** Whether this very run sent the POST that made the object with this serial. */
   made(serial: string | undefined): boolean;
 }
 
-/** A fresh memory. */
+/** An empty memory. */
 const createDecisions = (): Decisions => {
   const declared = new Set<string>();
   const objects = new Map<string, HeldObject>();
@@ -231,15 +255,15 @@ const createDecisions = (): Decisions => {
 };
 
 /**
- * Deletions of one run that may have to wait for each other. The engine deletes in parallel what it
- * knows no dependency between: freshly imported resources, or a channel beside the client
- * applications that hold it by the literal wording of the rules. So a refusal is final only when no
- * other deletion can still clear the way.
+ * Deletions of one run that may have to wait for each other. The engine deletes resources in
+ * parallel if it knows no dependency between them: freshly imported resources, or a channel
+ * together with the client applications that, by the literal wording of the rules, hold it. So a
+ * refusal is final only when no other deletion can still resolve it.
  */
 interface Deletions {
   /**
    * @param attempt deletes one object
-   * @param mayPass whether a failure of `attempt` can go away once other objects are gone
+   * @param mayPass whether a failure of `attempt` can disappear once other objects are gone
    */
   run(attempt: () => Promise<void>, mayPass: (error: unknown) => boolean): Promise<void>;
 }
@@ -269,7 +293,7 @@ const createDeletions = (): Deletions => {
     }
   };
 
-  /** Whether another object went since; false when nobody is left who could clear the way. */
+  /** Whether another object has been deleted since; false when no running deletion is left. */
   const progressSince = async (before: number): Promise<boolean> => {
     while (done === before && working > 0) await new Promise<void>((wake) => waiting.push(wake));
     return done > before;
@@ -286,12 +310,12 @@ const createDeletions = (): Deletions => {
   return { run };
 };
 
-/** A session with the means of a process of the engine. */
+/** A session with the facilities of an engine process. */
 export interface EngineSession extends AccountSession {
   readonly service: Service;
   readonly clock: Clock;
   /** Aborted when the engine cancels the run. */
   readonly signal: AbortSignal;
-  /** Shows a passing message in the row of the resource that the running call is about. */
+  /** Shows a temporary message in the row of the resource that the running call is about. */
   readonly say: (text: string) => void;
 }

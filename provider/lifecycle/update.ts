@@ -27,8 +27,8 @@ import {
 import type { HeldObject, ObjectHolders } from "./run.js";
 
 /**
- * Writes what the program wants over the live object, in one PUT after one read: what neither the
- * definition nor the program knows is kept.
+ * Writes what the program wants over the live object, in one PUT after one read: members that
+ * neither the definition nor the program knows are kept.
  *
  * @param before the resource as the program had it when the object was last written
  */
@@ -64,10 +64,10 @@ const liveObject = async (declared: Declared, id: string): Promise<Found> => {
 };
 
 /**
- * Whether a refused PUT is worth another try: the object changed between the read and the PUT, or its
- * new name was taken by our own left-over, which has let go of it.
+ * Whether a refused PUT is worth another try: the object changed between the read and the PUT, or
+ * its new name belonged to a left-over of ours that has now released it.
  *
- * @throws ConversationError `NAME_TAKEN`, `OWNED_ELSEWHERE` where another object has the name
+ * @throws ConversationError `NAME_TAKEN`, `OWNED_ELSEWHERE` if another object has the name
  */
 const mayPassNow = async (
   declared: Declared,
@@ -86,7 +86,7 @@ const mayPassNow = async (
   return holder ? letGo(declared, plan, objects, holder, refusal) : isConflict;
 };
 
-/** Frees the name from a left-over of ours; explains who has it otherwise. */
+/** Takes the name from a left-over of ours; otherwise explains who has it. */
 const letGo = async (
   declared: Declared,
   { live, serial }: PutPlan,
@@ -112,7 +112,7 @@ const letGo = async (
   );
 };
 
-/** What a PUT is going to do to an object. */
+/** The planned effect of a PUT on an object. */
 export interface PutPlan {
   readonly live: Found;
   readonly body: JsonObject;
@@ -122,21 +122,24 @@ export interface PutPlan {
   readonly undeclared: readonly string[];
   /** Members that the program does not name, that the service hides and that the PUT would erase. */
   readonly hidden: readonly string[];
-  /** Members that the program names no more and that stay, as this tenant's PUT keeps what it leaves out. */
+  /**
+   * Members that the program no longer names and that stay because this tenant's PUT keeps omitted
+   * members.
+   */
   readonly staying: readonly string[];
 }
 
 /**
- * What the object is to become. What the program does not declare is kept, the description of a
- * person too.
+ * Plans the new content of an object. Members that the program does not declare are kept, including
+ * a description that a person wrote.
  *
- * @param before the resource as the program had it when the object was last written; undefined where
- *   it never was
+ * @param before the resource as the program had it when the object was last written; undefined if
+ *   it was never written
  */
 export const planPut = (declared: Declared, live: Found, before?: Declared): PutPlan => {
   const { definition, settings } = declared;
   const { id: _, created: __, modified, ...rest } = live;
-  // Where the program wrote the description last time, nothing of it is a person's.
+  // If the program wrote the last description, no part of it is a person's.
   const isPrograms = before?.properties.fields.description !== undefined;
   const description = isPrograms ? undefined : live.description;
   const soFar = { serial: serialOf(before ?? declared, live), description };
@@ -156,7 +159,7 @@ export const planPut = (declared: Declared, live: Found, before?: Declared): Put
     prior,
     keeps: settings.put === "keep",
   });
-  // A service may refuse to write over a change that came after this one (public reference).
+  // A service may refuse to overwrite a later change than this one (public reference).
   const body = modified === undefined ? merged : { ...merged, modified };
   const isStaying = (wire: string): boolean =>
     live[wire] !== undefined && live[wire] !== null && !Object.hasOwn(body, wire);
@@ -164,7 +167,7 @@ export const planPut = (declared: Declared, live: Found, before?: Declared): Put
   return { live, body, serial, isMarked, undeclared, hidden, staying };
 };
 
-/** The serial by which the state, or else the object itself, is known. */
+/** The serial by which the state, or otherwise the object itself, identifies it. */
 const serialOf = (declared: Declared, live: Found): string | undefined => {
   const { serial } = declared.properties.record;
   if (serial) return serial;
@@ -172,7 +175,7 @@ const serialOf = (declared: Declared, live: Found): string | undefined => {
   return isOwn ? mark?.serial : undefined;
 };
 
-/** Refuses what would erase hidden members that the program neither declares nor gives up. */
+/** Refuses a PUT that would erase hidden members that the program neither declares nor gives up. */
 export const assertNothingErased = ({ definition, properties }: Declared, plan: PutPlan): void => {
   const { hidden, live } = plan;
   if (hidden.length === 0 || properties.eraseHidden) return;
@@ -188,7 +191,7 @@ export const assertNothingErased = ({ definition, properties }: Declared, plan: 
   );
 };
 
-/** Writes the object in one PUT; what is known of it then. */
+/** Writes the object in one PUT and returns what is known about it afterward. */
 export const putInPlace = async (declared: Declared, plan: PutPlan): Promise<ObjectRecord> => {
   const { definition, run } = declared;
   const { live, serial, isMarked, undeclared, staying } = plan;
@@ -196,7 +199,7 @@ export const putInPlace = async (declared: Declared, plan: PutPlan): Promise<Obj
   const modified = await replaced(declared, plan);
   if (staying.length > 0) {
     run.notify?.(
-      `the ${describe(definition, live)} still has ${staying.join(", ")}, which the program declares no more: ` +
+      `the ${describe(definition, live)} still has ${staying.join(", ")}, which the program no longer declares: ` +
         "this tenant's PUT keeps what it does not name (conversation:put). Remove it at the service by hand.",
       "warning",
     );
@@ -210,8 +213,8 @@ export const putInPlace = async (declared: Declared, plan: PutPlan): Promise<Obj
 };
 
 /**
- * Sends the PUT; when the object was changed. Where the answer is none of the service's, what the
- * object holds now shows whether it was written.
+ * Sends the PUT and returns when the object was changed. If the answer did not come from the
+ * service, the content of the object shows whether it was written.
  */
 const replaced = async (
   declared: Declared,
@@ -230,7 +233,7 @@ const replaced = async (
 };
 
 /**
- * What is surely left over of a resource beside its object.
+ * The objects that are certainly left-overs of a resource.
  *
  * @param keep the object that stands for the resource
  */
@@ -242,7 +245,7 @@ export const leftOvers = (
 ): readonly SeenObject[] => {
   const beside = ownObjects(declared, objects, states).filter(({ id }) => id !== keep.id);
   const serials = beside.map(({ mark }) => mark?.serial);
-  // Two with one serial: one of them is a person's.
+  // Two objects share a serial: a person copied one of them.
   return beside.filter(
     (each, place) =>
       serials.indexOf(serials[place]) === serials.lastIndexOf(serials[place]) &&
@@ -251,11 +254,11 @@ export const leftOvers = (
 };
 
 /**
- * Whether an object is surely a left-over of ours beside the object that stands for the resource: this
- * run sent the POST itself, or its name, which is unique, is the one that its mark was made for, while
- * its serial is another one, and no other resource of any state holds it. Where names need not be
- * unique, a copy of an object that is gone by now looks the same, so there only what this run made
- * itself is sure.
+ * Whether an object is certainly a left-over of ours beside the object that stands for the
+ * resource: this run sent the POST itself, or its unique name is the one that its mark was made
+ * for, its serial differs, and no other resource of any state holds it. If names need not be
+ * unique, a copy of an object that is gone by now looks the same, so only objects that this run
+ * created are certain.
  */
 const isLeftOver = (
   { definition: { kind }, isUnique, run, properties }: Declared,
@@ -267,13 +270,14 @@ const isLeftOver = (
   if (serial === undefined || serial === known) return false;
   if (run.decisions.made(serial)) return true;
   if (!isUnique || !states) return false;
-  // The old half of a replacement that was cut off is still in the state, until it is deleted.
+  // The old half of an interrupted replacement stays in the state until it is deleted.
   const isOldHalf = ({ own, owner }: Holding): boolean => own && owner === properties.owner;
   return states.holdersOf(kind, id).every(isOldHalf) && states.readersOf(kind, id).length === 0;
 };
 
 /**
- * Removes left-overs. One that cannot go now does no harm to the resource, so that is no failure.
+ * Removes left-overs. One that cannot be removed now does not harm the resource, so that is no
+ * failure.
  *
  * @returns those that stay
  */
@@ -294,10 +298,10 @@ export const removeLeftOvers = async (
 };
 
 /**
- * Frees the name of a resource from its own left-overs: removes them, and renames what is still
- * referred to.
+ * Frees the name of a resource from its own left-overs: removes them, and renames those that other
+ * objects still refer to.
  *
- * @returns whether one had the name
+ * @returns whether one of them had the name
  */
 const freeName = async (
   declared: Declared,
@@ -311,8 +315,8 @@ const freeName = async (
 };
 
 /**
- * Gives a left-over that cannot go yet, because others of the stack still refer to it, another name:
- * they are written later in the run, and the resource's own object comes before them.
+ * Renames a left-over that cannot be deleted yet because others of the stack still refer to it:
+ * they are written later in the run, after the resource's own object.
  */
 const setAside = async (declared: Declared, id: string): Promise<void> => {
   const { definition, properties, nameKey } = declared;
@@ -320,7 +324,7 @@ const setAside = async (declared: Declared, id: string): Promise<void> => {
   if (field?.type !== "text") return;
   const suffix = `-left-over-${id}`;
   const kept = String(declared.name).slice(0, (field.max ?? 255) - suffix.length);
-  // No half of a character that takes two.
+  // Do not keep half of a surrogate pair.
   const name = `${kept.replace(/[\uD800-\uDBFF]$/, "")}${suffix}`;
   const fields = { ...properties.fields, [nameKey]: name };
   const aside: Declared = { ...declared, name, properties: { ...properties, fields, record: {} } };

@@ -5,19 +5,19 @@ import { ownerParts } from "../../pulumi-cli/owner.js";
 import type { WireObject } from "../../service/lists.js";
 
 /**
- * The owner mark: a short suffix of the description that shows people and later runs whose an
- * object is, such as `[pulumi: shop/prod orders-bot #5f0c1a2b-9b2e77aa01cd-0tm9x2k4r7q1c2d]`. The
- * first number stands for the stack's `Ownership`, the second for the one resource, the third for
- * the one object. Marks of release 0.1.0 lack the third.
+ * The owner mark: a short suffix of the description that shows people and later runs who owns an
+ * object, such as `[pulumi: shop/prod orders-bot #5f0c1a2b-9b2e77aa01cd-0tm9x2k4r7q1c2d]`. The
+ * first number identifies the stack's `Ownership`, the second the resource, the third the object.
+ * Marks of release 0.1.0 lack the third.
  */
 export interface Mark {
   /** Project, stack and logical name, for people. */
   readonly label: string;
   readonly stack: string;
   readonly resource: string;
-  /** New with every POST: a copy that a person makes of an object carries the serial of the original. */
+  /** New with every POST: a person's copy of an object carries the serial of the original. */
   readonly serial?: string;
-  /** Follows from the serial and the name: a copy under another name does not fit its mark. */
+  /** Derived from the serial and the name: a copy with another name does not fit its mark. */
   readonly checksum?: string;
 }
 
@@ -27,10 +27,10 @@ export const digest = (text: string, length: number): string =>
 
 const readable = (text: string): string => text.replace(/[^\w./@-]+/g, "_").slice(0, 80);
 
-/** What all marks of a stack have in common, from the id of its `Ownership`. */
+/** The part that all marks of a stack share, derived from the id of its `Ownership`. */
 export const stackMark = (ownership: string): string => digest(ownership, 8);
 
-/** How the labels of all marks of a stack begin, such as `shop/prod`. */
+/** The beginning of the labels of all marks of a stack, such as `shop/prod`. */
 export const stackLabel = (project: string, stack: string): string =>
   readable(`${project}/${stack}`);
 
@@ -52,18 +52,19 @@ const serialLength = 11;
 
 const checksumLength = 4;
 
-/** A number in so many digits and letters. */
+/** A number in the given count of digits and letters. */
 const base36 = (value: number, length: number): string =>
   Math.floor(value).toString(36).padStart(length, "0").slice(-length);
 
-/** The mark as it stands in a description. */
+/** The mark as text in a description. */
 export const markText = ({ label, stack, resource, serial, checksum }: Mark): string =>
   `[pulumi: ${label} #${stack}-${resource}${serial && checksum ? `-${serial}${checksum}` : ""}]`;
 
 /**
- * How many characters a field has beside the mark of a resource: serials and checksums are of one length.
+ * The number of characters that a field has left beside the mark of a resource: all serials and
+ * checksums have the same length.
  *
- * @param max length of the field. Default: it is not limited
+ * @param max length of the field. Default: unlimited
  */
 export const roomBeside = (mark: Mark, max = Number.POSITIVE_INFINITY): number => {
   const [serial, checksum] = [base36(0, serialLength), base36(0, checksumLength)];
@@ -76,19 +77,20 @@ const stampLength = 7;
 const randomLength = serialLength - stampLength;
 
 /**
- * The serial of an object about to be made.
+ * The serial of an object about to be created.
  *
  * @param now the service's time in milliseconds; kept to the second, so that a copy made much later
- *   than its mark can be distinguished from the original. Undefined: no object counts as made later
+ *   than its mark can be distinguished from the original. Undefined: no object counts as created
+ *   later
  */
 export const newSerial = (now: number | undefined): string =>
   (now === undefined ? "z".repeat(stampLength) : base36(now / 1000, stampLength)) +
   base36(randomInt(36 ** randomLength), randomLength);
 
-/** When a serial was made, in milliseconds of the service's time. */
+/** The time at which a serial was generated, in milliseconds of the service's time. */
 const madeAt = (serial: string): number => Number.parseInt(serial.slice(0, stampLength), 36) * 1000;
 
-/** A service may give a name back in another form of the same text. */
+/** A service may return a name in another form of the same text. */
 const checksumOf = (serial: string, name: unknown): string => {
   const text = `${serial} ${String(name ?? "")
     .normalize("NFC")
@@ -106,7 +108,10 @@ export const markFor = (mark: Mark, serial: string, name: unknown): Mark => ({
 const pattern =
   /\s?\[pulumi: ([^\]]{0,250}) #([0-9a-f]{8})-([0-9a-f]{12})(?:-([0-9a-z]{11})([0-9a-z]{4}))?\]$/;
 
-/** A description as the service holds it: what the program or a person wrote, and the mark. */
+/**
+ * Splits a description as the service holds it into the text of the program or a person, and the
+ * mark.
+ */
 export const readMark = (
   description: unknown,
 ): { readonly description?: string; readonly mark?: Mark } => {
@@ -124,8 +129,8 @@ export const readMark = (
 const withoutZone = /^\d{4}-\d\d-\d\d[T ][\d:.]+$/;
 
 /**
- * A time that the service gives for an object, in milliseconds since 1970; NaN if it gives none. Its
- * times are GMT (public reference), also where it leaves the zone out.
+ * A time that the service gives for an object, in milliseconds since 1970; NaN if it gives none.
+ * Its times are GMT (public reference), even if it omits the time zone.
  */
 export const objectTime = (value: unknown): number =>
   typeof value === "string"
@@ -139,23 +144,25 @@ export const isSameResource = (a: Mark, b: Mark): boolean =>
 /** Whether two marks name the same project, stack and logical name, of two different states. */
 export const isNamesake = (a: Mark, b: Mark): boolean => a.label === b.label && a.stack !== b.stack;
 
-/** A POST may wait for hours for its turn on a slow plan; whoever copies later than this is found out. */
+/**
+ * On a slow plan a POST may wait for hours for its turn; a copy made later than this is detected.
+ */
 const longestWaitMs = 6 * 3600000;
 
 /**
- * Whether an object is a copy of one of ours, as far as the object itself shows: its mark was made for
- * another name, or long before the object. A copy under the same name made at once cannot be found out
- * by itself; the state and the serial of the original show it.
+ * Whether an object is a copy of one of ours, as far as the object itself shows: its mark was made
+ * for another name, or long before the object. A copy with the same name made soon after cannot be
+ * detected by itself; the state and the serial of the original reveal it.
  */
 export const isCopy = (mark: Mark, name: unknown, created: unknown): boolean => {
   if (!mark.serial) return false;
-  // A name that is none says nothing.
+  // An invalid name proves nothing.
   const isName = typeof name === "string" || typeof name === "number";
   if (isName && mark.checksum !== checksumOf(mark.serial, name)) return true;
   return objectTime(created) > madeAt(mark.serial) + longestWaitMs;
 };
 
-/** Whether a description leaves room for the mark, where there is one. */
+/** Whether a description leaves room for the mark, if there is one. */
 export const hasRoom = (
   { mark, room }: { readonly mark: Mark | undefined; readonly room: number },
   description: string | undefined,
@@ -164,6 +171,6 @@ export const hasRoom = (
 /** The mark that an object at the service carries. */
 export const markOn = ({ description }: WireObject): Mark | undefined => readMark(description).mark;
 
-/** The name by which a person knows an object. */
+/** The name by which people know an object. */
 export const nameOnWire = (definition: Definition, wire: WireObject): unknown =>
   wire[namingOf(definition).wire];

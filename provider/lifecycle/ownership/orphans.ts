@@ -20,19 +20,19 @@ export interface MarkedObject {
   readonly id: string;
   readonly name: unknown;
   readonly mark: Mark;
-  /** Whether the mark was made for an object of this name and age; not so on a person's copy. */
+  /** Whether the mark was made for an object with this name and age; false for a person's copy. */
   readonly fits: boolean;
 }
 
 /**
- * How an object with a mark of a stack stands, where the stack's own state does not hold it:
+ * The standing of an object with a mark of a stack whose own state does not hold it:
  *
- * - `left-over`: made by this very stack, and in no state;
- * - `held`: in the state of another stack, into which it was moved, or looked up by one;
- * - `copy`: carries the mark of a resource for which a state holds another object: made by a person
- *   from ours, description included;
+ * - `left-over`: created by this very stack, and in no state;
+ * - `held`: in the state of another stack to which it was moved, or looked up by another stack;
+ * - `copy`: carries the mark of a resource for which a state holds another object: a person copied
+ *   it from ours, description included;
  * - `former`: carries the stack's name, but the mark of another state: a destroyed or lost one, or
- *   somebody else's of the same name.
+ *   somebody else's with the same name.
  */
 export type Standing = "left-over" | "held" | "copy" | "former";
 
@@ -41,11 +41,11 @@ export interface Orphan extends MarkedObject {
   readonly standing: Standing;
   /** The resources that hold it or look it up. */
   readonly heldBy: readonly Holding[];
-  /** A run began to make it and did not report: the next `up` takes it over. */
+  /** A run began to create it and did not report the result: the next `up` takes it over. */
   readonly pending: boolean;
 }
 
-/** The stack whose marks are looked for, by its short names. */
+/** The stack whose marks are searched for, by its short names. */
 export interface StackNames {
   readonly project: string;
   readonly stack: string;
@@ -64,7 +64,7 @@ export const markedAmong = (
     ),
   );
 
-/** Every marked object of the service, in that order; asks the service. */
+/** Every marked object of the service, in that order; calls the service. */
 export const markedObjects = async (
   { service }: Pick<AccountSession, "service">,
   resources: readonly Definition[],
@@ -78,7 +78,7 @@ export const markedObjects = async (
     ),
   );
 
-/** An object of a list with its mark; undefined where it carries none. */
+/** An object of a list with its mark; undefined if it carries none. */
 export const markedObject = (
   definition: Definition,
   id: string,
@@ -94,7 +94,7 @@ const isMarkOf =
   (owner: string | undefined): boolean =>
     owner !== undefined && isSameResource(markOf(kind, owner), mark);
 
-/** Whether a run has begun to make the object with a mark and did not report on it. */
+/** Whether a run began to create the object with a mark and did not report the result. */
 export const isBegun = (
   definition: Definition,
   mark: Mark,
@@ -104,7 +104,7 @@ export const isBegun = (
   return pending.some(({ kind, owner }) => kind === definition.kind && isItsMark(owner));
 };
 
-/** The resource that a state holds with the mark of an object, but for another object. */
+/** The resource that has the mark of an object in a state, but with another object. */
 const markedElsewhere = (object: MarkedObject, { holdings }: StackStates): Holding | undefined => {
   const isItsMark = isMarkOf(object.definition, object.mark);
   return holdings.find(
@@ -116,8 +116,8 @@ const markedElsewhere = (object: MarkedObject, { holdings }: StackStates): Holdi
 };
 
 /**
- * Whether a marked object that no state holds is a copy or a left-over. A left-over of a resource
- * that has another object by now has a serial of its own.
+ * Whether a marked object that no state holds is a copy or a left-over. If the resource has another
+ * object by now, a left-over differs from it in its serial.
  */
 export const kindOfMarked = (object: MarkedObject, states: StackStates): "copy" | "left-over" => {
   if (!object.fits) return "copy";
@@ -138,19 +138,20 @@ const standingOf = (
   const isOurs = ownership !== undefined && mark.stack === stackMark(ownership);
   const isNamedSo = mark.label.startsWith(`${stackLabel(project, stack)} `);
   const holders = states.holdersOf(definition.kind, id);
-  // What a stack left that was removed can be named by its id from any stack that sees all others.
+  // The left-overs of a removed stack can be named by id from any stack that sees all others.
   const isAsked = states.complete && asked.includes(id);
   if ((!isOurs && !isNamedSo && !isAsked) || holders.some(({ own }) => own)) return undefined;
   if (holders.length + states.readersOf(definition.kind, id).length > 0) return "held";
   if (isOurs) return kindOfMarked(object, states);
-  // The left-overs of a stack that is there, such as one that was renamed, are for itself to find.
+  // The left-overs of an existing stack, such as a renamed one, are for that stack to find.
   return states.ownerships.map(stackMark).includes(mark.stack) ? undefined : "former";
 };
 
 /**
- * What carries a stack's mark or name and is not in its state, in an order in which it can be deleted.
+ * The objects that carry a stack's mark or name and are not in its state, in an order in which they
+ * can be deleted.
  *
- * @param asked ids of further objects, which may carry the mark of a stack that is no more
+ * @param asked ids of further objects, which may carry the mark of a stack that no longer exists
  */
 export const orphansAmong = (
   objects: readonly MarkedObject[],
