@@ -73,8 +73,7 @@ test("up takes it over; adopt may stay without any effect; removing the resource
     },
   ]);
   const calls = JSON.stringify(await project.control("GET", "/stats"));
-  // Its preview first.
-  await project.succeed(["up", "--yes", "--expect-no-changes"]);
+  await project.succeed(["up", "--yes", "--skip-preview", "--expect-no-changes"]);
   expect(JSON.stringify(await project.control("GET", "/stats"))).toBe(calls);
   await project.succeed(["refresh", "--yes", "--skip-preview", "--expect-no-changes"]);
   expect((await project.pulumi(["destroy", "--yes", "--skip-preview"])).code).toBe(0);

@@ -64,7 +64,7 @@ const sentence =
 
 const flat = (text: string): string => text.replaceAll(/\s+/g, " ");
 
-test.each([["explain"], ["export", "--out", "copy"], ["drift"], ["orphans"]])(
+test.each([["explain"], ["drift"]])(
   "%s of an account that is too large for the memory ends with a sentence",
   async (...args) => {
     calls = 0;

@@ -3,6 +3,7 @@ import type { Rehearsal } from "../../cli/rehearse/rehearsal-schema.js";
 import { type CliProject, cliProject } from "../support/cli-project.js";
 import { type LimitedService, limitedService } from "../support/limited-service.js";
 import { accountProgram, type DeclaredItem } from "../support/rehearsed-account.js";
+import { certain } from "../support/rehearsed-program.js";
 import { withSlowness } from "../support/slowness.js";
 import { type StrictService, startStrictService } from "../support/strict-service.js";
 
@@ -42,11 +43,11 @@ const itemsOf = (bots: number, text: string): readonly DeclaredItem[] => [
 const span = (seconds: readonly number[]): number => Math.max(...seconds) - Math.min(...seconds);
 
 test.each([
-  ["creations", 12, "first"],
-  ["updates and deletions", 6, "second"],
+  ["creations", 8, "first"],
+  ["updates and deletions", 4, "second"],
 ])("the time of %s is foretold within 5 %, or two seconds", async (_, bots, text) => {
   const SPEC = JSON.stringify(itemsOf(bots, text));
-  const { output, errors } = await project.tool(["rehearse", "--json"], { SPEC });
+  const { output, errors } = await project.tool(["rehearse", "--json", ...certain], { SPEC });
   if (output === "") throw new Error(errors);
   const { outcome }: Rehearsal = JSON.parse(output);
   const from = limited.calls.length;

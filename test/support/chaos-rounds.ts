@@ -57,7 +57,7 @@ export const round: fc.Arbitrary<Round> = fc.record({
 });
 
 /** How many rounds are played: more on demand. */
-export const roundCount = Number(process.env.CHAOS_ROUNDS ?? 3);
+export const roundCount = Number(process.env.CHAOS_ROUNDS ?? 2);
 
 /** The given seed; without one the same in every short run, another one in every long run. */
 export const chaosSeed = (): number => {
