@@ -62,9 +62,7 @@ test("up makes every object with one list for each collection", async () => {
   });
 });
 
-test("preview, refresh and up without changes change nothing; preview and up make no call", async () => {
-  const preview = await during(() => shop.preview(program()));
-  expect(preview.result.changeSummary).toEqual({ same: count + 2 });
+test("refresh and up without changes change nothing; up makes no call", async () => {
   const refresh = await during(() => shop.stack.refresh());
   expect(refresh.result.summary.resourceChanges).toEqual({ same: count + 2 });
   expect(refresh.calls.every((call) => call.startsWith("GET") && !call.includes("{id}"))).toBe(
@@ -72,8 +70,7 @@ test("preview, refresh and up without changes change nothing; preview and up mak
   );
   const up = await during(() => shop.up(program()));
   expect(up.result.summary.resourceChanges).toEqual({ same: count + 2 });
-  expect([...preview.calls, ...up.calls]).toEqual([]);
-  expect(preview.tokens + up.tokens).toBe(0);
+  expect([up.calls, up.tokens]).toEqual([[], 0]);
 });
 
 test("the state holds no secret in clear", () => {
