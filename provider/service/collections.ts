@@ -22,59 +22,69 @@ import {
 import type { Settings } from "./setting-table.js";
 import { addressAdvice } from "./settings.js";
 
-/** What the list operation answered, all pages together. */
+/** The result of the list operation, all pages together. */
 export interface Listing {
   /**
-   * By id. An object whose id no call can use is there under a text that `assertId` refuses, as its
-   * name is taken all the same.
+   * Objects by id. An object whose id no call can use is listed under a key that `assertId`
+   * refuses, because its name still counts.
    */
   readonly objects: ReadonlyMap<string, WireObject>;
-  /** False where the pages could not all be had: absence from the listing then proves nothing. */
+  /** False if some pages could not be read: absence from the listing then proves nothing. */
   readonly complete: boolean;
 }
 
 interface ListOptions {
-  /** Asks the service again. */
+  /** Requests the list again. */
   readonly fresh?: boolean;
-  /** Called after each page, also of a list that another caller asked for. */
+  /** Called after each page, even of a list that another caller requested. */
   readonly onPage?: (progress: ListProgress) => void;
 }
 
 /** The five operations of a collection (specification §4.1). Every failure is a ConversationError. */
 export interface Collections {
-  /** One paged list per collection and process, shared by all callers and kept up to date by the writes below. */
+  /**
+   * One paged list per collection and process, shared by all callers and kept up to date by the
+   * writes below.
+   */
   list(definition: Definition, options?: ListOptions): Promise<Listing>;
-  /** The object as the list shows it; undefined where it does not, or where so much of it is not worth reading: then `read` knows. */
+  /**
+   * The object as the list shows it; undefined if the list lacks it or is too long to be worth
+   * reading: then call `read`.
+   */
   find(definition: Definition, id: string): Promise<WireObject | undefined>;
   /**
-   * The object, or undefined where the service says 404. Nothing else counts as absence, and a 404
-   * only at an address that was seen to be the service's: else it fails with `BAD_RESPONSE`.
+   * The object, or undefined if the service answers 404. Nothing else counts as absence, and a 404
+   * counts only at an address known to be the service's; otherwise the call fails with
+   * `BAD_RESPONSE`.
    */
   read(definition: Definition, id: string): Promise<WireObject | undefined>;
   /**
-   * Never repeats a POST whose effect is unknown. Gives back what the answer holds, at least the id;
-   * `created` and `modified`, where the answer does not hold them, by the time of the answer.
+   * Never repeats a POST whose effect is unknown. Returns the content of the answer, at least the
+   * id; if the answer lacks `created` and `modified`, they are the time of the answer.
    */
   create(definition: Definition, body: WireObject): Promise<WireObject & { readonly id: string }>;
   /**
-   * Fails with `NOT_FOUND` where the object is gone, believed like that of `read`. Gives back when the
-   * object was changed: by its answer, or by the time of the answer.
+   * Fails with `NOT_FOUND` if the object is gone, under the same conditions as `read`. Returns when
+   * the object was changed: as the answer says, or the time of the answer.
    */
   replace(
     definition: Definition,
     id: string,
     body: WireObject,
   ): Promise<{ readonly modified?: string }>;
-  /** Succeeds where the object is already gone, believed like that of `read`. */
+  /** Succeeds if the object is already gone, under the same conditions as `read`. */
   remove(definition: Definition, id: string): Promise<void>;
   /**
-   * The service's time in milliseconds since 1970, good to about a second; this machine's as long as
-   * no answer showed another, undefined if that was never set.
+   * The service's time in milliseconds since 1970, accurate to about a second; this machine's until
+   * an answer shows another, undefined if this machine's clock was never set.
    */
   now(): number | undefined;
 }
 
-/** Whether a change or deletion may have been made although its answer is none of the service's: only the object shows it. */
+/**
+ * Whether a change or deletion may have happened although its answer did not come from the service:
+ * only the object itself can show it.
+ */
 export const isUnclear = (error: unknown): boolean =>
   isConversationError(error, "BAD_RESPONSE") && error.effect !== "none";
 
@@ -85,7 +95,7 @@ const goneSince = ({ message, details }: ConversationError): ConversationError =
     details,
   );
 
-/** The caller cannot know what a failed write did, so neither can the cache. */
+/** After a failed write its effect is unknown to the caller, and so also to the cache. */
 const guarded = async <T>(cache: ListCache, write: () => Promise<T>): Promise<T> => {
   try {
     return await write();
@@ -118,12 +128,12 @@ const pageWatchers = () => {
   };
 };
 
-/** What the collections of one connection need besides a way to call. */
+/** The parts that the collections of one connection need besides a way to call. */
 interface CollectionParts {
   readonly request: DatedRequest;
   readonly address: ServiceAddress;
   readonly time: ServiceTime;
-  /** Bytes that all lists may take together. Default: by the memory of this process. */
+  /** Maximum total bytes of all lists. Default: derived from the memory of this process. */
   readonly listBytes?: number | undefined;
 }
 
@@ -159,7 +169,7 @@ export const restCollections = ({
     address.confirm();
     return answer;
   };
-  /** The 404 where it is proven to mean absence. */
+  /** Returns the 404 if it is proven to mean absence. */
   const absent = async (definition: Definition, error: unknown): Promise<ConversationError> => {
     if (!isConversationError(error, "NOT_FOUND")) throw error;
     await address.assertAbsent(definition, error, () => cacheOf(definition).answered());
@@ -196,7 +206,7 @@ export const restCollections = ({
         const created = createdOf(operation, answer);
         const times = timesOf(answer, ["created", "modified"]);
         address.confirm();
-        // Only what the service showed: a PUT that carries another time may be refused.
+        // Only times from the service: it may refuse a PUT that carries another one.
         cacheOf(definition).wrote(created.id, { ...body, ...created });
         return { ...created, ...times };
       }),
@@ -220,7 +230,7 @@ export const restCollections = ({
         try {
           await written(definition, "delete", { id });
         } catch (error) {
-          // Where somebody else answered in place of the service, only the object shows it.
+          // If something else answered instead of the service, only the object can show the effect.
           if (!isUnclear(error)) await absent(definition, error);
           else if (await read(definition, id)) throw error;
         }
@@ -231,17 +241,17 @@ export const restCollections = ({
   };
 };
 
-/** What a connection knows about the other end of its address. */
+/** Knowledge of one connection about the server at its address. */
 interface ServiceAddress {
-  /** The address has answered as only the service does. */
+  /** Records that the address answered as only the service does. */
   confirm(): void;
   /**
-   * Resolves where a 404 for an object means that the object is not there.
+   * Resolves if a 404 for an object means that the object does not exist.
    *
    * @param refusal the 404
-   * @param list asks for the list of the kind, unless somebody does already
-   * @throws ConversationError `BAD_RESPONSE` where the address is not the service's, or why the list
-   * cannot be had
+   * @param list requests the list of the kind, unless a request is already in progress
+   * @throws ConversationError `BAD_RESPONSE` if the address is not the service's, or the reason why
+   *   the list cannot be read
    */
   assertAbsent(
     definition: Definition,
@@ -250,18 +260,21 @@ interface ServiceAddress {
   ): Promise<void>;
 }
 
-/** Whether a refusal has the form of the service's own: a code that begins with the status, and a message. */
+/**
+ * Whether a refusal has the form of the service's own: a code that begins with the status, and a
+ * message.
+ */
 const isOwnRefusal = ({ status, serviceCode = "", serviceMessage }: ErrorDetails): boolean =>
   status !== undefined &&
   new RegExp(`^${status}-\\d+$`).test(serviceCode) &&
   serviceMessage !== undefined;
 
-/** What the list of the service itself is never answered with. */
+/** Codes that the service's own list never fails with. */
 const foreignCodes: readonly ConversationErrorCode[] = ["NOT_FOUND", "BAD_RESPONSE"];
 
 const isRefusal = ({ status = 0 }: ErrorDetails): boolean => status >= 400 && status < 500;
 
-/** What the list did instead of answering. */
+/** Describes how the list failed. */
 const failureText = ({ code, details: { status = 0 } }: ConversationError): string => {
   if (code === "NOT_FOUND") return "is answered 404, too";
   return status >= 300 ? `is redirected (${status})` : "gives an answer that cannot be used";
@@ -284,8 +297,8 @@ const wrongAddress = (
 };
 
 /**
- * Believes a 404 only at an address that was seen to be the service's: a wrong base path answers 404
- * to everything, and a run that took this for absence would empty its state.
+ * Believes a 404 only at an address known to be the service's: a wrong base path answers 404 to
+ * everything, and a run that took this for absence would empty its state.
  */
 export const serviceAddress = (settings: Settings): ServiceAddress => {
   let isService = false;
@@ -294,18 +307,20 @@ export const serviceAddress = (settings: Settings): ServiceAddress => {
       isService = true;
     },
     assertAbsent: async (definition, refusal, list) => {
-      // A way in front of the service may lack the path of this one kind: only its list shows that.
+      // A gateway in front of the service may lack the path of just this kind: only its list shows
+      // that.
       const isProven = () => isService && isOwnRefusal(refusal.details);
       if (isProven()) return;
       try {
         await list();
       } catch (error) {
         if (!isConversationError(error)) throw error;
-        // Another call was answered meanwhile: only this list is out of order.
+        // Meanwhile another call was answered: only this list fails.
         if (isProven()) return;
         if (foreignCodes.includes(error.code))
           throw wrongAddress(definition, settings, refusal, error);
-        // Who may not list is refused by the service itself, as is who asks for what is gone.
+        // The service itself refuses a client that may not list, and one that asks for a missing
+        // object.
         const isOwn = isOwnRefusal(refusal.details) && isOwnRefusal(error.details);
         if (!(isOwn && isRefusal(error.details))) throw error;
       }
@@ -326,13 +341,16 @@ const wrongAnswer = (
     effect,
   );
 
-/** The object that a GET answers with. */
+/** The object in the answer to a GET. */
 const answeredObject = (operation: Operation, { body, status }: Answer): WireObject => {
   if (isObject(body)) return body;
   throw wrongAnswer(operation, status, "its answer is not a JSON object");
 };
 
-/** What a POST answers with. Without an id that can be used later nobody can know which object was made, if any. */
+/**
+ * The object in the answer to a POST. Without a usable id nobody can know which object was created,
+ * if any.
+ */
 const createdOf = (operation: Operation, { body, status }: Answer) => {
   if (isObject(body) && isId(body.id)) return { ...body, id: body.id };
   throw wrongAnswer(operation, status, "its answer holds no usable id", "unknown");
@@ -340,7 +358,7 @@ const createdOf = (operation: Operation, { body, status }: Answer) => {
 
 type Times = { readonly created?: string; readonly modified?: string };
 
-/** When an object was made or changed: as the answer says, else by the time of the answer. */
+/** When an object was created or changed: as the answer says, otherwise the time of the answer. */
 const timesOf = ({ body, date }: DatedAnswer, names: readonly (keyof Times)[]): Times =>
   Object.fromEntries(
     names.flatMap((name): [string, string][] => {
@@ -350,32 +368,41 @@ const timesOf = ({ body, date }: DatedAnswer, names: readonly (keyof Times)[]): 
     }),
   );
 
-/** What an own write made of an object; undefined: it is gone. */
+/** The result of an own write to an object; undefined: it is gone. */
 interface Write {
   readonly id: string;
   readonly object: WireObject | undefined;
 }
 
-/** A listing is read on for one object in so many of its further pages: others are likely to follow. */
+/**
+ * A listing is continued for one object by up to this many pages: more objects are likely to be
+ * requested.
+ */
 const pagesForOne = 4;
 
 /**
- * The listing of one collection: asked for once, shared by all who want it, and kept true by own
- * writes. A listing that was under way during a write does not undo what the write showed.
+ * The listing of one collection: requested once, shared by all callers, and updated by own writes.
+ * A listing in progress during a write does not undo the result of the write.
  */
 class ListCache {
   readonly #first: () => Promise<FirstPage>;
-  /** The first page of a listing under way, or of one whose other pages were not worth their calls so far. */
+  /**
+   * The first page of a listing in progress, or of one whose other pages were not worth their calls
+   * so far.
+   */
   #begun: Promise<FirstPage> | undefined;
-  /** Objects that were looked for. */
+  /** Ids of the objects that were requested. */
   readonly #wanted = new Set<string>();
   #kept: Promise<Listing> | undefined;
-  /** The failure of a listing that is too large: to read so much again for each caller would be in vain. */
+  /**
+   * The failure of a listing that is too large: reading so much again for each caller would be
+   * futile.
+   */
   #tooLarge: Promise<Listing> | undefined;
   #running: Promise<Listing> | undefined;
   #following: Promise<Listing> | undefined;
   #objects: Map<string, WireObject> | undefined;
-  /** Own writes since the listing under way was started. */
+  /** Own writes since the listing in progress started. */
   #writes: Write[] = [];
   #doubtful = false;
 
@@ -383,19 +410,21 @@ class ListCache {
     this.#first = first;
   }
 
-  /** The listing kept, or the one under way, or a new one. */
+  /** The cached listing, the one in progress, or a new one. */
   get(): Promise<Listing> {
     return this.#kept ?? this.#running ?? this.#tooLarge ?? this.#start();
   }
 
-  /** The first page, kept, under way or new: resolves where the service has answered with a list. */
+  /**
+   * The first page, cached, in progress or new: resolves when the service has answered with a list.
+   */
   async answered(): Promise<void> {
     await (this.#kept ?? this.#begin());
   }
 
   /**
-   * The object as the listing shows it, or undefined. Where the listing is long and few objects are
-   * looked for, only its first page is read: asking for them one by one is cheaper.
+   * The object as the listing shows it, or undefined. If the listing is long and few objects are
+   * requested, only its first page is read: requesting them one by one is cheaper.
    */
   async find(id: string): Promise<WireObject | undefined> {
     if (!this.#kept && !this.#tooLarge) {
@@ -415,7 +444,7 @@ class ListCache {
     const begun = this.#first();
     begun.catch((error) => {
       if (this.#begun === begun) this.#begun = undefined;
-      // Asking again would be refused again: the refusal is as good an answer as a listing.
+      // Another request would be refused, too: the refusal is as good an answer as a listing.
       if (isConversationError(error, "FORBIDDEN")) this.#keep(refused(error));
     });
     this.#begun = begun;
@@ -432,7 +461,7 @@ class ListCache {
     return written ? written.object : objects.get(id);
   }
 
-  /** A listing that starts after this call; callers meanwhile share it. */
+  /** A listing that starts after this call; callers in the meantime share it. */
   fresh(): Promise<Listing> {
     if (!this.#running) {
       this.#begun = undefined;
@@ -447,12 +476,12 @@ class ListCache {
     if (this.#objects) apply(this.#objects, id, object);
   }
 
-  /** What is kept of an object. */
+  /** The cached object. */
   known(id: string): WireObject | undefined {
     return this.#objects?.get(id);
   }
 
-  /** A write may or may not have had an effect: nothing that is kept can be vouched for. */
+  /** A write may or may not have had an effect: the cached content is no longer reliable. */
   forget(): void {
     this.#doubtful = true;
     if (!this.#running) this.#begun = undefined;
@@ -463,7 +492,7 @@ class ListCache {
     try {
       await running;
     } catch {
-      // Its own callers get the failure; the next listing is another try.
+      // Its own callers receive the failure; the next listing tries again.
     }
     this.#following = undefined;
     return this.#start();

@@ -18,20 +18,20 @@ import type { Settings } from "./setting-table.js";
 
 /** What is known of the access token in use; never the token itself. */
 export interface TokenInfo {
-  /** Scopes granted, if the token address names them. */
+  /** Granted scopes, if the token address names them. */
   readonly scopes?: readonly string[];
-  /** Time left before a new one is fetched, in milliseconds. */
+  /** Time left before a new token is fetched, in milliseconds. */
   readonly usableForMs: number;
   /** Tokens fetched by this service object so far. */
   readonly fetched: number;
 }
 
-/** A connection to the service of one tenant: the collections, every operation, and the token. */
+/** A connection to the service of one tenant: the collections, all operations, and the token. */
 export interface Service extends Collections {
   readonly request: Request;
-  /** What the token in use grants; fetches one if there is none. */
+  /** The grant of the token in use; fetches a token if there is none. */
   token(): Promise<TokenInfo>;
-  /** Ends waiting calls with `CANCELLED` and all connections. */
+  /** Ends waiting calls with `CANCELLED` and closes all connections. */
   close(): Promise<void>;
 }
 
@@ -39,13 +39,13 @@ export interface Service extends Collections {
 export interface ServiceOptions {
   readonly clock?: Clock;
   readonly transport?: Transport;
-  /** Decides when calls are made. Default: at once, with waits after a 429. */
+  /** Decides when calls are sent. Default: at once, with waits after a 429. */
   readonly pace?: Pace;
   /** Called whenever calls begin to wait for an endpoint; only for the default pace. */
   readonly onWait?: (wait: Wait) => void;
   readonly retry?: Partial<RetryLimits>;
   readonly onRepeat?: OnRepeat;
-  /** Bytes that all lists may take together. Default: by the memory of this process. */
+  /** Maximum total bytes of all lists. Default: derived from the memory of this process. */
   readonly listBytes?: number;
   /** Ends waiting calls with `CANCELLED`, like `close`. */
   readonly signal?: AbortSignal;
@@ -58,13 +58,13 @@ const commonHeaders = (): Readonly<Record<string, string>> => ({
   "user-agent": `${packageName}/${packageVersion()}`,
 });
 
-/** What every connection to a tenant begins with, and its end. */
+/** The common parts of every connection to a tenant, and the way to close them. */
 export interface SharedParts extends Omit<TokenParts, "pace"> {
-  /** Ends waiting calls with `CANCELLED` and all connections. */
+  /** Ends waiting calls with `CANCELLED` and closes all connections. */
   close(): Promise<void>;
 }
 
-/** Sends nothing: connections are had on first use. */
+/** Sends nothing: connections are opened on first use. */
 export const sharedParts = (
   settings: Settings,
   options: Pick<ServiceOptions, "clock" | "transport" | "retry" | "onRepeat" | "signal">,
@@ -95,7 +95,7 @@ const infoOf = (token: AccessToken, clock: Clock): TokenInfo => ({
   fetched: token.generation,
 });
 
-/** Connects to a service. Sends nothing: token, connections and lists are had on first use. */
+/** Connects to a service. Sends nothing: token, connections and lists are created on first use. */
 export const connectService = (settings: Settings, options: ServiceOptions = {}): Service => {
   const { onWait } = options;
   const { close, ...shared } = sharedParts(settings, options);

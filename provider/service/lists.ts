@@ -15,29 +15,32 @@ export type WireObject = Readonly<Record<string, unknown>>;
 
 /** How far a list has been read. */
 export interface ListProgress {
-  /** Objects that came so far. */
+  /** Objects received so far. */
   readonly objects: number;
-  /** Calls that the other pages take, as far as the service says; 0 if it does not. */
+  /** Number of calls for the remaining pages, as far as the service says; 0 if it does not. */
   readonly callsLeft: number;
-  /** Objects in all, as the last page counted them. Left out: the service does not count. */
+  /**
+   * Total number of objects, as the last page counted them. Left out: the service does not count.
+   */
   readonly count?: number;
 }
 
 const mebibyte = 1024 * 1024;
 
 /**
- * The part of the memory that lists may take as bytes of the service's answers. Ordinary objects take
- * three times their bytes in memory, the smallest ones five times (measured); lists may be read once
- * more while the earlier ones are still in use; and a command makes its own picture of them.
+ * The fraction of memory that lists may use, as bytes of the service's answers. Ordinary objects
+ * take three times their bytes in memory, the smallest ones five times (measured); lists may be
+ * read again while the earlier ones are still in use; and a command builds its own representation
+ * of them.
  */
 const partOfMemory = 1 / 16;
 
-/** Bytes that the lists of one connection may take together, in the memory that this process has. */
+/** Maximum total bytes of the lists of one connection, given the memory of this process. */
 const bytesForLists = (): number => getHeapStatistics().heap_size_limit * partOfMemory;
 
 const inMebibytes = (bytes: number): string => `${(bytes / mebibyte).toFixed(1)} MiB`;
 
-/** Failures that asking again cannot mend. */
+/** Failures that a repeat cannot fix. */
 const tooLarge = new WeakSet<object>();
 
 /** Whether a list could not be read because it is too large. */
@@ -45,8 +48,8 @@ export const isTooLarge = (error: unknown): boolean =>
   typeof error === "object" && error !== null && tooLarge.has(error);
 
 /**
- * The bytes of all lists that one connection reads and keeps, each by its last reading. A list that
- * takes no more than its equal share is never refused because of the others.
+ * The bytes of all lists that one connection reads and keeps, each counted by its last reading. A
+ * list within its equal share is never refused because of the others.
  */
 export class ListBudget {
   readonly #bytes = new Map<string, number>();
@@ -57,9 +60,9 @@ export class ListBudget {
   }
 
   /**
-   * The way to read a list once: what an earlier reading took does not count any more.
+   * Prepares one reading of a list: the bytes of an earlier reading no longer count.
    *
-   * @throws ConversationError from its calls: `BAD_RESPONSE` where the list has become too large
+   * @throws ConversationError from its calls: `BAD_RESPONSE` if the list has become too large
    */
   reading(definition: Definition, request: DatedRequest): Request {
     let [own, pages] = [0, 0];
@@ -70,7 +73,7 @@ export class ListBudget {
       this.#bytes.set(definition.collection, own);
       const all = [...this.#bytes.values()].reduce((sum, each) => sum + each, 0);
       if (all <= this.#most || own <= this.#most / resources.length) return answer;
-      // Nothing of it is kept.
+      // No part of it is kept.
       this.#bytes.delete(definition.collection);
       throw this.#exceeded(operation, { own, all, pages });
     };
@@ -101,10 +104,10 @@ interface Pages {
   readonly complete: boolean;
 }
 
-/** The first page of a collection, and the way to the others. */
+/** The first page of a collection, and a way to read the others. */
 export interface FirstPage {
   readonly objects: ReadonlyMap<string, WireObject>;
-  /** Calls that the others take, as far as the service says; 0 if it does not. */
+  /** Number of calls for the other pages, as far as the service says; 0 if it does not. */
   readonly callsLeft: number;
   rest(): Promise<Pages>;
 }
@@ -119,7 +122,9 @@ const wrong = (operation: Operation, what: string): ConversationError =>
     { method: operation.method, template: operation.template },
   );
 
-/** The key of a list is not certain for every kind, so a single array under another key will do. */
+/**
+ * The key of a list is not certain for every kind, so a single array under another key is accepted.
+ */
 const itemsOf = (
   definition: Definition,
   operation: Operation,
@@ -131,28 +136,28 @@ const itemsOf = (
   const arrays = Object.values(body).filter((value) => Array.isArray(value));
   const [only, ...others] = arrays;
   if (only && others.length === 0) return only;
-  // An empty collection may leave its array out.
+  // An empty collection may omit its array.
   if (arrays.length === 0 && countOf(body) === 0) return [];
   throw wrong(operation, `holds no list named ${definition.listKey}`);
 };
 
-/** A number that a list gives of its paging: undefined where paging is not spoken of, NaN where it makes no sense. */
+/** A number about the paging of a list: undefined if there is none, NaN if it is invalid. */
 const pagingOf = (body: unknown, name: "count" | "pagesize"): number | undefined => {
   if (!isObject(body) || body.paginationInfo === undefined) return undefined;
   const given = isObject(body.paginationInfo) ? body.paginationInfo[name] : undefined;
   return typeof given === "number" && Number.isInteger(given) && given >= 0 ? given : Number.NaN;
 };
 
-/** How many objects there are in all. */
+/** The total number of objects. */
 const countOf = (body: unknown): number | undefined => pagingOf(body, "count");
 
-/** The same, as progress is reported. */
+/** The same, in the form for progress reports. */
 const counted = ({ body }: Answer): Pick<ListProgress, "count"> => {
   const count = countOf(body);
   return count === undefined || Number.isNaN(count) ? {} : { count };
 };
 
-/** Adds a page; gives the number of its objects that were new. */
+/** Adds a page; returns the number of its objects that were new. */
 const addPage = (
   objects: Map<string, WireObject>,
   operation: Operation,
@@ -162,7 +167,7 @@ const addPage = (
   const keyOf = listingKeys();
   for (const item of items) {
     if (!isObject(item)) throw wrong(operation, "holds something that is not an object");
-    // A foreign object with a strange id must not block its kind: its name counts all the same.
+    // A foreign object with a strange id must not block its kind: its name still counts.
     objects.set(keyOf(item), item);
   }
   return objects.size - before;
@@ -184,16 +189,17 @@ const furtherPage = async (
   }
 };
 
-/** Whether and how a list is longer than its first page, as far as the service says. */
+/** Whether and by how much a list is longer than its first page, as far as the service says. */
 const extentOf = ({ body }: Answer): { readonly count: number; readonly size: number } => ({
   count: countOf(body) || 0,
   size: pagingOf(body, "pagesize") || 0,
 });
 
 /**
- * The first page again, as wide as it can be; undefined where that saves nothing or is not to be had.
+ * The first page again, with the maximum page size; undefined if that saves nothing or is not
+ * available.
  *
- * @param inVain called with a page that is no wider
+ * @param inVain called with a page that is not larger
  */
 const widened = async (
   request: Request,
@@ -214,7 +220,7 @@ export const callsLeft = (first: Answer): number => {
   return size === 0 ? 0 : listCalls(count, size) - 1;
 };
 
-/** Calls that are still to be made when so many objects have come in pages of this size. */
+/** Calls still to be made after so many objects have arrived in pages of this size. */
 const callsAfter = (answer: Answer, objects: number): number => {
   const { count, size } = extentOf(answer);
   return size === 0 ? 0 : Math.max(0, Math.ceil((count - objects) / size));
@@ -223,9 +229,9 @@ const callsAfter = (answer: Answer, objects: number): number => {
 type OnPage = (progress: ListProgress) => void;
 
 /**
- * Reads a collection: the first page as the specification has it, further ones by `$pagenum`
- * (assumed) for as long as fewer objects came than the service counts, in wider pages by `$pagesize`
- * (assumed) where that saves calls and the service gives them.
+ * Reads a collection: the first page according to the specification, further pages by `$pagenum`
+ * (assumed) as long as fewer objects have arrived than the service counts, with larger pages by
+ * `$pagesize` (assumed) if that saves calls and the service supports it.
  */
 export const readFirstPage = async (
   request: Request,
@@ -249,7 +255,7 @@ const readRest = async (
   onPage: OnPage,
 ): Promise<Pages> => {
   const operation = setUpOperation(definition, "list");
-  // A copy, as whoever looks for an object still looks at the first page.
+  // A copy, because callers that look for an object still use the first page.
   const objects = new Map(shown);
   const add = (answer: Answer): number => {
     const fresh = addPage(objects, operation, itemsOf(definition, operation, answer.body));
@@ -274,19 +280,20 @@ const readRest = async (
   return { objects, complete: false };
 };
 
-/** The most objects on a page that sibling services give (assumed; parameter `$pagesize`). */
+/** The largest page size that sibling services support (assumed; parameter `$pagesize`). */
 const widestPage = 75;
 
 const pagesOf = (count: number, size: number): number => Math.max(1, Math.ceil(count / size));
 
 /**
- * Whether to start again with the widest pages, once the first page has shown how many objects there
- * are. It costs a call that is wasted where the service gives no wider pages, so it must save two.
+ * Whether to start again with the largest pages, once the first page has shown how many objects
+ * there are. This costs a call, which is wasted if the service does not support larger pages, so it
+ * must save two.
  */
 const isWorthWidening = (count: number, pageSize: number): boolean =>
   pagesOf(count, pageSize) - (1 + pagesOf(count, widestPage)) >= 2;
 
-/** Calls that it takes to read a list of so many objects in pages of so many. */
+/** Number of calls to read a list of `count` objects in pages of `pageSize`. */
 export const listCalls = (count: number, pageSize: number): number =>
   isWorthWidening(count, pageSize) ? 1 + pagesOf(count, widestPage) : pagesOf(count, pageSize);
 
@@ -294,19 +301,22 @@ const shownCharacters = 40;
 
 const hashOf = (text: string): string => hash("sha256", text).slice(0, 16);
 
-/** Other values, such as objects, are no ids at all. */
+/** Other values, such as objects, are not ids. */
 const idText = (id: unknown): string | undefined =>
   (typeof id === "string" && id !== "") || typeof id === "number" ? String(id) : undefined;
 
-/** An id that no call can use: as it is where a message may show it, else cut, and distinguished by a hash. */
+/**
+ * The key for an id that no call can use: the id itself if a message may show it, otherwise cut and
+ * distinguished by a hash.
+ */
 const oddKey = (id: string): string =>
   id.length <= longestId && cleaned(id) === id
     ? id
     : `${cleaned(id.slice(0, shownCharacters))}… (${id.length} characters, ${hashOf(id)})`;
 
 /**
- * The key of each object of one page: its id, if that is one; else a text that can never be an
- * id, so that nothing can be called with it. The same object on another page goes by the same.
+ * The key of each object of one page: its id, if valid; otherwise a text that can never be an id,
+ * so that no call can use it. The same object on another page has the same key.
  */
 export const listingKeys = (): ((object: JsonObject) => string) => {
   const twins = new Map<string, number>();

@@ -13,7 +13,7 @@ export type SenderKind = (typeof senderKinds)[number];
 const agents = ["platform_agent", "custom_agent"] as const;
 const agentsAndBots = [...agents, "platform_bot", "custom_bot"] as const;
 
-/** One row of the table of the specification: who may send which types. */
+/** One row of the specification's table: who may send which types. */
 interface SenderRule {
   readonly types: readonly string[];
   readonly senders: readonly SenderKind[];
@@ -120,11 +120,16 @@ export const maySend = (sender: SenderKind, type: MessageType): boolean =>
 
 const neutral = "platform_";
 
-/** `platform_agent` as it is sent: with the vendor's own word, which the setting `platformName` holds. */
+/**
+ * `platform_agent` as it is sent: with the vendor's own word, which the setting `platformName`
+ * contains.
+ */
 export const senderToWire = (kind: SenderKind, platformName: string): string =>
   kind.startsWith(neutral) ? `${platformName}_${kind.slice(neutral.length)}` : kind;
 
-/** The kind that a received word stands for. Words that are no kind come back as they are, such as `system`. */
+/**
+ * The kind that a received word stands for. Unknown words are returned unchanged, such as `system`.
+ */
 export const senderFromWire = (word: string, platformName: string): SenderKind | (string & {}) => {
   const own = `${platformName}_`;
   const kind = word.startsWith(own) ? neutral + word.slice(own.length) : word;
@@ -137,14 +142,19 @@ export const conversationSides = ["customer", "bot", "agent"] as const;
 /** A side of a conversation: both kinds of bots, or both kinds of agents. */
 export type ConversationSide = (typeof conversationSides)[number];
 
-/** The kinds of senders on each side, which are the roles that get its messages: custom ones first. */
+/**
+ * The kinds of senders on each side, which are the roles that receive its messages: custom ones
+ * first.
+ */
 export const rolesOnSide = {
   customer: ["customer"],
   bot: ["custom_bot", "platform_bot"],
   agent: ["custom_agent", "platform_agent"],
 } as const satisfies Readonly<Record<ConversationSide, readonly SenderKind[]>>;
 
-/** Whom an orchestration names, by the ids of client applications and participants. */
+/**
+ * The applications that an orchestration names, by the ids of client applications and participants.
+ */
 interface NamedApplications {
   readonly botConfiguration?: { readonly bots: readonly NamedBot[] } | undefined;
   readonly customerConfiguration?: { readonly customer?: string | undefined } | undefined;
@@ -158,7 +168,7 @@ interface NamedBot {
   readonly onEscalation?: { readonly agent?: string | undefined } | undefined;
 }
 
-/** A client application named for a side; for the bots' side with the participant. */
+/** A client application named for a side; for the bot side with the participant. */
 interface NamedRecipient {
   readonly application: string;
   readonly participant?: string | undefined;
@@ -168,8 +178,8 @@ const named = (application: string | undefined, participant?: string): readonly 
   application === undefined ? [] : [{ application, participant }];
 
 /**
- * Who gets the messages for a side (specification §6; contract of the orchestration), in groups: the
- * first group in which somebody takes part has the side.
+ * The recipients of the messages for a side (specification §6; contract of the orchestration), in
+ * groups: the first group with a participating recipient handles the side.
  */
 export const namedOnSide = (
   { botConfiguration, customerConfiguration, agentConfiguration }: NamedApplications,

@@ -14,24 +14,29 @@ import type { Settings } from "./setting-table.js";
 
 const hidden = "[secret]";
 
-/** Shorter secrets are not looked for: many words hold them, and what is hidden would give them away. */
+/**
+ * Shorter secrets are not searched for: many words contain them, and hiding those would reveal the
+ * secret.
+ */
 const shortestSecret = 6;
 
-/** So many characters of a longer secret are hidden wherever they stand. */
+/** This many consecutive characters of a longer secret are hidden wherever they occur. */
 const pieceLength = 8;
 
-/** A shorter beginning of a secret at a cut is not worth hiding: it says nothing. */
+/** A shorter beginning of a secret at a cut is not worth hiding: it reveals nothing. */
 const shortestCut = 4;
 
 const longestText = 300;
 
-/** So much of a foreign text is looked at; the most of it is not shown anyway. */
+/** Only this much of a foreign text is searched; most of it is not shown anyway. */
 const longestForeign = 8_000;
 
-/** Beside more secrets than that nothing foreign is shown: a search in them would take too long. */
+/**
+ * With more secret characters than this, no foreign text is shown: searching would take too long.
+ */
 const mostSecretCharacters = 262_144;
 
-/** One character of a text as it may be meant, and where it stands in the text as it was given. */
+/** One decoded character of a text, and its place in the original text. */
 interface Sign {
   readonly unit: string;
   readonly from: number;
@@ -49,29 +54,29 @@ const entities: Readonly<Record<string, string>> = {
 };
 
 /**
- * As JSON, programming languages, addresses, mails and pages spell a character. A backslash alone does
- * not count, see {@link folded}.
+ * The ways in which JSON, programming languages, URLs, mails and pages encode a character. A
+ * backslash alone does not count, see {@link folded}.
  */
 const escapes =
   /(?:\\u|%u)([0-9a-f]{4})|\\u\{0{0,4}([0-9a-f]{1,4})\}|\\[bfnrt]|(?:%|=|\\x)([0-9a-f]{2})|&(?:#0{0,8}(\d{1,5})|#x0{0,8}([0-9a-f]{1,4})|(amp|lt|gt|quot|apos));?/gi;
 
-/** An escape, or a character, that is cut off at the end of a text: the half of one is read as U+FFFD. */
+/** An escape or a character that is cut off at the end of a text: half of one is read as U+FFFD. */
 const partOfEscape =
   /(?:\uFFFD{1,3}|[\uD800-\uDBFF]|%[0-9a-f]?|%u[0-9a-f]{0,3}|=[0-9a-f]?|(?<!\\)\\+(?:u[0-9a-f]{0,3}|u\{[0-9a-f]{0,4}|x[0-9a-f]?)?|&#?\w{0,13})$/i;
 
 const base64Run = /[A-Za-z0-9+/_-]{6,}={0,2}/g;
 
-/** Bytes in hexadecimal digits, one after the other or with a sign between them, as dumps show them. */
+/** Bytes in hexadecimal digits, consecutive or with a separator between them, as in dumps. */
 const hexRun = /[0-9a-f]{2}(?:[ :,-]?(?:0x)?[0-9a-f]{2}){4,}/gi;
 
 const hexByte = /(?:0x)?([0-9a-f]{2})/gi;
 
-/** Signs that may close a quotation, then what says that a text was cut, or its end. */
+/** Characters that may close a quotation, then a sign that the text was cut, or its end. */
 const cut = /[\s.,;:"'”’)\]}>\\]{0,10}(?:\.{3}|…|\*{2}|$)/gu;
 
 const textOf = (signs: readonly Sign[]): string => signs.map(({ unit }) => unit).join("");
 
-/** One sign for several. */
+/** Several characters joined to one. */
 const joined = (unit: string, signs: readonly Sign[]): Sign[] => {
   const [first, last] = [signs[0], signs.at(-1)];
   return first && last
@@ -79,7 +84,7 @@ const joined = (unit: string, signs: readonly Sign[]): Sign[] => {
     : [];
 };
 
-/** The same text with what is escaped in it as it is meant. */
+/** The same text with its escapes decoded. */
 const unescaped = (signs: readonly Sign[]): readonly Sign[] => {
   const result: Sign[] = [];
   let done = 0;
@@ -95,7 +100,7 @@ const unescaped = (signs: readonly Sign[]): readonly Sign[] => {
   return done === 0 ? signs : [...result, ...signs.slice(done)];
 };
 
-/** What base64 at every place of a text holds, at every alignment. */
+/** The decoded content of base64 anywhere in a text, at every alignment. */
 const decoded = (signs: readonly Sign[]): (readonly Sign[])[] =>
   [...textOf(signs).matchAll(base64Run)].flatMap(({ 0: run, index }) =>
     [0, 1, 2, 3].map((skipped) => {
@@ -112,7 +117,7 @@ const decoded = (signs: readonly Sign[]): (readonly Sign[])[] =>
     }),
   );
 
-/** What the hexadecimal digits of a text hold, at both alignments. */
+/** The decoded content of the hexadecimal digits of a text, at both alignments. */
 const unhexed = (signs: readonly Sign[]): (readonly Sign[])[] =>
   [...textOf(signs).matchAll(hexRun)].flatMap(({ 0: run, index }) =>
     [0, 1].map((skipped) =>
@@ -133,7 +138,7 @@ const readings = (text: string): (readonly Sign[])[] => {
     to: at + 1,
   }));
   const all: (readonly Sign[])[] = [plain];
-  // Three times: an address may hold JSON that holds an address.
+  // Three times: a URL may contain JSON that contains a URL.
   for (let last: readonly Sign[] = plain; all.length < 4; all.push(last)) {
     const deeper = unescaped(last);
     if (deeper === last) break;
@@ -146,8 +151,8 @@ const readings = (text: string): (readonly Sign[])[] => {
 const foldedUnits = new Map<string, string>();
 
 /**
- * Without what services change in a text: case, accents and how they are composed, blanks, control and
- * format characters, `+` (a blank in a form) and the backslashes of escapes.
+ * Removes what services change in a text: case, accents and how they are composed, spaces, control
+ * and format characters, `+` (a space in a form) and the backslashes of escapes.
  */
 const folded = (unit: string): string => {
   const known = foldedUnits.get(unit);
@@ -161,13 +166,13 @@ const folded = (unit: string): string => {
 const foldedText = (text: string): string =>
   Array.from({ length: text.length }, (_, at) => folded(text.charAt(at))).join("");
 
-/** What of some secrets is looked for. */
+/** The search patterns for some secrets. */
 interface Wanted {
   readonly pieces: ReadonlySet<string>;
-  /** Those that are shorter than a piece. */
+  /** Those shorter than a piece. */
   readonly short: readonly string[];
   readonly beginnings: ReadonlySet<string>;
-  /** Whether there is more than can be looked for. */
+  /** Whether there is more than can be searched for. */
   readonly isTooMuch: boolean;
 }
 
@@ -179,7 +184,7 @@ const wantedIn = (secrets: readonly string[]): Wanted => {
   const beginnings = new Set<string>();
   const short = new Set<string>();
   for (const secret of isTooMuch ? [] : given) {
-    // An escaped byte is one of UTF-8, or one of Latin-1, which is the character itself.
+    // An escaped byte is a byte of UTF-8, or of Latin-1, in which it is the character itself.
     const bytes = Buffer.from(secret).toString("latin1");
     for (const text of new Set([secret, bytes].map(foldedText))) {
       for (let end = shortestCut; end < pieceLength; end++) beginnings.add(text.slice(0, end));
@@ -199,11 +204,11 @@ const wantedFor = (secrets: readonly string[]): Wanted => {
   return wanted;
 };
 
-/** The signs that are left when a text is folded. */
+/** The characters that remain after folding a text. */
 const foldedSigns = (signs: readonly Sign[]): readonly Sign[] =>
   signs.flatMap(({ unit, ...place }) => [...folded(unit)].map((one) => ({ unit: one, ...place })));
 
-/** What stands from one sign to another. */
+/** The range between two characters. */
 const rangeOf = (signs: readonly Sign[], start: number, length: number): Range[] => {
   const [first, last] = [signs[start], signs[start + length - 1]];
   return first && last ? [[first.from, last.to]] : [];
@@ -223,7 +228,10 @@ const piecesIn = (signs: readonly Sign[], { pieces, short }: Wanted): Range[] =>
   return found;
 };
 
-/** A text that is cut, also in mid-sentence before dots, may hold the beginning of a secret there. */
+/**
+ * A text that is cut, even in mid-sentence before dots, may contain the beginning of a secret
+ * there.
+ */
 const beginningsIn = (signs: readonly Sign[], { beginnings }: Wanted): Range[] => {
   const text = textOf(signs);
   return [...text.matchAll(cut)].flatMap(({ 0: all, index }) =>
@@ -242,11 +250,11 @@ const beginningsIn = (signs: readonly Sign[], { beginnings }: Wanted): Range[] =
 };
 
 /**
- * Replaces every secret in a foreign text, whole or in part, however it is spelt: in JSON, in an address
- * or a page, in base64 behind any other text, in another case, cut off.
- * Only for text that is not our own: a word of ours that happens to be a secret would give it away.
+ * Replaces every secret in a foreign text, whole or in part, in any encoding: in JSON, in a URL or
+ * a page, in base64 after any other text, in different case, cut off. Only for text that is not our
+ * own: replacing a word of ours that happens to be a secret would reveal it.
  *
- * @param secrets as they were given; those of less than 6 characters are not looked for
+ * @param secrets unencoded; those shorter than 6 characters are not searched for
  */
 export const redact = (text: string, secrets: readonly string[]): string => {
   const wanted = wantedFor(secrets);
@@ -264,13 +272,16 @@ export const redact = (text: string, secrets: readonly string[]): string => {
   return shown + looked.slice(done);
 };
 
-/** Text of the service as a message may show it: no secrets, no control characters, at most 300 characters. */
+/**
+ * Text of the service as a message may show it: no secrets, no control characters, at most 300
+ * characters.
+ */
 export const shownText = (text: string, secrets: readonly string[]): string =>
   abbreviated(cleaned(redact(text, secrets)).trim(), longestText);
 
 /**
- * The message of an error that is none of ours, as it may be shown. The parser of JSON quotes parts
- * of a text in which nobody can recognise a secret, so its message is left out.
+ * The message of a foreign error, as it may be shown. The JSON parser quotes parts of a text in
+ * which a secret cannot be recognized, so its message is omitted.
  */
 export const foreignMessage = (error: unknown, secrets: readonly string[]): string => {
   if (error instanceof SyntaxError && error.message.includes("JSON"))
@@ -281,32 +292,32 @@ export const foreignMessage = (error: unknown, secrets: readonly string[]): stri
   );
 };
 
-/** An error that is none of ours: the same where its message may be shown, else one without secrets. */
+/** A foreign error: unchanged if its message may be shown, otherwise one without secrets. */
 export const foreignError = (error: unknown, secrets: readonly string[]): unknown => {
   const message = foreignMessage(error, secrets);
   return error instanceof Error && error.message === message ? error : new Error(message);
 };
 
-/** What no answer of any address may show of a client's credentials. */
+/** The client's credentials, which must not be shown from any answer. */
 export const clientSecrets = ({ clientId, clientSecret }: Settings): readonly string[] => [
   clientSecret,
   ...basicCredentials(clientId, clientSecret),
 ];
 
-/** The texts beside the members that a field is made of. */
+/** The texts of a value outside the members that form a field. */
 const beside = (value: unknown, own: readonly (string | undefined)[]): string[] =>
   isObject(value)
     ? Object.entries(value).flatMap(([name, of]) => (own.includes(name) ? [] : textsIn(of)))
     : [];
 
-/** What stands under names that a definition knows, and the texts under all others. */
+/** The secret texts under names that a definition knows, and all texts under other names. */
 const inMembers = (fields: Fields, values: JsonObject): string[] =>
   Object.entries(values).flatMap(([name, value]) => {
     const field = memberOf(fields, name) ?? fieldsByWireName(fields).get(name)?.[1];
     return field ? inField(field as Field, value) : textsIn(value);
   });
 
-/** A value in a shape that its field has not is nothing that the definition knows. */
+/** The definition does not cover a value whose shape differs from its field's. */
 const inField = (field: Field, value: unknown): string[] => {
   if (field.secret) return textsIn(value);
   switch (field.type) {
@@ -331,7 +342,7 @@ const inField = (field: Field, value: unknown): string[] => {
       );
     }
     case "reference":
-      // What else a service shows of the object is that object's own.
+      // Anything else that a service shows of the object belongs to that object.
       return isObject(value) ? inObject(field.to.fields, value) : [];
     default:
       return field.type === "text" && field.envelope !== undefined
@@ -351,9 +362,9 @@ const inObject = (fields: Fields, values: JsonObject): string[] =>
   );
 
 /**
- * Every text of an object that no definition says may be shown: of secret fields, and of members that no
- * field knows. Of values as a program gives them, `extra` among them, and of the service's JSON alike;
- * with the Basic credentials that the fields make.
+ * Every text of an object that no definition permits to be shown: from secret fields, and from
+ * members without a field. Accepts both a program's values, including `extra`, and the service's
+ * JSON; includes the Basic credentials that the fields form.
  */
 export const secretTexts = (fields: Fields, values: unknown): string[] => {
   if (!isObject(values)) return [];
@@ -368,16 +379,16 @@ export const secretTexts = (fields: Fields, values: unknown): string[] => {
 
 const ofRunningCall = new AsyncLocalStorage<readonly string[]>();
 
-/** Runs a call of the engine: no call that it makes of the service shows any of these texts. */
+/** Runs a call of the engine: none of the service calls in it shows any of these texts. */
 export const keepingSecret = <T>(secrets: readonly string[], call: () => Promise<T>): Promise<T> =>
   ofRunningCall.run(secrets, call);
 
-/** The secrets of the engine's call that is running. */
+/** The secrets of the running engine call. */
 export const secretsOfRunningCall = (): readonly string[] => ofRunningCall.getStore() ?? [];
 
 const jsonTexts = (text: string): string[] => (/^\s*[[{]/.test(text) ? textsIn(jsonIn(text)) : []);
 
-/** Every text and number inside a value, and inside JSON that a text holds. */
+/** Every text and number inside a value, and inside JSON that a text contains. */
 export const textsIn = (value: unknown): string[] => {
   if (typeof value === "string") return value === "" ? [] : [value, ...jsonTexts(value)];
   if (typeof value === "number") return [String(value)];
@@ -386,8 +397,8 @@ export const textsIn = (value: unknown): string[] => {
 };
 
 /**
- * The credentials of a Basic header (RFC 7617), as they must not be shown either: a password that is too
- * short to be looked for can be read from them.
+ * The credentials of a Basic header (RFC 7617), which must not be shown either: they reveal even a
+ * password that is too short to be searched for.
  */
 export const basicCredentials = (user: string, password: string): string[] =>
   (["utf8", "latin1"] as const).flatMap((charset) => {
@@ -398,7 +409,7 @@ export const basicCredentials = (user: string, password: string): string[] =>
 const isText = (member: FieldValue): member is FieldValue & { readonly value: string } =>
   member.field.type === "text" && typeof member.value === "string";
 
-/** A text and a secret side by side may be used together as name and password. */
+/** A text and a secret next to each other may be used together as name and password. */
 const credentialsOf = (members: readonly FieldValue[]): string[] => {
   const texts = members.filter(isText);
   const names = texts.filter(({ field }) => !field.secret);

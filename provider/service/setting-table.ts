@@ -3,8 +3,8 @@ import { defaultScopes } from "./http/operations.js";
 import { type Plan, plans } from "./plans.js";
 
 /**
- * What a rule makes of a text: the value, or the rule that the text breaks. The text itself is shown
- * only where one of some words is wanted, which is never a secret.
+ * The result of a rule for a text: the value, or the rule that the text breaks. The text itself is
+ * shown only if it must be one of a few words, which is never a secret.
  */
 export type Parsed<T> = { readonly value: T } | { readonly rule: string };
 
@@ -63,10 +63,10 @@ export const tokenAddress = (text: string): Parsed<string> => {
 /** Any text without control characters. */
 const printableText = (text: string): Parsed<string> =>
   /\p{Cc}/u.test(text)
-    ? broken("must hold no control characters, such as a line end behind it")
+    ? broken("must hold no control characters, such as a line break at the end")
     : value(text);
 
-/** Scopes between single blanks. */
+/** Scopes separated by single spaces. */
 const scopeList = (text: string): Parsed<string> =>
   printableText(text.split(/\s+/).filter(Boolean).join(" "));
 
@@ -74,7 +74,7 @@ const wordRule = (words: readonly string[], text: string): string => {
   return `must be one of: ${words.join(", ")}, not ${quoted(text)}${nearestHint(text, words)}`;
 };
 
-/** One of some words, in any case. Not for secrets: the rule shows what was given. */
+/** One of a few words, in any case. Not for secrets: the rule shows the given text. */
 const oneOf =
   <T extends string>(words: readonly T[]) =>
   (text: string): Parsed<T> => {
@@ -104,28 +104,31 @@ const lowerCaseWord = (text: string): Parsed<string> =>
     ? value(text)
     : broken("must be lower-case letters and digits, starting with a letter");
 
-/** Everything that a program or its surroundings configure. Rules and defaults: {@link settingTable}. */
+/**
+ * Everything that a program or its environment configures. Rules and defaults: {@link
+ * settingTable}.
+ */
 export interface Settings {
   /** Base address without a trailing slash; ends with the version segment. */
   readonly baseUrl: string;
   readonly tokenUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Scopes asked for, separated by blanks. */
+  /** Requested scopes, separated by spaces. */
   readonly scope: string;
   /** Left out: not known. */
   readonly plan?: Plan;
-  /** Calls allowed in a short spike. Left out: not known. */
+  /** Calls allowed in a short burst. Left out: not known. */
   readonly burst?: number;
-  /** Part of each rate limit that may be used: above 0, at most 1. */
+  /** Fraction of each rate limit that may be used: above 0, at most 1. */
   readonly share: number;
   readonly redisUrl?: string;
   /** The vendor's own word on the wire. */
   readonly platformName: string;
   readonly ownershipMark: "description" | "none";
-  /** What this tenant's PUT does to members that it does not name. Left out: not known. */
+  /** What this tenant's PUT does to omitted members. Left out: not known. */
   readonly put?: "keep" | "replace";
-  /** File that `pulumi-conversation probe` wrote. Left out: nothing was found out. */
+  /** File written by `pulumi-conversation probe`. Left out: there are no findings. */
   readonly findings?: string;
   /** Name of the profile that these settings belong to. Left out: the default one. */
   readonly profile?: string;
@@ -140,7 +143,7 @@ export interface SettingSpec<T> {
   readonly doc: string;
   readonly parse: (text: string) => Parsed<T>;
   readonly required?: true;
-  /** Never shown; encrypted when kept in the stack's configuration. */
+  /** Never shown; encrypted in the stack's configuration. */
   readonly secret?: true;
   readonly default?: T;
 }
@@ -187,12 +190,12 @@ export const settingTable: SettingTable = {
   },
   burst: {
     environment: "BURST",
-    doc: "Calls that an endpoint allows in a short spike, where it is known: a whole number of at least 1.",
+    doc: "Calls that an endpoint allows in a short burst, if known: a whole number of at least 1.",
     parse: wholeNumber,
   },
   share: {
     environment: "SHARE",
-    doc: "Part of each rate limit that this tool may use: above 0, at most 1.",
+    doc: "Fraction of each rate limit that this tool may use: above 0, at most 1.",
     parse: fraction,
     default: 1,
   },
@@ -217,12 +220,12 @@ export const settingTable: SettingTable = {
   },
   put: {
     environment: "PUT",
-    doc: "What this tenant's PUT does to members that it does not name: `keep` or `replace`. Left out: not known; a run then refuses where a PUT could erase something that the service hides.",
+    doc: "What this tenant's PUT does to members that it does not name: `keep` or `replace`. Left out: not known; a run then refuses a PUT that could erase something that the service hides.",
     parse: oneOf(["keep", "replace"]),
   },
   findings: {
     environment: "FINDINGS",
-    doc: "File that `pulumi-conversation probe` wrote of this tenant: what is not given of `put`, `plan` and `burst` is taken from it.",
+    doc: "File that `pulumi-conversation probe` wrote about this tenant: it supplies `put`, `plan` and `burst` if they are not given.",
     parse: printableText,
   },
 };

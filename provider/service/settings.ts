@@ -7,7 +7,7 @@ import { type SettingKey, type SettingSpec, type Settings, settingTable } from "
 const profileName = /^[A-Za-z][A-Za-z0-9_-]*$/;
 
 /**
- * Refuses what cannot be the name of a profile.
+ * Refuses an invalid profile name.
  *
  * @throws ConversationError `SETTINGS_INVALID`
  */
@@ -20,7 +20,7 @@ export const assertProfile = (profile: string | undefined): void => {
 };
 
 /**
- * How the environment variables of a profile begin, such as `CONVERSATION_MY_EU_`; without a profile
+ * The prefix of a profile's environment variables, such as `CONVERSATION_MY_EU_`; without a profile
  * `CONVERSATION_`.
  */
 export const profilePrefix = (profile?: string): string => {
@@ -30,10 +30,10 @@ export const profilePrefix = (profile?: string): string => {
 };
 
 /**
- * Refuses a profile whose environment variables are those of another one, such as `my-eu` beside
- * `my_eu`: each would silently take the other's account.
+ * Refuses a profile whose environment variables are the same as another one's, such as `my-eu`
+ * beside `my_eu`: each would silently use the other's account.
  *
- * @param others profiles already in use; the same name among them does no harm
+ * @param others profiles already in use; may include the same name
  * @throws ConversationError `SETTINGS_INVALID` naming both
  */
 export const assertDistinctProfiles = (
@@ -51,14 +51,14 @@ export const assertDistinctProfiles = (
   );
 };
 
-/** Where settings are read from. The environment wins. */
+/** The sources of settings. The environment takes precedence. */
 export interface SettingSource {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** A value of the stack's configuration by its full key, such as `conversation:baseUrl`. */
   readonly config: (key: string) => string | undefined;
 }
 
-/** How a setting is called in both of its sources. */
+/** The names of a setting in both of its sources. */
 export interface SettingNames {
   /** Such as `conversation:baseUrl`, or `conversation:staging.baseUrl` in a profile. */
   readonly config: string;
@@ -70,19 +70,22 @@ const keys = Object.keys(settingTable).filter((key): key is SettingKey => key in
 
 const specOf = (key: SettingKey): SettingSpec<unknown> => settingTable[key];
 
-/** The names of a setting in the configuration and in the environment, for the profile if one is given. */
+/**
+ * The names of a setting in the configuration and in the environment, for the profile if one is
+ * given.
+ */
 export const settingNames = (key: SettingKey, profile?: string): SettingNames => ({
   config: `conversation:${profile === undefined ? "" : `${profile}.`}${key}`,
   environment: profilePrefix(profile) + settingTable[key].environment,
 });
 
-/** `conversation:scope (CONVERSATION_SCOPE)`: how messages point at a setting. */
+/** `conversation:scope (CONVERSATION_SCOPE)`: the reference to a setting in messages. */
 export const settingLabel = (key: SettingKey, profile?: string): string => {
   const names = settingNames(key, profile);
   return `${names.config} (${names.environment})`;
 };
 
-/** What to do where the base address does not look like the service. */
+/** Advice if the base address does not look like the service. */
 export const addressAdvice = ({ baseUrl, profile }: Settings): string =>
   `Check ${settingLabel("baseUrl", profile)}, whose path is ${quoted(new URL(baseUrl).pathname)}, and run: npx pulumi-conversation doctor`;
 
@@ -93,7 +96,10 @@ const textOf = (source: SettingSource, key: SettingKey, profile?: string): strin
   return specOf(key).secret ? text : text?.trim();
 };
 
-/** What `pulumi config set` needs for a setting: it refuses to guess where a name looks like that of a secret. */
+/**
+ * The option that `pulumi config set` needs for a setting: without it, the command refuses a name
+ * that looks like a secret's.
+ */
 export const configOption = (key: SettingKey): "--secret" | "--plaintext" | undefined => {
   if (specOf(key).secret) return "--secret";
   return /token/i.test(key) ? "--plaintext" : undefined;
@@ -111,7 +117,7 @@ const isComplete = (values: Partial<Settings>): values is Settings =>
     return values[key] !== undefined || (!required && fallback === undefined);
   });
 
-/** What was found for one setting: a value, nothing, or a rule that the text breaks. */
+/** The result for one setting: a value, nothing, or a rule that the text breaks. */
 interface Finding {
   readonly key: SettingKey;
   readonly value?: unknown;
@@ -141,13 +147,14 @@ const complain = (findings: readonly Finding[], profile?: string): void => {
   );
 };
 
-/** What a probe can find out of the settings. */
+/** The settings that a probe can find out. */
 const probed = ["put", "plan", "burst"] as const satisfies readonly SettingKey[];
 
 /**
- * What is not given, as a probe of the tenant found it out.
+ * The settings that are not given, as a probe of the tenant found them.
  *
- * @throws ConversationError `SETTINGS_INVALID` where the file cannot be read, holds a wrong value, or is of another tenant
+ * @throws ConversationError `SETTINGS_INVALID` if the file cannot be read, holds a wrong value, or
+ *   is of another tenant
  */
 const foundOut = (file: string, given: Partial<Settings>): Partial<Settings> => {
   const { baseUrl, settings } = readFindings(file);
@@ -170,13 +177,14 @@ const foundOut = (file: string, given: Partial<Settings>): Partial<Settings> => 
 };
 
 /**
- * Reads and checks every setting; of files only that of `findings`. Empty text counts as missing.
+ * Reads and checks every setting; the only file it reads is that of `findings`. Empty text counts
+ * as missing.
  *
- * @param profile name of a further set of settings: `staging` reads `CONVERSATION_STAGING_BASE_URL`
- * and `conversation:staging.baseUrl`, and so on; it takes nothing over from the default settings
+ * @param profile name of another set of settings: `staging` reads `CONVERSATION_STAGING_BASE_URL`
+ *   and `conversation:staging.baseUrl`, and so on; it inherits nothing from the default settings
  * @throws ConversationError `SETTINGS_MISSING` with every missing setting and how to set it, or
- * `SETTINGS_INVALID` with every setting that breaks a rule; values are not shown, but for a wrong word
- * where one of some words is wanted
+ *   `SETTINGS_INVALID` with every setting that breaks a rule; values are not shown, except a wrong
+ *   word for a setting that must be one of a few words
  */
 export const readSettings = (source: SettingSource, profile?: string): Settings => {
   assertProfile(profile);
@@ -198,19 +206,21 @@ const secretNames = keys
 
 const secretVariable = new RegExp(`^CONVERSATION_(?:.+_)?(?:${secretNames.join("|")})$`);
 
-/** An environment without the secret settings of every profile: for programs that have no use for them. */
+/**
+ * An environment without the secret settings of any profile: for programs that do not need them.
+ */
 export const withoutSecretSettings = <T>(
   environment: Readonly<Record<string, T>>,
 ): Readonly<Record<string, T>> =>
   Object.fromEntries(Object.entries(environment).filter(([name]) => !secretVariable.test(name)));
 
-/** A setting as docs and checks of the surroundings show it. */
+/** A setting as docs and environment checks show it. */
 export interface SettingDescription extends SettingNames {
   readonly key: SettingKey;
   readonly doc: string;
   readonly required: boolean;
   readonly secret: boolean;
-  /** As text; left out where there is none. */
+  /** As text; left out if there is none. */
   readonly default?: string;
 }
 
@@ -228,23 +238,23 @@ export const describeSettings = (profile?: string): readonly SettingDescription[
     };
   });
 
-/** What was found out about one thing. */
+/** One value that a probe found. */
 export type FoundValue = string | number | boolean;
 
-/** What `pulumi-conversation probe` found out about a tenant. */
+/** The findings of `pulumi-conversation probe` about a tenant. */
 export interface TenantFindings {
   readonly version: 1;
   /** ISO 8601. */
   readonly probedAt: string;
-  /** The tenant that it was found out on. */
+  /** The probed tenant. */
   readonly baseUrl: string;
-  /** Calls that it took. */
+  /** Number of calls made. */
   readonly calls: number;
   /** By the names of the emulator's switches. */
   readonly switches: Readonly<Record<string, FoundValue>>;
   /** By the names of settings. */
   readonly settings: Readonly<Record<string, FoundValue>>;
-  /** What else was seen. */
+  /** Other observations. */
   readonly observed: Readonly<Record<string, FoundValue>>;
   /** What could not be found out, and why. */
   readonly open: Readonly<Record<string, string>>;
@@ -268,7 +278,7 @@ const textIn = (json: JsonObject, name: string): string | undefined => {
   return typeof value === "string" ? value : undefined;
 };
 
-/** The findings that a text holds; undefined where it holds none of this version. */
+/** The findings in a text; undefined if it contains none of this version. */
 export const findingsIn = (text: string): TenantFindings | undefined => {
   const json = jsonIn(text);
   if (!isObject(json) || json.version !== 1) return undefined;
@@ -283,9 +293,9 @@ export const findingsIn = (text: string): TenantFindings | undefined => {
 };
 
 /**
- * Reads a file that `pulumi-conversation probe` wrote.
+ * Reads a file written by `pulumi-conversation probe`.
  *
- * @throws ConversationError `SETTINGS_INVALID` where it cannot be read, or holds something else
+ * @throws ConversationError `SETTINGS_INVALID` if it cannot be read, or contains something else
  */
 export const readFindings = (file: string): TenantFindings => {
   let text: string;

@@ -34,22 +34,27 @@ import {
 export interface RetryLimits {
   /** Repeats after the first attempt. Default: 4. */
   readonly retries: number;
-  /** First pause in milliseconds; it doubles, and up to as much again is added at random. Default: 500. */
+  /**
+   * First pause in milliseconds; it doubles, and up to the same amount is added at random. Default:
+   * 500.
+   */
   readonly minTimeoutMs: number;
   /** Longest pause in milliseconds. Default: 8 000. */
   readonly maxTimeoutMs: number;
-  /** No repeat later than this after the first failure, in milliseconds. Default: 120 000. */
+  /**
+   * No repeat starts later than this after the first failure, in milliseconds. Default: 120 000.
+   */
   readonly maxRetryTimeMs: number;
 }
 
 /**
- * Called once, when a call that failed is to be sent again.
+ * Called once, when a failed call is to be repeated.
  *
- * @param longestMs what the repeats may take if they fail as the first attempt did, in milliseconds
+ * @param longestMs maximum time of the repeats if they fail like the first attempt, in milliseconds
  */
 export type OnRepeat = (error: unknown, longestMs: number) => void;
 
-/** What belongs to one call of an operation. */
+/** The parts that belong to one call of an operation. */
 export interface CallOptions {
   /** For the `{id}` of the path. */
   readonly id?: string;
@@ -57,13 +62,18 @@ export interface CallOptions {
   readonly query?: Readonly<Record<string, string | number>>;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Ends waiting and reading. A write that was sent is waited for, since its answer must not be lost. */
+  /**
+   * Ends waiting and reading. A write that was already sent is awaited, because its answer must not
+   * be lost.
+   */
   readonly signal?: AbortSignal;
-  /** What the body is made of, which says what of it a message may show. Left out: nothing. */
+  /**
+   * The fields of the body, which determine how much of it a message may show. Left out: nothing.
+   */
   readonly fields?: Fields;
 }
 
-/** One call of an operation with all that it needs, made once before anything is sent. */
+/** One call of an operation with everything it needs, prepared once before anything is sent. */
 export interface Call {
   readonly operation: Operation;
   readonly settings: Settings;
@@ -74,9 +84,9 @@ export interface Call {
   /** The body as JSON text. Left out: none. */
   readonly text?: string;
   readonly body?: unknown;
-  /** What the body is made of, where that is known. */
+  /** The fields of the body, if known. */
   readonly fields?: Fields;
-  /** Never shown, whatever the service echoes. */
+  /** Never shown, even if the service echoes them. */
   readonly secrets: readonly string[];
   readonly signal: AbortSignal;
   /** Token of the last attempt. */
@@ -96,7 +106,7 @@ const queryText = (query: CallOptions["query"] = {}): string => {
  */
 export const callOf = (parts: TokenParts, operation: Operation, options: CallOptions): Call => {
   const { settings, signal } = parts;
-  // First of all: a bad id must not get any further.
+  // Checked first: a bad id must not get any further.
   const path = pathOf(operation.template, options.id);
   const { body, fields } = options;
   return {
@@ -118,7 +128,7 @@ export const callOf = (parts: TokenParts, operation: Operation, options: CallOpt
 /**
  * The path of an operation below the base address: `/channels/{id}` and an id give `/channels/4f…`.
  *
- * @throws ConversationError `ID_INVALID` where the id is not allowed, is missing or is not wanted
+ * @throws ConversationError `ID_INVALID` if the id is invalid, missing or not expected
  */
 export const pathOf = (template: string, id?: string): string => {
   const wanted = template.includes("{id}");
@@ -131,7 +141,9 @@ export const pathOf = (template: string, id?: string): string => {
   return path;
 };
 
-/** The second line of defence: what the address parser makes of the path must still fit the template. */
+/**
+ * The second line of defense: the path as the URL parser resolves it must still fit the template.
+ */
 const assertShape = (template: string, path: string): void => {
   const { pathname } = new URL(path, "http://service.invalid");
   const [seen, wanted] = [pathname, template].map((text) => text.split("/").slice(1));
@@ -142,7 +154,7 @@ const assertShape = (template: string, path: string): void => {
   );
 };
 
-/** What is known of the effect where the service may have acted: reading has none. */
+/** The possible effect if the service may have acted: a read has none. */
 const possibleEffect = ({ operation }: Call): Effect =>
   operation.method === "GET" ? "none" : "unknown";
 
@@ -161,24 +173,27 @@ const callError = (
     effect,
   );
 
-/** The caller gave up before anything was sent, or while only a read was under way. */
+/** The caller gave up before anything was sent, or while only a read was in progress. */
 export const givenUp = (call: Call): ConversationError =>
   callError(call, "CANCELLED", "was given up. Nothing was changed.");
 
 /** A token in use. */
 export interface AccessToken {
   readonly value: string;
-  /** Counts the tokens of this process, so that a refused token is distinguished from its successor. */
+  /**
+   * Numbers the tokens of this process, so that a refused token can be distinguished from its
+   * successor.
+   */
   readonly generation: number;
   readonly scopes?: readonly string[];
-  /** On the monotonic clock, in milliseconds: not used from then on. */
+  /** Time on the monotonic clock, in milliseconds, from which the token is not used anymore. */
   readonly usableUntil: number;
 }
 
-/** What every call of one connection shares. */
+/** The parts that every call of one connection shares. */
 export interface TokenParts {
   readonly settings: Settings;
-  /** The client's credentials, in every form that no message may show. */
+  /** The client's credentials, in every form that messages must not show. */
   readonly secrets: readonly string[];
   readonly transport: Transport;
   readonly pace: Pace;
@@ -191,36 +206,39 @@ export interface TokenParts {
   readonly signal: AbortSignal;
 }
 
-/** What the service answered to a call that it accepted (2xx). */
+/** The service's answer to a call that it accepted (2xx). */
 export interface Answer {
   /** HTTP status: 200 to 299. */
   readonly status: number;
-  /** The JSON value; undefined where there is no body, or where the body of a PUT, PATCH or DELETE breaks off. */
+  /**
+   * The JSON value; undefined if there is no body, or if the body of a PUT, PATCH or DELETE is cut
+   * off.
+   */
   readonly body: unknown;
 }
 
-/** An answer, and what can be learnt from it besides. */
+/** An answer, and what else can be learned from it. */
 export interface DatedAnswer extends Answer {
-  /** When it was made by the service's clock, in milliseconds since 1970. Left out: it does not say. */
+  /** When it was created by the service's clock, in milliseconds since 1970. Left out: unknown. */
   readonly date?: number;
   /** Length of its body. */
   readonly bytes: number;
 }
 
-/** A call with the token that it was sent with, and what came back. */
+/** A call with its token, and the response. */
 export interface Exchange {
   readonly call: Call;
   readonly response: HttpResponse;
 }
 
-/** An id at the very start of a body that cannot be read to its end. */
+/** An id at the very start of a body that cannot be read completely. */
 const leadingId = /^\s*\{\s*"id"\s*:\s*"([^"\\]{1,128})"/;
 
-/** Where the answer to a PUT, PATCH or DELETE breaks off, its status says all that callers want to know. */
+/** If the answer to a PUT, PATCH or DELETE is cut off, its status is all that callers need. */
 const needsBody = ({ operation }: Call): boolean =>
   operation.method === "GET" || operation.method === "POST";
 
-/** The error where not even the head of an answer came. */
+/** The error if not even the head of an answer arrived. */
 export const unanswered = (call: Call, failure: TransportFailure): ConversationError => {
   const effect = failure.sent ? possibleEffect(call) : "none";
   if (call.signal.aborted && effect === "none") return givenUp(call);
@@ -228,7 +246,10 @@ export const unanswered = (call: Call, failure: TransportFailure): ConversationE
   return callError(call, code, `failed: ${text}.`, details, effect);
 };
 
-/** The error about an accepted call whose answer is damaged; what a POST made, the answer may still show. */
+/**
+ * The error about an accepted call whose answer is damaged; the answer may still show what a POST
+ * created.
+ */
 const damaged = (
   { call, response }: Exchange,
   code: ConversationError["code"],
@@ -257,7 +278,8 @@ const parsed = (exchange: Exchange): unknown => {
     return parseJson(response.text);
   } catch {
     if (response.broken) return undefined;
-    // A page in front of the service may answer in its place: its status says nothing of the call.
+    // A proxy in front of the service may answer instead of it: its status says nothing about the
+    // call.
     const what = "its answer is not JSON. Check that the base address is the service's own";
     throw damaged(exchange, "BAD_RESPONSE", what);
   }
@@ -280,7 +302,10 @@ export const answerOf = (exchange: Exchange): DatedAnswer => {
 
 const mostNotes = 30;
 
-/** A note names the wrong attribute; the id that was sent there shows which object was meant. */
+/**
+ * The service's note names the wrong attribute; the id that was sent in it shows which object was
+ * meant.
+ */
 const noteOf = (
   { body, fields }: Call,
   { key, value }: JsonObject,
@@ -301,7 +326,10 @@ const notesOf = (
     .map((note) => noteOf(call, note, shown))
     .filter(({ key, value }) => key !== "" || value !== "");
 
-/** What the service says about a refusal, made fit for messages (specification §7, public reference). */
+/**
+ * The service's explanation of a refusal, made safe for messages (specification §7, public
+ * reference).
+ */
 const detailsOf = (call: Call, response: HttpResponse): ErrorDetails => {
   const body = jsonIn(response.text);
   const shown = (value: unknown): string =>
@@ -316,7 +344,7 @@ const detailsOf = (call: Call, response: HttpResponse): ErrorDetails => {
   });
 };
 
-/** Which scope is missing, as far as the token address said what it granted. */
+/** Names the missing scope, as far as the token address reported what it granted. */
 const scopeAdvice = ({ operation, settings, token }: Call): string => {
   if (operation.scopes.length === 0) return "Check what the client application may do.";
   const wanted = operation.scopes.join(" or ");
@@ -334,7 +362,10 @@ const scopeAdvice = ({ operation, settings, token }: Call): string => {
 const unauthorizedAdvice = ({ settings: { profile } }: Call): string =>
   `The token was fetched a moment ago. Check that ${settingLabel("baseUrl", profile)} and ${settingLabel("tokenUrl", profile)} belong to the same tenant.`;
 
-/** What a missing object means, its caller knows; a collection is missing only at a wrong address. */
+/**
+ * Only the caller knows what a missing object means; a collection is missing only at a wrong
+ * address.
+ */
 const absenceAdvice = ({ operation, settings }: Call): string =>
   operation.template.includes("{id}") ? "" : ` ${addressAdvice(settings)}`;
 
@@ -375,7 +406,9 @@ const longestPath = 200;
 const stepsOf = (path: string): readonly string[] =>
   path.split(/[.[\]/]+/).filter((step) => step !== "" && step !== "$");
 
-/** The id at a place of the service's JSON; a reference ends there, or at the `id` of its object. */
+/**
+ * The id at a place in the service's JSON; a reference ends there, or at the `id` of its object.
+ */
 const idAt = (field: Field, value: unknown, steps: readonly string[]): unknown => {
   const [step = "", ...rest] = steps;
   switch (field.type) {
@@ -399,8 +432,8 @@ const idAt = (field: Field, value: unknown, steps: readonly string[]): unknown =
 };
 
 /**
- * What was sent at a path that the service names, where the definition says that it is the id of another
- * object; undefined for everything else, which nobody can know not to be a secret.
+ * The value sent at a path that the service names, if the definition declares it as the id of
+ * another object; undefined for everything else, because it may be a secret.
  */
 const sentId = (fields: Fields, body: unknown, path: string): string | undefined => {
   if (path.length > longestPath) return undefined;
@@ -412,7 +445,10 @@ const lettersOf = (text: string): string => text.replace(/[^\p{L}\p{N}]+/gu, " "
 
 const withoutStop = (text: string): string => text.replace(/\.$/, "");
 
-/** What the service said, as messages quote it: `(400, 400-143: A required attribute is missing; name: missing)`. */
+/**
+ * The service's explanation, as messages quote it: `(400, 400-143: A required attribute is missing;
+ * name: missing)`.
+ */
 const serviceQuote = (details: ErrorDetails): string => {
   const { status, serviceCode, serviceMessage = "", serviceNotes = [] } = details;
   const sentences = new Map([
@@ -421,7 +457,7 @@ const serviceQuote = (details: ErrorDetails): string => {
   for (const { key, value, sent } of serviceNotes) {
     const said = withoutStop([key, value].filter(Boolean).join(": "));
     const named = key && sent ? `${key} (${sent})` : key;
-    // Notes often say the message once more.
+    // Notes often repeat the message.
     sentences.set(lettersOf(said), withoutStop([named, value].filter(Boolean).join(": ")));
   }
   const words = [...sentences.values()].filter(Boolean).join("; ");
@@ -431,16 +467,16 @@ const serviceQuote = (details: ErrorDetails): string => {
 
 const httpDate = /^\w{3}, \d{2} \w{3} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
-/** A clock that is before this was never set. */
+/** A clock that shows an earlier time was never set. */
 const earliest = Date.UTC(2000, 0, 1);
 
-/** How long an answer lay in a cache on the way (`Age`, RFC 9111 §5.1), in milliseconds. */
+/** How long an answer was in a cache (`Age`, RFC 9111 §5.1), in milliseconds. */
 const ageOf = (age: unknown): number =>
   typeof age === "string" && /^\d{1,10}$/.test(age) ? Number(age) * 1000 : 0;
 
 /**
- * What time it was at the service when an answer came, by its headers Date (RFC 9110 §6.6.1) and Age:
- * milliseconds since 1970. Undefined where the Date cannot be believed.
+ * The time at the service when an answer arrived, by its headers Date (RFC 9110 §6.6.1) and Age:
+ * milliseconds since 1970. Undefined if the Date is not credible.
  */
 const dateOf = ({ headers: { date, age } }: HttpResponse): number | undefined => {
   if (typeof date !== "string" || !httpDate.test(date)) return undefined;
@@ -453,13 +489,16 @@ export interface ServiceTime {
   /** Learns from the Date header of an answer. */
   learn(response: HttpResponse): void;
   /**
-   * Milliseconds since 1970: this machine's time as long as no answer showed another. Undefined if that
-   * clock was never set.
+   * Milliseconds since 1970: this machine's time until an answer shows another. Undefined if this
+   * machine's clock was never set.
    */
   now(): number | undefined;
 }
 
-/** This machine's wall clock, set right by the last answer that gave the time; good to about a second. */
+/**
+ * This machine's wall clock, corrected by the last answer that gave the time; accurate to about a
+ * second.
+ */
 export const serviceTime = (clock: Clock): ServiceTime => {
   let ahead: number | undefined;
   return {

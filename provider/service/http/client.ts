@@ -28,16 +28,19 @@ import {
 } from "./transport.js";
 
 /**
- * Calls an operation: waits for its turn, signs in, repeats what may be repeated.
+ * Calls an operation: waits for its turn, signs in, and repeats the call if that is allowed.
  *
  * @throws ConversationError for every failure
  */
 export type Request = (operation: Operation, options?: CallOptions) => Promise<Answer>;
 
-/** The same with what can be learnt besides. */
+/** The same, with what else can be learned from the answer. */
 export type DatedRequest = (operation: Operation, options?: CallOptions) => Promise<DatedAnswer>;
 
-/** The same attempt for each repeat: where an earlier one may have acted, no later failure says that nothing was done. */
+/**
+ * The same attempt for each repeat: if an earlier one may have acted, no later failure claims that
+ * nothing was done.
+ */
 const keepUnknownEffect = <T>(attempt: () => Promise<T>): (() => Promise<T>) => {
   let mayHaveActed = false;
   return async () => {
@@ -54,7 +57,10 @@ const keepUnknownEffect = <T>(attempt: () => Promise<T>): (() => Promise<T>) => 
   };
 };
 
-/** A call goes down through the policies: repeat, wait for a turn, sign in, send; its answer is read once. */
+/**
+ * Passes a call through the policies: repeat, wait for a turn, sign in, send; its answer is read
+ * once.
+ */
 export const datedRequest =
   (parts: ClientParts): DatedRequest =>
   async (operation, options = {}) => {
@@ -67,7 +73,7 @@ export const datedRequest =
     );
   };
 
-/** As {@link datedRequest}, with no more than status and body. */
+/** Like {@link datedRequest}, with only status and body. */
 export const serviceRequest = (parts: ClientParts): Request => {
   const dated = datedRequest(parts);
   return async (operation, options) => {
@@ -76,7 +82,10 @@ export const serviceRequest = (parts: ClientParts): Request => {
   };
 };
 
-/** Sends a call, in its turn, with a token; one that is refused (401) is followed once by a new one. */
+/**
+ * Sends a call, in its turn, with a token; if that is refused (401), sends it once more with a new
+ * one.
+ */
 const authorized = async (parts: ClientParts, call: Call): Promise<Exchange> => {
   const first = await paced(parts, call, () => parts.tokens.current());
   const { token } = first.call;
@@ -85,7 +94,7 @@ const authorized = async (parts: ClientParts, call: Call): Promise<Exchange> => 
   return { ...again, call: { ...again.call, secrets: [...again.call.secrets, token.value] } };
 };
 
-/** @param choose A token, after the wait, which may be longer than the life of a token. */
+/** @param choose chooses a token after the wait, which may be longer than the life of a token */
 const paced = async (
   parts: ClientParts,
   call: Call,
@@ -101,7 +110,7 @@ const paced = async (
   return { call: signed, response };
 };
 
-/** A shared promise goes on without the caller who gives up waiting for it. */
+/** A shared promise continues without a caller who gives up waiting for it. */
 const unlessGivenUp = <T>(promise: Promise<T>, call: Call): Promise<T> =>
   new Promise((resolve, reject) => {
     const { signal } = call;
@@ -111,10 +120,10 @@ const unlessGivenUp = <T>(promise: Promise<T>, call: Call): Promise<T> =>
     promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", giveUp));
   });
 
-/** What all calls of one connection share. */
+/** The parts that all calls of one connection share. */
 interface ClientParts extends TokenParts {
   readonly tokens: AccessTokens;
-  /** Called with every answer of the service, whatever its status. */
+  /** Called with every answer of the service, with any status. */
   readonly onAnswer?: (response: HttpResponse) => void;
 }
 
@@ -154,24 +163,24 @@ export const defaultRetryLimits: RetryLimits = {
 
 interface RetryOptions {
   readonly limits?: Partial<RetryLimits>;
-  /** Ends the pauses, never an attempt that is under way. */
+  /** Ends the pauses, but no attempt in progress. */
   readonly signal?: AbortSignal | undefined;
   readonly clock?: Clock;
   readonly onRepeat?: OnRepeat | undefined;
 }
 
-/** What was answered with something that cannot be read is sent again twice at most. */
+/** A call whose answer cannot be read is repeated twice at most. */
 const unreadableRetries = 2;
 
 /**
- * Whether a call may be sent again: only where a repeat cannot do harm. A POST or PATCH is repeated
- * only if the failed attempt surely had no effect.
+ * Whether a call may be repeated: only if a repeat can do no harm. A POST or PATCH is repeated only
+ * if the failed attempt certainly had no effect.
  *
  * @param failures how often the call has failed so far
  */
 export const mayRepeat = (endpoint: Endpoint, error: unknown, failures: number): boolean => {
   if (!isConversationError(error) || error.details.permanent) return false;
-  // A failed token call inside this one has had its own repeats.
+  // A failed token call inside this one has already been repeated.
   if (error.details.template !== endpoint.template) return false;
   switch (error.code) {
     case "BAD_RESPONSE":
@@ -191,8 +200,8 @@ const cancelled = (): ConversationError =>
   new ConversationError("CANCELLED", "The call was given up before it was sent. Nothing was sent.");
 
 /**
- * What the caller gets when the signal ended the repeats: an answer that came all the same is never
- * thrown away, and neither is a failure that may have had an effect.
+ * The result for the caller when the signal ended the repeats: an answer that arrived anyway is
+ * never discarded, and neither is a failure that may have had an effect.
  */
 const afterAbort = <T>(last: Outcome<T> | undefined): T => {
   if (last === undefined) throw cancelled();
@@ -215,7 +224,7 @@ export const withRetry = async <T>(
   if (signal?.aborted) throw cancelled();
   const all = { ...defaultRetryLimits, ...limits };
   const began = clock.now();
-  // The first attempt may wait long for its turn, so the time allowed is counted from its failure.
+  // The first attempt may wait long for its turn, so the allowed time starts at its failure.
   let failedAt: number | undefined;
   let last: Outcome<T> | undefined;
   const once = async (): Promise<T> => {
@@ -250,7 +259,7 @@ export const withRetry = async <T>(
   }
 };
 
-/** @param attemptMs what one attempt takes */
+/** @param attemptMs duration of one attempt */
 const longestRepeats = (limits: RetryLimits, attemptMs: number): number => {
   const { retries, minTimeoutMs, maxTimeoutMs, maxRetryTimeMs } = limits;
   const pauses = Array.from({ length: retries }, (_, repeat) =>
@@ -264,7 +273,10 @@ const longestRepeats = (limits: RetryLimits, attemptMs: number): number => {
 interface AccessTokens {
   /** The token in use; fetched if there is none or if it is about to expire. */
   current(): Promise<AccessToken>;
-  /** A token other than the one the service has just refused; all who were refused share one fetch. */
+  /**
+   * A token other than the one that the service has just refused; all refused callers share one
+   * fetch.
+   */
   after(refused: AccessToken): Promise<AccessToken>;
   /** The last token, if any was fetched. */
   readonly last: AccessToken | undefined;
@@ -274,16 +286,19 @@ const assumedLifetimeS = 300;
 
 const longestMarginMs = 60_000;
 
-/** A token is given up 60 s before it expires, or a tenth of its life where that is shorter. */
+/**
+ * A token is used until 60 s before it expires, or until a tenth of its life is left if that is
+ * shorter.
+ */
 const usableMs = (expiresIn = assumedLifetimeS): number => {
   const lifetimeMs = expiresIn * 1000;
   return lifetimeMs - Math.min(longestMarginMs, lifetimeMs / 10);
 };
 
 /**
- * Keeps one token, judged by the lifetime it was granted with and the monotonic clock.
+ * Keeps one token, judged by its granted lifetime and the monotonic clock.
  *
- * @param fetchGrant asks the token address; its failures reach everybody who waits
+ * @param fetchGrant calls the token address; its failures reach every waiting caller
  */
 const accessTokens = (fetchGrant: () => Promise<TokenGrant>, clock: Clock): AccessTokens => {
   let last: AccessToken | undefined;
@@ -315,7 +330,7 @@ const accessTokens = (fetchGrant: () => Promise<TokenGrant>, clock: Clock): Acce
   return {
     current: async () => usable() ?? shared(),
     after: async (refused) => {
-      // Nobody else should try the refused one while its successor is on the way.
+      // Nobody else should try the refused one while its successor is being fetched.
       if (last?.generation === refused.generation)
         last = { ...last, usableUntil: Number.NEGATIVE_INFINITY };
       const successor = usable();
@@ -327,13 +342,13 @@ const accessTokens = (fetchGrant: () => Promise<TokenGrant>, clock: Clock): Acce
   };
 };
 
-/** A token too many does no harm, so every passing failure may be repeated. */
+/** An extra token does no harm, so every temporary failure may be repeated. */
 const mayAskAgain = (error: unknown): boolean =>
   isConversationError(error, "UNREACHABLE", "TIMED_OUT", "UNAVAILABLE") && !error.details.permanent;
 
 /**
- * What goes wrong inside the transport may quote the credentials. The effect is `none` throughout: the
- * operation that wants the token was not sent.
+ * Errors from the transport may quote the credentials. The effect is always `none`: the operation
+ * that needs the token was not sent.
  */
 const tokenFailure = ({ settings, secrets }: TokenParts, error: unknown): unknown => {
   if (!(error instanceof TransportFailure)) return foreignError(error, secrets);
@@ -371,13 +386,13 @@ export const tokenSource = (parts: TokenParts): AccessTokens => {
 /** A token as the token address granted it. */
 export interface TokenGrant {
   readonly accessToken: string;
-  /** Seconds, counted from receipt. Left out: the token address did not say. */
+  /** Seconds, counted from receipt. Left out: the token address did not report it. */
   readonly expiresIn?: number;
-  /** Scopes granted, where the token address says. */
+  /** Granted scopes, if the token address names them. */
   readonly scopes?: readonly string[];
 }
 
-/** How the token call is named in messages, waits and statistics. */
+/** The name of the token call in messages, waits and statistics. */
 export const tokenEndpoint: Endpoint = { method: "POST", template: "token address" };
 
 /** The token call: client credentials as form fields (public reference). */
@@ -396,7 +411,7 @@ export const tokenRequest = (
   }).toString(),
 });
 
-/** What to look at first, by OAuth error code (RFC 6749 §5.2). */
+/** The settings to check first, by OAuth error code (RFC 6749 §5.2). */
 const suspects: Readonly<Record<string, readonly SettingKey[]>> = {
   invalid_client: ["clientId", "clientSecret"],
   invalid_scope: ["scope"],
@@ -424,7 +439,7 @@ const fail = (
 
 const refused = (settings: Settings, { status, text }: HttpResponse): ConversationError => {
   const body = jsonIn(text);
-  // A service that echoes the credential as its error code must not get it into a message.
+  // A service may echo the credential as its error code: it must not get into a message.
   const error = shownText(oauthError(body), clientSecrets(settings));
   const description = oauthText(body, settings);
   const keys = suspects[error] ?? fallbackSuspects;
@@ -471,7 +486,7 @@ export const grantOf = (settings: Settings, response: HttpResponse): TokenGrant 
   if (response.status < 200 || response.status > 299) throw failed(settings, response);
   const body = jsonIn(response.text);
   const token = isObject(body) ? body.access_token : undefined;
-  // Anything else would not fit into a header.
+  // Other characters are not allowed in a header.
   if (!isObject(body) || typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token)) {
     throw fail(
       "BAD_RESPONSE",

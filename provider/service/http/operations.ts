@@ -11,15 +11,15 @@ export const scopes = {
 
 export type Scope = (typeof scopes)[keyof typeof scopes];
 
-/** What is asked for where no scope is configured: all four. */
+/** The scopes requested if none are configured: all four. */
 export const defaultScopes: readonly Scope[] = Object.values(scopes);
 
 export const isScope = (name: string): name is Scope =>
   defaultScopes.some((known) => known === name);
 
 /**
- * The scopes of the service among those that a token address names. Undefined where it names none of
- * them: one with words of its own says nothing of what is granted.
+ * The scopes of the service among those that a token address names. Undefined if it names none of
+ * them: an address with its own vocabulary says nothing about what is granted.
  */
 export const knownScopes = (named: readonly string[] = []): readonly Scope[] | undefined => {
   const granted = named.filter(isScope);
@@ -35,7 +35,7 @@ const notIdempotent: readonly Method[] = ["POST", "PATCH"];
 export const isIdempotent = ({ method }: { readonly method: Method }): boolean =>
   !notIdempotent.includes(method);
 
-/** What a rate bucket is named after: the method and the path template (specification §8.1 rule 1). */
+/** The identity of a rate bucket: method and path template (specification §8.1 rule 1). */
 export interface Endpoint {
   readonly method: Method;
   /** Path below the base address, such as `/channels/{id}`. */
@@ -44,11 +44,11 @@ export interface Endpoint {
 
 /** One operation of the service (specification §4). */
 export interface Operation extends Endpoint {
-  /** What it does, for messages and docs, such as `list channels`. */
+  /** A description for messages and docs, such as `list channels`. */
   readonly title: string;
-  /** Any one of these is enough. */
+  /** Any one of these is sufficient. */
   readonly scopes: readonly Scope[];
-  /** Whether the plan's standard rate holds or the special one (specification §8.2). */
+  /** Whether the plan's standard rate or the special one applies (specification §8.2). */
   readonly rate: "standard" | "special";
 }
 
@@ -84,13 +84,13 @@ export const setUpOperation = (definition: Definition, action: SetUpAction): Ope
   };
 };
 
-/** The endpoints of some of a kind's operations, as messages and statistics name them. */
+/** The endpoints of the given operations of a kind, as messages and statistics name them. */
 export const endpointNames = (
   definition: Definition,
   actions: readonly SetUpAction[],
 ): readonly string[] => actions.map((action) => endpointName(setUpOperation(definition, action)));
 
-/** The operations that an account is used with (specification §4.2). */
+/** The operations for using an account (specification §4.2). */
 export const runtimeOperations = {
   sendMessage: {
     method: "POST",
@@ -129,11 +129,11 @@ export const runtimeOperations = {
   },
 } as const satisfies Readonly<Record<string, Operation>>;
 
-/** Every operation of the service: five for each kind, then the runtime ones. */
+/** Every operation of the service: five per kind, then the runtime operations. */
 export const allOperations = (): readonly Operation[] => [
   ...resources.flatMap((kind) => setUpActions.map((action) => setUpOperation(kind, action))),
   ...Object.values(runtimeOperations),
 ];
 
-/** `GET /channels/{id}`: how an endpoint is named in messages and statistics. */
+/** `GET /channels/{id}`: the name of an endpoint in messages and statistics. */
 export const endpointName = ({ method, template }: Endpoint): string => `${method} ${template}`;

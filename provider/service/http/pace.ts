@@ -3,12 +3,12 @@ import type { Endpoint } from "./operations.js";
 import type { HttpResponse } from "./transport.js";
 
 /**
- * The seam where pacing sits: decides when `attempt` may be made, and makes it again for as long as
- * the answer is 429. Gives back the first other answer; failures of `attempt` pass through.
+ * The interface for pacing: decides when `attempt` may be made, and repeats it as long as the
+ * answer is 429. Returns the first other answer; failures of `attempt` pass through.
  *
- * The attempt itself runs outside of any queue. `signal` ends the waiting, never an attempt.
+ * The attempt itself runs outside any queue. `signal` ends the waiting, never an attempt.
  *
- * @throws ConversationError `THROTTLED` when the time allowed is over, `CANCELLED` on the signal
+ * @throws ConversationError `THROTTLED` when the allowed time is over, `CANCELLED` on the signal
  */
 export type Pace = (
   endpoint: Endpoint,
@@ -18,28 +18,31 @@ export type Pace = (
 
 /** A wait that has just begun on one endpoint. */
 export interface Wait extends Endpoint {
-  /** Calls that wait there, the refused one included. */
+  /** Calls waiting there, including a refused one. */
   readonly queued: number;
-  /** Those of them that go before this call. */
+  /** The number of them that go before this call. */
   readonly ahead: number;
   readonly waitMs: number;
   /** Time between two calls there, in milliseconds. */
   readonly periodMs: number;
-  /** How it stands with the first of them, where the service has refused it already. */
+  /** The state of the first of them, if the service has already refused it. */
   readonly refused?: Refused;
 }
 
-/** A call that is refused for its rate and tries again. */
+/** A call that was refused for its rate and is being repeated. */
 export interface Refused {
   /** Time since its first refusal, in milliseconds. */
   readonly forMs: number;
   /** Time left before it fails, in milliseconds. */
   readonly leftMs: number;
-  /** The wait that the service asks for, such as `999999999 s`, where it is longer than is believed. */
+  /** The wait that the service requests, such as `999999999 s`, if it is longer than we accept. */
   readonly asks?: string;
 }
 
-/** `1 min 15 s left for POST /channels, 12 calls queued`: the number first, as rows are cut at their end. */
+/**
+ * `1 min 15 s left for POST /channels, 12 calls queued`: the number comes first, because rows are
+ * cut off at their end.
+ */
 export const waitText = ({ method, template, queued, waitMs, refused }: Wait): string => {
   const calls = `${queued} ${queued === 1 ? "call" : "calls"} queued`;
   const asked = refused?.asks === undefined ? "" : `; the service asks for ${refused.asks}`;
@@ -58,26 +61,27 @@ export const refusedText = ({ method, template }: Wait, { leftMs, asks }: Refuse
 type Headers = HttpResponse["headers"];
 
 /**
- * Longest wait that a service is believed, in milliseconds: 16 periods of the lowest rate. A bucket
- * gives a token back within one, so what asks for more is a mistake, or nothing that a run can wait for.
+ * The longest Retry-After that is accepted, in milliseconds: 16 periods of the lowest rate. A
+ * bucket gives a token back within one period, so a longer wait is a mistake, or longer than a run
+ * can wait.
  */
 export const longestRetryAfterMs = 100_000;
 
-/** The forms in which the header may be written (RFC 9110 §10.2.3 and §5.6.7), and two that occur besides. */
+/** The header's permitted formats (RFC 9110 §10.2.3 and §5.6.7), and two others that occur. */
 const forms = {
   seconds: /^\d+(\.\d+)?$/,
-  /** With the name of a day in front, or as ISO 8601. */
+  /** With the name of a day before it, or as ISO 8601. */
   date: /^([A-Z][a-z]{2,8},? [\w -]{3,20}|\d{4}-\d\d-\d\dT)\d\d:\d\d:\d\d[\w +.:-]{0,20}$/,
 } as const;
 
-/** How a value of the header is written; undefined where it says nothing that can be kept to. */
+/** The format of a header value; undefined if it contains nothing usable. */
 export const retryAfterForm = (value: string): "seconds" | "date" | undefined => {
   const text = value.trim();
   if (forms.seconds.test(text)) return "seconds";
   return forms.date.test(text) && !Number.isNaN(Date.parse(text)) ? "date" : undefined;
 };
 
-/** The old form of a date has no zone: it is GMT. */
+/** The old date format has no time zone: it is GMT. */
 const oldDate = /^[A-Z][a-z]{2} [A-Z]/;
 
 const dateOf = (text: string): number => Date.parse(oldDate.test(text) ? `${text} GMT` : text);
@@ -85,7 +89,7 @@ const dateOf = (text: string): number => Date.parse(oldDate.test(text) ? `${text
 const valuesOf = (headers: Headers, name: string): readonly string[] =>
   [headers[name] ?? []].flat().map((value) => value.trim());
 
-/** By the service's own clock if it gives the time, so that ours does not matter. */
+/** Uses the service's own clock if the headers give the time, so that ours does not matter. */
 const nowOf = (headers: Headers, wallMs: number): number => {
   const sentAt = Date.parse(valuesOf(headers, "date")[0] ?? "");
   return Number.isNaN(sentAt) ? wallMs : sentAt;
@@ -98,7 +102,7 @@ const shown = (seconds: string): string =>
     ? `${seconds.slice(0, mostDigits)}… s (${seconds.length} digits)`
     : `${seconds} s`;
 
-/** The longest wait that the header asks for; undefined where it asks for none. */
+/** The longest wait that the header requests; undefined if it requests none. */
 const askedFor = (headers: Headers, wallMs: number) => {
   const asked = valuesOf(headers, "retry-after").flatMap((text) => {
     const form = retryAfterForm(text);
@@ -110,19 +114,22 @@ const askedFor = (headers: Headers, wallMs: number) => {
 };
 
 /**
- * The wait that a Retry-After header asks for, in milliseconds: seconds or a date, the longest where it
- * is repeated, cut at {@link longestRetryAfterMs}. Undefined where there is no usable header.
+ * The wait that a Retry-After header requests, in milliseconds: seconds or a date, the longest if
+ * it is repeated, at most {@link longestRetryAfterMs}. Undefined if there is no usable header.
  */
 export const retryAfterMs = (headers: Headers, wallMs: number): number | undefined => {
   const asked = askedFor(headers, wallMs);
   return asked && Math.min(asked.ms, longestRetryAfterMs);
 };
 
-/** What the header asks for, as a message shows it: `30 s`, or a date. Undefined where it asks for no wait. */
+/**
+ * The requested wait, as a message shows it: `30 s`, or a date. Undefined if the header requests no
+ * wait.
+ */
 export const retryAfterText = (headers: Headers, wallMs: number): string | undefined =>
   askedFor(headers, wallMs)?.text;
 
-/** The same where it is longer than is believed. */
+/** The same if it is longer than we accept. */
 export const unbelievedRetryAfter = (headers: Headers, wallMs: number): string | undefined => {
   const asked = askedFor(headers, wallMs);
   return asked && asked.ms > longestRetryAfterMs ? asked.text : undefined;

@@ -16,22 +16,22 @@ export interface HttpRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Aborts the call, even when it is under way. */
+  /** Aborts the call, even if it is in progress. */
   readonly signal?: AbortSignal;
 }
 
-/** An answer whose head, at least, arrived in full. */
+/** An answer of which at least the head arrived in full. */
 export interface HttpResponse {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** What arrived of the body. */
+  /** The part of the body that arrived. */
   readonly text: string;
-  /** Why the body is not complete. Left out: it is. */
+  /** Why the body is incomplete. Left out: it is complete. */
   readonly broken?: Error;
 }
 
-/** No answer, not even its head. `cause` may quote what came over the wire: it is not for messages. */
+/** No answer, not even its head. `cause` may quote network data: do not show it in messages. */
 export class TransportFailure extends Error {
   override readonly name = "TransportFailure";
 
@@ -39,26 +39,29 @@ export class TransportFailure extends Error {
     /** False: not one byte of the request was written. */
     readonly sent: boolean,
     override readonly cause: unknown,
-    /** What the proxy did that the call went through. Left out: the failure is not the proxy's. */
+    /** What the proxy on the way did. Left out: the proxy did not cause the failure. */
     readonly proxy?: string,
   ) {
     super("no answer");
   }
 }
 
-/** Carries calls to the service and answers back: no retries, no redirects, no tokens. */
+/** Sends calls to the service and returns its answers: no retries, no redirects, no tokens. */
 export interface Transport {
-  /** Any status from 200 on is an answer, even with a broken body; all else is a {@link TransportFailure}. */
+  /**
+   * Any status from 200 on is an answer, even with a broken body; everything else is a {@link
+   * TransportFailure}.
+   */
   send(request: HttpRequest): Promise<HttpResponse>;
-  /** Ends all connections; calls under way fail. */
+  /** Closes all connections; calls in progress fail. */
   close(): Promise<void>;
 }
 
-/** Calls `expire` once after `ms`, unless the function it gives back was called before. */
+/** Calls `expire` once after `ms`, unless the returned function was called before. */
 export type Timer = (ms: number, expire: () => void) => () => void;
 
 export interface TransportOptions {
-  /** Longest time of one call, connection and body included, in milliseconds. Default: 60 000. */
+  /** Maximum time of one call, connection and body included, in milliseconds. Default: 60 000. */
   readonly callTimeoutMs?: number;
   /** Tests pass their own. */
   readonly timer?: Timer;
@@ -68,7 +71,7 @@ export interface TransportOptions {
 
 const callTimeoutMs = 60_000;
 
-/** A call under way keeps the process alive by its socket, not by its deadline. */
+/** A call in progress keeps the process alive through its socket, not through its deadline. */
 const systemTimer: Timer = (ms, expire) => {
   const handle = setTimeout(expire, ms).unref();
   return () => clearTimeout(handle);
@@ -104,10 +107,10 @@ const dispatchOptions = (request: HttpRequest, url: URL): Dispatcher.DispatchOpt
   ...(request.body === undefined ? {} : { body: request.body }),
 });
 
-/** Connections to one origin, at most: so many calls are under way together. */
+/** Maximum connections to one origin, and so the maximum number of calls in progress at once. */
 export const mostConnections = 8;
 
-/** Limits of a connection; the time for a whole call is bounded elsewhere. */
+/** Limits of a connection; the time of a whole call is limited elsewhere. */
 const limits = {
   connections: mostConnections,
   pipelining: 1,
@@ -115,7 +118,7 @@ const limits = {
   connect: { timeout: 10_000 },
   headersTimeout: 60_000,
   bodyTimeout: 30_000,
-  // A longer answer is refused: no collection or message of the service is near this size.
+  // A longer answer is refused: no collection or message of the service comes close to this size.
   maxResponseSize: 8 * 1024 * 1024,
 } as const satisfies Pool.Options & Agent.Options;
 
@@ -125,7 +128,7 @@ export interface Dispatchers {
   close(): Promise<void>;
 }
 
-/** Dispatchers that are made on first use, one for each key. */
+/** Dispatchers that are created on first use, one per key. */
 export const dispatchersBy = (
   keyOf: (url: URL) => string,
   make: (url: URL) => Promise<Dispatcher>,
@@ -140,26 +143,28 @@ export const dispatchersBy = (
     close: async () => {
       const closing = [...open.values()];
       open.clear();
-      // One that could not be made has nothing to close.
+      // A dispatcher that could not be created has nothing to close.
       for (const made of await Promise.allSettled(closing))
         if (made.status === "fulfilled") await made.value.destroy();
     },
   };
 };
 
-/** Of the HTTP client the pool alone: all of it takes 90 ms to load, this 24 (measured). */
+/**
+ * Only the pool of the HTTP client: the whole client takes 90 ms to load, the pool 24 (measured).
+ */
 const connectionPool = async (): Promise<typeof Pool> => {
   try {
     return (await import("undici/lib/dispatcher/pool.js")).default;
   } catch {
-    // Another release may keep it elsewhere.
+    // Another release may have it elsewhere.
     return (await import("undici")).Pool;
   }
 };
 
 /**
- * One pool of connections per origin, or one agent for all where a proxy is set. This machine is
- * never reached through a proxy. Idle connections do not keep the process alive.
+ * One pool of connections per origin, or one agent for all if a proxy is set. This machine is never
+ * reached through a proxy. Idle connections do not keep the process alive.
  */
 export const dispatchers = (environment: ProxyEnvironment): Dispatchers => {
   const proxy = proxyOf(environment);
@@ -173,7 +178,7 @@ export const dispatchers = (environment: ProxyEnvironment): Dispatchers => {
   );
 };
 
-/** What is known of an answer while it arrives. */
+/** The state of an answer while it arrives. */
 class Arrival {
   sent = false;
   #status: number | undefined;
@@ -189,7 +194,7 @@ class Arrival {
     this.#chunks.push(chunk);
   }
 
-  /** The answer so far; throws where there is none. */
+  /** The answer so far; throws if there is none. */
   answer(broken?: Error): HttpResponse {
     if (this.#status === undefined) throw new TransportFailure(this.sent, broken);
     return {
@@ -204,8 +209,8 @@ class Arrival {
 const errorOf = (cause: unknown): Error => (cause instanceof Error ? cause : new Error("aborted"));
 
 /**
- * Drives the dispatcher itself instead of its `request` method: only so can one see whether the
- * request was written at all, and keep the part of a broken answer that may hold an id.
+ * Uses the dispatcher directly instead of its `request` method: only this shows whether the request
+ * was written at all, and keeps the part of a broken answer that may contain an id.
  */
 const exchange = (
   pool: Dispatcher,
@@ -238,12 +243,12 @@ const exchange = (
     pool.dispatch(options, {
       onRequestStart: (controller) => {
         stop = (reason) => controller.abort(reason);
-        // Given up while it waited for a connection: it must not be written any more.
+        // Given up while it waited for a connection: it must not be written anymore.
         if (over) stop(over);
         else arrival.sent = true;
       },
       onResponseStart: (_controller, status, headers) => {
-        // 1xx says that an answer may follow (RFC 9110 §15.2), and is none itself.
+        // 1xx announces that an answer may follow (RFC 9110 §15.2), and is not one itself.
         if (status >= 200) arrival.head(status, headers);
       },
       onResponseData: (_controller, chunk) => arrival.add(chunk),
@@ -255,13 +260,15 @@ const exchange = (
 /** Where HTTP_PROXY, HTTPS_PROXY and NO_PROXY are looked up. */
 type ProxyEnvironment = Readonly<Record<string, string | undefined>>;
 
-/** Proxy settings as other tools read them, the lower-case name first; undefined where there is none. */
+/**
+ * Proxy settings as other tools read them, the lower-case name first; undefined if there are none.
+ */
 const proxyOf = (environment: ProxyEnvironment) => {
   const variable = (name: string) => environment[name.toLowerCase()] || environment[name];
   const httpProxy = variable("HTTP_PROXY");
   const httpsProxy = variable("HTTPS_PROXY");
   if (!httpProxy && !httpsProxy) return undefined;
-  // Empty texts on purpose: left out, the agent would look into the process's own environment.
+  // Empty texts are deliberate: without them, the agent would read the process's own environment.
   return {
     httpProxy: httpProxy ?? "",
     httpsProxy: httpsProxy ?? "",
@@ -269,7 +276,7 @@ const proxyOf = (environment: ProxyEnvironment) => {
   };
 };
 
-/** The address may hold a password: it is not shown, and neither is what was said of it. */
+/** The address may contain a password: neither it nor the parser's message is shown. */
 const unusable = (): ConversationError =>
   new ConversationError(
     "SETTINGS_INVALID",
@@ -278,7 +285,7 @@ const unusable = (): ConversationError =>
   );
 
 /**
- * Connections through a proxy, as the options say or, where they say nothing, the process's environment.
+ * Connections through a proxy, as given by the options or otherwise by the process's environment.
  *
  * @throws ConversationError `SETTINGS_INVALID` for an address that cannot be used
  */
@@ -291,19 +298,22 @@ export const proxyAgent = async (options: EnvHttpProxyAgent.Options): Promise<Di
   }
 };
 
-/** Where the environment names a proxy, as other tools read it: the lower-case name first. */
+/** The variables that may name a proxy, as other tools read them: the lower-case name first. */
 const variablesFor = (protocol: string): readonly string[] => {
   const http = ["http_proxy", "HTTP_PROXY"];
   return protocol === "http:" ? http : ["https_proxy", "HTTPS_PROXY", ...http];
 };
 
-/** The proxy that calls to an address go through, and the variable that holds it; undefined where they go straight. */
+/**
+ * The proxy for calls to an address, and the variable that contains it; undefined if they are sent
+ * directly.
+ */
 export const proxySetting = (environment: ProxyEnvironment, protocol = "https:") => {
   const variable = variablesFor(protocol).find((name) => environment[name]);
   return variable === undefined ? undefined : { variable, text: environment[variable] ?? "" };
 };
 
-/** A failure and what caused it; several addresses of one host fail as a group. */
+/** A failure and its causes; failures of several addresses of one host form a group. */
 const chainOf = (error: unknown, depth = 0): readonly unknown[] => {
   if (depth > 4 || typeof error !== "object" || error === null) return [];
   const inner = error instanceof AggregateError ? error.errors : [];
@@ -314,7 +324,7 @@ const chainOf = (error: unknown, depth = 0): readonly unknown[] => {
 const portOf = ({ port, protocol }: URL): number =>
   Number(port) || (protocol === "https:" ? 443 : 80);
 
-/** Whether one failure of a connection is about this address: the engine of Node names host or port. */
+/** Whether one connection failure is about this address: Node's HTTP client names host or port. */
 const isAbout = (failure: unknown, proxy: URL, target: URL): boolean => {
   const { hostname, port, message } = isObject(failure) ? failure : {};
   const text = failure instanceof Error ? failure.message : String(message ?? "");
@@ -327,7 +337,7 @@ const isAbout = (failure: unknown, proxy: URL, target: URL): boolean => {
 
 const refusedTunnel = /Proxy response \((\d{3})\)/;
 
-/** What a failed call says of the proxy that it went through; undefined where it is not the proxy's. */
+/** The proxy's part in a failed call; undefined if the proxy did not cause the failure. */
 export const proxyFailure = (
   error: unknown,
   target: URL,
@@ -347,14 +357,14 @@ export const proxyFailure = (
   return `${shown} cannot be reached${code}, so nothing was sent to ${target.host}`;
 };
 
-/** What to do about a proxy that fails. */
+/** Advice for a failing proxy. */
 export const proxyAdvice =
   "start or correct the proxy; where the service can be reached without it, name its host in NO_PROXY";
 
-/** What a failure of the connection means, in words for a message. */
+/** The meaning of a connection failure, in words for a message. */
 export interface ConnectionFault {
   readonly code: ConversationErrorCode;
-  /** What happened and what to check. Quotes nothing that came over the wire. */
+  /** What happened and what to check. Quotes no network data. */
   readonly text: string;
   readonly details: Pick<ErrorDetails, "permanent">;
 }
@@ -362,20 +372,23 @@ export interface ConnectionFault {
 const tlsCode =
   /^(ERR_TLS_|ERR_SSL_|EPROTO$|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH$|UND_ERR_PRX_TLS$)/;
 
-/** What stands there speaks something else than TLS: plain HTTP, most often. */
+/** The server does not speak TLS: most often it speaks plain HTTP. */
 const withoutTls = /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/;
 
 const timeouts: readonly string[] = ["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"];
 
 const codeOf = (cause: unknown): string => {
   if (typeof cause !== "object" || cause === null || !("code" in cause)) return "";
-  // Anything else would be a foreign text, which has no place in a message.
+  // Anything else would be a foreign text, which must not appear in a message.
   return typeof cause.code === "string" && /^[A-Z][A-Z0-9_]{1,63}$/.test(cause.code)
     ? cause.code
     : "";
 };
 
-/** The first telling code in the chain of causes; several addresses of one host fail as a group. */
+/**
+ * The first meaningful code in the chain of causes; failures of several addresses of one host form
+ * a group.
+ */
 const tellingCode = (cause: unknown, depth = 0): string => {
   const own = codeOf(cause);
   if (own !== "" || depth > 3 || typeof cause !== "object" || cause === null) return own;
@@ -406,7 +419,7 @@ const beforeSending = (code: string, host: string): ConnectionFault => {
   return passing("UNREACHABLE", `${what}${suffix}; check the address, the network and the proxy`);
 };
 
-/** Sorts a failure of the connection into the closed set of codes. */
+/** Maps a connection failure to the closed set of codes. */
 export const connectionFault = (
   { cause, sent, proxy }: Pick<TransportFailure, "cause" | "sent" | "proxy">,
   url: string,
