@@ -14,18 +14,21 @@ import type { HttpResponse } from "../service/http/transport.js";
 
 interface EndpointQueueOptions {
   readonly clock: Clock;
-  /** Longest time for one call to get through after its first refusal, in milliseconds. Default: one hour. */
+  /**
+   * Maximum time for one call to succeed after its first refusal, in milliseconds. Default: one
+   * hour.
+   */
   readonly totalMs?: number | undefined;
-  /** Shorter waits are not announced, in milliseconds. Default: 0, every wait is. */
+  /** Shorter waits are not announced, in milliseconds. Default: 0, every wait is announced. */
   readonly announcedMs?: number;
   /**
-   * A call has to wait; called again every 10 seconds with the time left, and sooner where it has become
-   * longer, in the caller's asynchronous context.
+   * A call has to wait; called again every 10 seconds with the time left, and sooner if it has
+   * become longer, in the caller's asynchronous context.
    */
   readonly onWait?: WaitListener | undefined;
 }
 
-/** One call on its way. */
+/** One call in the queue or in progress. */
 interface Call {
   /** Order of arrival; a refused call keeps its place. */
   readonly number: number;
@@ -33,7 +36,10 @@ interface Call {
   refusals: number;
   refusedAt: number;
   giveUpAt: number;
-  /** The wait that the service asks for, where it is longer than is believed, and since when it does. */
+  /**
+   * The wait that the service requests, if it is longer than we accept, and the time of its first
+   * request.
+   */
   asks?: { readonly text: string; readonly since: number };
 }
 
@@ -42,17 +48,17 @@ interface Waiting {
   readonly call: Call;
   readonly go: (admission: Admission) => void;
   readonly fail: (error: unknown) => void;
-  /** Runs in the asynchronous context of the caller, and so knows who waits. */
+  /** Runs in the asynchronous context of the caller, and so knows which call waits. */
   readonly listener: WaitListener | undefined;
 }
 
-/** A timer may ring so much too early, in milliseconds. */
+/** A timer may fire this much too early, in milliseconds. */
 const inexactMs = 1_000;
 
-/** Default time for a call to get through, in milliseconds. */
+/** Default maximum time for one call to succeed, in milliseconds. */
 const hourMs = 60 * 60_000;
 
-/** So often at least the head of the queue looks again, in milliseconds. */
+/** The head of the queue checks again at least this often, in milliseconds. */
 const longestSleepMs = 10_000;
 
 const aborted = (signal: AbortSignal): Promise<never> =>
@@ -81,7 +87,9 @@ const asksTooLong = (endpoint: Endpoint, asks: string): ConversationError =>
     { ...endpoint, status: 429 },
   );
 
-/** The calls of one endpoint, in order of arrival; the first one waits until the limiter lets it go. */
+/**
+ * The calls of one endpoint, in order of arrival; the first one waits until the limiter admits it.
+ */
 class EndpointQueue {
   readonly #endpoint: Endpoint;
   readonly #limiter: EndpointLimiter;
@@ -92,7 +100,10 @@ class EndpointQueue {
   #arrivals = 0;
   #isServing = false;
   #sleep: AbortController | undefined;
-  /** Answers so far: a change while the limiter was asked means that it is asked again. */
+  /**
+   * Number of answers so far: if it changes during a question to the limiter, the question is
+   * repeated.
+   */
   #answers = 0;
 
   constructor(endpoint: Endpoint, limiter: EndpointLimiter, options: EndpointQueueOptions) {
@@ -118,7 +129,10 @@ class EndpointQueue {
     }
   }
 
-  /** @throws ConversationError where a wait that nobody believes is asked for again, after the longest one that is */
+  /**
+   * @throws ConversationError if the service requests an unacceptable wait again, after the longest
+   * acceptable one
+   */
   #assertBelieved(call: Call, headers: HttpResponse["headers"]): void {
     const { clock } = this.#options;
     const text = unbelievedRetryAfter(headers, clock.wall());
@@ -127,7 +141,7 @@ class EndpointQueue {
     call.asks = { text, since };
     if (clock.now() - since < longestRetryAfterMs - inexactMs) return;
     const failure = asksTooLong(this.#endpoint, text);
-    // Those behind it would come to the same, one after the other.
+    // The calls behind it would fail in the same way, one after the other.
     for (const waiting of this.#waiting.splice(0)) waiting.fail(failure);
     throw failure;
   }
@@ -160,7 +174,7 @@ class EndpointQueue {
     });
   }
 
-  /** Lets the first call go when the limiter says so, again and again; comes to an end with the queue. */
+  /** Admits the first call when the limiter allows it, repeatedly, until the queue is empty. */
   async #serve(): Promise<void> {
     this.#isServing = true;
     try {
@@ -168,7 +182,7 @@ class EndpointQueue {
       for (let first = this.#first(); first; first = this.#first()) {
         const answers = this.#answers;
         const asked = this.#limiter.ask(slept);
-        // Those that may go at once are under way together.
+        // Calls that may go at once are sent in parallel.
         const turn = asked instanceof Promise ? await asked : asked;
         slept = undefined;
         if ("kind" in turn) this.#admit(turn);
@@ -181,7 +195,7 @@ class EndpointQueue {
     }
   }
 
-  /** The call whose turn is next; those whose time is over leave. */
+  /** The next call; calls whose time is over are removed. */
   #first(): Waiting | undefined {
     for (;;) {
       const first = this.#waiting[0];
@@ -203,7 +217,7 @@ class EndpointQueue {
     if (place >= 0) this.#waiting.splice(place, 1);
   }
 
-  /** Gives back what was slept in full; nothing where an answer came first. */
+  /** Returns the delay that was slept in full; undefined if an answer came first. */
   async #pause(delay: Delay): Promise<Slept | undefined> {
     const { clock } = this.#options;
     const { waitMs, mayEndEarly, at } = delay;
@@ -215,14 +229,14 @@ class EndpointQueue {
       await (Number.isFinite(waitMs) ? clock.sleep(ms, sleep.signal) : aborted(sleep.signal));
       return { ms, since: at };
     } catch {
-      // Woken by an answer, or because a caller has gone: the loop looks again.
+      // Woken by an answer, or because a caller has left: the loop checks again.
       return undefined;
     } finally {
       this.#sleep = undefined;
     }
   }
 
-  /** Reports to everyone who still has to wait for long. */
+  /** Reports to every call that still has a long wait. */
   #announce({ waitMs: firstMs, periodMs }: Delay): void {
     const { clock, announcedMs = 0 } = this.#options;
     const now = clock.now();
@@ -235,7 +249,7 @@ class EndpointQueue {
     }
   }
 
-  /** How it stands with the first call. */
+  /** The state of the first call if it was refused. */
   #refused(now: number): { readonly refused?: Refused } {
     const call = this.#waiting[0]?.call;
     if (!call || call.refusals === 0) return {};
@@ -246,7 +260,7 @@ class EndpointQueue {
     return { refused: { forMs, leftMs, asks: asks.text } };
   }
 
-  /** To the call that is first now: the one that was may have gone. */
+  /** Admits the call that is first now: the previous first one may have left. */
   #admit(admission: Admission): void {
     const first = this.#waiting.shift();
     if (first) first.go(admission);
@@ -268,12 +282,12 @@ class EndpointQueue {
 
   #wake(): void {
     this.#answers += 1;
-    // With a reason of its own no error is made for it.
+    // With an explicit reason, no error object is created.
     this.#sleep?.abort("woken");
   }
 }
 
-/** A queue for each endpoint, made when it is first called. */
+/** One queue per endpoint, created on its first call. */
 export const queuePerEndpoint = (
   limiterOf: (endpoint: Endpoint) => EndpointLimiter,
   options: EndpointQueueOptions,
@@ -291,16 +305,22 @@ export const queuePerEndpoint = (
   };
 };
 
-/** A wait that goes on as announced is announced again after so long, in milliseconds. */
+/** A wait that continues as announced is announced again after this time, in milliseconds. */
 const againMs = 10_000;
 
-/** Later than announced by more than this is news at once, in milliseconds: a refusal came between. */
+/**
+ * A delay beyond the announced wait by more than this is reported at once, in milliseconds: another
+ * refusal came.
+ */
 const toleratedMs = 1_000;
 
 /** Listens to one wait. */
 type WaitListener = (wait: Wait) => void;
 
-/** What callers hear of their waits: how long each is, now and then, and at once where it becomes longer. */
+/**
+ * The announcements of waits to callers: how long each wait is, at intervals, and at once if it
+ * becomes longer.
+ */
 class AnnouncedWaits {
   readonly #reported = new WeakMap<
     WaitListener,
@@ -308,7 +328,7 @@ class AnnouncedWaits {
   >();
 
   /**
-   * @param listener another one for each wait
+   * @param listener a different one for each wait
    * @param now in milliseconds of the clock that the wait is measured with
    */
   report(listener: WaitListener, wait: Wait, now: number): void {
@@ -320,30 +340,35 @@ class AnnouncedWaits {
   }
 }
 
-/** Leave to send one call now. */
+/** Permission to send one call now. */
 export interface Admission {
   /**
-   * `due`: its token came back at the limit's rate. `saved`: saved up before. `probe`: to find out
-   * whether more is saved up. `early`: to find out whether the rate is higher.
+   * `due`: its token came back at the limit's rate. `saved`: accumulated before. `probe`: to find
+   * out whether more have accumulated. `early`: to find out whether the rate is higher.
    */
   readonly kind: "due" | "saved" | "probe" | "early";
-  /** Counts the admissions of this process. */
+  /** Numbers the admissions of this process. */
   readonly number: number;
   /** The store's time, in milliseconds. */
   readonly at: number;
   /** Tokens that were due before. */
   readonly tokens: number;
-  /** `unprovedMs` of the bucket before this call, which proves nothing if it is refused. */
+  /**
+   * `unprovedMs` of the bucket before this call, restored if the call is refused and so proves
+   * nothing.
+   */
   readonly unprovedMs?: number;
 }
 
-/** Not now. */
+/** A refusal to send a call now. */
 export interface Delay {
-  /** Infinite: until an answer comes. */
+  /** Infinite: until an answer arrives. */
   readonly waitMs: number;
-  /** Time in which one token comes back: how much longer each further call waits, in milliseconds. */
+  /**
+   * Time in which one token comes back: the additional wait of each further call, in milliseconds.
+   */
   readonly periodMs: number;
-  /** An answer that is on its way may end the wait before. */
+  /** An expected answer may end the wait earlier. */
   readonly mayEndEarly: boolean;
   /** The store's time, in milliseconds. */
   readonly at: number;
@@ -356,38 +381,39 @@ export interface Slept {
   readonly since: number;
 }
 
-/** How a call ended. `ended`: without an answer, or it was never sent. */
+/** The outcome of a call. `ended`: without an answer, or never sent. */
 export type CallOutcome =
   | { readonly type: "accepted" | "ended" }
-  /** `askedMs`: pause that the service asks for, in milliseconds. */
+  /** `askedMs`: pause that the service requests, in milliseconds. */
   | { readonly type: "refused"; readonly askedMs?: number | undefined };
 
-/** Decides for one endpoint when calls go, and learns from how they end. */
+/** Decides for one endpoint when calls are sent, and learns from their outcomes. */
 export interface EndpointLimiter {
-  /** @param slept the last delay, where it was slept in full */
+  /** @param slept the last delay, if it was slept in full */
   ask(slept?: Slept): Admission | Delay | Promise<Admission | Delay>;
   ended(admission: Admission, outcome: CallOutcome): void | Promise<void>;
 }
 
 /**
- * An endpoint whose rate is not known: without a limit until it is refused.
+ * An endpoint with an unknown rate: unlimited until a call is refused.
  *
- * - `open`: calls go at once.
- * - `waiting`: one was refused; no call goes before the pause is over, then one.
- * - `recovering`: that one got through; 2, 3, 4 … calls may be under way together while they do.
+ * - `open`: calls are sent at once.
+ * - `waiting`: a call was refused; none is sent before the pause is over, then one.
+ * - `recovering`: that call succeeded; 2, 3, 4 … calls may be in progress at once while they
+ *   succeed.
  */
 interface BackOffState {
   readonly phase: "open" | "waiting" | "recovering";
   /** Time of this state, in milliseconds. */
   readonly at: number;
-  /** Time left of the pause, in milliseconds. */
+  /** Remaining time of the pause, in milliseconds. */
   readonly leftMs: number;
   readonly refusalsInRow: number;
   readonly underWay: number;
-  /** Calls that may be under way together while recovering. */
+  /** Maximum calls in progress at once while recovering. */
   readonly window: number;
   readonly admitted: number;
-  /** Calls up to this number were under way when one of them was refused. */
+  /** Calls up to this number were in progress when one of them was refused. */
   readonly heldAt: number;
 }
 
@@ -408,17 +434,17 @@ const firstPauseMs = 1_000;
 /** From 1 s to 16 s: 1, 2, 4 s are the specification's, and then as long again twice. */
 const mostDoublings = 4;
 
-/** More calls than this are hardly ever under way together: the endpoint is open again. */
+/** More calls than this are rarely in progress at once: the endpoint is open again. */
 const openWindow = 16;
 
-/** Time goes on, or stands still; what was slept counts. */
+/** Time advances or stands still; slept time counts. */
 const atTime = (state: BackOffState, now: number, sleptMs: number): BackOffState => {
   const passedMs = Math.max(now - state.at, sleptMs, 0);
   return { ...state, at: now, leftMs: Math.max(0, state.leftMs - passedMs) };
 };
 
 const accepted = (state: BackOffState, { number }: Admission): BackOffState => {
-  // Sent before the refusal: says nothing of the time after it.
+  // Sent before the refusal: says nothing about the time after it.
   if (state.phase === "open" || number <= state.heldAt) return state;
   const window = state.window + 1;
   const phase = window >= openWindow ? "open" : "recovering";
@@ -430,7 +456,7 @@ const refused = (
   { number }: Admission,
   askedMs: number | undefined,
 ): BackOffState => {
-  // Calls that were under way together are refused together: that is one refusal, not many.
+  // Calls that were in progress together are refused together: that is one refusal, not many.
   const isNew = number > state.heldAt;
   const refusalsInRow = state.refusalsInRow + (isNew ? 1 : 0);
   const doublings = Math.min(mostDoublings, refusalsInRow - 1);
@@ -439,7 +465,7 @@ const refused = (
   return { ...state, phase: "waiting", window: 1, refusalsInRow, leftMs, heldAt };
 };
 
-/** The limiter of an endpoint whose rate is not known, for this process alone. */
+/** The limiter of an endpoint with an unknown rate, for this process alone. */
 export class UnlimitedUntilRefused implements EndpointLimiter {
   readonly #clock: Pick<Clock, "now">;
   #state = openAtFirst;
@@ -464,7 +490,7 @@ export class UnlimitedUntilRefused implements EndpointLimiter {
 
   ended(admission: Admission, outcome: CallOutcome): void {
     const before = { ...this.#state, underWay: this.#state.underWay - 1 };
-    // A failed call frees its place like an accepted one: it was not refused.
+    // A failed call releases its slot like an accepted one: it was not refused.
     this.#state =
       outcome.type === "refused"
         ? refused(atTime(before, this.#clock.now(), 0), admission, outcome.askedMs)
@@ -473,8 +499,9 @@ export class UnlimitedUntilRefused implements EndpointLimiter {
 }
 
 /**
- * For rates that are not known: sends at once and, after a 429, holds back that one endpoint while
- * others go on. The wait is what Retry-After asks for, else 1, 2, 4, 8, 16 s (specification §8.1 rule 6).
+ * For unknown rates: sends at once and, after a 429, holds back that endpoint while others
+ * continue. The wait is what Retry-After requests, otherwise 1, 2, 4, 8, 16 s (specification §8.1
+ * rule 6).
  */
 export const waitOutRefusals = (options: EndpointQueueOptions): Pace =>
   queuePerEndpoint(() => new UnlimitedUntilRefused(options.clock), options);

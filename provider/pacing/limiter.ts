@@ -3,52 +3,55 @@ import type { Admission, CallOutcome, Delay, Slept } from "./endpoint-queue.js";
 import type { Kept } from "./shared-buckets.js";
 import type { PlanEvidence } from "./tenant-plan.js";
 
-/** What one process remembers of refusals on one endpoint. */
+/** What one process remembers about refusals on one endpoint. */
 interface Refusals {
-  /** Since a call got through. */
+  /** Refusals since a call last succeeded. */
   readonly inRow: number;
   /** Short pauses that may still be tried. */
   readonly shortLeft: number;
-  /** Calls that got through since the last refusal. */
+  /** Calls that succeeded since the last refusal. */
   readonly acceptedSince: number;
-  /** Ever. */
+  /** At any time. */
   readonly wasRefused: boolean;
 }
 
 const noRefusals: Refusals = { inRow: 0, shortLeft: 0, acceptedSince: 0, wasRefused: false };
 
-/** What one process keeps for itself. */
+/** The private state of one process. */
 export interface OwnState {
   readonly underWay: Readonly<Record<Admission["kind"], number>>;
   readonly admitted: number;
-  /** Numbers of the last probe, of the last call before calls were held back, and before any refusal. */
+  /**
+   * Numbers of the last probe, of the last call before calls were held back, and of the last call
+   * before any refusal.
+   */
   readonly lastProbe: number;
   readonly heldAt: number;
   readonly refusedAt: number;
-  /** Saved-up calls that may be under way together: 1, 2, 4, 8 while they get through. */
+  /** Maximum saved-up calls in progress at once: 1, 2, 4, 8 while they succeed. */
   readonly window: number;
-  /** The store's time of the last call that was no probe. */
+  /** The store's time of the last call other than a probe. */
   readonly takenAt: number;
-  /** Time that the last probe took, in milliseconds. */
+  /** Duration of the last probe, in milliseconds. */
   readonly roundTripMs: number;
-  /** The store's clock stood still for so long while this process slept, in milliseconds. */
+  /** How long the store's clock stood still while this process slept, in milliseconds. */
   readonly behindMs: number;
-  /** Since a pause: a call was answered, and tokens that were left of those there at first. */
+  /** Since a pause: whether a call was answered, and how many of the initial tokens are left. */
   readonly isAnswered: boolean;
   readonly tokensLeft: number | undefined;
   readonly refusals: Refusals;
-  /** Part of a period by which calls go out late, in the mean. */
+  /** Average lateness of calls, as a fraction of a period. */
   readonly lateness: number;
   readonly wasDoubted: boolean;
 }
 
-/** All that decides; `bucket` is shared with other processes. */
+/** Everything that a decision depends on; `bucket` is shared with other processes. */
 export interface LimiterState {
   readonly own: OwnState;
   readonly bucket: Bucket | undefined;
 }
 
-/** The next state, in which `bucket` is the very same value where nothing has to be kept, and what follows. */
+/** The next state and the result; `bucket` is the identical value if nothing has to be stored. */
 export interface LimiterStep<R> {
   readonly state: LimiterState;
   readonly result: R;
@@ -71,17 +74,20 @@ export const ownAtFirst: OwnState = {
   wasDoubted: false,
 };
 
-/** Less than timers can resolve, as they fire by whole milliseconds. */
+/** Below the resolution of timers, which fire at whole milliseconds. */
 const closeEnoughMs = 0.05;
 
-/** A pause, after which connections are made anew: longer than this, as servers close idle ones, and two periods; in milliseconds. */
+/**
+ * A pause after which connections must be opened again: longer than this, because servers close
+ * idle ones, and than two periods; in milliseconds.
+ */
 const quietMs = 10_000;
 
-/** A clock that stands still, or goes back, while this process sleeps must not hold it up. */
+/** A clock that stands still or goes back while this process sleeps must not delay it. */
 const awake = (own: OwnState, now: number, slept: Slept | undefined): OwnState => {
   if (!slept) return own;
   const missingMs = slept.ms - (now - slept.since);
-  // Further back than was slept: another clock, as the store was replaced.
+  // Further back than was slept: a different clock, because the store was replaced.
   if (now < slept.since) return own.behindMs === 0 ? own : { ...own, behindMs: 0 };
   return missingMs > slept.ms / 2 ? { ...own, behindMs: own.behindMs + missingMs } : own;
 };
@@ -97,10 +103,10 @@ const afterPause = (
 };
 
 /**
- * A call wants to go: whether it may, and how long it waits else.
+ * Decides whether a call may be sent, or how long it must wait.
  *
- * A token that has come back at the rate of the limit is certain. Whether more were saved up before is
- * found by probes until one is refused: mostly the only refusal of an endpoint that nobody else uses.
+ * A token that has come back at the limit's rate is certain. Probes find out whether more have
+ * accumulated, until one is refused: usually the only refusal of an endpoint that nobody else uses.
  */
 export const nextTurn = (
   { own: before, bucket: kept }: LimiterState,
@@ -123,15 +129,16 @@ export const nextTurn = (
   const dueMs = (1 - bucket.tokens) * periodMs;
   if (dueMs <= closeEnoughMs) return taken(own, bucket, now, limit);
   if (mayProbe(bucket, limit, probe, own.roundTripMs)) return probed(own, bucket, limit);
-  // While a higher plan is tried, a part of a token is enough, for one call at a time.
+  // While a higher plan is tried, a fraction of a token is enough, for one call at a time.
   const part = early === 0 && !isSearching(bucket.phase) ? (limit.early ?? 1) : 1;
   const waitMs = dueMs - (1 - part) * periodMs;
   if (waitMs <= closeEnoughMs) return sentEarly(own, bucket, part);
-  // Most questions change nothing; a clock that went back is kept, or its time would not count.
+  // Most questions change nothing; a clock that went back is stored, otherwise its time would not
+  // count.
   return delayed(kept && kept.at <= now ? kept : bucket, waitMs, probe + early > 0);
 };
 
-/** Tokens from which a call is one of those saved up: a burst of two, but for the margin. */
+/** Number of tokens from which a call is a saved-up one: a burst of two, minus the margin. */
 const savedFrom = 1.8;
 
 const admitted = (
@@ -147,7 +154,7 @@ const admitted = (
   return { state, result: { ...admission, number } };
 };
 
-/** A token that is there is taken. */
+/** Takes an available token. */
 const taken = (own: OwnState, full: Bucket, now: number, limit: RateLimit) => {
   const capacity = capacityOf(full, limit);
   const bucket = full.tokens > capacity + 1 ? afterIdle(full) : full;
@@ -166,7 +173,7 @@ const taken = (own: OwnState, full: Bucket, now: number, limit: RateLimit) => {
   return admitted(own, rest, { kind, at: now, tokens: full.tokens, unprovedMs }, changes);
 };
 
-/** A call is tried, to find out the burst. */
+/** Sends a call as a probe, to find out the burst. */
 const probed = (own: OwnState, bucket: Bucket, { process }: RateLimit) => {
   const { at, tokens, spent } = bucket;
   const rest = { ...bucket, spent: spent + 1, prober: { id: process, agoMs: 0 } };
@@ -174,31 +181,32 @@ const probed = (own: OwnState, bucket: Bucket, { process }: RateLimit) => {
   return admitted(own, rest, { kind: "probe", at, tokens }, changes);
 };
 
-/** A call goes sooner than the plan allows, as a higher one is tried. */
+/** Sends a call sooner than the plan allows, because a higher one is tried. */
 const sentEarly = (own: OwnState, bucket: Bucket, part: number) => {
   const rest = { ...bucket, tokens: bucket.tokens - part, spent: bucket.spent + part };
   return admitted(own, rest, { kind: "early", at: bucket.at, tokens: part }, {});
 };
 
-/** Saved-up calls under way together, at most: the connections of the transport's pool. */
+/** Maximum saved-up calls in progress at once: the connections of the transport's pool. */
 const mostSavedUnderWay = 8;
 
 /**
- * So much of a period lost to lateness in the mean is worth another refusal to be sure. Without it a
- * bucket of 20 that was taken for one of 1 is 47 % slower on late timers (measured in virtual time).
+ * Average lateness, as a fraction of a period, that justifies another refusal to be sure. Without
+ * it a bucket of 20 that was taken for one of 1 is 47 % slower on late timers (measured in virtual
+ * time).
  */
 const doubtPart = 0.1;
 
-/** Calls over which lateness is averaged, and that must have got through before it counts. */
+/** Calls over which lateness is averaged, and which must have succeeded before it counts. */
 const doubtAfter = 50;
 
-/** A moving mean. */
+/** A moving average. */
 const meanLateness = ({ lateness }: OwnState, lateTokens: number): number =>
   lateness + (Math.min(1, Math.max(0, lateTokens)) - lateness) / doubtAfter;
 
 /**
- * A machine that stalls makes an empty bucket look like one that saves up nothing, and then all of its
- * lateness is lost. Where that is much, what was found is tested again, once.
+ * A machine that stalls makes an empty bucket look like one without a burst, and then all of its
+ * lateness is lost. If that is a lot, the result is tested again, once.
  */
 const isOftenLate = (own: OwnState, { burst }: RateLimit, { phase }: Bucket): boolean =>
   phase.name === "spaced" &&
@@ -213,7 +221,7 @@ const accepted = (
   now: number,
   limit: RateLimit,
 ): LimiterState => {
-  // Redis was emptied meanwhile.
+  // Redis was emptied in the meantime.
   if (!kept) return { own, bucket: kept };
   const current = () => bucketAt(kept, Math.max(now, kept.at), limit.periodMs);
   if (kind === "probe") {
@@ -232,7 +240,7 @@ const accepted = (
   return next.isAnswered ? { own: next, bucket: kept } : firstAnswer(next, current(), limit);
 };
 
-/** The call took no token at the service: an early one is given back the part that it was sent for. */
+/** The call took no token at the service: an early one returns the fraction it was sent for. */
 const refunded = (bucket: Bucket, { kind, tokens }: Admission): Bucket => {
   const part = kind === "early" ? tokens : 1;
   const given = kind === "early" ? bucket.tokens + part : bucket.tokens;
@@ -289,19 +297,19 @@ const refused = (
   if (kind === "early") {
     return { state: probeWasRefused(own, given, askedMs, limit), result: "early refused" };
   }
-  // A probe that was sent after a due call may have come first and had its token.
+  // A probe sent after a due call may have arrived first and taken its token.
   const wasOvertaken = kind === "due" && own.lastProbe > number;
   if (kind === "probe" || wasOvertaken) {
     const counted = wasOvertaken ? probeOvertook(given, limit, own.underWay.probe) : given;
     const state = probeWasRefused(own, probeRefused(counted), askedMs, limit);
     return { state, result: wasOvertaken ? undefined : "probe refused" };
   }
-  // Calls that were under way together are refused together: that is one refusal, not many.
+  // Calls that were in progress together are refused together: that is one refusal, not many.
   if (number <= own.heldAt) return { state: { own, bucket: given }, result: undefined };
   return { state: turnRefused(own, bucket, admission, askedMs, limit), result: "refused" };
 };
 
-/** A call has ended: what is known after, and what it says of the plan. */
+/** The state after a call has ended, and what the call shows about the plan. */
 export const afterOutcome = (
   { own: before, bucket }: LimiterState,
   admission: Admission,
@@ -315,7 +323,7 @@ export const afterOutcome = (
   if (outcome.type === "ended") return { state, result: undefined };
   if (outcome.type === "refused") return refused(state, admission, outcome.askedMs, now, limit);
   const evidence = kind === "early" ? "early accepted" : "accepted";
-  // Sent before the last refusal: says nothing of the rate since.
+  // Sent before the last refusal: says nothing about the rate since then.
   const isOld = number <= before.refusedAt;
   return { state: accepted(state, admission, now, limit), result: isOld ? undefined : evidence };
 };
@@ -323,8 +331,8 @@ export const afterOutcome = (
 type KnownState = LimiterState & { readonly bucket: Bucket };
 
 /**
- * The first call after a pause arrives late: it fetches a token and connects. If the bucket was full
- * it took nothing in meanwhile, so what came back until this answer is not counted on.
+ * The first call after a pause arrives late: it fetches a token and connects. A bucket that was
+ * full could accumulate nothing in that time, so tokens due before this answer are not counted.
  */
 const firstAnswer = (own: OwnState, bucket: Bucket, limit: RateLimit): KnownState => {
   if (own.isAnswered) return { own, bucket };
@@ -335,8 +343,8 @@ const firstAnswer = (own: OwnState, bucket: Bucket, limit: RateLimit): KnownStat
 };
 
 /**
- * So many calls got through since the last refusal that it counts as rare. With 2 a bucket that others
- * use, too, refuses 25 % more calls; with 32 nothing changes (measured in virtual time).
+ * After this many successful calls since the last refusal, refusals count as rare. With 2 a bucket
+ * with other users refuses 25 % more calls; with 32 nothing changes (measured in virtual time).
  */
 const rareAfter = 8;
 
@@ -347,14 +355,14 @@ const rareAfter = 8;
 const shortPauses = [0.02, 0.12] as const;
 
 /**
- * Longest pause of our own, in periods: 8 s at one call a second (specification §8.1 rule 6). With 2 a
- * burst of one that others use, too, takes 22 % longer (measured in virtual time).
+ * Our own longest pause, in periods: 8 s at one call a second (specification §8.1 rule 6). With 2 a
+ * burst of one with other users takes 22 % longer (measured in virtual time).
  */
 const mostPeriods = 8;
 
 /**
- * Spreads pauses from 75 to 125 %, by the golden ratio as evenly as can be, so that they do not fall in
- * step with somebody else's regular calls.
+ * Spreads pauses from 75 to 125 %, by the golden ratio as evenly as possible, so that they do not
+ * synchronize with somebody else's regular calls.
  */
 const spread = (number: number): number => 0.75 + 0.5 * ((number * 0.618_034) % 1);
 
@@ -371,10 +379,10 @@ const longPause = (inRow: number): number => {
 };
 
 /**
- * After the refusal of a due call: two short pauses where it may have been a near miss, then 1, 2, 4,
- * 8 periods.
+ * The state after the refusal of a due call: two short pauses if it may have been a near miss, then
+ * 1, 2, 4, 8 periods.
  *
- * @param isSpaced the bucket saves up nothing, so near misses are no surprise
+ * @param isSpaced the bucket has no burst, so near misses are expected
  */
 const afterRefusal = (
   refusals: Refusals,
@@ -397,20 +405,20 @@ const afterRefusal = (
   };
 };
 
-/** A header that says whole seconds may say up to a second too much, in milliseconds. */
+/** A header in whole seconds may request up to a second too much, in milliseconds. */
 const wholeMs = 1000;
 
-/** Longest wait that is believed at all, in periods; the same as {@link longestRetryAfterMs}. */
+/** The longest accepted wait, in periods; the same as {@link longestRetryAfterMs}. */
 const mostBelieved = 16;
 
 /**
- * The pause after a refusal where the service asks for another: its word counts as far as it can be
- * true. A bucket gives a token back within a period, so a longer wait is at first taken for a mistake,
- * then believed for 1, 2, 4, 8, 16 periods while the calls are still refused.
+ * The pause after a refusal if the service requests a different one: the request counts as far as
+ * it is plausible. A bucket gives a token back within a period, so a longer wait is at first taken
+ * for a mistake, then accepted for 1, 2, 4, 8, 16 periods while calls are still refused.
  *
- * @param ownMs what would be waited without a word of the service
- * @param askedMs what the service asks for
- * @param inRow refusals since a call got through, this one included
+ * @param ownMs the wait without a request from the service
+ * @param askedMs the wait that the service requests
+ * @param inRow refusals since a call succeeded, including this one
  */
 const pauseAsked = (
   ownMs: number,
@@ -427,13 +435,15 @@ const pauseAsked = (
 };
 
 /**
- * How far the search for the burst is.
+ * The progress of the search for the burst.
  *
  * - `slow start`: nothing is known; calls are tried, two at a time.
  * - `resting`: one was refused, but the bucket may not have been full.
- * - `probing`: it was idle for so long that it may hold more; calls are tried, one at a time.
- * - `found`: one was refused, and the bucket had been full. Searched again when the time is over.
- * - `spaced`: it saves up nothing (a burst of one), so a margin is kept beside each period.
+ * - `probing`: the bucket was idle for so long that it may hold more; calls are tried, one at a
+ *   time.
+ * - `found`: one was refused although the bucket had been full. Searched again when the time is
+ *   over.
+ * - `spaced`: there is no burst (a burst of one), so a margin is added to each period.
  */
 type BurstPhase =
   | { readonly name: "slow start" | "resting" | "probing" }
@@ -441,37 +451,45 @@ type BurstPhase =
   | { readonly name: "spaced"; readonly leftMs: number; readonly factor: number };
 
 /**
- * What is known of the bucket of one endpoint, for every process that shares it: plain JSON. All
- * times in it are durations, so that a clock that is set does not matter.
+ * Knowledge about the bucket of one endpoint, for every process that shares it: plain JSON. All
+ * times in it are durations, so that setting a clock does not matter.
  */
 export interface Bucket extends Kept {
-  /** Time in which one token comes back, in milliseconds, when this was kept. */
+  /** Time in which one token comes back, in milliseconds, when this was stored. */
   readonly periodMs: number;
-  /** Tokens that are surely there, not cut at the capacity; below 0 while calls are held back. */
+  /**
+   * Tokens that are certainly there, not capped at the capacity; below 0 while calls are held back.
+   */
   readonly tokens: number;
   /**
-   * Calls that got through, less the tokens that have come back since. Whatever was there before and
-   * whatever others take: the service's bucket holds at least so many.
+   * Successful calls minus the tokens that have come back since. Whatever was there before and
+   * whatever others take, the service's bucket holds at least this many.
    */
   readonly spent: number;
-  /** Tokens due before this row of calls: how long nothing was taken. */
+  /** Tokens due before this series of calls: shows how long nothing was taken. */
   readonly idle: number;
-  /** Calls that it surely takes at once; 0: nothing is known. */
+  /** Calls that it certainly accepts at once; 0: nothing is known. */
   readonly burst: number;
-  /** Time since so many were last seen to get through, in milliseconds. */
+  /** Time since that many calls last succeeded, in milliseconds. */
   readonly unprovedMs: number;
   readonly phase: BurstPhase;
-  /** The process that makes probes, so that others do not do so together, and the time since its last one. */
+  /**
+   * The process that makes probes, so that others do not probe at the same time, and the time since
+   * its last one.
+   */
   readonly prober?: { readonly id: string; readonly agoMs: number };
 }
 
-/** Found out again after this time, in milliseconds: being wrong for longer is worth one refusal an hour. */
+/**
+ * The burst is searched again after this time, in milliseconds: avoiding a longer error is worth
+ * one refusal an hour.
+ */
 const foundMs = 60 * 60_000;
 
-/** A burst that was not seen for a day is not believed any more: plans are changed. In milliseconds. */
+/** A burst that was not observed for a day is no longer trusted: plans change. In milliseconds. */
 const provedMs = 24 * 60 * 60_000;
 
-/** A bucket that is not known yet is empty and fills from now on. */
+/** An unknown bucket starts empty and fills from now on. */
 export const unknownBucket = (now: number, periodMs: number): Bucket => ({
   at: now,
   periodMs,
@@ -492,12 +510,15 @@ const laterPhase = (phase: BurstPhase, ms: number): BurstPhase => {
 
 const forgotten = { burst: 0, unprovedMs: 0, phase: { name: "slow start" } } as const;
 
-/** A period that is longer by this is that of a lower plan: they differ by a factor of 1.8 at least (specification §8.3). */
+/**
+ * A period that is longer by this factor belongs to a lower plan: plans differ by a factor of at
+ * least 1.8 (specification §8.3).
+ */
 const slower = 1.05;
 
 /**
- * The plan was found to be lower: the next token comes after one of its periods, and calls were refused
- * for another reason than the margin.
+ * The plan turned out to be lower: the next token comes after one of its periods, and the calls
+ * were not refused because of the margin.
  */
 const atLowerRate = (bucket: Bucket, periodMs: number): Bucket => {
   if (periodMs < slower * bucket.periodMs) return { ...bucket, periodMs };
@@ -506,7 +527,7 @@ const atLowerRate = (bucket: Bucket, periodMs: number): Bucket => {
   return { ...bucket, periodMs, tokens: 0, phase: calm };
 };
 
-/** The bucket at another time. Where the clock went back no time has passed. */
+/** The bucket at another time. If the clock went back, no time has passed. */
 const bucketAt = (kept: Bucket, now: number, periodMs: number): Bucket => {
   const bucket = kept.periodMs === periodMs ? kept : atLowerRate(kept, periodMs);
   const ms = Math.max(0, now - bucket.at);
@@ -523,26 +544,28 @@ const bucketAt = (kept: Bucket, now: number, periodMs: number): Bucket => {
   return later.unprovedMs > provedMs ? { ...later, ...forgotten } : later;
 };
 
-/** Longest time for which calls are held back, in periods: as long as a Retry-After is believed. */
+/**
+ * Maximum time for which calls are held back, in periods: the longest Retry-After that is accepted.
+ */
 export const longestHoldPeriods = 16;
 
-/** The bucket with the next token due after `waitMs` at the soonest. */
+/** The bucket with the next token due after `waitMs` at the earliest. */
 const heldFor = (bucket: Bucket, waitMs: number, periodMs: number): Bucket => ({
   ...bucket,
   tokens: Math.min(bucket.tokens, 1 - Math.min(longestHoldPeriods, waitMs / periodMs)),
 });
 
-/** What holds for the calls of an endpoint. */
+/** The limits for the calls of an endpoint. */
 export interface RateLimit {
   /** Time in which one token comes back, in milliseconds. */
   readonly periodMs: number;
-  /** Calls that it takes at once, where that is configured. */
+  /** Calls that it accepts at once, if configured. */
   readonly burst?: number | undefined;
-  /** Calls that may be made at once: the burst, or the part of it that this tool may use. */
+  /** Calls that may be sent at once: the burst, or the fraction of it that this tool may use. */
   readonly mostBurst: number;
-  /** Part of a token at which a call may be tried, while a higher plan is tried. */
+  /** Fraction of a token at which a call may be tried while a higher plan is tried. */
   readonly early?: number | undefined;
-  /** Names this process among those that share the bucket. */
+  /** Identifies this process among those that share the bucket. */
   readonly process: string;
 }
 
@@ -564,84 +587,101 @@ const isBucket = (value: Kept | undefined): value is Bucket => {
   return numbers.every(isNumber) && isPhase(phase) && isProber(prober);
 };
 
-/** What a store keeps, as a bucket; undefined for anything else: then it is found out again. */
+/** Reads a stored value as a bucket; undefined for anything else: then the search starts again. */
 export const bucketOf = (kept: Kept | undefined): Bucket | undefined =>
   isBucket(kept) ? kept : undefined;
 
-/** Whether a value of JSON is a number; 1e999 is read as none. */
+/** Whether a JSON value is a finite number; 1e999 is read as Infinity. */
 const isNumber = (value: unknown): value is number => Number.isFinite(value);
 
-/** Lateness of our own timers that is made up for by sending the next call early, in milliseconds: a stall of a busy machine (assumed). */
+/**
+ * Lateness of our own timers that is compensated by sending the next call early, in milliseconds: a
+ * stall of a busy machine (assumed).
+ */
 const latenessMs = 150;
 
 /**
- * Least margin of a bucket that saves up nothing: what loopback and timers vary by, in milliseconds.
- * Without it a burst of one has 7.2 refusals for 5.3, with 20 it is 2 % slower (measured in virtual time).
+ * Minimum margin of a bucket without a burst: the variation of loopback and timers, in
+ * milliseconds. Without it a burst of one has 7.2 refusals instead of 5.3, with 20 it is 2 % slower
+ * (measured in virtual time).
  */
 const leastMarginMs = 5;
 
 /**
- * The same as a part of the period: costs 0.4 %, and holds on lines of a few ms of jitter. With none, or
- * 2 %, a burst of one that others use, too, is 2 or 6 % slower (measured in virtual time).
+ * The same as a fraction of the period: costs 0.4 %, and is enough for connections with a few ms of
+ * jitter. With none, or 2 %, a burst of one with other users is 2 or 6 % slower (measured in
+ * virtual time).
  */
 const marginPart = 0.004;
 
 /**
- * Largest margin, as a part of the period. With 6 % a burst of one is 1 % faster and has 4 refusals more
- * in the mean (measured in virtual time).
+ * Maximum margin, as a fraction of the period. With 6 % a burst of one is 1 % faster and has 4 more
+ * refusals on average (measured in virtual time).
  */
 const mostMarginPart = 0.25;
 
-/** A process that makes probes keeps others from it for so long after each, in milliseconds: longer than any usual answer takes. */
+/**
+ * A process that probes keeps others from probing for this long after each probe, in milliseconds:
+ * longer than any usual answer takes.
+ */
 const proberMs = 3_000;
 
-/** A bucket is full (assumed) when it was idle for so many times as long as the burst that is known takes to come back. */
+/**
+ * A bucket counts as full (assumed) after an idle time of this many times the time in which the
+ * known burst comes back.
+ */
 const surelyFull = 2;
 
 const nothingSaved = ({ phase }: Bucket, { burst }: RateLimit): boolean =>
   phase.name === "spaced" || burst === 1;
 
-/** Tokens that late timers may leave in the bucket, and which are then used at once. */
+/** Tokens that late timers may leave in the bucket, and that are then used at once. */
 const latenessTokens = ({ burst, periodMs }: RateLimit): number =>
   Math.min(burst ?? Number.POSITIVE_INFINITY, Math.max(2, 1 + latenessMs / periodMs));
 
-/** The least margin, in periods. */
+/** The minimum margin, in periods. */
 const leastMargin = ({ periodMs }: RateLimit): number =>
   Math.max(leastMarginMs, marginPart * periodMs) / periodMs;
 
-/** Tokens that may be saved up: not quite all, as a call that is early by a moment is refused. */
+/**
+ * Tokens that may accumulate: slightly fewer than all, because a call that is a moment too early is
+ * refused.
+ */
 const capacityOf = (bucket: Bucket, limit: RateLimit): number => {
   if (nothingSaved(bucket, limit)) return 1;
   const late = latenessTokens(limit);
   if (limit.burst !== undefined) return Math.max(limit.mostBurst - leastMargin(limit), late);
   const known = Math.min(bucket.burst, limit.mostBurst) - leastMargin(limit);
-  // Found out: it holds no more, so no more than that is made up for.
+  // The burst is known: no more than that is compensated.
   return bucket.phase.name === "found" ? Math.max(1, known) : Math.max(known, late);
 };
 
-/** Pause kept beside the period, in milliseconds, where a call that comes too early is refused. */
+/** Pause added to the period, in milliseconds, if a call that comes too early is refused. */
 const marginMs = (bucket: Bucket, limit: RateLimit): number => {
   if (!nothingSaved(bucket, limit)) return 0;
   const factor = bucket.phase.name === "spaced" ? bucket.phase.factor : 1;
   return Math.min(mostMarginPart, leastMargin(limit) * factor) * limit.periodMs;
 };
 
-/** So much of a call is lost to margins and rounding while the calls of a burst are counted. */
+/**
+ * The amount of a call that margins and rounding may take while the calls of a burst are counted.
+ */
 const rounding = (limit: RateLimit): number => 0.01 + 2 * leastMargin(limit);
 
 /**
- * Calls of a burst, those under way included: while time passes, what is spent falls as the tokens
- * rise. A bucket that nobody else uses never holds fewer.
+ * Calls of a burst, including those in progress: over time, `spent` falls as the tokens rise. A
+ * bucket without other users never holds fewer.
  */
 const counted = (bucket: Bucket, limit: RateLimit): number =>
   Math.min(bucket.tokens, capacityOf(bucket, limit)) + bucket.spent;
 
-/** Calls are tried. */
+/** Whether calls are being tried. */
 const isSearching = ({ name }: BurstPhase): boolean => name === "slow start" || name === "probing";
 
 /**
- * A probe must be answered before the next token is due, or it may be had for that token, and the due
- * call comes too early. On lines as long as the period there is always one due, so half of it is kept.
+ * A probe must be answered before the next token is due, otherwise it may take that token, and the
+ * due call comes too early. If round trips are as long as the period, a token is always due, so
+ * half of the period is reserved.
  */
 const latestProbe = (roundTripMs: number, limit: RateLimit): number =>
   Math.max(0.5, 1 - Math.max(roundTripMs / limit.periodMs, rounding(limit)));
@@ -649,8 +689,8 @@ const latestProbe = (roundTripMs: number, limit: RateLimit): number =>
 /**
  * Whether a call may be tried although its token is not due.
  *
- * @param underWay probes under way
- * @param roundTripMs time that the last probe took
+ * @param underWay probes in progress
+ * @param roundTripMs duration of the last probe
  */
 const mayProbe = (
   bucket: Bucket,
@@ -660,21 +700,21 @@ const mayProbe = (
 ): boolean => {
   if (bucket.tokens > latestProbe(roundTripMs, limit)) return false;
   const { phase, prober, burst } = bucket;
-  // Two save most of the time of a search on a long line; more would be refused together.
+  // Two save most of the time of a search with long round trips; more would be refused together.
   const together = phase.name === "slow start" && burst >= 2 ? 2 : 1;
   const isFree = !prober || prober.id === limit.process || prober.agoMs > proberMs;
   const hasRoom = underWay < together && Math.round(counted(bucket, limit)) < limit.mostBurst;
   return isSearching(phase) && isFree && hasRoom;
 };
 
-/** After an idle time the bucket may be fuller than was ever seen. */
+/** After an idle time the bucket may be fuller than ever observed. */
 const afterIdle = (bucket: Bucket): Bucket => {
   const { tokens: idle, phase, burst } = bucket;
   const again = phase.name === "resting" && idle > surelyFull * Math.max(1, burst);
   return { ...bucket, idle, ...(again ? { phase: { name: "probing" } } : {}) };
 };
 
-/** A probe got through, with so many others under way. */
+/** A probe succeeded, with this many others in progress. */
 const probePassed = (bucket: Bucket, limit: RateLimit, underWay: number): Bucket => {
   const seen = Math.floor(counted(bucket, limit) - underWay + rounding(limit));
   if (seen <= bucket.burst) return bucket;
@@ -683,9 +723,9 @@ const probePassed = (bucket: Bucket, limit: RateLimit, underWay: number): Bucket
 };
 
 /**
- * A probe had the token of a due call, which was refused in its place: the probe proved nothing.
+ * A probe took the token of a due call, which was refused instead: the probe proved nothing.
  *
- * @param underWay probes under way
+ * @param underWay probes in progress
  */
 const probeOvertook = (bucket: Bucket, limit: RateLimit, underWay: number): Bucket => {
   const seen = Math.floor(counted(bucket, limit) - underWay + rounding(limit));
@@ -703,7 +743,10 @@ const probeRefused = (bucket: Bucket): Bucket => {
 
 const spaced = (factor: number): BurstPhase => ({ name: "spaced", leftMs: foundMs, factor });
 
-/** A call that was believed to be saved up was refused: the bucket holds fewer, or others took them. */
+/**
+ * A call that should have had a saved-up token was refused: the bucket holds fewer, or others took
+ * them.
+ */
 const savedRefused = (bucket: Bucket, limit: RateLimit): Bucket => {
   if (limit.burst !== undefined) return bucket;
   const seen = Math.floor(bucket.spent + rounding(limit));
@@ -711,7 +754,10 @@ const savedRefused = (bucket: Bucket, limit: RateLimit): Bucket => {
   return { ...bucket, burst, phase: burst < 2 ? spaced(1) : { name: "resting" } };
 };
 
-/** Refused although it was due: the call came early by some milliseconds, or was not alone. */
+/**
+ * Refused although it was due: the call came a few milliseconds too early, or others made calls,
+ * too.
+ */
 const dueRefused = (bucket: Bucket, limit: RateLimit): Bucket => {
   const { phase, burst } = bucket;
   if (phase.name === "spaced") return { ...bucket, phase: spaced(2 * phase.factor) };
@@ -719,13 +765,16 @@ const dueRefused = (bucket: Bucket, limit: RateLimit): Bucket => {
     return limit.burst === 1 ? { ...bucket, phase: spaced(2) } : bucket;
   }
   if (burst < 2) return { ...bucket, phase: spaced(1) };
-  // It may hold less than was made up for.
+  // It may hold less than was compensated.
   return latenessTokens(limit) > burst
     ? { ...bucket, phase: { name: "found", leftMs: foundMs } }
     : bucket;
 };
 
-/** Much is lost to lateness: a bucket that was taken for one without savings is tested again. */
+/**
+ * A lot of time is lost to lateness: a bucket that was taken for one without a burst is tested
+ * again.
+ */
 const searchedAgain = (bucket: Bucket): Bucket => ({
   ...bucket,
   phase: { name: "resting" },

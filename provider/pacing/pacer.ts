@@ -41,11 +41,14 @@ type RateTable = (endpoint: Endpoint, plan: Plan) => number;
 /** Pacing callbacks. */
 interface PacingHooks {
   /**
-   * A call has to wait for more than 2 seconds; called again every 10 seconds with the time left, and at
-   * once where it became longer. Runs in the caller's own asynchronous context.
+   * A call has to wait for more than 2 seconds; called again every 10 seconds with the time left,
+   * and at once if it became longer. Runs in the caller's own asynchronous context.
    */
   readonly onWait?: ((wait: Wait) => void) | undefined;
-  /** Called once with the plan that a tenant without a configured one seems to have, if not the highest. */
+  /**
+   * Called once with the apparent plan of a tenant without a configured one, unless it is the
+   * highest.
+   */
   readonly onPlanGuess?: ((plan: Plan) => void) | undefined;
   /** Called once, with a sentence for people, if the configured plan seems to be too high. */
   readonly onNotice?: ((text: string) => void) | undefined;
@@ -53,29 +56,32 @@ interface PacingHooks {
 
 export interface PacingOptions extends PacingHooks {
   readonly clock: Clock;
-  /** Whose buckets these are: the base address of the service. Kept as a hash only. */
+  /** The owner of these buckets: the base address of the service. Stored only as a hash. */
   readonly tenant: string;
-  /** Left out: the highest, stepping down while calls are refused, and up while they get through. */
+  /**
+   * Left out: starts with the highest, goes down while calls are refused, and up while they
+   * succeed.
+   */
   readonly plan?: Plan | undefined;
   /**
-   * Calls that an endpoint takes in a spike. Left out: found out. From {@link unlimitedBurst} on there is
-   * no limit: a call is held back only after a refusal.
+   * Calls that an endpoint accepts in a burst. Left out: found out. From {@link unlimitedBurst} on
+   * there is no limit: a call is held back only after a refusal.
    */
   readonly burst?: number | undefined;
   /**
-   * Part of each limit that may be used, above 0, at most 1. Below 1 also a spike is kept to that
-   * part of `burst`, or to one call where `burst` is left out.
+   * Fraction of each limit that may be used, above 0, at most 1. Below 1 a burst is also limited to
+   * that fraction of `burst`, or to one call if `burst` is left out.
    */
   readonly share: number;
   /** Where the buckets are kept. Default: in this process. */
   readonly store?: BucketStore;
-  /** Longest time for one call to get through after its first refusal. Default: one hour. */
+  /** Maximum time for one call to succeed after its first refusal. Default: one hour. */
   readonly totalMs?: number;
   /** Rates of the endpoints. Default: Conversation v3 (specification §8.2). */
   readonly rates?: RateTable | undefined;
 }
 
-/** A burst that no run uses up: a service that allows it has no limit to keep to. */
+/** A burst that no run uses up: a service that allows it has no limit to observe. */
 export const unlimitedBurst = 1_000_000;
 
 /** Shorter waits are not worth a message, in milliseconds. */
@@ -101,7 +107,7 @@ const onEachPlan = (endpoint: Endpoint, rates: RateTable): PlanRates => ({
   enterprise: rates(endpoint, "enterprise"),
 });
 
-/** The listener for a plan that was not expected. */
+/** The listener for an unexpected plan. */
 const onGuessOf = ({ plan, onPlanGuess, onNotice }: PacingOptions) => {
   if (plan === undefined) return harmless(onPlanGuess);
   const notice = harmless(onNotice);
@@ -113,9 +119,9 @@ const onGuessOf = ({ plan, onPlanGuess, onNotice }: PacingOptions) => {
 
 /**
  * Keeps calls within the rate limits of the tenant: one bucket for each method and path template,
- * each with its own queue, so that only the endpoint that is short of tokens waits. A call that is
- * refused all the same waits for its next turn, before new ones; a refusal is no failure. The token
- * address has no known rate: it is not held back before it refuses.
+ * each with its own queue, so that only the endpoint that lacks tokens waits. A call that is
+ * refused anyway waits for its next turn, before new ones; a refusal is not a failure. The token
+ * address has no known rate: its calls are not held back before it refuses one.
  */
 export const pacedCalls = (options: PacingOptions): Pace => {
   const { clock, share, burst, totalMs, rates = conversationRate } = options;
@@ -153,10 +159,10 @@ export interface PacedService {
   readonly rates?: RateTable | undefined;
 }
 
-/** The paces of the services of one tenant, and the place where they keep their buckets. */
+/** The pacing of the services of one tenant, and the store of their buckets. */
 export interface ServicePaces {
   pace(service: PacedService): Pace;
-  /** Gives the place back; a connection to Redis would keep the process alive. */
+  /** Releases the store; a connection to Redis would keep the process alive. */
   close(): Promise<void>;
 }
 
@@ -168,7 +174,7 @@ interface ServicePacesOptions
   readonly buckets?: BucketStore | undefined;
 }
 
-/** How calls keep to the rates of the settings. Opens nothing before the first call. */
+/** Paces calls according to the rates of the settings. Opens nothing before the first call. */
 export const servicePaces = (settings: Settings, options: ServicePacesOptions): ServicePaces => {
   const { plan, burst, share, redisUrl } = settings;
   const { clock, buckets, environment, onWait, onPlanGuess, onNotice } = options;
@@ -182,20 +188,20 @@ export const servicePaces = (settings: Settings, options: ServicePacesOptions): 
 
 interface BucketLimiterOptions extends LimitShare {
   readonly store: BucketStore;
-  /** Names the bucket in the store. */
+  /** Name of the bucket in the store. */
   readonly key: string;
-  /** Which of the rates hold. */
+  /** Determines the applicable rates. */
   readonly plan: TenantPlan;
   readonly rates: PlanRates;
 }
 
-/** An endpoint whose rate is known, with a bucket that others may share. */
+/** An endpoint with a known rate, whose bucket others may share. */
 class BucketLimiter implements EndpointLimiter {
   readonly #options: BucketLimiterOptions;
   readonly #use: LimitUse;
   #own = ownAtFirst;
   #seen: Seen | undefined;
-  /** A store may take its time, and each step needs what the one before has found. */
+  /** A store may take time, and each step needs the result of the previous one. */
   #lastStep: Promise<unknown> = Promise.resolve();
 
   constructor(options: BucketLimiterOptions) {
@@ -216,7 +222,7 @@ class BucketLimiter implements EndpointLimiter {
     if (evidence) await plan.learn(evidence, key, rates);
   }
 
-  /** @param isOutcome many change nothing of the bucket, and then the store is not asked */
+  /** @param isOutcome many outcomes do not change the bucket, and then the store is not called */
   #step<R>(decide: Decide<R>, isOutcome: boolean): Promise<R> {
     const { store, key, plan, rates } = this.#options;
     const done = this.#lastStep.then(async () => {
@@ -235,42 +241,45 @@ class BucketLimiter implements EndpointLimiter {
   }
 }
 
-/** What the pure part decides and learns. */
+/** The decisions and the learning, as a pure function. */
 type Decide<R> = (state: LimiterState, now: number, limit: RateLimit) => LimiterStep<R>;
 
-/** What was last seen in the store. */
+/** The content last read from the store. */
 interface Seen {
   readonly kept: Kept | undefined;
   readonly now: number;
 }
 
-/** What is known after a step. */
+/** The knowledge after a step. */
 interface StepEnd<R> {
   readonly own: OwnState;
   readonly seen: Seen;
   readonly result: R;
 }
 
-/** How much of the limit this tool may use. */
+/** The fraction of the limit that this tool may use. */
 interface LimitShare {
-  /** Part of the rate, and of the burst, that may be used. */
+  /** Fraction of the rate, and of the burst, that may be used. */
   readonly share: number;
-  /** Calls that the endpoint takes at once, where that is configured. */
+  /** Calls that the endpoint accepts at once, if configured. */
   readonly burst?: number | undefined;
 }
 
-/** Who uses a limit, and how much of it. */
+/** The user of a limit, and its fraction. */
 interface LimitUse extends LimitShare {
-  /** Names this process among those that share the bucket. */
+  /** Identifies this process among those that share the bucket. */
   readonly process: string;
 }
 
-/** Two machines' clocks do not run at quite the same speed: 500 ppm, the most that NTP makes up for (RFC 5905 §11.3). */
+/**
+ * The clocks of two machines differ slightly in speed: 500 ppm, the maximum that NTP corrects (RFC
+ * 5905 §11.3).
+ */
 const driftPart = 1.0005;
 
 const limitOf = ({ rate, early }: Allowed, { burst, share, process }: LimitUse): RateLimit => {
   const periodMs = (1000 / (rate * share)) * driftPart;
-  // Of a burst that is not known, others are left all but one.
+  // Of an unknown burst, all but one is left to others.
   const unknownBurst = share < 1 ? 1 : Number.POSITIVE_INFINITY;
   const mostBurst = burst === undefined ? unknownBurst : Math.max(1, Math.floor(burst * share));
   return { periodMs, burst, mostBurst, early, process };
@@ -279,7 +288,7 @@ const limitOf = ({ rate, early }: Allowed, { burst, share, process }: LimitUse):
 /**
  * One decision as a step of the store.
  *
- * @param own what this process knows; the step may be done again, and then with the same
+ * @param own what this process knows; the step may be repeated, then with the same value
  */
 const bucketStep = <R>(
   decide: Decide<R>,

@@ -5,27 +5,30 @@ import { type Plan, plans } from "../service/plans.js";
 /** Calls per second, by plan. */
 export type PlanRates = Readonly<Record<Plan, number>>;
 
-/** Endpoints with a rate of their own. It overrides the standard rate for these paths only (specification §8.1 rule 3). */
+/**
+ * Endpoints with their own rate. It overrides the standard rate for these paths only (specification
+ * §8.1 rule 3).
+ */
 export interface SpecialRate {
   /** HTTP method. */
   readonly method: Method;
   /** Path templates below the base address of the service. */
   readonly templates: readonly string[];
-  /** A plan that is left out has the standard rate here. */
+  /** A plan that is left out has the standard rate for these endpoints. */
   readonly rates: Partial<PlanRates>;
 }
 
 /** One row of the table of rates. */
 export interface RateRow {
-  /** Where the specification says so. */
+  /** The section of the specification that states it. */
   readonly source: "specification §8.2" | "specification §8.3";
   /** Such as `Message Router`. */
   readonly service: string;
   /** Such as `v3`. */
   readonly versions: readonly string[];
-  /** For every endpoint without a rate of its own. */
+  /** For every endpoint without its own rate. */
   readonly standard: PlanRates;
-  /** Endpoints with a rate of their own; empty where there are none. */
+  /** Endpoints with their own rate; empty if there are none. */
   readonly special: readonly SpecialRate[];
 }
 
@@ -64,9 +67,9 @@ const conversation: RateRow = {
 /**
  * Every rate of every service that shares the plans, in the order of the specification.
  *
- * Where the specification names further endpoints by their last segment only (Message Router:
- * `/capacity` and others after `/entrypoint/{id}/agentavailability`), they are read as paths with
- * the same beginning: `/entrypoint/{id}/capacity`.
+ * The specification names some endpoints by their last segment only (Message Router: `/capacity`
+ * and others after `/entrypoint/{id}/agentavailability`): they are read as paths with the same
+ * beginning: `/entrypoint/{id}/capacity`.
  */
 export const rateRows: readonly RateRow[] = [
   conversation,
@@ -144,15 +147,15 @@ export interface RateQuestion {
   readonly plan: Plan;
   /** HTTP method. */
   readonly method: Method;
-  /** Path template below the base address; how its placeholders are called does not matter. */
+  /** Path template below the base address; the names of its placeholders do not matter. */
   readonly template: string;
 }
 
-/** Calls in a short spike, with what is known about the number. */
+/** Calls in a short burst, and how reliable the number is. */
 export interface Burst {
-  /** How many, at least 1. */
+  /** Number of calls, at least 1. */
   readonly calls: number;
-  /** `public`: said in a public reference. `assumed`: derived from the rate in the same way. */
+  /** `public`: stated in a public reference. `assumed`: derived from the rate in the same way. */
   readonly basis: "public" | "assumed";
 }
 
@@ -170,7 +173,7 @@ const notText = (question: RateQuestion): string =>
 
 /** A question may come from a program without type checks. */
 const assertQuestion = (question: RateQuestion): void => {
-  const doing = "Could not tell a rate";
+  const doing = "Could not determine a rate";
   try {
     const rule = notText(question);
     if (rule !== "") throw invalid(`${doing}: ${rule}. Nothing was sent.`);
@@ -201,11 +204,11 @@ const rowOf = (question: RateQuestion): RateRow => {
 const plain = (template: string): string => template.replace(/\{[^{}/]*\}/g, "{}");
 
 /**
- * The rate limit of an endpoint in calls per second: its own where the table has one for the plan,
- * else the standard rate (specification §8.1 rule 3).
+ * The rate limit of an endpoint in calls per second: its own if the table has one for the plan,
+ * otherwise the standard rate (specification §8.1 rule 3).
  *
  * @throws ConversationError `INPUT_INVALID` for a service, a version or a plan that the table does
- * not know, naming those that it does
+ *   not contain, naming those that it does
  * @example
  * const perSecond = rateOf({
  *   service: "Conversation", version: "v3", plan: "basic",
@@ -230,15 +233,16 @@ export const rateOf = (question: RateQuestion): number => {
 export const conversationRate = ({ method, template }: Endpoint, plan: Plan): number =>
   rateOf({ service: "Conversation", version: "v3", plan, method, template });
 
-/** Seconds of the rate that a full bucket seems to hold. */
+/** Seconds of the rate that a full bucket appears to hold. */
 const burstSeconds = 20;
 
-/** The one service whose bursts a public reference gives. */
+/** The only service whose bursts a public reference states. */
 const publicBursts = "Message Router";
 
 /**
- * The calls that an endpoint probably takes in a short spike: about 20 seconds of its rate, at least
- * one. Good for forecasts; pacing does not rely on it, as the specification shows no burst values (§8.2).
+ * The number of calls that an endpoint probably accepts in a short burst: about 20 seconds of its
+ * rate, at least one. Suitable for forecasts; pacing does not rely on it, because the specification
+ * states no burst values (§8.2).
  *
  * @throws ConversationError `INPUT_INVALID` as {@link rateOf}
  * @example

@@ -12,31 +12,35 @@ import { isObject } from "../kernel/json.js";
 import { assertInstalled, notInstalled } from "../kernel/package.js";
 import { settingLabel } from "../service/settings.js";
 
-/** What is kept under a key: plain JSON with the store's time at which it held. */
+/** The value stored under a key: plain JSON with the store's time at which it was valid. */
 export interface Kept {
   /** Milliseconds. */
   readonly at: number;
 }
 
-/** What a change gives: what is to be kept (the very same value: nothing is written), and a result. */
+/**
+ * The outcome of a change: the value to store (the identical value: nothing is written), and a
+ * result.
+ */
 interface Changed<R> {
   readonly state: Kept | undefined;
   readonly result: R;
 }
 
 /**
- * @param state what is kept; undefined: nothing yet
+ * @param state the stored value; undefined: nothing yet
  * @param now the store's own time in milliseconds
- * @param share part of the rate that this process may use while others cannot be seen: above 0, at most 1
+ * @param share fraction of the rate that this process may use while others cannot be seen: above 0,
+ *   at most 1
  */
 export type StoreChange<R> = (state: Kept | undefined, now: number, share: number) => Changed<R>;
 
 /**
- * Where buckets are kept. A change is one step that no other process comes between; it may be called
- * again where another process was faster, so it must do nothing but calculate. Nothing is reserved
- * ahead, so a process that dies takes nothing with it.
+ * The store of the buckets. A change is atomic; it may be called again if another process was
+ * faster, so it must only calculate. Nothing is reserved ahead, so a process that dies takes
+ * nothing with it.
  *
- * Rejects only where the user has to mend something; a shared store that cannot be reached is replaced
+ * Rejects only if the user has to fix something; a shared store that cannot be reached is replaced
  * by a local one.
  */
 export interface BucketStore {
@@ -44,13 +48,13 @@ export interface BucketStore {
   close(): Promise<void>;
 }
 
-/** Reads the text of a store; undefined where it is not what a store writes. */
+/** Reads the text of a store; undefined if it is not in a store's format. */
 export const keptOf = (text: unknown): Kept | undefined => {
   if (typeof text !== "string") return undefined;
   try {
     const value: unknown = JSON.parse(text);
     const at = isObject(value) ? value.at : undefined;
-    // 1e999 is read as no number.
+    // 1e999 is read as Infinity.
     return isObject(value) && typeof at === "number" && Number.isFinite(at)
       ? { ...value, at }
       : undefined;
@@ -77,22 +81,24 @@ export const memoryBuckets = (now: () => number): BucketStore => {
 };
 
 interface FallbackOptions {
-  /** Buckets of this process only, for as long as the shared ones cannot be reached. */
+  /** Buckets of this process only, as long as the shared ones cannot be reached. */
   readonly local: BucketStore;
-  /** Part of each rate that this process uses meanwhile, since others do not notice it. */
+  /**
+   * Fraction of each rate that this process uses in the meantime, because others do not notice it.
+   */
   readonly share: number;
   /** Monotonic milliseconds. */
   readonly now: () => number;
-  /** Before the shared buckets are tried again, in milliseconds. */
+  /** Time until the shared buckets are tried again, in milliseconds. */
   readonly againMs: number;
   /** Called the first time that the shared buckets cannot be reached. */
   readonly onLost: (error: unknown) => void;
 }
 
 /**
- * Shared buckets that are replaced by local ones while they fail, and come back by themselves.
+ * Shared buckets that are replaced by local ones while they fail, and return automatically.
  *
- * Rejects with failures that are the user's to mend (a ConversationError).
+ * Rejects with failures that the user must fix (a ConversationError).
  */
 export const withLocalBuckets = (shared: BucketStore, options: FallbackOptions): BucketStore => {
   const { local, share, now, againMs, onLost } = options;
@@ -121,31 +127,36 @@ export const withLocalBuckets = (shared: BucketStore, options: FallbackOptions):
 
 export interface SharedBucketsOptions {
   readonly clock: Clock;
-  /** Left out: shared between the processes of this machine and user only. */
+  /** Left out: shared only between processes of this machine and user. */
   readonly redisUrl?: string | undefined;
   /** Where XDG_CACHE_HOME is looked up. Default: the process's environment. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
   /** Called once, with a sentence for people, when the buckets cannot be shared for a while. */
   readonly onNotice?: ((text: string) => void) | undefined;
-  /** Default: the version of Node that runs this. */
+  /** Default: the version of the running Node. */
   readonly nodeVersion?: string;
 }
 
-/** From here on Node's SQLite prints no warning, which would end up in the engine's display. */
+/**
+ * From this version on Node's SQLite prints no warning, which would end up in the engine's display.
+ */
 const firstQuietMajor = 24;
 
-/** Redis is mostly back within seconds; a try fails at once while there is no connection. */
+/** Redis usually returns within seconds; an attempt fails at once while there is no connection. */
 const redisAgainMs = 2_000;
 
-/** Twenty times as long as a change waits for the file: while others hold it, 5 % of the time is lost. */
+/**
+ * Twenty times as long as a change waits for the file: while others lock it, 5 % of the time is
+ * lost.
+ */
 const fileAgainMs = 5_000;
 
-/** Machines that lose Redis do not see each other: there may be two. */
+/** Machines that lose Redis do not see each other: assume that there are two. */
 const aloneShare = 0.5;
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : "unknown");
 
-/** One for all profiles of a process, as they may be of the same tenant. */
+/** One store for all profiles of a process, because they may belong to the same tenant. */
 const inProcess = new WeakMap<Clock, BucketStore>();
 
 const localBuckets = (clock: Clock): BucketStore => {
@@ -155,10 +166,10 @@ const localBuckets = (clock: Clock): BucketStore => {
 };
 
 /**
- * Where the buckets are kept: in Redis where an address is given, else in a file of the user's cache
- * folder; on Node 22 in this process. Opens nothing before the first call.
+ * The store of the buckets: Redis if an address is given, otherwise a file in the user's cache
+ * folder; on Node 22 the memory of this process. Opens nothing before the first call.
  *
- * @throws ConversationError `SETTINGS_INVALID` where the package for Redis is needed and missing
+ * @throws ConversationError `SETTINGS_INVALID` if the package for Redis is needed and missing
  */
 export const sharedBuckets = (options: SharedBucketsOptions): BucketStore => {
   const { clock, redisUrl, environment = process.env, onNotice } = options;
@@ -166,7 +177,7 @@ export const sharedBuckets = (options: SharedBucketsOptions): BucketStore => {
   const now = (): number => clock.now();
   if (redisUrl !== undefined) {
     assertRedisPackage(redisNeed());
-    // The failure may quote the address, which often carries a password.
+    // The failure may quote the address, which often contains a password.
     const onLost = (): void =>
       onNotice?.(
         "Redis, which shares the rate limits, cannot be reached. Going on with half of each rate until it is back.",
@@ -185,11 +196,11 @@ export const sharedBuckets = (options: SharedBucketsOptions): BucketStore => {
   return withLocalBuckets(fileBuckets({ path }), fallback);
 };
 
-/** Time that all processes of this machine share. */
+/** A time that all processes of this machine share. */
 interface MachineTime {
-  /** Monotonic milliseconds since the machine was started: setting the wall clock does not show. */
+  /** Monotonic milliseconds since the machine started: setting the wall clock has no effect. */
   now(): number;
-  /** Names the start of the machine; times of different starts cannot be compared. */
+  /** Identifies the start of the machine; times of different starts cannot be compared. */
   readonly start: string;
 }
 
@@ -197,13 +208,16 @@ interface FileBucketsOptions {
   readonly path: string;
   /** Default: this machine's. */
   readonly time?: MachineTime;
-  /** Wall clock in milliseconds, for what outlives the start of the machine. Default: this machine's. */
+  /**
+   * Wall clock in milliseconds, for data that outlives a restart of the machine. Default: this
+   * machine's.
+   */
   readonly wall?: () => number;
 }
 
 /**
- * The table of this layout. The first release has another one in the same file, so both can be used
- * beside each other; they do not see each other's buckets.
+ * The table of this layout. The first release has a different one in the same file, so both can be
+ * used in parallel; they do not see each other's buckets.
  */
 const table = "limits_2";
 
@@ -215,16 +229,21 @@ const damaged: ReadonlySet<unknown> = new Set([11, 26]);
 
 const inUse: ReadonlySet<unknown> = new Set([5, 6]);
 
-/** Longest wait for another process's change, in milliseconds; one takes 0.2 ms (measured). */
+/** Maximum wait for another process's change, in milliseconds; one takes 0.2 ms (measured). */
 const busyMs = 250;
 
-/** With pauses of 5 to 50 ms between them: what four processes need that start together (measured). */
+/**
+ * With pauses of 5 to 50 ms between them: enough for four processes that start together (measured).
+ */
 const mostAttempts = 5;
 
-/** What was not used for a week is removed: what is known of a burst is believed for a day only. */
+/**
+ * Rows that were not used for a week are removed: knowledge about a burst is trusted for only a
+ * day.
+ */
 const unusedMs = 7 * 24 * 60 * 60_000;
 
-/** Coarse, since it must not change when the wall clock is set by some seconds. */
+/** Coarse, because it must not change if the wall clock is set by some seconds. */
 const roughMs = 600_000;
 
 const startOfMachine = (now: number): string => {
@@ -240,7 +259,7 @@ const machineTime = (): MachineTime => {
   return { now, start: startOfMachine(now()) };
 };
 
-/** Where the buckets of this machine and user are kept. */
+/** The path of the buckets of this machine and user. */
 export const bucketFilePath = (
   environment: Readonly<Record<string, string | undefined>>,
   home: string = homedir(),
@@ -250,7 +269,7 @@ export const bucketFilePath = (
   return join(folder, "pulumi-conversation", "buckets.sqlite");
 };
 
-/** SQLite's number of a failure; the extended ones are kept in the higher bits. */
+/** SQLite's number of a failure; the higher bits contain the extended code. */
 const codeOf = (error: unknown): number | undefined =>
   error instanceof Error && "errcode" in error && typeof error.errcode === "number"
     ? error.errcode & 0xff
@@ -258,7 +277,7 @@ const codeOf = (error: unknown): number | undefined =>
 
 const prepare = (file: DatabaseSync): void => {
   const pragma = (name: string): unknown => file.prepare(`PRAGMA ${name}`).get()?.[name];
-  // Changing the mode needs the file for oneself, so it is done once only.
+  // Changing the mode needs exclusive access to the file, so it is done only once.
   if (pragma("journal_mode") !== "wal") file.exec("PRAGMA journal_mode = WAL");
   file.exec("PRAGMA synchronous = OFF");
   if (!usableLayouts.has(pragma("user_version"))) {
@@ -273,11 +292,11 @@ const prepare = (file: DatabaseSync): void => {
 /** The file itself, and those that SQLite keeps beside it. */
 const ends = ["", "-wal", "-shm", "-journal"];
 
-/** Opens the file, readable by its user only, and makes it where it is missing. */
+/** Opens the file, readable by its user only, and creates it if it is missing. */
 const openedFile = async (path: string): Promise<DatabaseSync> => {
   const { DatabaseSync } = await import("node:sqlite");
   makeOwnFolder(dirname(path));
-  // Opening what somebody else made could take for ever.
+  // Opening a file that somebody else created could take forever.
   for (const end of ends) assertOwnFile(path + end);
   closeSync(openSync(path, "a", 0o600));
   const file = new DatabaseSync(path, { timeout: busyMs });
@@ -290,7 +309,7 @@ const openedFile = async (path: string): Promise<DatabaseSync> => {
   }
 };
 
-/** A damaged file is thrown away: what it holds is found out again. */
+/** A damaged file is deleted: its content is found out again. */
 const soundFile = async (path: string): Promise<DatabaseSync> => {
   try {
     return await openedFile(path);
@@ -301,7 +320,7 @@ const soundFile = async (path: string): Promise<DatabaseSync> => {
   }
 };
 
-/** Processes that start together and make the file stand in each other's way for a moment. */
+/** Processes that start together and create the file block each other for a moment. */
 const fileSoon = async (path: string): Promise<DatabaseSync> => {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -313,7 +332,7 @@ const fileSoon = async (path: string): Promise<DatabaseSync> => {
   }
 };
 
-/** The buckets in an open file. Every method fails where the file does. */
+/** The buckets in an open file. Every method fails if the file does. */
 class BucketFile {
   readonly #file: DatabaseSync;
   readonly #begin: StatementSync;
@@ -361,7 +380,8 @@ class BucketFile {
     const row = this.#read.get(key);
     const kept = keptOf(row?.state);
     if (!row || !kept || row.start === this.#time.start) return kept;
-    // The machine was started anew, and its time too: only the wall clock shows what has passed.
+    // The machine was restarted, and so was its clock: only the wall clock shows how much time has
+    // passed.
     return { ...kept, at: now - Math.max(0, this.#wall() - Number(row.used_at)) };
   }
 }
@@ -370,7 +390,7 @@ class BucketFile {
  * Buckets that all processes of this machine and user share, in a small SQLite file. Opens it on
  * first use.
  *
- * Rejects where the file cannot be used: see `withLocalBuckets`.
+ * Rejects if the file cannot be used: see `withLocalBuckets`.
  */
 export const fileBuckets = (options: FileBucketsOptions): BucketStore => {
   let file: Promise<BucketFile> | undefined;
@@ -399,10 +419,10 @@ const prefix = "conversation:2:";
 const dayMs = 24 * 60 * 60_000;
 
 /**
- * Compare and swap on Redis' own clock, so that clocks of machines do not matter. Keeps ARGV[2] where
- * ARGV[1] is still what is kept, and gives `1`; else, and where ARGV[2] is empty, `0`. With it comes
- * the time in milliseconds and what is kept. What is calculated in between is the same code as for
- * every other store.
+ * Compare and swap on Redis' own clock, so that clocks of machines do not matter. Stores ARGV[2] if
+ * ARGV[1] is still the stored value, and returns `1`; otherwise, and if ARGV[2] is empty, `0`. It
+ * also returns the time in milliseconds and the stored value. The calculation in between is the
+ * same code as for every other store.
  */
 const script = `
 local t = redis.call('TIME')
@@ -419,7 +439,9 @@ const sha = createHash("sha1").update(script).digest("hex");
 const isScriptForgotten = (error: unknown): boolean =>
   error instanceof Error && error.message.includes("NOSCRIPT");
 
-/** Processes that are faster each time; every loss means that one of them got on. */
+/**
+ * Maximum attempts against faster processes; every lost one means that another process succeeded.
+ */
 const mostSwaps = 100;
 
 interface Seen {
@@ -437,7 +459,7 @@ const seenIn = (answer: unknown): Seen => {
   return { done: done === "1", now, text };
 };
 
-/** What the package for Redis is needed for. */
+/** Why the package for Redis is needed. */
 export const redisNeed = (): string =>
   `${settingLabel("redisUrl")} is set, so that the rate limits are shared through Redis`;
 
@@ -482,7 +504,7 @@ export const redisBuckets = (
   };
 };
 
-/** What is used of the optional package `ioredis`. */
+/** The part of the optional package `ioredis` that is used. */
 export interface RedisClient {
   connect(): Promise<unknown>;
   evalsha(sha: string, keys: number, ...values: string[]): Promise<unknown>;
@@ -497,7 +519,7 @@ const connectionMs = 5_000;
 
 const mostPauseMs = 5_000;
 
-/** Fails at once while there is no connection, and connects again by itself. */
+/** Fails at once while there is no connection, and reconnects automatically. */
 const connectionOptions: Readonly<Record<string, unknown>> = {
   lazyConnect: true,
   enableOfflineQueue: false,
@@ -507,7 +529,7 @@ const connectionOptions: Readonly<Record<string, unknown>> = {
   retryStrategy: (attempts: number) => Math.min(mostPauseMs, 100 * 2 ** Math.min(attempts, 6)),
 };
 
-/** A name that the compiler does not look up: the package need not be there. */
+/** A name that the compiler does not resolve: the package may be absent. */
 const redisPackage: string = "ioredis";
 
 const isRedisClass = (value: unknown): value is RedisClass => typeof value === "function";
@@ -528,14 +550,14 @@ const redisClass = async (need: string, load: Load): Promise<RedisClass> => {
   );
 };
 
-/** @throws ConversationError `SETTINGS_INVALID` where the package `ioredis` is missing */
+/** @throws ConversationError `SETTINGS_INVALID` if the package `ioredis` is missing */
 export const assertRedisPackage = (need: string): void => assertInstalled(redisPackage, need);
 
 /**
  * A connection to Redis.
  *
- * @param need what it is for, for the message where the package is missing
- * @throws ConversationError `SETTINGS_INVALID` where the package `ioredis` is missing
+ * @param need its purpose, for the message if the package is missing
+ * @throws ConversationError `SETTINGS_INVALID` if the package `ioredis` is missing
  */
 export const connectRedis = async (
   url: string,
@@ -546,7 +568,7 @@ export const connectRedis = async (
   const client = new Redis(url, connectionOptions);
   // Without a listener a lost connection would end up on the console.
   client.on("error", () => {});
-  // Failing now is no end: the client goes on trying by itself.
+  // A failure now is not final: the client keeps trying.
   await client.connect().catch(() => {});
   return client;
 };

@@ -6,12 +6,12 @@ import type { BucketStore, Kept } from "./shared-buckets.js";
 
 export interface TenantPlanOptions {
   readonly store: BucketStore;
-  /** Names the plan in the store. */
+  /** Name of the plan in the store. */
   readonly key: string;
   readonly clock: Pick<Clock, "now">;
   /** As configured. Left out: found out. */
   readonly plan?: Plan | undefined;
-  /** Called once with the plan it seems to be, if not the one that was to be expected. */
+  /** Called once with the apparent plan, unless it is the expected one. */
   readonly onGuess?: ((plan: Plan) => void) | undefined;
 }
 
@@ -23,15 +23,19 @@ export interface Allowed {
   readonly early: number | undefined;
 }
 
-/** A guess is not believed for longer than this: plans are bought and given up. */
+/** A guess is trusted no longer than this: plans are bought and canceled. */
 const believedMs = 24 * 60 * 60_000;
 
-/** So many calls got through before a guess is reported: a guess on the way down is over sooner. */
+/**
+ * Number of successful calls before a guess is reported: a temporary guess on the way down is over
+ * sooner.
+ */
 const reportedAfter = 5;
 
 /**
- * A higher plan is tried a little later than its rate allows: a near miss would look like a refusal. At
- * once, a burst of one that others use, too, takes up to 1.5 times as long (measured in virtual time).
+ * A higher plan is tried slightly later than its rate allows: a near miss would look like a
+ * refusal. Without this, a burst of one with other users takes up to 1.5 times as long (measured in
+ * virtual time).
  */
 const earlySlack = 1.1;
 
@@ -44,7 +48,7 @@ const stateOf = (kept: Kept | undefined, now: number): PlanState | undefined => 
   return plan && climbAfter > 0 ? { plan, climbAfter, proved: planOf(kept.proved) } : undefined;
 };
 
-/** The part of a period after which a call may be tried while a higher plan is tried. */
+/** The fraction of a period after which a call may be tried while a higher plan is tried. */
 const earlyPart = (
   { state: { plan }, early }: PlanGuess,
   limits: PlanLimits,
@@ -79,7 +83,7 @@ export class TenantPlan {
     };
   }
 
-  /** Learns from an answer, and keeps for others what has changed by it. */
+  /** Learns from an answer, and stores any change for others. */
   async learn(evidence: PlanEvidence, endpoint: string, rates: PlanRates): Promise<void> {
     const { store, key, clock, onGuess } = this.#options;
     const before = this.#guess.state;
@@ -101,7 +105,7 @@ export class TenantPlan {
     await store.change(key, (_, at) => ({ state: { ...state, at }, result: undefined }));
   }
 
-  /** What earlier processes have found out. */
+  /** Loads the results of earlier processes. */
   async #load(): Promise<void> {
     const { store, key } = this.#options;
     const state = await store.change(key, (kept, at) => ({
@@ -113,8 +117,8 @@ export class TenantPlan {
 }
 
 /**
- * What an answer says of the plan. `early`: the call went sooner than the plan allows. `probe`: it
- * was to find out the burst, so its refusal says nothing against the plan.
+ * What an answer shows about the plan. `early`: the call was sent sooner than the plan allows.
+ * `probe`: it was sent to find out the burst, so its refusal says nothing against the plan.
  */
 export type PlanEvidence =
   | "accepted"
@@ -123,12 +127,12 @@ export type PlanEvidence =
   | "early refused"
   | "probe refused";
 
-/** What is kept of the guess for the next process: plain JSON. */
+/** The stored part of the guess for the next process: plain JSON. */
 interface PlanState {
   readonly plan: Plan;
-  /** Calls got through at a rate that lower plans do not have. Left out: not seen yet. */
+  /** Calls succeeded at a rate that lower plans do not have. Left out: not observed yet. */
   readonly proved?: Plan | undefined;
-  /** Calls that must get through before a higher plan is tried. */
+  /** Number of calls that must succeed before a higher plan is tried. */
   readonly climbAfter: number;
 }
 
@@ -136,28 +140,31 @@ interface PlanState {
 interface Series {
   readonly since: number;
   readonly last: number;
-  /** Calls that got through. */
+  /** Number of successful calls. */
   readonly calls: number;
 }
 
-/** What one process counts at one endpoint. */
+/** The counts of one process for one endpoint. */
 interface EndpointCounts {
-  /** Refusals without a row of successes between them. */
+  /** Refusals without a series of successes between them. */
   readonly refusals: number;
-  /** Calls that got through since the last refusal. */
+  /** Successful calls since the last refusal. */
   readonly acceptedSince: number;
-  /** When the last refusal was, in monotonic milliseconds. */
+  /** Time of the last refusal, in monotonic milliseconds. */
   readonly refusedAt?: number;
   readonly series?: Series | undefined;
 }
 
-/** What one process knows of the plan. */
+/** The knowledge of one process about the plan. */
 interface PlanGuess {
   readonly state: PlanState;
   readonly endpoints: Readonly<Record<string, EndpointCounts>>;
-  /** Calls that got through since the last refusal, or since the plan was changed. */
+  /** Successful calls since the last refusal, or since the plan was changed. */
   readonly acceptedSince: number;
-  /** Calls that got through sooner than the plan allows; undefined: no higher plan is tried. */
+  /**
+   * Successful calls that were sent sooner than the plan allows; undefined: no higher plan is
+   * tried.
+   */
   readonly early: number | undefined;
 }
 
@@ -170,58 +177,70 @@ export interface PlanEvent {
   readonly rates: PlanRates;
 }
 
-/** The plan that was configured, or the highest: no higher one is tried. */
+/** The configured plan, or the highest: no higher one is tried. */
 interface PlanLimits {
   readonly highest: Plan;
   readonly isConfigured: boolean;
 }
 
-/** Calls before a higher plan is tried at first: a minute at the lowest rate. */
+/** Calls before the first attempt at a higher plan: a minute at the lowest rate. */
 const firstClimbAfter = 6;
 
-/** Most calls before a higher plan is tried; doubled up to here, so that trying costs 1.5 % at most. */
+/**
+ * Maximum calls before a higher plan is tried; the number doubles up to this, so that trying costs
+ * at most 1.5 %.
+ */
 const mostClimbAfter = 64;
 
 /**
- * So many calls sooner than a plan allows are hardly savings of its bucket any more. With 2 a plan that is
- * configured too high costs 42 refusals for 24, 10 is up to 3 % slower (measured in virtual time).
+ * More successful calls than this, sent sooner than a plan allows, are unlikely to come from its
+ * bucket's savings. With 2 a plan that is configured too high costs 42 refusals instead of 24, 10
+ * is up to 3 % slower (measured in virtual time).
  */
 const climbedAfter = 5;
 
 /**
- * Calls that get through at less than this part of a plan's rate, and are refused, speak against it.
- * With 0.6 it takes up to twice as many refusals to find a lower plan (measured in virtual time).
+ * Calls that succeed at less than this fraction of a plan's rate, and are refused, are evidence
+ * against it. With 0.6 it takes up to twice as many refusals to find a lower plan (measured in
+ * virtual time).
  */
 const tooSlow = 0.8;
 
 /**
- * Refusals that speak against a plan that is configured or proved. After a few, others' traffic would be
- * taken for a lower plan (38 % slower, measured in virtual time).
+ * Number of refusals that disprove a configured or proved plan. After only a few, other users'
+ * traffic would be taken for a lower plan (38 % slower, measured in virtual time).
  */
 const mostRefusals = 20;
 
 /**
- * Refusals are forgiven after so many calls in a row: near misses are further apart on usual lines. With 3
- * a burst of one that others use, too, is 4 % slower (measured in virtual time).
+ * Refusals are forgotten after this many successful calls in a row: near misses are usually further
+ * apart. With 3 a burst of one with other users is 4 % slower (measured in virtual time).
  */
 const forgivenAfter = 8;
 
-/** Real rates may be higher than they are said to be by less than this (assumed; plans differ by 1.8 and more). */
+/**
+ * Real rates may exceed the stated ones by less than this factor (assumed; plans differ by 1.8 and
+ * more).
+ */
 const rateSlack = 1.1;
 
-/** Part of a token that may have been there when a call was refused, and one for clocks and lines. */
+/**
+ * The fraction of a token that may have been there when a call was refused, and one token for
+ * clocks and network delays.
+ */
 const tokensAtRefusal = 1.5;
 
 /**
- * Calls that follow each other more slowly, in periods, say nothing of the rate. With 1.2 finding a lower
- * plan costs 32 refusals for 25, with 10 others' traffic costs 17 % more time (measured in virtual time).
+ * Calls that are further apart than this, in periods, say nothing about the rate. With 1.2 finding
+ * a lower plan costs 32 refusals instead of 25, with 10 other users' traffic costs 17 % more time
+ * (measured in virtual time).
  */
 const mostApart = 3;
 
-/** Place among the plans, the lowest first. */
+/** Rank among the plans, the lowest first. */
 const rank = (plan: Plan): number => plans.indexOf(plan);
 
-/** The next plan that gives less here. */
+/** The next plan with a lower rate for this endpoint. */
 const lower = (plan: Plan, rates: PlanRates): Plan | undefined =>
   plans.findLast((other) => rank(other) < rank(plan) && rates[other] < rates[plan]);
 
@@ -242,7 +261,7 @@ const withCounts = (guess: PlanGuess, endpoint: string, counts: EndpointCounts):
   endpoints: { ...guess.endpoints, [endpoint]: counts },
 });
 
-/** Another plan: what was counted for the one before is over. */
+/** Switches to another plan: the counts for the previous one no longer apply. */
 const withPlan = (guess: PlanGuess, state: PlanState, early?: number): PlanGuess => ({
   state,
   endpoints: Object.fromEntries(
@@ -255,11 +274,11 @@ const withPlan = (guess: PlanGuess, state: PlanState, early?: number): PlanGuess
 const continued = ({ series }: EndpointCounts, { now, rates }: PlanEvent, plan: Plan) =>
   series && now - series.last < (mostApart * 1000) / rates[plan] ? series : undefined;
 
-/** The lowest plan that gives so many calls in a time. */
+/** The lowest plan that allows this many calls in this time. */
 const provedBy = (calls: number, ms: number, rates: PlanRates): Plan | undefined =>
   plans.find((plan) => calls - tokensAtRefusal <= (rates[plan] * rateSlack * ms) / 1000);
 
-/** After a refusal the bucket was empty, so whatever got through since came back at the rate. */
+/** After a refusal the bucket was empty, so whatever succeeded since came back at the rate. */
 const proof = ({ acceptedSince, refusedAt }: EndpointCounts, { now, rates }: PlanEvent) => {
   const seen =
     refusedAt === undefined ? undefined : provedBy(acceptedSince, now - refusedAt, rates);
@@ -275,7 +294,7 @@ const accepted = (guess: PlanGuess, event: PlanEvent, limits: PlanLimits): PlanG
   const { endpoint, now } = event;
   const { plan, climbAfter } = guess.state;
   const before = countsOf(guess, endpoint);
-  // Nothing was ever refused here, and there is no higher plan: most calls say no more than that.
+  // Nothing was ever refused here, and there is no higher plan: most calls show no more than that.
   const { refusals, refusedAt } = before;
   if (refusals === 0 && refusedAt === undefined && plan === limits.highest) return guess;
   const counts = { ...before, acceptedSince: before.acceptedSince + 1 };
@@ -300,18 +319,18 @@ const earlyAccepted = (before: PlanGuess, event: PlanEvent, limits: PlanLimits):
   const early = (guess.early ?? 0) + 1;
   const next = higher(guess.state.plan, limits);
   if (early < climbedAfter || !next) return { ...guess, early };
-  // Tried at once whether there is a still higher one.
+  // Immediately tries whether there is an even higher one.
   return withPlan(guess, { ...guess.state, plan: next }, higher(next, limits) ? 0 : undefined);
 };
 
-/** Says nothing against the plan; but now the bucket is surely empty. */
+/** Says nothing against the plan; but now the bucket is certainly empty. */
 const probeRefused = (guess: PlanGuess, { endpoint, now }: PlanEvent): PlanGuess => {
   const { refusals } = countsOf(guess, endpoint);
   const series = { since: now, last: now, calls: 0 };
   return withCounts(guess, endpoint, { refusals, acceptedSince: 0, refusedAt: now, series });
 };
 
-/** The higher plan is not there, or others use it up. */
+/** The tenant does not have the higher plan, or others use it up. */
 const earlyRefused = (guess: PlanGuess, { endpoint, now }: PlanEvent): PlanGuess => {
   const counts = { ...countsOf(guess, endpoint), acceptedSince: 0, refusedAt: now };
   const climbAfter = Math.min(mostClimbAfter, 2 * guess.state.climbAfter);
@@ -323,9 +342,10 @@ const isCertain = ({ plan, proved }: PlanState, limits: PlanLimits): boolean =>
   (limits.isConfigured && plan === limits.highest) ||
   (proved !== undefined && rank(proved) >= rank(plan));
 
-/** Most that the bucket can have given in a series, in calls per second. */
+/** The maximum rate that the bucket can have given in a series, in calls per second. */
 const mostSeen = ({ since, calls }: Series, now: number): number => {
-  // Part of a token was there at first, and one more may have been lost in a pause before a call.
+  // A fraction of a token was there at first, and one more may have been lost in a pause before a
+  // call.
   const tokens = calls + (calls > 0 ? 2 : 1);
   return (tokens * 1000) / (now - since);
 };
@@ -344,7 +364,8 @@ const refused = (guess: PlanGuess, event: PlanEvent, limits: PlanLimits): PlanGu
   if (!below || !isTooHigh) {
     return { ...withCounts(guess, endpoint, counts), acceptedSince: 0, early: undefined };
   }
-  // Without a call in between it never was full since; with one, tokens may have been lost meanwhile.
+  // Without a call in between it was never full since; with one, tokens may have been lost in the
+  // meantime.
   const anew = series.calls === 0 ? series : { since: now, last: now, calls: 0 };
   const next = withCounts(guess, endpoint, { ...counts, series: anew });
   return withPlan(next, { plan: below, climbAfter });
@@ -359,9 +380,9 @@ const learners = {
 } satisfies Record<PlanEvidence, unknown>;
 
 /**
- * The plan of a tenant, as a pure function of what happens to its calls. It starts with the highest
- * that is possible, steps down where refused calls show that it cannot be, and climbs when calls that
- * are made sooner get through.
+ * The plan of a tenant, as a pure function of the outcomes of its calls. It starts with the highest
+ * possible plan, goes down when refused calls disprove it, and goes up when calls that are sent
+ * sooner succeed.
  */
 const afterEvidence = (guess: PlanGuess, event: PlanEvent, limits: PlanLimits): PlanGuess =>
   learners[event.evidence](guess, event, limits);
