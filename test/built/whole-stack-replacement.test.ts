@@ -1,14 +1,14 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 import { exampleProgram } from "../support/small-programs.js";
 
 let project: EmulatedProject;
 
-beforeEach(async () => {
+beforeAll(async () => {
   project = await emulatedProject(exampleProgram);
 });
 
-afterEach(() => project?.close());
+afterAll(() => project?.close());
 
 const ids = async (): Promise<string[]> => (await project.objects()).map(({ id }) => id).sort();
 
@@ -22,7 +22,7 @@ const urns = (): readonly string[] =>
     .filter(({ type }) => type.includes(":dynamic/"))
     .map(({ urn }) => urn);
 
-test("every object stays when all resources are tainted, the ownership among them", async () => {
+test("every object stays when all resources are tainted, the ownership among them, and under --replace of everything, the provider among it", async () => {
   await project.succeed(["up", "--yes", "--skip-preview"]);
   const before = await ids();
   expect(before).toHaveLength(6);
@@ -30,11 +30,6 @@ test("every object stays when all resources are tainted, the ownership among the
   await project.succeed(["up", "--yes", "--skip-preview"]);
   expect(await ids()).toEqual(before);
   await project.succeed(["preview", "--expect-no-changes"]);
-});
-
-test("every object stays under --replace of everything, the provider among it", async () => {
-  await project.succeed(["up", "--yes", "--skip-preview"]);
-  const before = await ids();
   await project.succeed(["up", "--yes", "--skip-preview", "--replace", "**"]);
   expect(await ids()).toEqual(before);
 });

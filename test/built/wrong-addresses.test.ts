@@ -1,5 +1,5 @@
 import { createServer, type Server } from "node:http";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { type CliProject, cliProject } from "../support/cli-project.js";
 import { closeServer, listenHere, originOf } from "../support/loopback-server.js";
 import { exampleProgram } from "../support/small-programs.js";
@@ -36,7 +36,7 @@ const startRelay = async (target: string): Promise<Server> => {
   return server;
 };
 
-beforeEach(async () => {
+beforeAll(async () => {
   page = () => undefined;
   service = await startStrictService();
   const { CONVERSATION_BASE_URL: base = "" } = service.environment;
@@ -50,7 +50,7 @@ beforeEach(async () => {
   expect((await project.pulumi(["up", "--yes", "--skip-preview"])).code).toBe(0);
 });
 
-afterEach(async () => {
+afterAll(async () => {
   project?.remove();
   if (relay) await closeServer(relay);
   await service?.close();
