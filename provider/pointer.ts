@@ -2,14 +2,14 @@
 export const typeToken = (kind: string): string => `pulumi-nodejs:dynamic/conversation:${kind}`;
 
 /**
- * What the state keeps as a resource's provider: not code but a pointer to the installed package,
- * the same on every machine. `configure` only remembers the configuration, at once, because the
- * engine's calls do not wait for it. Where the package is installed only as a dependency of a
- * dependency (pnpm), it is found from the Pulumi SDK's place instead.
+ * The provider that the state stores for a resource: not code but a pointer to the installed
+ * package, the same on every machine. `configure` only stores the configuration, synchronously,
+ * because the engine's calls do not wait for it. If the package is installed only as a dependency
+ * of a dependency (pnpm), it is found from the Pulumi SDK's location instead.
  *
- * Short, and without characters that JSON writes longer: the engine keeps it twice for each resource,
+ * Short, and without characters that JSON escapes: the engine stores it twice for each resource,
  * and writes the whole state with every step. Part of every state file: those of earlier releases
- * must go on working, and this one with their `lifecycleOf` of `provider/v1`.
+ * must continue to work, and this one with their `lifecycleOf` of `provider/v1`.
  */
 export const pointerTo = (kind: string): string =>
   `exports.handler=()=>{let c,f=require('module').createRequire,s='pulumi-conversation/provider/v1',r=f(process.cwd()+'/');` +

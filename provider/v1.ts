@@ -13,7 +13,7 @@ let loaded: ReturnType<typeof inRun> | undefined;
 
 /**
  * A life cycle that is loaded by its first call. The `Ownership`, for which all others wait, is
- * answered before, and while the program registers its resources there is time for it.
+ * answered before, and there is time to load while the program registers its resources.
  */
 const loadedByCall = (
   load: (run: Awaited<ReturnType<typeof inRun>>) => Lifecycle | Promise<Lifecycle>,
@@ -33,8 +33,8 @@ const loadedByCall = (
 };
 
 /**
- * What the pointer in every state file calls: the life cycle of one kind. Frozen: state written by
- * any release asks for this name at `pulumi-conversation/provider/v1`.
+ * Called by the pointer in every state file: the life cycle of one kind. Frozen: state written by
+ * any release uses this name at `pulumi-conversation/provider/v1`.
  *
  * @throws ConversationError `INPUT_INVALID` for a kind that this release does not know
  */

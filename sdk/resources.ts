@@ -56,7 +56,7 @@ export interface AuthenticationBasicAuth {
 
 /** How the service fetches a token for the callback. It keeps a token until the callback answers 401. */
 export interface AuthenticationOauth2Args {
-  /** Address that the token is fetched from. Absolute http or https address. Source: public reference. */
+  /** Address from which the token is fetched. Absolute http or https address. Source: public reference. */
   tokenRequestUrl?: pulumi.Input<string> | undefined;
   /** HTTP method of the token call, such as `POST`. Source: public reference. */
   method?: pulumi.Input<string> | undefined;
@@ -70,7 +70,7 @@ export interface AuthenticationOauth2Args {
 
 /** How the service fetches a token for the callback. It keeps a token until the callback answers 401. */
 export interface AuthenticationOauth2 {
-  /** Address that the token is fetched from. Absolute http or https address. Source: public reference. */
+  /** Address from which the token is fetched. Absolute http or https address. Source: public reference. */
   readonly tokenRequestUrl?: string;
   /** HTTP method of the token call, such as `POST`. Source: public reference. */
   readonly method?: string;
@@ -83,7 +83,7 @@ export interface AuthenticationOauth2 {
 }
 
 interface AuthenticationArgsMembers extends CommonArgs {
-  /** Name; made from the logical name where a program gives none. 1 to 255 characters. Unique. Source: public reference. */
+  /** Name; derived from the logical name if a program gives none. 1 to 255 characters. Unique. Source: public reference. */
   name?: pulumi.Input<string> | undefined;
   /** What the authentication is for. 1 to 1,023 characters. Source: public reference. */
   description?: pulumi.Input<string> | undefined;
@@ -146,7 +146,7 @@ export class Authentication extends ConversationResource {
     return isOfType(value, Authentication.__pulumiType);
   }
 
-  /** Name; made from the logical name where a program gives none. 1 to 255 characters. Unique. Source: public reference. */
+  /** Name; derived from the logical name if a program gives none. 1 to 255 characters. Unique. Source: public reference. */
   declare readonly name: pulumi.Output<string>;
 
   /** What the authentication is for. 1 to 1,023 characters. Source: public reference. */
@@ -164,7 +164,7 @@ export class Authentication extends ConversationResource {
   /** How the service fetches a token for the callback. It keeps a token until the callback answers 401. Source: public reference. */
   declare readonly oauth2: pulumi.Output<AuthenticationOauth2 | undefined>;
 
-  /** When the service made the object: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update the time of its answer. Source: public reference. */
+  /** When the service created the object: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update the time of its answer. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
   /** When the object was last changed: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update the time of its answer. Source: public reference. */
@@ -212,7 +212,7 @@ export interface ClientApplicationRoleArgs {
   version: pulumi.Input<"v1" | "v3">;
   /** Address that the service posts messages to. Absolute http or https address. Source: public reference. */
   callback: pulumi.Input<string>;
-  /** Who gets a mail when the callback cannot be reached. E-mail address. Source: public reference. */
+  /** Who receives an e-mail when the callback cannot be reached. E-mail address. Source: public reference. */
   notificationEmail: pulumi.Input<string>;
   /** Headers sent with every callback. Values are secret: encrypted in the state, never shown. Source: public reference. */
   headers?: pulumi.Input<Record<string, pulumi.Input<string>>> | undefined;
@@ -228,7 +228,7 @@ export interface ClientApplicationRole {
   readonly version: "v1" | "v3";
   /** Address that the service posts messages to. Absolute http or https address. Source: public reference. */
   readonly callback: string;
-  /** Who gets a mail when the callback cannot be reached. E-mail address. Source: public reference. */
+  /** Who receives an e-mail when the callback cannot be reached. E-mail address. Source: public reference. */
   readonly notificationEmail: string;
   /** Headers sent with every callback. Values are secret: encrypted in the state, never shown. Source: public reference. */
   readonly headers?: Record<string, string>;
@@ -241,7 +241,7 @@ export interface ClientApplicationRole {
  * An external application that sends and receives messages.
  */
 export interface ClientApplicationArgs extends CommonArgs {
-  /** Name; made from the logical name where a program gives none. 1 to 255 characters. Unique. Source: public reference. */
+  /** Name; derived from the logical name if a program gives none. 1 to 255 characters. Unique. Source: public reference. */
   name?: pulumi.Input<string> | undefined;
   /** What the client application is for. 1 to 1,023 characters. Source: public reference. */
   description?: pulumi.Input<string> | undefined;
@@ -284,7 +284,7 @@ export class ClientApplication extends ConversationResource {
     return isOfType(value, ClientApplication.__pulumiType);
   }
 
-  /** Name; made from the logical name where a program gives none. 1 to 255 characters. Unique. Source: public reference. */
+  /** Name; derived from the logical name if a program gives none. 1 to 255 characters. Unique. Source: public reference. */
   declare readonly name: pulumi.Output<string>;
 
   /** What the client application is for. 1 to 1,023 characters. Source: public reference. */
@@ -296,7 +296,7 @@ export class ClientApplication extends ConversationResource {
   /** What the application acts as, each role with its own callback. 1 to 7 items. Source: public reference. */
   declare readonly roles: pulumi.Output<(ClientApplicationRole)[]>;
 
-  /** When the service made the object: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update the time of its answer. Source: public reference. */
+  /** When the service created the object: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update the time of its answer. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
   /** When the object was last changed: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update the time of its answer. Source: public reference. */
@@ -357,7 +357,7 @@ export interface ParticipantIntent {
  * A registered bot. Several can be registered for one client application.
  */
 export interface ParticipantArgs extends CommonArgs {
-  /** Name; made from the logical name where a program gives none. 1 to 255 characters. Unique. Source: public reference. */
+  /** Name; derived from the logical name if a program gives none. 1 to 255 characters. Unique. Source: public reference. */
   name?: pulumi.Input<string> | undefined;
   /** What the participant is for. 1 to 1,023 characters. Source: public reference. */
   description?: pulumi.Input<string> | undefined;
@@ -409,7 +409,7 @@ export class Participant extends ConversationResource {
     return isOfType(value, Participant.__pulumiType);
   }
 
-  /** Name; made from the logical name where a program gives none. 1 to 255 characters. Unique. Source: public reference. */
+  /** Name; derived from the logical name if a program gives none. 1 to 255 characters. Unique. Source: public reference. */
   declare readonly name: pulumi.Output<string>;
 
   /** What the participant is for. 1 to 1,023 characters. Source: public reference. */
@@ -430,7 +430,7 @@ export class Participant extends ConversationResource {
   /** Free attributes. 1 to 25 entries. Source: public reference. */
   declare readonly options: pulumi.Output<Record<string, string> | undefined>;
 
-  /** When the service made the object: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update the time of its answer. Source: public reference. */
+  /** When the service created the object: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update the time of its answer. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
   /** When the object was last changed: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update the time of its answer. Source: public reference. */
@@ -564,14 +564,14 @@ export interface ChannelRestrictions {
 
 /**
  * What a program says of one channel.
- * The parameters of a way that chat messages travel.
+ * The parameters of a transport for chat messages.
  */
 export interface ChannelArgs extends CommonArgs {
   /** Unique identity of the channel at run time. Own channels look like `custom.teams`; changing it breaks look-ups by it. 1 to 255 characters. Unique. Source: public reference. */
   type: pulumi.Input<string>;
   /** Shown name. 1 to 255 characters. Source: public reference. */
   displayName: pulumi.Input<string>;
-  /** Image as base64; png of 32 × 32 where the platform's own agent desktop shows it. 1 to 512,000 characters. Base64 text, or a file: `new pulumi.asset.FileAsset("icon.png")`. Source: public reference. */
+  /** Image as base64; a PNG of 32 × 32 if the platform's own agent desktop shows it. 1 to 512,000 characters. Base64 text, or a file: `new pulumi.asset.FileAsset("icon.png")`. Source: public reference. */
   icon: pulumi.Input<string> | pulumi.asset.FileAsset;
   /** What the channel is for. 1 to 1,023 characters. Source: public reference. */
   description?: pulumi.Input<string> | undefined;
@@ -584,7 +584,7 @@ export interface ChannelArgs extends CommonArgs {
 }
 
 /**
- * The parameters of a way that chat messages travel.
+ * The parameters of a transport for chat messages.
  * Collection `/channels`. Updated in place, never replaced.
  *
  * @throws pulumi.RunError if a reference is of another kind, or `import` contradicts `adopt`
@@ -645,7 +645,7 @@ export class Channel extends ConversationResource {
   /** Shown name. 1 to 255 characters. Source: public reference. */
   declare readonly displayName: pulumi.Output<string>;
 
-  /** Image as base64; png of 32 × 32 where the platform's own agent desktop shows it. 1 to 512,000 characters. Base64 text, or a file: `new pulumi.asset.FileAsset("icon.png")`. Source: public reference. */
+  /** Image as base64; a PNG of 32 × 32 if the platform's own agent desktop shows it. 1 to 512,000 characters. Base64 text, or a file: `new pulumi.asset.FileAsset("icon.png")`. Source: public reference. */
   declare readonly icon: pulumi.Output<string>;
 
   /** What the channel is for. 1 to 1,023 characters. Source: public reference. */
@@ -660,7 +660,7 @@ export class Channel extends ConversationResource {
   /** System texts by language (such as `en-US`), then by key (such as `msg_hub_off_hours`). 1 to 25 entries. Source: public reference. */
   declare readonly l10nProperties: pulumi.Output<Record<string, Record<string, string>> | undefined>;
 
-  /** When the service made the object: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update the time of its answer. Source: public reference. */
+  /** When the service created the object: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update the time of its answer. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
   /** When the object was last changed: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update the time of its answer. Source: public reference. */
@@ -736,7 +736,7 @@ export interface OrchestrationBot {
 export interface OrchestrationBotConfigurationArgs {
   /** Hand the transcript to an agent if the bot session was not escalated and the customer is known. Source: public reference. */
   forwardTranscript?: pulumi.Input<boolean> | undefined;
-  /** A customer who is back within so many minutes skips the bot and goes to the agent. At least 0. Source: public reference. */
+  /** A customer who returns within this many minutes skips the bot and goes to the agent. At least 0. Source: public reference. */
   bypassVaDuration?: pulumi.Input<number> | undefined;
   /** The bots. Source: public reference. */
   bots: pulumi.Input<readonly (pulumi.Input<OrchestrationBotArgs>)[]>;
@@ -746,7 +746,7 @@ export interface OrchestrationBotConfigurationArgs {
 export interface OrchestrationBotConfiguration {
   /** Hand the transcript to an agent if the bot session was not escalated and the customer is known. Source: public reference. */
   readonly forwardTranscript?: boolean;
-  /** A customer who is back within so many minutes skips the bot and goes to the agent. At least 0. Source: public reference. */
+  /** A customer who returns within this many minutes skips the bot and goes to the agent. At least 0. Source: public reference. */
   readonly bypassVaDuration?: number;
   /** The bots. Source: public reference. */
   readonly bots: (OrchestrationBot)[];
@@ -812,7 +812,7 @@ export interface OrchestrationApplications {
  * How a conversation moves between customer, bots and agents.
  */
 export interface OrchestrationArgs extends CommonArgs {
-  /** Name, which need not be unique; made from the logical name where a program gives none. Source: public reference. */
+  /** Name, which need not be unique; derived from the logical name if a program gives none. Source: public reference. */
   name?: pulumi.Input<string> | undefined;
   /** What the orchestration is for. 1 to 1,023 characters. Source: public reference. */
   description?: pulumi.Input<string> | undefined;
@@ -866,7 +866,7 @@ export class Orchestration extends ConversationResource {
     return isOfType(value, Orchestration.__pulumiType);
   }
 
-  /** Name, which need not be unique; made from the logical name where a program gives none. Source: public reference. */
+  /** Name, which need not be unique; derived from the logical name if a program gives none. Source: public reference. */
   declare readonly name: pulumi.Output<string>;
 
   /** What the orchestration is for. 1 to 1,023 characters. Source: public reference. */
@@ -878,7 +878,7 @@ export class Orchestration extends ConversationResource {
   /** Who takes part. Source: public reference. */
   declare readonly applications: pulumi.Output<OrchestrationApplications>;
 
-  /** When the service made the object: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update the time of its answer. Source: public reference. */
+  /** When the service created the object: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update the time of its answer. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
   /** When the object was last changed: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update the time of its answer. Source: public reference. */
@@ -920,7 +920,7 @@ export class Orchestration extends ConversationResource {
 
 /** How conversations become cases. */
 export interface AccountCaseManagementArgs {
-  /** A customer who is back within this time joins the same case. The unit is not stated. At least 0. Source: public reference. */
+  /** A customer who returns within this time joins the same case. The unit is not stated. At least 0. Source: public reference. */
   sameCaseDuration?: pulumi.Input<number> | undefined;
   /** Copy custom attributes from the earlier conversation; only with `bypassVaDuration` of the orchestration. Source: public reference. */
   copyCustomAttributes?: pulumi.Input<boolean> | undefined;
@@ -928,7 +928,7 @@ export interface AccountCaseManagementArgs {
 
 /** How conversations become cases. */
 export interface AccountCaseManagement {
-  /** A customer who is back within this time joins the same case. The unit is not stated. At least 0. Source: public reference. */
+  /** A customer who returns within this time joins the same case. The unit is not stated. At least 0. Source: public reference. */
   readonly sameCaseDuration?: number;
   /** Copy custom attributes from the earlier conversation; only with `bypassVaDuration` of the orchestration. Source: public reference. */
   readonly copyCustomAttributes?: boolean;
@@ -936,7 +936,7 @@ export interface AccountCaseManagement {
 
 /** How conversations of the account run. */
 export interface AccountChatConfigurationsArgs {
-  /** Idle time after which a new conversation must be started; minutes by one integrator's account. At least 0. Source: public reference. */
+  /** Idle time after which a new conversation must be started; in minutes according to one integrator. At least 0. Source: public reference. */
   timeout?: pulumi.Input<number> | undefined;
   /** Language, such as `en-US`. Source: public reference. */
   defaultLanguage?: pulumi.Input<string> | undefined;
@@ -954,7 +954,7 @@ export interface AccountChatConfigurationsArgs {
 
 /** How conversations of the account run. */
 export interface AccountChatConfigurations {
-  /** Idle time after which a new conversation must be started; minutes by one integrator's account. At least 0. Source: public reference. */
+  /** Idle time after which a new conversation must be started; in minutes according to one integrator. At least 0. Source: public reference. */
   readonly timeout?: number;
   /** Language, such as `en-US`. Source: public reference. */
   readonly defaultLanguage?: string;
@@ -975,7 +975,7 @@ export interface AccountChatConfigurations {
  * The conversation account that ties a channel and an orchestration together under an address.
  */
 export interface AccountArgs extends CommonArgs {
-  /** Name; made from the logical name where a program gives none. 1 to 255 characters. Unique. Source: public reference. */
+  /** Name; derived from the logical name if a program gives none. 1 to 255 characters. Unique. Source: public reference. */
   name?: pulumi.Input<string> | undefined;
   /** What the account is for. 1 to 1,023 characters. Source: public reference. */
   description?: pulumi.Input<string> | undefined;
@@ -1029,7 +1029,7 @@ export class Account extends ConversationResource {
     return isOfType(value, Account.__pulumiType);
   }
 
-  /** Name; made from the logical name where a program gives none. 1 to 255 characters. Unique. Source: public reference. */
+  /** Name; derived from the logical name if a program gives none. 1 to 255 characters. Unique. Source: public reference. */
   declare readonly name: pulumi.Output<string>;
 
   /** What the account is for. 1 to 1,023 characters. Source: public reference. */
@@ -1053,7 +1053,7 @@ export class Account extends ConversationResource {
   /** Further attributes, which may hold the credentials of a provider. 1 to 10 entries. Values are secret: encrypted in the state, never shown. Source: assumed. */
   declare readonly attributes: pulumi.Output<Record<string, string> | undefined>;
 
-  /** When the service made the object: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update the time of its answer. Source: public reference. */
+  /** When the service created the object: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update the time of its answer. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
   /** When the object was last changed: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update the time of its answer. Source: public reference. */

@@ -14,13 +14,13 @@ import {
   sameValue,
 } from "./meaning.js";
 
-/** A member that is to be written over with something else. */
+/** A member that will be overwritten with another value. */
 export interface FieldChange {
   /** As a program would write it, such as `roles[custom_bot].callback`. */
   readonly path: string;
-  /** Short JSON text of what is there; undefined where nothing is. Secrets are `[secret]`. */
+  /** Short JSON text of the present value; undefined if there is none. Secrets are `[secret]`. */
   readonly from?: string;
-  /** Short JSON text of what comes; undefined where the value goes. */
+  /** Short JSON text of the new value; undefined if the value is removed. */
   readonly to?: string;
 }
 
@@ -31,7 +31,7 @@ const hidden = "[secret]";
 const veiled = (field: Field, value: unknown): unknown =>
   field.secret ? hidden : changeInside(field, value, veiled);
 
-/** In a preview, what is not known before the update is shown as Pulumi shows it. */
+/** In a preview, a value not known before the update is shown as Pulumi shows it. */
 const shortJson = (value: unknown): string =>
   abbreviated(JSON.stringify(value).replaceAll(unknownValue, "[unknown]"), longest);
 
@@ -86,7 +86,7 @@ const inEntries = (
   return [...new Set([...wanted.keys(), ...there.keys()])].flatMap((key) => {
     const [before, after] = [there.get(key), wanted.get(key)];
     const here = memberPath(path, key);
-    // An entry counts even where its value is empty.
+    // An entry counts even if its value is empty.
     return isThere(before) && isThere(after)
       ? inField(field.of, here, before, after)
       : change(field.of, here, before, after);
@@ -121,9 +121,9 @@ const inFields = (fields: Fields, path: string, from: JsonObject, to: JsonObject
   });
 
 /**
- * What writing one object over another changes, in the order of the fields: only members that `to`
- * declares, and only where they do not mean the same. A secret counts as changed unless the same
- * value is shown, as nobody can know what a service hides.
+ * The changes made by writing one object over another, in the order of the fields: only members
+ * that `to` declares, and only if their meaning differs. A secret counts as changed unless the same
+ * value is shown, because nobody knows what a service hides.
  *
  * @param from The live object as `fieldsFromWire` reads it.
  * @param to The inputs of a program.
@@ -135,8 +135,8 @@ export const changesOf = (
 ): readonly FieldChange[] => inFields(fields, "", from, to);
 
 /**
- * What writing `extra` over a live object changes, as paths from its top. No definition says what stands
- * there, so that every value is shown as `[secret]`.
+ * The changes made by writing `extra` over a live object, as paths from its top. No definition
+ * covers these members, so every value is shown as `[secret]`.
  *
  * @param secretPaths places of secrets in `extra`; their inner members are not shown either
  */
@@ -185,13 +185,16 @@ const typedValue = (field: Field, live: unknown): unknown => {
 };
 
 /**
- * A whole live object with its values of the types that a program gives: numbers and flags that the
- * service wrote as text, or the other way round.
+ * A whole live object with its values converted to the types that a program uses: numbers and flags
+ * that the service wrote as text, or the reverse.
  */
 export const typedFields = (fields: Fields, live: JsonObject): JsonObject =>
   changeMembers(fields, live, typedValue);
 
-/** Items in the service's order where it counts, else those known before first, in their order. */
+/**
+ * Items in the service's order if the order matters, otherwise those known before come first, in
+ * their order.
+ */
 const managedList = (
   field: ListField,
   live: readonly unknown[],
@@ -236,9 +239,10 @@ const managedValue = (field: Field, live: unknown, prior: unknown): unknown => {
 };
 
 /**
- * The part of a live object that a program manages: the members it declared, with what the service
- * holds now. What means the same keeps its prior value, secrets always do, as a service may mask,
- * omit or echo them; members that were never declared are the service's own affair.
+ * The part of a live object that a program manages: the members it declared, with the service's
+ * present values. A value with the same meaning stays in its prior form, and secrets always do,
+ * because a service may mask, omit or echo them; members that were never declared are left to the
+ * service.
  */
 export const managedFields = (fields: Fields, live: JsonObject, prior: JsonObject): JsonObject =>
   objectOf(

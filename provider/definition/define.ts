@@ -1,7 +1,7 @@
-/** What an object may hold. */
+/** The possible members of an object. */
 export interface Members {
   readonly fields: Fields;
-  /** Which members may or must stand together. */
+  /** The members that may or must occur together. */
   readonly rule?: MemberRule | undefined;
 }
 
@@ -16,7 +16,7 @@ export interface Definition extends Members {
   /** Key of the array in the answer of the list operation. */
   readonly listKey: string;
   readonly doc: string;
-  /** Scopes that allow listing, where the read scope is not enough. */
+  /** Scopes that allow listing, if the read scope is not sufficient. */
   readonly listScopes?: readonly "manage"[];
   /**
    * A deletion rule that no reference expresses: while any object of these kinds exists, a
@@ -27,7 +27,10 @@ export interface Definition extends Members {
     readonly basis: Basis;
     readonly doc: string;
   };
-  /** How certain it is that nothing can be deleted to which an object of this kind refers. Default: `spec`. */
+  /**
+   * How certain it is that an object cannot be deleted while an object of this kind refers to it.
+   * Default: `spec`.
+   */
   readonly holds?: Basis;
   /** A complete example as a program would write it, references as `${Kind}` placeholders. */
   readonly example: Readonly<Record<string, unknown>>;
@@ -42,38 +45,38 @@ export const defineResource = (definition: Definition): Definition => definition
  */
 export type Basis = "spec" | "public" | "assumed";
 
-/** What may be said about every field, whatever its shape. */
+/** The attributes that every field may have, whatever its shape. */
 export interface FieldNotes {
   /** One or more sentences in the user's terms; shown in editors and in the generated docs. */
   readonly doc: string;
   readonly basis: Basis;
-  /** The field must be there. Default: optional. */
+  /** The field must be present. Default: optional. */
   readonly required?: true;
-  /** Never shown, encrypted in the state, never compared with what the service answers. */
+  /** Never shown, encrypted in the state, never compared with the service's answers. */
   readonly secret?: true;
-  /** Name in the service's JSON, where it differs from the name in a program. */
+  /** Name in the service's JSON, if it differs from the name in a program. */
   readonly wire?: string;
 }
 
 export interface TextField extends FieldNotes {
   readonly type: "text";
-  /** Least and greatest number of characters. */
+  /** Minimum and maximum number of characters. */
   readonly min?: number;
   readonly max?: number;
   readonly format?: "url" | "email" | "base64";
   /** The only values allowed. `platform_` at the start stands for the vendor's own word on the wire. */
   readonly values?: readonly string[];
-  /** No two objects of the kind have the same. */
+  /** No two objects of the kind have the same value. */
   readonly unique?: true;
   /**
-   * People know the object by it: messages, adoption and the search for one's own objects use it.
-   * `automatic`: made from the logical name where a program leaves it out.
+   * People know the object by this field: messages, adoption and the search for the stack's own
+   * objects use it. `automatic`: derived from the logical name if a program omits it.
    */
   readonly names?: "given" | "automatic";
   readonly default?: string;
-  /** A program may give an object; it travels as JSON text. */
+  /** A program may give an object; it is sent as JSON text. */
   readonly json?: true;
-  /** A program gives the text itself; it travels as an object with this one key. */
+  /** A program gives the text itself; it is sent as an object with this one key. */
   readonly envelope?: string;
 }
 
@@ -89,13 +92,15 @@ export interface FlagField extends FieldNotes {
   readonly default?: boolean;
 }
 
-/** The id of another object. A program gives the resource or its id; it travels as `{ "id": … }`. */
+/**
+ * The id of another object. A program gives the resource or its id; it is sent as `{ "id": … }`.
+ */
 export interface ReferenceField extends FieldNotes {
   readonly type: "reference";
   readonly to: Definition;
-  /** Exact number of characters of the id, where the service states one. */
+  /** Exact number of characters of the id, if the service states one. */
   readonly length?: number;
-  /** The id travels as text, without the object around it. */
+  /** The id is sent as text, without the object around it. */
   readonly plainId?: true;
 }
 
@@ -109,21 +114,21 @@ export interface ListField extends FieldNotes {
   readonly min?: number;
   readonly max?: number;
   /**
-   * Members by which an item of one list is recognised in another. Left out, objects are recognised
-   * only where they mean the same; everything else by its value.
+   * Members that identify an item of one list in another. Left out, objects are matched only if
+   * they mean the same; everything else by its value.
    */
   readonly identity?: readonly string[];
   /** No two items share any member of the identity. */
   readonly unique?: true;
   /** The order of the items has no meaning. */
   readonly unordered?: true;
-  /** An empty list says something else than no list. Default: they are the same. */
+  /** An empty list differs from no list. Default: they are the same. */
   readonly emptyCounts?: true;
-  /** The list travels inside an object with this one key. */
+  /** The list is sent inside an object with this one key. */
   readonly envelope?: string;
 }
 
-/** A map in a program; an array of two-membered objects on the wire. */
+/** A map in a program; on the wire, an array of objects with two members each. */
 export interface MapField extends FieldNotes {
   readonly type: "map";
   readonly of: Field;
@@ -145,17 +150,17 @@ export type Field =
 export type Fields = Readonly<Record<string, Field>>;
 
 /**
- * `exactlyOne`: the discriminator names the one member that must be there, and follows from it when
- * left out. `atLeastOne`: one or more of the members must be there.
+ * `exactlyOne`: the discriminator names the one member that must be present, and is derived from it
+ * if left out. `atLeastOne`: one or more of the members must be present.
  */
 export type MemberRule =
   | { readonly exactlyOne: Readonly<Record<string, string>>; readonly discriminator: string }
   | { readonly atLeastOne: readonly string[] };
 
-/** The members that distinguish the items of a list; empty where the items themselves do. */
+/** The members that distinguish the items of a list; empty if the items themselves do. */
 export const identityOf = (field: ListField): readonly string[] =>
   field.of.type === "object" ? (field.identity ?? []) : [];
-/** What a definition says of a field. Left out of it, the basis is `public`. */
+/** The definition of a field. If left out, the basis is `public`. */
 type Given<F extends Field> = Omit<F, "type" | "basis"> & { readonly basis?: Basis };
 
 const basis = "public";
@@ -171,7 +176,7 @@ export const reference = (
   of: Omit<Given<ReferenceField>, "to">,
 ): ReferenceField => ({ type: "reference", to, basis, ...of });
 
-/** Members that every kind has, in the words of the kind. */
+/** Members that every kind has, with the noun of the kind. */
 export const commonFields = (noun: string) => ({
   description: text({ doc: `What the ${noun} is for.`, min: 1, max: 1023 }),
   active: flag({ doc: `Whether the ${noun} is in use.`, default: true }),
@@ -180,7 +185,7 @@ export const commonFields = (noun: string) => ({
 /** The same, and a name that no other object of the kind has. */
 export const namedFields = (noun: string) => ({
   name: text({
-    doc: "Name; made from the logical name where a program gives none.",
+    doc: "Name; derived from the logical name if a program gives none.",
     required: true,
     unique: true,
     names: "automatic",
@@ -192,6 +197,6 @@ export const namedFields = (noun: string) => ({
 
 /** Members that the service sets and a program only reads. */
 export const outputFields = {
-  created: text({ doc: "When the service made the object: ISO 8601, GMT, milliseconds." }),
+  created: text({ doc: "When the service created the object: ISO 8601, GMT, milliseconds." }),
   modified: text({ doc: "When the object was last changed: ISO 8601, GMT, milliseconds." }),
 } as const satisfies Fields;

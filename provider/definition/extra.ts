@@ -23,14 +23,14 @@ export const mergeDeep = (first: JsonObject, second: JsonObject): JsonObject =>
 
 const byService = "is set by the service";
 
-/** Members that a program only reads, or that are no names of members. */
+/** Members that a program only reads, or that are not valid member names. */
 const refused: Readonly<Record<string, string>> = {
   ...Object.fromEntries(["id", ...Object.keys(outputFields)].map((name) => [name, byService])),
   constructor: "is not allowed as a name",
   prototype: "is not allowed as a name",
 };
 
-/** What no value below `extra` may hold, at any depth. */
+/** Finds names that no value below `extra` may contain, at any depth. */
 const unusable = (value: unknown, path: string): Violation[] => {
   const output = typeof value === "string" ? outputAsText(value) : undefined;
   if (output !== undefined) return [{ path, rule: output }];
@@ -47,9 +47,9 @@ const unusable = (value: unknown, path: string): Violation[] => {
 };
 
 interface Place {
-  /** As `extra` writes it, with the names that travel. */
+  /** As `extra` writes it, with the names used on the wire. */
   readonly path: string;
-  /** As the property itself is called. */
+  /** The name of the property itself. */
   readonly property: string;
 }
 
@@ -72,7 +72,10 @@ const inDocumented = (
   });
 };
 
-/** A documented object may hold further members; everything else documented has a place of its own. */
+/**
+ * A documented object may have further members; everything else that is documented belongs in its
+ * own property.
+ */
 const atField = (
   definition: Definition,
   field: Field,
@@ -87,7 +90,10 @@ const atField = (
   return [{ path, rule: `is a property of ${definition.kind} itself (${property}); set it there` }];
 };
 
-/** Every rule that `extra` breaks: it holds only what no field of the kind knows, at every depth. */
+/**
+ * Every rule that `extra` breaks: it may contain only members that no field of the kind knows, at
+ * every depth.
+ */
 export const extraViolations = (definition: Definition, extra: unknown): readonly Violation[] => {
   if (extra === undefined || extra === null || extra === unknownValue) return [];
   if (!isObject(extra)) return [{ path: "extra", rule: "must be an object" }];
@@ -105,7 +111,7 @@ export const extraViolations = (definition: Definition, extra: unknown): readonl
   ];
 };
 
-/** Whether nothing in a value can be seen at the service. */
+/** Whether no part of a value is visible at the service. */
 const isAllSecret = (value: unknown, path: string, isSecret: IsSecret): boolean =>
   isSecret(path) ||
   (isObject(value) &&
@@ -127,7 +133,7 @@ const managedMember = (
   return isObject(live) && isObject(prior) ? managedObject(live, prior, path, isSecret) : live;
 };
 
-/** An item that is new is taken as it is, without what is secret in the others. */
+/** A new item is taken unchanged, without the secrets of the others. */
 const managedItem = (live: unknown, prior: unknown, path: string, isSecret: IsSecret): unknown => {
   if (prior !== undefined) return managedMember(live, prior, path, isSecret);
   if (isSecret(path)) return null;
@@ -153,11 +159,11 @@ const managedObject = (
   );
 
 /**
- * What the service holds of what `extra` named: what means the same keeps its prior value, and so
- * does what is secret; what was removed there is absent.
+ * The service's values of the members that `extra` named: values with the same meaning stay in
+ * their prior form, and so do secrets; members removed there are absent.
  *
- * @param secretPaths Places of secrets in `extra`, such as `apiKey`, `a.b` or `keys[0].value`. A
- * place in one item of a list stands for all its items.
+ * @param secretPaths places of secrets in `extra`, such as `apiKey`, `a.b` or `keys[0].value`; a
+ *   place in one item of a list stands for all its items
  */
 export const managedExtra = (
   live: JsonObject,
@@ -166,7 +172,7 @@ export const managedExtra = (
 ): JsonObject => {
   const ofAllItems = (path: string): string =>
     path.replaceAll(/\[\d*\]/g, "[]").replaceAll(/\.\d+(?=\.|$)/g, "[]");
-  // As it is, too: a member may be called like the place of an item.
+  // The unchanged path, too: a member may have a name that looks like the place of an item.
   const places = new Set(secretPaths.flatMap((path) => [path, ofAllItems(path)]));
   return places.has("") ? prior : managedObject(live, prior, "", (path) => places.has(path));
 };

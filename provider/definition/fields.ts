@@ -19,7 +19,7 @@ export interface VendorName {
 
 const neutral = "platform_";
 
-/** Words as they travel: for comparing two values of the service with each other. */
+/** Words as on the wire: for comparing two values of the service with each other. */
 export const neutralVendor: VendorName = { platformName: "platform" };
 
 /** Name of a field in the service's JSON. */
@@ -56,7 +56,7 @@ const vendorWord = (field: TextField, value: unknown, from: string, to: string):
 const wrapped = (key: string | undefined, value: unknown): unknown =>
   key ? { [key]: value } : value;
 
-/** What an envelope holds; a value that came without its envelope is taken as it is. */
+/** The content of an envelope; a value without its envelope is returned unchanged. */
 export const unwrapped = (key: string | undefined, value: unknown): unknown =>
   key !== undefined && isObject(value) ? memberOf(value, key) : value;
 
@@ -98,7 +98,7 @@ export const fieldsToWire = (fields: Fields, values: JsonObject, vendor: VendorN
       .map(([name, field]) => [wireName(name, field), toWire(field, values[name], vendor)]),
   );
 
-/** What an entry holds whose value is left out. */
+/** The value of an entry whose value is left out. */
 const emptyValue = ({ type }: Field): unknown =>
   type === "text"
     ? ""
@@ -108,13 +108,13 @@ const emptyValue = ({ type }: Field): unknown =>
         ? {}
         : undefined;
 
-/** The key of an entry of a map; undefined where it has none. */
+/** The key of a map entry; undefined if it has none. */
 export const keyOf = (field: MapField, entry: unknown): string | undefined => {
   const key = isObject(entry) ? memberOf(entry, membersOf(field).key) : undefined;
   return typeof key === "string" || typeof key === "number" ? String(key) : undefined;
 };
 
-/** Keys and values, whether they travel as a list of entries or as the members of one object. */
+/** Keys and values, sent either as a list of entries or as the members of one object. */
 const entriesOf = (
   field: MapField,
   wire: unknown,
@@ -144,7 +144,7 @@ const listFromWire = (field: ListField, wire: unknown, vendor: VendorName): unkn
 
 /**
  * One value of the service's JSON as a program gives it. Undefined for an object, a list or a map
- * that has another shape; a scalar of another type is left as it is, for `sameMeaning` to judge.
+ * with another shape; a scalar of another type is left unchanged, for `sameMeaning` to judge.
  */
 export const fromWire = (field: Field, wire: unknown, vendor: VendorName): unknown => {
   if (wire === undefined || wire === null) return undefined;
@@ -166,7 +166,7 @@ export const fromWire = (field: Field, wire: unknown, vendor: VendorName): unkno
   }
 };
 
-/** Members of the service's JSON as a program gives them; what no field knows is left out. */
+/** Members of the service's JSON as a program gives them; members without a field are left out. */
 export const fieldsFromWire = (fields: Fields, wire: JsonObject, vendor: VendorName): JsonObject =>
   objectOf(
     Object.entries(fields).map(([name, field]) => [
@@ -203,13 +203,13 @@ const inside = (field: Field, path: string): FieldPath[] => {
   }
 };
 
-/** These fields and every field inside them, each before what it holds. */
+/** These fields and every field inside them, each before its content. */
 export const fieldsIn = (fields: Fields, prefix = ""): readonly FieldPath[] =>
   Object.entries(fields).flatMap(([name, field]) => inside(field, prefix + name));
 
 const holders = new WeakMap<Field, boolean>();
 
-/** Whether a field is, or holds anywhere inside, a secret. */
+/** Whether a field is a secret, or contains one at any depth. */
 export const holdsSecret = (field: Field): boolean => {
   const known = holders.get(field);
   if (known !== undefined) return known;
@@ -218,12 +218,12 @@ export const holdsSecret = (field: Field): boolean => {
   return holds;
 };
 
-/** A field, and a value that it has somewhere inside an object. */
+/** A field, and one of its values at some depth inside an object. */
 export interface FieldValue extends FieldPath {
   readonly value: unknown;
 }
 
-/** The members of an object that a field knows, as a program names them or as they travel. */
+/** The members of an object that have a field, by their names in a program or on the wire. */
 export const membersIn = (fields: Fields, values: JsonObject): readonly FieldValue[] => {
   const own = new Map(Object.entries(values));
   return Object.entries(fields).flatMap(([path, field]) =>
@@ -268,15 +268,15 @@ const insideValue = (field: Field, value: unknown, path: string): FieldValue[] =
 };
 
 /**
- * Every value inside an object, each before what it holds, with its path as a person would write it:
- * of values as a program gives them and of the service's JSON alike. What is absent is left out.
+ * Every value inside an object, each before its content, with its path as a person would write it:
+ * accepts both a program's values and the service's JSON. Absent values are left out.
  */
 export const valuesIn = (fields: Fields, values: JsonObject, prefix = ""): readonly FieldValue[] =>
   membersIn(fields, values).flatMap(({ field, path, value }) =>
     insideValue(field, value, prefix + path),
   );
 
-/** A reference that a value in a program's terms holds. */
+/** A reference in a program's values. */
 export interface ReferenceIn {
   /** As a person would write it, such as `roles[0].authentication`. */
   readonly path: string;
@@ -290,10 +290,12 @@ export const referencesIn = (fields: Fields, values: JsonObject): readonly Refer
     field.type === "reference" ? [{ path, to: field.to, id: value }] : [],
   );
 
-/** What becomes of the value of a field; undefined for nothing. */
+/** Changes the value of a field; undefined removes it. */
 export type ChangeValue = (field: Field, value: unknown) => unknown;
 
-/** The members of an object in a program's terms, changed; those that no field knows stay as they are. */
+/**
+ * The members of an object in a program's terms, changed; members without a field stay unchanged.
+ */
 export const changeMembers = (
   fields: Fields,
   values: JsonObject,
@@ -307,8 +309,8 @@ export const changeMembers = (
   );
 
 /**
- * A value in a program's terms with what is right inside it changed: members, items, entries. A value
- * of another shape than its field's stays as it is.
+ * A value in a program's terms with its direct content changed: members, items, entries. A value
+ * whose shape differs from its field's stays unchanged.
  */
 export const changeInside = (field: Field, value: unknown, change: ChangeValue): unknown => {
   switch (field.type) {
@@ -331,7 +333,7 @@ export const memberPath = (path: string, name: string): string => {
   return path ? `${path}.${name}` : name;
 };
 
-/** The neutral word where a vendor's own stands, such as `platform_bot`. */
+/** Replaces the vendor's own word by the neutral one, such as `platform_bot`. */
 const neutralWord = (field: Field | undefined, value: string): string => {
   const words = field?.type === "text" ? (field.values ?? []) : [];
   const isVendors = (word: string) =>
@@ -351,7 +353,8 @@ const identityText = (field: ListField, item: unknown): string | undefined => {
 };
 
 /**
- * The path of an item of a list, by its identity where the list has one that is known: `roles[custom_bot]`.
+ * The path of an item of a list, by its identity if the list has one and it is known:
+ * `roles[custom_bot]`.
  *
  * @param item In a program's terms.
  */
@@ -360,14 +363,14 @@ export const itemPath = (path: string, field: ListField, item: unknown, place: n
 
 const withSecrets = (field: Field, paths: readonly string[]): Field => {
   if (paths.length === 0 || field.secret) return field;
-  // What is inside a list or a map has no path of its own.
+  // The content of a list or a map has no path of its own.
   return field.type !== "object" || paths.includes("")
     ? { ...field, secret: true }
     : { ...field, fields: fieldsWithSecrets(field.fields, paths) };
 };
 
 /**
- * Fields as a program treats them: secret, too, is what it marks so.
+ * Fields as a program treats them: those that it marks are secret, too.
  *
  * @param paths such as `callback` or `oauth.clientId`; the empty path is all of them
  */
@@ -393,13 +396,15 @@ export interface ReferencePath {
   readonly field: ReferenceField;
 }
 
-/** Every reference that objects of a kind may hold, nested ones too. */
+/** Every reference that objects of a kind may contain, nested ones too. */
 export const referencesOf = (definition: Definition): readonly ReferencePath[] =>
   fieldsIn(definition.fields).flatMap(({ field, path }) =>
     field.type === "reference" ? [{ from: definition, to: field.to, path, field }] : [],
   );
 
-/** Every reference of any kind that may point at objects of this kind: the other end of the same data. */
+/**
+ * Every reference of any kind that may point at objects of this kind: the reverse of the same data.
+ */
 export const referencesTo = (
   target: Definition,
   resources: readonly Definition[],
@@ -420,13 +425,14 @@ const sorted = (
   return done;
 };
 
-/** Kinds so that each comes after everything it refers to. */
+/** Sorts kinds so that each comes after everything it refers to. */
 export const setUpOrder = (resources: readonly Definition[]): readonly Definition[] =>
   sorted(resources, (definition) => referencesOf(definition).map(({ to }) => to));
 
 /**
- * Kinds so that each comes before everything it refers to, and before what it holds by the literal
- * wording of a deletion rule: right under every reading of the rules (specification §2).
+ * Sorts kinds so that each comes before everything it refers to, and before the kinds that it holds
+ * by the literal wording of a deletion rule: correct under every reading of the rules
+ * (specification §2).
  */
 export const deletionOrder = (resources: readonly Definition[]): readonly Definition[] =>
   sorted([...resources].reverse(), (definition) => [
@@ -436,19 +442,19 @@ export const deletionOrder = (resources: readonly Definition[]): readonly Defini
 
 /** How people know the objects of a kind. */
 interface Naming {
-  /** The field with the name; empty where the kind has none. */
+  /** The field with the name; empty if the kind has none. */
   readonly key: string;
   /** The same in the service's JSON. */
   readonly wire: string;
   /** Whether no two objects of the kind can have the same name. */
   readonly isUnique: boolean;
-  /** Whether the name is made from the logical name where a program leaves it out. */
+  /** Whether the name is derived from the logical name if a program omits it. */
   readonly isAutomatic: boolean;
 }
 
 const namings = new WeakMap<Definition, Naming>();
 
-/** The naming of a kind, as its fields say. */
+/** The naming of a kind, derived from its fields. */
 export const namingOf = (definition: Definition): Naming => {
   const known = namings.get(definition);
   if (known) return known;
@@ -469,7 +475,7 @@ export const namingOf = (definition: Definition): Naming => {
   return naming;
 };
 
-/** Whether a field is made from the logical name where a program leaves it out. */
+/** Whether a field is derived from the logical name if a program omits it. */
 export const isAutomatic = (field: Field): boolean =>
   field.type === "text" && field.names === "automatic";
 
@@ -480,7 +486,9 @@ export const naturalKey = (definition: Definition): string => namingOf(definitio
 export const withArticle = (noun: string): string =>
   `${/^[aeiou]/.test(noun) ? "an" : "a"} ${noun}`;
 
-/** An object as messages call it: `channel "custom.web"`, or the kind alone where it has no name. */
+/**
+ * The name of an object in messages: `channel "custom.web"`, or only the kind if it has no name.
+ */
 export const objectTitle = (definition: Definition, fields: JsonObject): string => {
   const name = fields[naturalKey(definition)];
   return typeof name === "string" ? `${definition.noun} ${JSON.stringify(name)}` : definition.noun;

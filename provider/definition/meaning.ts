@@ -12,13 +12,16 @@ import {
 } from "./define.js";
 import { holdsSecret } from "./fields.js";
 
-/** Text without what only its writer chose: composed characters (NFC), line feeds alone. */
+/** Text without the writer's arbitrary choices: composed characters (NFC), only line feeds. */
 export const plainText = (text: string): string =>
   /^[\t\n -~]*$/.test(text) ? text : text.normalize("NFC").replaceAll(/\r\n?/g, "\n");
 
 const samePlain = (a: string, b: string): boolean => plainText(a) === plainText(b);
 
-/** Percent-encoding in one form (RFC 3986 §6.2.2): unreserved characters plain, capital hex digits. */
+/**
+ * Percent-encoding in one form (RFC 3986 §6.2.2): unreserved characters plain, upper-case hex
+ * digits.
+ */
 const percentForm = (part: string): string =>
   part
     .replaceAll(/[^\w.~:/?#[\]@!$&'()*+,;=%-]/gu, encodeURIComponent)
@@ -32,7 +35,10 @@ const isSlashed = (plain: string, other: string): boolean =>
 
 const samePath = (a: string, b: string): boolean => a === b || isSlashed(a, b) || isSlashed(b, a);
 
-/** Addresses that lead to the same place: the form of a URL parser, one trailing slash apart. */
+/**
+ * Whether addresses lead to the same place: compared in the form of a URL parser, ignoring one
+ * trailing slash.
+ */
 const sameUrl = (a: string, b: string): boolean => {
   const [left, right] = [plainText(a), plainText(b)];
   if (!URL.canParse(left) || !URL.canParse(right)) return left === right;
@@ -47,7 +53,7 @@ const sameUrl = (a: string, b: string): boolean => {
 const sameEmail = (a: string, b: string): boolean =>
   plainText(a).toLowerCase() === plainText(b).toLowerCase();
 
-/** The bytes of base64 text in either alphabet, padded or not; undefined where it is none. */
+/** The bytes of base64 text in either alphabet, padded or not; undefined if it is not base64. */
 const bytesOf = (text: string): Buffer | undefined => {
   const digits = text.replaceAll(/\s/g, "").replace(/={1,2}$/, "");
   const isBase64 = /^[A-Za-z0-9+/_-]*$/.test(digits) && digits.length % 4 !== 1;
@@ -61,13 +67,15 @@ const sameBytes = (a: string, b: string): boolean => {
 
 const sameForm = { url: sameUrl, email: sameEmail, base64: sameBytes } as const;
 
-/** A number that is too long to be kept exactly, by its digits, so that others differ from it. */
+/**
+ * A number that is too long to be kept exactly, by its digits, so that different numbers differ.
+ */
 const exact = (_: string, value: unknown, context?: { readonly source?: string }): unknown => {
   const source = context?.source;
   return typeof value === "number" && source && source.length > 15 ? { number: source } : value;
 };
 
-/** What a text says: its content where it is JSON, else the text itself. */
+/** The content of a text: parsed if it is JSON, otherwise the text itself. */
 const contentOf = (value: unknown): unknown => {
   const text = isObject(value) || Array.isArray(value) ? JSON.stringify(value) : value;
   try {
@@ -83,7 +91,7 @@ export const sameContent = (a: unknown, b: unknown): boolean =>
 
 const jsonNumber = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i;
 
-/** The number that a value is, or that its text writes as JSON would; undefined where it is none. */
+/** The number that a value is, or that its text writes as JSON would; undefined if it is none. */
 export const numberOf = (value: unknown): number | undefined =>
   typeof value === "number"
     ? value
@@ -91,7 +99,7 @@ export const numberOf = (value: unknown): number | undefined =>
       ? Number(value)
       : undefined;
 
-/** Whether two scalars are one, whichever of them JSON writes without quotation marks. */
+/** Whether two scalars are equal, regardless of which one JSON writes in quotes. */
 export const sameScalar = (a: unknown, b: unknown): boolean => {
   if (a === b) return true;
   if (typeof a === "string" && typeof b === "string") return samePlain(a, b);
@@ -101,28 +109,31 @@ export const sameScalar = (a: unknown, b: unknown): boolean => {
   return number !== undefined && number === numberOf(b);
 };
 
-/** Without the blanks before line ends, and before the end of the text where that is asked for. */
+/** Removes the spaces before line ends, and if requested before the end of the text. */
 const withoutBlanks = (text: string, atEnd: boolean): string => {
   const parts = text.match(/[^\S\r\n]+|[\r\n]+|\S+/g) ?? [];
   const isLast = (next: string | undefined) => (next === undefined ? atEnd : /^[\r\n]/.test(next));
   return parts.filter((part, at) => !/^[^\S\r\n]/.test(part) || !isLast(parts[at + 1])).join("");
 };
 
-/** A text as services tidy it: without blanks at its ends, and at the ends of its lines. */
+/** Text as services tidy it: without spaces at its ends, and at the ends of its lines. */
 const tidyForms = (text: string): readonly string[] => {
   const plain = plainText(text);
-  // Beside a lone CR it matters whether line ends are looked at before or after they are made one;
-  // behind the last line there may have been an owner mark.
+  // With a lone CR the result depends on whether spaces are removed before or after line ends are
+  // normalized; an owner mark may have followed the last line.
   const tidied = [plain, text].flatMap((lines) =>
     [true, false].map((atEnd) => plainText(withoutBlanks(lines, atEnd))),
   );
   return [plain, ...tidied].flatMap((form) => [form, form.trim(), form.trimEnd()]);
 };
 
-/** Most texts have none to tidy, and a name is compared with those of all other objects. */
+/** Most texts have no such spaces, and a name is compared with those of all other objects. */
 const hasOuterBlanks = (text: string): boolean => /^\s|\s$/m.test(text);
 
-/** Whether a service gives a text back without blanks at its ends. What a person adds is not that. */
+/**
+ * Whether a service returned a text without the spaces at its ends. A person's addition is not
+ * that.
+ */
 const isTidied = (live: unknown, prior: unknown): boolean => {
   if (typeof live !== "string" || typeof prior !== "string" || live === "") return false;
   return hasOuterBlanks(prior)
@@ -140,9 +151,10 @@ const sameText = (field: TextField | ReferenceField, a: unknown, b: unknown): bo
 };
 
 /**
- * For each item the place of another one that fits and is nobody else's; undefined where none is left.
- * As many items as can have one do, since what fits two items may be all that fits the third: who came
- * first makes way where it has another place (augmenting paths). The item's own place is tried first.
+ * For each item the place of a matching item that no other one uses; undefined if none is left.
+ * Matches as many items as possible, because an item that matches two others may be the only match
+ * of a third: an earlier item moves to another place if it can (augmenting paths). The item's own
+ * place is tried first.
  */
 export const matching = (
   items: readonly unknown[],
@@ -178,7 +190,7 @@ const listIn = (value: unknown): readonly unknown[] | undefined =>
 const objectIn = (value: unknown): JsonObject | undefined =>
   isObject(value) ? value : isAbsent(value) ? {} : undefined;
 
-/** Every item has one of its own in the other list, which is as long. */
+/** Whether every item has its own match in the other list, which has the same length. */
 const sameItems = (of: Field, same: Sameness, a: readonly unknown[], b: readonly unknown[]) =>
   matching(b, a, (other, item) => same(of, other, item)).every((place) => place !== undefined);
 
@@ -211,12 +223,12 @@ const sameMap = (
 };
 
 /**
- * Whether two values of a program say the same. Text counts letter by letter; JSON text by its
- * content, unordered lists by their items, and what is empty is as good as absent. A secret that an
- * import did not read is whatever is given.
+ * Whether two values of a program say the same. Text is compared exactly; JSON text by its content,
+ * unordered lists by their items, and an empty value equals an absent one. A secret that an import
+ * did not read equals any given one.
  *
- * @param a what is known
- * @param b what is given
+ * @param a the known value
+ * @param b the given value
  */
 export const sameValue = (field: Field, a: unknown, b: unknown): boolean => {
   if (a === b || (isAbsent(a) && isAbsent(b))) return true;
@@ -238,7 +250,10 @@ export const sameValue = (field: Field, a: unknown, b: unknown): boolean => {
   }
 };
 
-/** Whether two objects of a program say the same in every field; members without a field do not count. */
+/**
+ * Whether two objects of a program say the same in every field; members without a field are
+ * ignored.
+ */
 export const sameFields = (fields: Fields, a: JsonObject, b: JsonObject): boolean =>
   Object.entries(fields).every(([name, field]) =>
     sameValue(field, memberOf(a, name), memberOf(b, name)),
@@ -247,7 +262,7 @@ export const sameFields = (fields: Fields, a: JsonObject, b: JsonObject): boolea
 const flagOf = (value: unknown): unknown =>
   value === "true" ? true : value === "false" ? false : value;
 
-/** The value, its default where it is absent, and undefined where an optional one is empty. */
+/** The value, its default if it is absent, and undefined if an optional one is empty. */
 const given = (field: Field, value: unknown): unknown => {
   if (isAbsent(value)) return "default" in field ? field.default : undefined;
   const counts =
@@ -266,14 +281,14 @@ const sameObject = (field: ObjectField, live: unknown, prior: unknown): boolean 
       );
 };
 
-/** What holds secrets, and a service that leaves secrets out leaves out, too. */
+/** A value that contains secrets, which a service that omits secrets omits, too. */
 const isWithheld = (field: Field, live: unknown): boolean =>
   isAbsent(live) && (field.type === "map" || field.type === "object") && holdsSecret(field);
 
 /**
- * Whether what the service answered means what is known already, whichever form it gave it: the
- * spelling of a text or an address, numbers and flags as text, nothing for what is empty, items of
- * an unordered list in its own order, and further members inside objects.
+ * Whether the service's answer means the same as the known value, in whatever form: the spelling of
+ * a text or an address, numbers and flags as text, an absent value for an empty one, items of an
+ * unordered list in its own order, and additional members inside objects.
  *
  * A secret always means the same, as a service may mask or leave it out.
  *
@@ -301,8 +316,8 @@ export const sameMeaning = (field: Field, live: unknown, prior: unknown): boolea
 };
 
 /**
- * Whether a live object means what is known of it, in every member that is known; see
- * {@link sameMeaning}. Members that only the live object has are not compared.
+ * Whether a live object means the same as what is known of it, in every known member; see {@link
+ * sameMeaning}. Members that only the live object has are not compared.
  */
 export const sameFieldsMeaning = (fields: Fields, live: JsonObject, prior: JsonObject): boolean =>
   Object.entries(fields).every(([name, field]) => {
@@ -310,7 +325,7 @@ export const sameFieldsMeaning = (fields: Fields, live: JsonObject, prior: JsonO
     return isAbsent(known) || sameMeaning(field, memberOf(live, name), known);
   });
 
-/** Nothing, in the forms that JSON has for it. */
+/** Whether a value is empty, in any form that JSON has for that. */
 const isNothing = (value: unknown): boolean =>
   value === undefined ||
   value === null ||
@@ -323,8 +338,8 @@ export type IsSecret = (path: string) => boolean;
 const noSecrets: IsSecret = () => false;
 
 /**
- * Whether the service holds what `extra` says: null is as good as absent, text is compared in its
- * composed form, and members that the service adds inside objects do not count.
+ * Whether the service has what `extra` says: null equals absent, text is compared in its composed
+ * form, and members that the service adds inside objects are ignored.
  */
 export const sameExtra = (
   live: unknown,
@@ -349,7 +364,10 @@ export const sameExtra = (
 /** The place of a member. */
 export const below = (path: string, name: string): string => (path ? `${path}.${name}` : name);
 
-/** Each item as the service has it where it means the same, with what the service keeps beside. */
+/**
+ * Each item in the service's form if it means the same, with the additional members that the
+ * service keeps.
+ */
 export const asThere = (
   live: readonly unknown[],
   desired: readonly unknown[],
@@ -364,7 +382,7 @@ export const asThere = (
   });
 };
 
-/** Whether two items have the same identity; undefined where the list names none. */
+/** Whether two items have the same identity; undefined if the list names none. */
 const haveSameIdentity = (field: ListField, a: unknown, b: unknown): boolean | undefined => {
   const { of } = field;
   const identity = identityOf(field);
@@ -376,24 +394,26 @@ const haveSameIdentity = (field: ListField, a: unknown, b: unknown): boolean | u
   });
 };
 
-/** Secrets distinguish items only here: without them, items that differ would be taken for one. */
+/**
+ * Secrets distinguish items only here: without them, items that differ would be considered equal.
+ */
 const meansTheSame = ({ of }: ListField, a: unknown, b: unknown): boolean =>
   of.type === "object" && holdsSecret(of) ? sameValue(of, a, b) : sameMeaning(of, a, b);
 
 /**
- * For each item the place of the one in another list that stands for the same thing; undefined
- * where there is none. Items are recognised by the members that the list names as their identity,
- * else only by meaning the same: never by their place.
+ * For each item the place of the one in another list that stands for the same thing; undefined if
+ * there is none. Items are matched by the members that the list names as their identity, otherwise
+ * only by meaning: never by their place.
  *
- * @param items In a program's terms, as all items here.
- * @param others What the service answered, or what else is compared with.
+ * @param items in a program's terms, like all items here
+ * @param others the service's answer, or another list to compare with
  */
 export const pairs = (
   field: ListField,
   items: readonly unknown[],
   others: readonly unknown[],
 ): readonly (number | undefined)[] => {
-  // Where several share an identity, those that mean the same belong together.
+  // If several share an identity, those that mean the same belong together.
   const alike = matching(
     items,
     others,

@@ -14,12 +14,12 @@ import {
 import { asThere, pairs, plainText, sameContent, sameMeaning } from "./meaning.js";
 import { defaultOf } from "./violations.js";
 
-/** An object of which no field knows anything. */
+/** An object without any known field. */
 const unknownObject: Members = { fields: {} };
 
 interface Merging {
   readonly evidence: Evidence;
-  /** What is left out here stays at the service. */
+  /** Members that are left out here stay at the service. */
   readonly keeps: boolean;
 }
 
@@ -57,7 +57,7 @@ const mergeMember = (
   const below = { ...merging, keeps: false };
   if (sides.desired !== undefined) return mergeValue(field, sides, path, below);
   if (sides.prior !== undefined) return leftOver(field, sides, path, below);
-  // A service may answer null for what is not there, and refuse to be given it.
+  // A service may answer null for an absent value, and refuse to receive null.
   if (field && sides.live === null) return partOf(undefined);
   const { value, hidden } = visiblePart(
     field,
@@ -73,7 +73,10 @@ const mergeMember = (
     : partOf(value, hidden, undeclared);
 };
 
-/** What is not the program's in an object that it declares no more; nothing, where that cannot stand alone. */
+/**
+ * The part of an object that is not the program's after the program no longer declares it; empty if
+ * that part is not valid alone.
+ */
 const leftOver = (field: Field | undefined, sides: Sides, path: string, merging: Merging): Part => {
   const shape = field === undefined ? unknownObject : field.type === "object" ? field : undefined;
   if (!shape || !isObject(sides.live) || !isObject(sides.prior)) return partOf(undefined);
@@ -113,7 +116,7 @@ const mergeValue = (
   }
 };
 
-/** Whether the service shows more of the same thing than its id. */
+/** Whether the service shows more of the referenced object than its id. */
 const isExpanded = (field: Field, live: unknown, desired: unknown): live is JsonObject => {
   if (!isObject(live)) return false;
   const id = readWire(field, live);
@@ -137,7 +140,7 @@ const mergeUnknown = (sides: Sides, path: string, merging: Merging): Part => {
 const without = (value: unknown, name: string): unknown =>
   isObject(value) ? objectOf(Object.entries(value).filter(([own]) => own !== name)) : undefined;
 
-/** An object that stands for one value: the value, and what else the service keeps beside it. */
+/** An object that wraps a value: the value, and what else the service keeps beside it. */
 const around = (
   name: string,
   { live, desired, prior }: Sides,
@@ -194,36 +197,44 @@ const mergeMap = (field: MapField, sides: Sides, path: string, merging: Merging)
   );
 };
 
-/** What to write over a live object; all JSON of the service, without `id`, `created` and `modified`. */
+/**
+ * The parameters for writing over a live object; all JSON of the service, without `id`, `created`
+ * and `modified`.
+ */
 interface Merge {
   readonly fields: Fields;
-  /** The rule on the members of the kind itself: what the program chose displaces the other choice. */
+  /** The rule on the members of the kind itself: the program's choice displaces the other one. */
   readonly rule: MemberRule | undefined;
   readonly live: JsonObject;
-  /** What the program wants, the members of `extra` included. */
+  /** The content that the program wants, including the members of `extra`. */
   readonly desired: JsonObject;
-  /** What it wanted last time; empty for an object that it does not know yet. */
+  /** The content that it wanted last time; empty for an object that it does not know yet. */
   readonly prior: JsonObject;
-  /** A PUT of this tenant keeps the members of the object that it leaves out. */
+  /** This tenant's PUT keeps the members of the object that it leaves out. */
   readonly keeps: boolean;
 }
 
 /** The body of a PUT, and what it does to members that are not the program's. */
 interface MergeResult {
   readonly body: JsonObject;
-  /** Paths of the members that stay though the program does not name them: `roles[custom_bot].headers`. */
+  /**
+   * Paths of the members that stay although the program does not name them:
+   * `roles[custom_bot].headers`.
+   */
   readonly undeclared: readonly string[];
-  /** Paths of the secrets that stay with nobody: the service hides them, so the body lacks them. */
+  /** Paths of the secrets that would be lost: the service hides them, so the body lacks them. */
   readonly hidden: readonly string[];
 }
 
 /**
  * The body of a PUT: the live object with what the program wants.
  *
- * - What the program declares is as it wants it; a list or a map is declared as a whole.
- * - What it declared before and does so no more is left out, at every depth.
- * - What it never declared is kept, at every depth, whether or not a field knows it. A secret that the
- *   service does not show nobody can write back, and a mask must never be: it is reported as `hidden`.
+ * - Members that the program declares become as it wants them; a list or a map is declared as a
+ *   whole.
+ * - Members that it declared before and no longer declares are left out, at every depth.
+ * - Members that it never declared are kept, at every depth, whether or not a field knows them. A
+ *   secret that the service does not show cannot be written back, and a mask must never be: it is
+ *   reported as `hidden`.
  */
 export const mergeFields = ({ live, desired, prior, keeps, ...kind }: Merge): MergeResult => {
   const sides = { live, desired, prior };
@@ -232,9 +243,9 @@ export const mergeFields = ({ live, desired, prior, keeps, ...kind }: Merge): Me
   return { body: isObject(value) ? value : {}, undeclared, hidden };
 };
 
-/** What becomes of a value of the service, and the paths of what the program does not name in it. */
+/** The result for a value of the service, and the paths in it that the program does not name. */
 interface Part {
-  /** What can be written back; undefined where nothing is left that could stand alone. */
+  /** The part that can be written back; undefined if what is left is not valid alone. */
   readonly value: unknown;
   /** Secrets that the service hides, so that nobody can write them back. */
   readonly hidden: readonly string[];
@@ -248,7 +259,7 @@ const partOf = (
   undeclared: readonly string[] = [],
 ): Part => ({ value, hidden, undeclared });
 
-/** A value that is made of parts. */
+/** A value composed of parts. */
 const wholeOf = (parts: readonly Part[], value: unknown): Part =>
   partOf(
     value,
@@ -258,14 +269,14 @@ const wholeOf = (parts: readonly Part[], value: unknown): Part =>
 
 type NamedParts = readonly (readonly [name: string, part: Part])[];
 
-/** An object that is made of its members. */
+/** An object composed of its members. */
 const together = (parts: NamedParts): Part =>
   wholeOf(
     parts.map(([, part]) => part),
     objectOf(parts.map(([name, { value }]) => [name, value])),
   );
 
-/** @param isNeeded Without the value, what holds it could not be there. */
+/** @param isNeeded whether the containing value would be invalid without this one */
 const isHidden = (value: unknown, evidence: Evidence, isNeeded: boolean): boolean => {
   if (isMissing(value)) {
     return evidence.omits || (!evidence.echoes && (isNeeded || value === ""));
@@ -274,22 +285,22 @@ const isHidden = (value: unknown, evidence: Evidence, isNeeded: boolean): boolea
   return value === evidence.mask || (!evidence.echoes && looksMasked(value));
 };
 
-/** Members that are visible; nothing, where what is left says nothing. */
+/** The visible members; none, if the rest is meaningless. */
 const visibleMembers = (parts: NamedParts): Part => {
   const whole = together(parts);
   const isGone = whole.hidden.length > 0 && isObject(whole.value) && holdsNothing(whole.value);
   return isGone ? partOf(undefined, whole.hidden) : whole;
 };
 
-/** Nothing in it, or nothing but null. */
+/** Whether it is empty, or contains only null. */
 const holdsNothing = (value: JsonObject): boolean =>
   Object.values(value).every((member) => member === null);
 
-/** The members of an object as they came, but none that would lead to a prototype. */
+/** The members of an object unchanged, except any that would lead to a prototype. */
 const safeEntries = (value: JsonObject): [string, unknown][] =>
   Object.entries(value).filter(([name]) => name !== "__proto__");
 
-/** What no field knows: it is kept, unless it surely is a mask. */
+/** A value that no field knows: it is kept unless it is certainly a mask. */
 const visibleUnknown = (value: unknown, path: string, evidence: Evidence): Part => {
   if (typeof value === "string") {
     const isMask = value === evidence.mask || (!evidence.echoes && isSurelyMask(value));
@@ -309,7 +320,7 @@ const visibleUnknown = (value: unknown, path: string, evidence: Evidence): Part 
   return partOf(hidden.length > 0 ? undefined : items.map((item) => item.value), hidden);
 };
 
-/** Secrets that are not there, though the service is known to leave out what is. */
+/** Secrets that are absent although the service is known to omit existing ones. */
 const omittedSecrets = (
   fields: Fields,
   live: JsonObject,
@@ -324,7 +335,7 @@ const omittedSecrets = (
       : [],
   );
 
-/** Whether an object has everything that the service asks of it. */
+/** Whether an object has everything that the service requires of it. */
 const stands = (fields: Fields, value: JsonObject): boolean =>
   [...fieldsByWireName(fields)].every(
     ([wire, [, field]]) => !field.required || !isMissing(memberOf(value, wire)),
@@ -349,7 +360,7 @@ const visibleObject = (
   return partOf(isWhole ? parts.value : undefined, hidden);
 };
 
-/** An entry stands by its value: without it, there is nothing to write. */
+/** An entry needs its value: without it, there is nothing to write. */
 const visibleEntry = (field: MapField, entry: unknown, path: string, evidence: Evidence): Part => {
   if (!isObject(entry)) return partOf(entry);
   const { key, value } = membersOf(field);
@@ -400,11 +411,11 @@ const visibleList = (field: ListField, wire: unknown, path: string, evidence: Ev
 };
 
 /**
- * What of a value that the program does not declare can be written back: everything but secrets
- * that the service shows as a mask, or leaves out.
+ * The part of a value not declared by the program that can be written back: everything except
+ * secrets that the service masks or omits.
  *
- * @param field Undefined where no field knows the value.
- * @param wire The service's JSON.
+ * @param field undefined if no field knows the value
+ * @param wire the service's JSON
  */
 const visiblePart = (
   field: Field | undefined,
@@ -431,13 +442,13 @@ const visiblePart = (
   }
 };
 
-/** How the service treats secrets, as far as one object shows it by those whose value is known. */
+/** How the service treats secrets, as far as one object shows it by secrets with known values. */
 interface Evidence {
-  /** It shows them as they are. */
+  /** It shows them unchanged. */
   readonly echoes: boolean;
   /** It leaves them out. */
   readonly omits: boolean;
-  /** What it shows in place of all of them. */
+  /** The mask that it shows instead of all of them. */
   readonly mask?: string;
 }
 
@@ -468,7 +479,7 @@ const inMap = (field: MapField, { live, desired, prior }: Sides): Sides[] => {
   });
 };
 
-/** Every secret that the program gave before and that still has its place in the live object. */
+/** Every secret that the program gave before and that still has a place in the live object. */
 const declaredSecrets = (field: Field, sides: Sides): Sides[] => {
   if (sides.prior === undefined || sides.prior === null) return [];
   if (field.secret) return [sides];
@@ -484,14 +495,14 @@ const declaredSecrets = (field: Field, sides: Sides): Sides[] => {
   }
 };
 
-/** A value that is not there, in any form of it. */
+/** Whether a value is absent, in any form. */
 export const isMissing = (value: unknown): boolean =>
   value === undefined || value === null || value === "";
 
 const isKnown = ({ live, desired, prior }: Sides): boolean =>
   sameContent(live, prior) || sameContent(live, desired);
 
-/** What the live object shows of how the service treats secrets. */
+/** The evidence of a live object on how the service treats secrets. */
 const evidenceOf = (fields: Fields, sides: Sides): Evidence => {
   const secrets = inObject(fields, sides).filter(({ prior }) => !isMissing(prior));
   const shown = secrets.filter(({ live }) => !isMissing(live));
@@ -509,7 +520,7 @@ const evidenceOf = (fields: Fields, sides: Sides): Evidence => {
 const words =
   /^\W*((value )?(is )?(hidden|secret|redacted|masked|filtered|protected|private|encrypted|obfuscated|sensitive|confidential|suppressed|removed|omitted|not (shown|displayed|disclosed|available))( value)?|string)\W*$/i;
 
-/** Whether a text can be what a service shows in place of a secret. */
+/** Whether a text may be a mask that a service shows instead of a secret. */
 export const looksMasked = (text: string): boolean =>
   /[*•●]{3}/.test(text) ||
   /^\s*[*•●.#-][*•●.#\s-]*$/.test(text) ||
@@ -517,13 +528,13 @@ export const looksMasked = (text: string): boolean =>
   words.test(text);
 
 /**
- * Whether a text of which nobody knows that it is a secret surely is a mask: a row of asterisks or
- * dots, with a few characters of the value at most.
+ * Whether a text that is not known to be a secret is certainly a mask: a row of asterisks or dots,
+ * with at most a few characters of the value.
  */
 export const isSurelyMask = (text: string): boolean =>
   /^[^\s*•●]{0,4}[*•●]{3,}[^\s*•●]{0,4}$/.test(text);
 
-/** Members that cannot stand beside the one that the program chose. */
+/** Members that cannot coexist with the one that the program chose. */
 export const displaced = ({ fields, rule }: Members, desired: unknown): ReadonlySet<string> => {
   if (!rule || !("exactlyOne" in rule) || !isObject(desired)) return new Set();
   const onWire = (name: string): string => {
@@ -538,11 +549,11 @@ export const displaced = ({ fields, rule }: Members, desired: unknown): Readonly
   return new Set(chosen === undefined ? [] : members.filter((name) => name !== chosen).map(onWire));
 };
 
-/** A value of the service in a program's terms, its vendor's words as they are. */
+/** A value of the service in a program's terms, with its vendor words unchanged. */
 export const readWire = (field: Field, wire: unknown): unknown =>
   fromWire(field, wire, neutralVendor);
 
-/** The items of a list as it travels; none where it has another shape. */
+/** The items of a list on the wire; none if it has another shape. */
 export const itemsOf = (field: ListField, wire: unknown): readonly unknown[] => {
   const items = unwrapped(field.envelope, wire);
   return Array.isArray(items) ? items : [];
@@ -560,7 +571,7 @@ export const partnersOf = (
   );
 };
 
-/** The entries of a map as it travels, by their keys; none where it has another shape. */
+/** The entries of a map on the wire, by their keys; none if it has another shape. */
 export const entriesByKey = (field: MapField, wire: unknown): ReadonlyMap<string, JsonObject> => {
   return new Map(
     listedObjects(wire).flatMap((entry) => {
@@ -570,7 +581,10 @@ export const entriesByKey = (field: MapField, wire: unknown): ReadonlyMap<string
   );
 };
 
-/** One place of an object as the service has it, as the program wants it, and as it wanted it last time. */
+/**
+ * One place of an object as the service has it, as the program wants it, and as it wanted it last
+ * time.
+ */
 interface Sides {
   readonly live: unknown;
   readonly desired: unknown;
@@ -580,7 +594,7 @@ interface Sides {
 const memberIn = (value: unknown, name: string): unknown =>
   isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 
-/** The same member of all three; undefined where one is no object or has no such member. */
+/** The same member of all three; undefined if one is not an object or has no such member. */
 const memberSides = ({ live, desired, prior }: Sides, name: string): Sides => ({
   live: memberIn(live, name),
   desired: memberIn(desired, name),

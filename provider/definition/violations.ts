@@ -28,16 +28,17 @@ const normaliseValue = (field: Field, value: unknown): unknown => {
 const jsonText = (value: JsonObject): string =>
   holdsUnknown(value) ? unknownValue : JSON.stringify(value);
 
-/** What the service takes where nothing is said; undefined where it takes nothing. */
+/** The value that the service assumes if none is given; undefined if it assumes none. */
 export const defaultOf = (field: Field): unknown =>
   "default" in field ? field.default : undefined;
 
 /**
- * Values in the one form that is checked, compared and stored: defaults filled in, what follows
- * from other members derived, objects given for JSON text turned into text, undefined left out.
- * Wrong values pass through untouched, for the check to name them.
+ * Values in the one form that is checked, compared and stored: defaults filled in, dependent
+ * members derived, objects given for JSON text converted to text, undefined left out. Wrong values
+ * pass through unchanged, for the check to report.
  *
- * @param isFilled whether a member at the top takes its default where it is left out; every member if left out
+ * @param isFilled whether a top-level member receives its default if it is left out; every member
+ *   by default
  */
 export const normaliseFields = (
   { fields, rule }: Members,
@@ -57,7 +58,7 @@ export const normaliseFields = (
   return discriminated(rule, filled);
 };
 
-/** The values, with the discriminator that follows from the one member that is there. */
+/** The values, with the discriminator derived from the one member that is present. */
 const discriminated = (rule: MemberRule | undefined, values: JsonObject): JsonObject => {
   if (!rule || !("exactlyOne" in rule) || values[rule.discriminator] !== undefined) return values;
   const there = Object.entries(rule.exactlyOne).filter(
@@ -73,11 +74,11 @@ export interface Violation {
   readonly rule: string;
 }
 
-/** Where a value stands: its path, and the kind that it belongs to. */
+/** The place of a value: its path, and its kind. */
 interface Place {
   readonly path: string;
   readonly kind: string;
-  /** Everything that the kind may hold. */
+  /** All members that the kind may have. */
   readonly whole: Members;
 }
 
@@ -95,7 +96,7 @@ const formats = {
   },
   base64: {
     rule: "must be base64 text, without a data: prefix",
-    // Padding may be left out, but not be wrong.
+    // Padding may be omitted, but not be wrong.
     accepts: (value: string) =>
       /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/.test(value),
   },
@@ -115,10 +116,13 @@ const bounds = ({ min, max }: Sized): string => {
 const within = (size: number, { min = 0, max = Number.POSITIVE_INFINITY }: Sized): boolean =>
   size >= min && size <= max;
 
-/** What else was given, by its sort: the value may be a secret in the wrong place. */
+/** Names the type of a wrong value: the value may be a misplaced secret. */
 const otherSort = (rule: string, value: unknown): string => `${rule}, not ${valueSort(value)}`;
 
-/** What travels inside an object with one key was perhaps given with that object around it. */
+/**
+ * A value that is sent inside an object with one key may have been given with that object around
+ * it.
+ */
 const takenOut = (envelope: string | undefined, value: unknown): string =>
   envelope !== undefined && isObject(value) ? `: give its ${envelope}` : "";
 
@@ -136,7 +140,7 @@ const textRules = (field: TextField, value: unknown): Rules => {
     return [`must have ${bounds(field)} characters, not ${value.length}`];
   if (!format || formats[format].accepts(value)) return [];
   const { rule } = formats[format];
-  // An address of the web may hold a password.
+  // A web address may contain a password.
   return [format === "email" && !field.secret ? `${rule}, not ${quoted(value)}` : rule];
 };
 
@@ -148,7 +152,7 @@ const numberRules = (field: NumberField, value: unknown): Rules => {
   return [!within(value, field) && `must be ${bounds(field)}, not ${value}`];
 };
 
-/** What was given, shortened: an id is no secret. */
+/** The given value, shortened: an id is not a secret. */
 const shown = (given: unknown): string => {
   if (typeof given === "object") return valueSort(given);
   return typeof given === "string" ? JSON.stringify(abbreviated(given, 40)) : String(given);
@@ -161,14 +165,16 @@ const referenceRules = ({ length, to }: ReferenceField, value: unknown): Rules =
   return [!isRight && `must be the id of ${withArticle(to.noun)}: ${signs}; not ${shown(value)}`];
 };
 
-/** The first value that two items share in a member; one that is not known yet may turn out to be another. */
+/**
+ * The first value that two items share in a member; values not known yet may turn out to differ.
+ */
 const sharedValue = (name: string, items: readonly unknown[]): unknown => {
   const values = items.map((item) => (isObject(item) ? item[name] : undefined));
   const known = values.filter((value) => value !== undefined && value !== unknownValue);
   return known.find((value, place) => known.indexOf(value) !== place);
 };
 
-/** `, "customer"`: a word that the kind allows; any other value may be a secret in the wrong place. */
+/** `, "customer"`: a word that the kind allows; any other value may be a misplaced secret. */
 const wordText = (field: Field | undefined, value: unknown): string =>
   field?.type === "text" && field.values?.some((word) => word === value)
     ? `, ${JSON.stringify(value)}`
@@ -199,11 +205,11 @@ const member = ({ path, ...rest }: Place, name: string): Place => ({
   path: path ? `${path}.${name}` : name,
 });
 
-/** Where in the kind a property of this name does stand, as a program would write it. */
+/** The places in the kind that have a property of this name, as a program would write them. */
 const placesOf = (name: string, { fields }: Members): readonly string[] =>
   fieldsIn(fields).flatMap(({ path }) => (path.split(".").at(-1) === name ? [path] : []));
 
-/** What was probably meant by a property that is not there. */
+/** The probable intention behind an unknown property. */
 const meantBy = (name: string, fields: Fields, { path, whole }: Place): string => {
   const elsewhere = placesOf(name, whole);
   if (elsewhere.length > 0)
@@ -212,7 +218,7 @@ const meantBy = (name: string, fields: Fields, { path, whole }: Place): string =
   return hint === "" ? '; fields that only the service knows go into "extra"' : hint;
 };
 
-/** What a value breaks; nothing where it is not known yet. */
+/** The rules that a value breaks; none if the value is not known yet. */
 const valueViolations = (field: Field, value: unknown, place: Place): readonly Violation[] => {
   if (value === unknownValue) return [];
   if (value === undefined) return broken(place, ["is required"]);
@@ -256,7 +262,7 @@ const mapViolations = (field: MapField, entries: unknown, place: Place): readonl
   return [...inside, ...broken(place, mapRules(field, entries))];
 };
 
-/** A discriminator follows from the member it names: where it is missing, the rule says what is. */
+/** A discriminator is derived from the member it names: if that is missing, the rule reports it. */
 const isRequired = (rule: MemberRule | undefined, name: string, field: Field): boolean =>
   field.required === true && !(rule && "exactlyOne" in rule && rule.discriminator === name);
 
@@ -282,14 +288,16 @@ const membersViolations = (
   ];
 };
 
-/** Every rule that normalised inputs break. Values not known yet are forgiven, and nothing else. */
+/**
+ * Every rule that normalized inputs break. Values not known yet are accepted, and nothing else is.
+ */
 export const fieldViolations = (definition: Definition, inputs: JsonObject): readonly Violation[] =>
   membersViolations(definition, inputs, { path: "", kind: definition.kind, whole: definition });
 
 const present = (values: unknown, member: string): boolean =>
   isObject(values) && values[member] !== undefined;
 
-/** What a value breaks of the rule on its members, in words; undefined where it breaks nothing for certain. */
+/** The rule on its members that a value breaks, in words; undefined if it certainly breaks none. */
 const ruleIssue = (rule: MemberRule, values: unknown): string | undefined => {
   if ("atLeastOne" in rule) {
     return rule.atLeastOne.some((member) => present(values, member))
@@ -301,7 +309,7 @@ const ruleIssue = (rule: MemberRule, values: unknown): string | undefined => {
 
 type Choice = Extract<MemberRule, { readonly discriminator: string }>;
 
-/** A member that is not known yet may turn out to be left out. */
+/** A member that is not known yet may turn out to be absent. */
 const choiceIssue = (rule: Choice, values: JsonObject): string | undefined => {
   const members = Object.values(rule.exactlyOne);
   const there = members.filter((member) => values[member] !== undefined);
@@ -310,7 +318,7 @@ const choiceIssue = (rule: Choice, values: JsonObject): string | undefined => {
     return `needs exactly one of ${members.join(" and ")}`;
   }
   const chosen = values[rule.discriminator];
-  // Any other word is refused where it stands.
+  // Any other word is refused at its own place.
   if (typeof chosen !== "string" || !Object.hasOwn(rule.exactlyOne, chosen)) return undefined;
   const possible = certain.length > 0 ? certain : there;
   const fits = possible.some((member) => member === rule.exactlyOne[chosen]);

@@ -19,12 +19,12 @@ import type { RunProgress } from "./run-progress.js";
 import { cancelSignal, currentUrn, withUrn } from "./sdk-module.js";
 import { engineStatusLine } from "./status-line.js";
 
-/** The stack's configuration as the engine hands it to `configure`. */
+/** The stack's configuration as the engine passes it to `configure`. */
 export interface EngineConfig {
   get(key: string): string | undefined;
 }
 
-/** What does not change while a process runs is read once for each key; a failure is not remembered. */
+/** Caches values that do not change while a process runs, by key; a failure is not cached. */
 const once = <K, T>(read: (key: K) => T): ((key: K) => T) => {
   const known = new Map<K, T>();
   return (key) => {
@@ -38,7 +38,10 @@ const planned = new ForeseenCalls(previewMemory);
 
 let processRun: Run<EngineSession> | undefined;
 
-/** One memory for all kinds of this process, as they share the token, the lists and the decisions. */
+/**
+ * One memory for all kinds of this process, because they share the token, the lists and the
+ * decisions.
+ */
 const runOf = (config: EngineConfig | undefined): Run<EngineSession> => {
   if (!processRun) {
     const source = { environment: process.env, config: (key: string) => config?.get(key) };
@@ -63,13 +66,15 @@ export const lifecycleInRun = (
   config: EngineConfig | undefined,
 ): Lifecycle => lifecycle(definition, runOf(config));
 
-/** The life cycle of the smoke test in the run of this process; loaded where a program has one. */
+/**
+ * The life cycle of the smoke test in the run of this process; loaded only if a program has one.
+ */
 export const smokeTestInRun = async (config: EngineConfig | undefined): Promise<Lifecycle> => {
   const { smokeTestLifecycle } = await import("../smoke-test/smoke-test-lifecycle.js");
   return smokeTestLifecycle(runOf(config));
 };
 
-/** The engine deletes without checking first, so the state says what a destruction is going to take. */
+/** The engine deletes without checking first, so the state shows what a destroy will delete. */
 const foreseeDeletions = async (planned: ForeseenCalls): Promise<void> => {
   if (!planned.owner || !isDestroying()) return;
   const { statesOfThisRun } = await import("../pulumi-cli/stack-states.js");
@@ -82,13 +87,13 @@ const foreseeDeletions = async (planned: ForeseenCalls): Promise<void> => {
   planned.complete();
 };
 
-/** It stays after the run: what to do with it comes then. */
+/** It stays visible after the run, when the user can act on it. */
 const planGuessText = (guess: Plan, profile: string | undefined): string =>
   `The tenant seems to have the plan ${guess}: calls were refused (429) and sent again. Set ${settingNames("plan", profile).config} to ${guess}, and the next run keeps to it from its first call.`;
 
 /**
- * How a process of the engine talks to the service: paced, cancelled by Ctrl-C, and telling in the
- * row of the resource what it waits for.
+ * The engine process's connection to the service: paced, canceled by Ctrl-C, and reporting waits in
+ * the row of the resource.
  */
 const engineSessions = (
   settingsOf: (profile?: string) => Settings,
@@ -135,7 +140,9 @@ const engineSessions = (
   };
 };
 
-/** The states as they were before the run, each asked for once; the means are loaded when they are. */
+/**
+ * The states as they were before the run, each read once; the modules for it are loaded on demand.
+ */
 const engineStates = (): NonNullable<RunEnvironment["states"]> => {
   const known = new Map<string, Promise<ObjectHolders | undefined>>();
   return (owner, whose) => {
@@ -151,8 +158,8 @@ const engineStates = (): NonNullable<RunEnvironment["states"]> => {
 };
 
 /**
- * What a run reports besides failures: in the row of the resource that the running call is about, and in
- * the diagnostics. The same warning is given once.
+ * A run's reports other than failures: in the row of the resource that the running call is about,
+ * and in the diagnostics. The same warning is given once.
  */
 const engineNotify = (): Notify => {
   const show = engineStatusLine();

@@ -13,7 +13,7 @@ import {
   type SetUpAction,
 } from "../service/http/operations.js";
 
-/** What the life cycle does with an object, call by call; a list serves all objects of a kind. */
+/** The calls of the life cycle for an object, in order; a list serves all objects of a kind. */
 const sequences = {
   create: ["create"],
   adopt: ["get", "update"],
@@ -21,16 +21,16 @@ const sequences = {
   delete: ["delete"],
 } as const satisfies Readonly<Record<ForeseenAction, readonly SetUpAction[]>>;
 
-/** Keeps what a preview has foreseen for the run that follows it. */
+/** Passes the expected calls of a preview to the run that follows it. */
 interface PreviewMemory {
-  /** What the preview of this run has foreseen; nothing where there was none. */
+  /** The calls that the preview of this run expected; empty if there was none. */
   readonly foreseen: Readonly<Record<string, number>>;
   keep(counts: Readonly<Record<string, number>>): void;
 }
 
 /**
- * The calls that a run is going to make, as far as they are known: what the engine has checked and
- * compared, what its preview has, and what is said otherwise. A guide for people, never a condition.
+ * The expected calls of a run, as far as they are known: from the engine's checks and comparisons,
+ * from its preview, and from other reports. Information for people, never a condition.
  */
 export class ForeseenCalls {
   readonly #memory: () => PreviewMemory;
@@ -44,7 +44,9 @@ export class ForeseenCalls {
     this.#memory = memory;
   }
 
-  /** Whether all calls of the run are foreseen: by its preview, or by the state that it destroys. */
+  /**
+   * Whether all calls of the run are known: from its preview, or from the state that it destroys.
+   */
   get isWhole(): boolean {
     return this.#isWhole || Object.keys(this.#previewed.foreseen).length > 0;
   }
@@ -54,16 +56,16 @@ export class ForeseenCalls {
     return this.#opened;
   }
 
-  /** How often an endpoint is going to be called in the whole run, as far as is known. */
+  /** The expected number of calls to an endpoint in the whole run, as far as known. */
   times(endpoint: Endpoint, profile: string | undefined): number {
     const key = `${profile ?? ""} ${endpointName(endpoint)}`;
     return Math.max(this.#times.get(key) ?? 0, this.#previewed.foreseen[key] ?? 0);
   }
 
-  /** The run was asked for this. */
+  /** Records a request of the engine. */
   note({ definition, properties: { owner, profile } }: ForeseenResource, action: ForeseenAction) {
     this.owner ??= owner;
-    // The engine deletes without checking first: the state says what is going to be taken.
+    // The engine deletes without checking first: the state shows what will be deleted.
     if (action !== "delete") this.foresee(definition, profile, action);
   }
 
@@ -75,18 +77,18 @@ export class ForeseenCalls {
     this.#previewed.keep(Object.fromEntries(this.#times));
   }
 
-  /** No more calls follow than those foreseen so far. */
+  /** No more calls follow than those expected so far. */
   complete(): void {
     this.#isWhole = true;
   }
 }
 
-/** Preview and run are processes of their own; both run under the same command. */
+/** Preview and run are separate processes; both run under the same command. */
 type Cli = Pick<ProcessFacts, "args"> & { readonly pid: number };
 
 const nothing: PreviewMemory = { foreseen: {}, keep: () => undefined };
 
-/** A file of an ended command is of no use to anybody, in milliseconds. */
+/** A file is useless after its command has ended, in milliseconds. */
 const longestMs = 3_600_000;
 
 /** `pulumi up` and its other name. */
@@ -119,7 +121,7 @@ const countsIn = (text: string): Readonly<Record<string, number>> => {
   );
 };
 
-/** Written once for all checks that the engine asks for together. */
+/** Writes once for all checks that the engine requests together. */
 const keeper = (path: string): PreviewMemory["keep"] => {
   let latest: Readonly<Record<string, number>> | undefined;
   return (counts) => {
@@ -134,9 +136,9 @@ const keeper = (path: string): PreviewMemory["keep"] => {
 };
 
 /**
- * Where the preview of `pulumi up` leaves how many calls it has foreseen for the run that follows:
- * a file in the user's cache folder, named after the process of the command and removed when it is
- * read. Nothing where that process cannot be seen, or where the command makes no preview.
+ * Where the preview of `pulumi up` stores the expected calls for the run that follows: a file in
+ * the user's cache folder, named after the process of the command and removed when it is read. Does
+ * nothing if that process is unknown, or if the command makes no preview.
  */
 export const previewMemory = (
   cli: Cli | undefined = parentPulumi(),

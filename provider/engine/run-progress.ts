@@ -21,7 +21,7 @@ export interface RunProgressOptions extends RunDisplay {
   readonly clock: Pick<Clock, "now" | "sleep">;
   readonly show: StatusLine;
   readonly planned: Pick<ForeseenCalls, "times" | "isWhole">;
-  /** A wait of the run has begun, and there was none before. */
+  /** The first wait of the run has begun. */
   readonly onFirstWait?: () => void;
 }
 
@@ -29,13 +29,13 @@ export interface RunProgressOptions extends RunDisplay {
 export interface AccountProgress {
   /** A call for this resource has to wait. */
   waits(wait: Wait, urn?: string): void;
-  /** The tenant seems to have another plan than was assumed. */
+  /** The tenant appears to have a plan other than the assumed one. */
   seems(plan: Plan): void;
-  /** The same pace, whose calls are counted. */
+  /** The same pace, with its calls counted. */
   paced(pace: Pace, urn: () => string | undefined): Pace;
 }
 
-/** What the row of a resource shows. */
+/** The content of a resource's row. */
 interface WaitingRow {
   readonly wait: Wait;
   readonly until: number;
@@ -43,13 +43,14 @@ interface WaitingRow {
 
 const firstLookMs = 1000;
 
-/** A turn that is due is not there yet. */
+/** A turn that is due has not come yet. */
 const leastShownMs = 1000;
 
 /**
- * Shows how far a run is while it waits for the rate limits: on the stack's row, and where a terminal
- * always shows it, calls done of all, the time left, the endpoint that decides it and what the service
- * refused; on the row of a resource how long it still waits. Each is taken away when it is over. Shows nothing in runs that wait for nothing.
+ * Shows the progress of a run while it waits for the rate limits: on the stack's row, and if
+ * possible on a line of the terminal that is always visible, the finished and expected calls, the
+ * time left, the endpoint that determines it and the refusals; on the row of a resource its
+ * remaining wait. Each is removed when it is over. Shows nothing in runs without waits.
  */
 export class RunProgress {
   readonly #options: RunProgressOptions;
@@ -77,7 +78,7 @@ export class RunProgress {
       },
       seems: (plan) => account.seems(plan),
       paced: (pace, urnOf) => (endpoint, attempt, signal) =>
-        // A token has no rate, and is no step of the run.
+        // A token has no rate, and is not a step of the run.
         endpoint.template === tokenEndpoint.template
           ? pace(endpoint, attempt, signal)
           : this.#counted(account, pace, urnOf())(endpoint, attempt, signal),
@@ -105,8 +106,9 @@ export class RunProgress {
   }
 
   /**
-   * `34/120 calls, 2 min 5 s left, POST /channels decides, 3 refused (429)`; where more calls may follow
-   * than are foreseen: `34 of at least 120 calls, at least 2 min 5 s left, POST /channels decides`.
+   * `34/120 calls, 2 min 5 s left, POST /channels decides, 3 refused (429)`; if more calls than
+   * expected may follow: `34 of at least 120 calls, at least 2 min 5 s left, POST /channels
+   * decides`.
    */
   text(): string {
     const now = this.#options.clock.now();
@@ -137,7 +139,7 @@ export class RunProgress {
     return this.#accounts.some(({ isUnderWay }) => isUnderWay);
   }
 
-  /** Goes on for as long as calls are under way; a new look comes no sooner than `everyMs` after the last. */
+  /** Continues as long as calls are in progress; updates at most every `everyMs`. */
   async #show(): Promise<void> {
     const { clock, everyMs } = this.#options;
     this.#isShowing = true;
@@ -149,7 +151,7 @@ export class RunProgress {
     this.#isShowing = false;
   }
 
-  /** At once, and not at the next look: the engine ends the process after the last answer. */
+  /** Immediately, not with the next update: the engine ends the process after the last answer. */
   #takeAway(): void {
     const { isLive, show, status } = this.#options;
     if (this.#isUnderWay) return;
@@ -181,18 +183,18 @@ const rateFor = (endpoint: Endpoint, { plan, burst, share }: RatedSettings): Exp
   return { periodMs, burst: burst ?? (share < 1 ? 1 : likelyBurst(question).calls) };
 };
 
-/** When the last call to an endpoint goes. */
+/** The time of the last call to an endpoint. */
 interface EndpointTime {
   readonly endpoint: Endpoint;
   readonly leftMs: number;
 }
 
-/** The calls of a run to one account, those that are foreseen included. */
+/** The calls of a run to one account, including the expected ones. */
 class AccountCalls {
   readonly #planned: Pick<ForeseenCalls, "times">;
   readonly #endpoints = new Map<string, EndpointProgress>();
   #settings: RatedSettings;
-  /** Calls that the service refused for their rate (429); they are sent again. */
+  /** Calls that the service refused for their rate (429); they are repeated. */
   refused = 0;
 
   constructor(settings: RatedSettings, planned: Pick<ForeseenCalls, "times">) {
@@ -208,14 +210,14 @@ class AccountCalls {
     return calls;
   }
 
-  /** The tenant seems to have another plan than was assumed. */
+  /** The tenant appears to have a plan other than the assumed one. */
   seems(plan: Plan): void {
     this.#settings = { ...this.#settings, plan };
     for (const calls of this.#endpoints.values())
       calls.assume(rateFor(calls.endpoint, this.#settings));
   }
 
-  /** Those that were called, and those that are going to be. */
+  /** The endpoints that were called, and those that will be. */
   everyEndpoint(): readonly EndpointProgress[] {
     for (const operation of allOperations()) {
       const times = this.#planned.times(operation, this.#settings.profile);
@@ -229,12 +231,12 @@ class AccountCalls {
   }
 
   /**
-   * What takes longest, and how long everything takes: endpoints wait beside each other, and parts of
-   * the run one after the other. Undefined where nothing has to wait.
+   * The slowest endpoint, and the total time: endpoints wait in parallel, and parts of the run one
+   * after the other. Undefined if nothing has to wait.
    */
   slowest(now: number): EndpointTime | undefined {
     const endpoints = this.everyEndpoint();
-    // An endpoint that was not called yet hardly takes more at once than the others did.
+    // An endpoint that was not called yet is unlikely to accept more at once than the others did.
     const mostAtOnce = Math.max(
       1,
       Math.min(...endpoints.map(({ atOnce }) => atOnce ?? Number.POSITIVE_INFINITY)),
@@ -250,22 +252,22 @@ class AccountCalls {
   }
 }
 
-/** The longest of these times, where there is one. */
+/** The longest of these times, if there is any. */
 const longest = (times: readonly EndpointTime[]): EndpointTime | undefined =>
   times.reduce<EndpointTime | undefined>(
     (most, each) => (each.leftMs > (most?.leftMs ?? 0) ? each : most),
     undefined,
   );
 
-/** How fast an endpoint takes calls. */
+/** The expected rate of an endpoint. */
 interface ExpectedRate {
   /** Time between two calls, in milliseconds. */
   readonly periodMs: number;
-  /** Calls that it takes at once, before they are held back. */
+  /** Calls that it accepts at once, before they are held back. */
   readonly burst: number;
 }
 
-/** What the queue of an endpoint reported last. */
+/** The last report of an endpoint's queue. */
 interface Queue {
   /** When the first call in it goes, in milliseconds. */
   readonly headAt: number;
@@ -273,11 +275,11 @@ interface Queue {
   readonly sent: number;
 }
 
-/** The calls of one run to one endpoint: how many are done, how many there will be. */
+/** The calls of one run to one endpoint: how many are finished, how many there will be. */
 class EndpointProgress {
   begun = 0;
   ended = 0;
-  /** Calls that are foreseen, those made already included. */
+  /** Expected calls, including those already made. */
   planned = 0;
   #rate: ExpectedRate;
   #queue: Queue | undefined;
@@ -290,7 +292,7 @@ class EndpointProgress {
     this.#rate = rate;
   }
 
-  /** What the queue reports is nearer the truth than the table of rates. */
+  /** The queue's report is more accurate than the table of rates. */
   learn({ periodMs, queued, ahead, waitMs }: Wait, now: number): void {
     const sent = Math.max(0, this.begun - queued);
     this.#atOnce ??= sent;
@@ -298,12 +300,15 @@ class EndpointProgress {
     this.#rate = { ...this.#rate, periodMs };
   }
 
-  /** Another rate than assumed, such as that of another plan; what the queue reported counts more. */
+  /**
+   * A rate other than the assumed one, such as that of another plan; the queue's report takes
+   * precedence.
+   */
   assume(rate: ExpectedRate): void {
     if (!this.#queue) this.#rate = rate;
   }
 
-  /** Calls that went before others had to wait; undefined where none has. */
+  /** Calls that were sent before others had to wait; undefined if none had to. */
   get atOnce(): number | undefined {
     return this.#atOnce;
   }
@@ -313,9 +318,9 @@ class EndpointProgress {
   }
 
   /**
-   * Time until the last call goes, in milliseconds.
+   * Time until the last call is sent, in milliseconds.
    *
-   * @param mostAtOnce calls that other endpoints of the account have taken at once
+   * @param mostAtOnce calls that other endpoints of the account have accepted at once
    */
   leftMs(now: number, mostAtOnce: number): number {
     const { periodMs, burst } = this.#rate;
@@ -325,12 +330,12 @@ class EndpointProgress {
       return Math.max(0, Math.min(left, this.all - Math.min(burst, mostAtOnce))) * periodMs;
     const { headAt, sent } = this.#queue;
     const announced = headAt - now + (this.all - sent - 1) * periodMs;
-    // Calls that went sooner than announced are not waited for.
+    // Calls that were sent sooner than announced are not waited for.
     return Math.max(0, Math.min(announced, Math.max(0, headAt - now) + left * periodMs));
   }
 }
 
-/** How many kinds stand below one, each referring to the next. */
+/** The number of kinds below one, each referring to the next. */
 const depthOf = (definition: Definition): number =>
   referencesOf(definition).reduce((most, { to }) => Math.max(most, depthOf(to) + 1), 0);
 
@@ -342,7 +347,8 @@ const phases = new Map(
 );
 
 /**
- * Which part of a run the calls to an endpoint belong to: Pulumi deletes in levels, users before what
- * they use, and ends one before it begins the next. All other calls are one part.
+ * The part of a run that the calls to an endpoint belong to: Pulumi deletes in levels, users before
+ * the objects that they use, and completes one before it begins the next. All other calls are one
+ * part.
  */
 const phaseOf = (endpoint: Endpoint): number => phases.get(endpointName(endpoint)) ?? -1;

@@ -2,9 +2,9 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { createRequire } from "node:module";
 
 /**
- * A file of the Pulumi SDK that runs this process, by its path from the SDK's provider script.
- * Undefined outside of such a process, or where the SDK has moved the file: everything built on it
- * is best effort, and the product works without.
+ * A file of the Pulumi SDK that runs this process, by its path relative to the SDK's provider
+ * script. Undefined outside such a process, or if the SDK has moved the file: everything built on
+ * it is best effort, and the product works without it.
  */
 export const sdkModule = (path: string): unknown => {
   try {
@@ -24,13 +24,13 @@ export const propertyOf = (holder: unknown, name: string): unknown =>
     ? Reflect.get(holder, name)
     : undefined;
 
-/** The member of a module or class, where it is a method. */
+/** The member of a module or class, if it is a method. */
 export const methodOf = (holder: unknown, name: string): Method | undefined => {
   const member = propertyOf(holder, name);
   return isMethod(member) ? member : undefined;
 };
 
-/** Puts a method in the place of another one, which it is given; nothing where there is none. */
+/** Replaces a method by a wrapper around it; does nothing if there is none. */
 const wrapMethod = (holder: unknown, name: string, wrap: (original: Method) => Method): void => {
   const original = methodOf(holder, name);
   if (original) Reflect.set(Object(holder), name, wrap(original));
@@ -39,7 +39,7 @@ const wrapMethod = (holder: unknown, name: string, wrap: (original: Method) => M
 /**
  * Aborted when the engine cancels the run (Ctrl-C), so that waiting ends at once. The SDK answers
  * the engine's Cancel call itself and notifies nobody; but its request is the only empty message of
- * this process, so reading one is the sign. Never aborted where that cannot be seen.
+ * this process, so reading one is the signal. Never aborted if that cannot be observed.
  */
 export const cancelSignal = (): AbortSignal => {
   const controller = new AbortController();
@@ -58,7 +58,7 @@ export const cancelSignal = (): AbortSignal => {
 
 const urnOf = Symbol("urn");
 
-/** The requests that carry a resource's values, and where. */
+/** The requests that carry a resource's values, and their members. */
 const requests = {
   CheckRequest: "getNews",
   DiffRequest: "getNews",
@@ -78,8 +78,9 @@ const remember = (values: unknown, urn: unknown): unknown => {
 let isWrapped = false;
 
 /**
- * Makes the SDK's provider process keep the URN with the values it hands to a provider, which it
- * would leave out. Not for the first call of a process, which is already read. Once for a process.
+ * Makes the SDK's provider process keep the URN with the values it passes to a provider, which it
+ * would otherwise omit. Not for the first call of a process, which is already read. Once per
+ * process.
  */
 export const rememberUrns = (): void => {
   if (isWrapped) return;
@@ -110,7 +111,7 @@ export const rememberUrns = (): void => {
 /** The resource that the running call is about. */
 const runningUrn = new AsyncLocalStorage<string | undefined>();
 
-/** Runs a call with the URN known that was kept with its values, where there is one. */
+/** Runs a call with the URN that was kept with its values, if there is one. */
 export const withUrn = <T>(values: object, call: () => Promise<T>): Promise<T> => {
   const urn: unknown = Reflect.get(values, urnOf);
   return runningUrn.run(typeof urn === "string" ? urn : undefined, call);

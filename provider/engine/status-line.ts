@@ -3,10 +3,13 @@ import { inertOutput } from "../kernel/text.js";
 import { type ProcessFacts, parentPulumi } from "../pulumi-cli/pulumi-queries.js";
 import { methodOf, propertyOf, sdkModule } from "./sdk-module.js";
 
-/** How a message is shown: in passing it is gone with the next one, else it stays in the diagnostics. */
+/**
+ * How a message is shown: `passing` until the next one replaces it, otherwise it stays in the
+ * diagnostics.
+ */
 export type Showing = "passing" | "info" | "warning";
 
-/** Shows a message in the row of a resource, or of the stack where no resource is known. */
+/** Shows a message in the row of a resource, or of the stack if no resource is known. */
 export type StatusLine = (message: string, urn?: string, showing?: Showing) => void;
 
 interface Line {
@@ -18,8 +21,8 @@ interface Line {
 type Send = (line: Line, onAnswered: () => void) => void;
 
 /**
- * Sends what comes for a row when what came before was taken: the engine takes calls that are under way
- * together in any order, and a row would keep what was to be taken away.
+ * Sends a message for a row only after the previous one was accepted: the engine takes concurrent
+ * calls in any order, and a row would keep a message that should be removed.
  */
 const inOrder = (send: Send): ((line: Line) => void) => {
   const waiting = new Map<string | undefined, readonly Line[]>();
@@ -72,8 +75,8 @@ const connect = (): ((line: Line) => void) | undefined => {
     set("setMessage", inertOutput(message, false));
     set("setEphemeral", showing === "passing");
     if (urn) set("setUrn", urn);
-    // Not by the client's own method: that would read the empty answer with the very function by
-    // which the engine's Cancel call is noticed.
+    // Not with the client's own method: that would read the empty answer with the very function
+    // that detects the engine's Cancel call.
     const send = methodOf(engine, "makeUnaryRequest");
     send?.call(engine, logMethod, serialise, ignored, line, onAnswered);
   });
@@ -83,7 +86,7 @@ const logMethod = "/pulumirpc.Engine/Log";
 
 const ignored = (): undefined => undefined;
 
-/** Status lines through the engine that runs this process; silent where it cannot be reached. */
+/** Status lines through the engine that runs this process; silent if it cannot be reached. */
 export const engineStatusLine = (): StatusLine => {
   let send: ReturnType<typeof connect> | null = null;
   return (message, urn, showing = "passing") => {
@@ -96,13 +99,13 @@ export const engineStatusLine = (): StatusLine => {
   };
 };
 
-/** How the engine shows the passing messages of a provider. */
+/** How the engine shows the temporary messages of a provider. */
 export interface RunDisplay {
-  /** A table that is redrawn; else every message becomes a line of a log. */
+  /** A table that is redrawn; otherwise every message becomes a log line. */
   readonly isLive: boolean;
-  /** Time between two messages on how far the run is, in milliseconds. */
+  /** Time between two progress messages, in milliseconds. */
   readonly everyMs: number;
-  /** What is always in sight in a terminal, where there is one. */
+  /** A line that is always visible in the terminal, if there is one. */
   readonly status?: TerminalStatus;
 }
 
@@ -110,25 +113,25 @@ const table = { isLive: true, everyMs: 1000 } as const satisfies RunDisplay;
 
 const log: RunDisplay = { isLive: false, everyMs: 30_000 };
 
-/** Often enough for a person, and not too much for a log. */
+/** Often enough for a person, and not too often for a log. */
 const either: RunDisplay = { isLive: false, everyMs: 10_000 };
 
-/** What makes the CLI print something else than the table. */
+/** Options that make the CLI print something other than the table. */
 const otherViews = /^(-j|--(non-interactive|json|diff|suppress-progress)(=true)?)$/;
 
 const isPlain = ({ args, env }: Pick<ProcessFacts, "args" | "env">): boolean =>
   args.some((arg) => otherViews.test(arg)) || env.TERM === "dumb" || (env.CI ?? "") !== "";
 
-/** How the command line that this process runs under shows its progress, as far as that can be seen. */
+/** How the command that started this process shows its progress, as far as known. */
 export const displayOfThisRun = (cli = parentPulumi()): RunDisplay => {
   if (!cli) return isPlain({ args: [], env: process.env }) ? log : either;
   return cli.isTerminal && !isPlain(cli) ? { ...table, status: terminalStatus(cli.pid) } : log;
 };
 
-/** Shows a text beside the engine's table; the empty one takes it away. */
+/** Shows a text beside the engine's table; empty text removes it. */
 type TerminalStatus = (text: string) => void;
 
-/** Where the table fills the screen, the engine draws over the line below it once a second. */
+/** If the table fills the screen, the engine draws over the line below it once a second. */
 const againMs = 250;
 
 const titleKept = "\x1b[22;2t";
@@ -138,18 +141,20 @@ const titleBack = "\x1b[23;2t";
 const titled = (text: string): string => `\x1b]2;${text}\x07`;
 
 /**
- * A text where the engine leaves the cursor: on the line below its table. In one write, with the cursor
- * and the colours as they were and no wrapping, so that it may come between any two of the engine's own.
+ * A text at the position where the engine leaves the cursor: the line below its table. Sent in one
+ * write that restores cursor and colors and does not wrap, so that it may come between any two
+ * writes of the engine.
  */
 const lineOf = (text: string): string => `\x1b7\x1b[0m\r\x1b[?7l${text}\x1b[?7h\x1b8`;
 
-/** The engine's terminal may refuse more for a moment, and must not hold up the run. */
+/** The engine's terminal may be unable to accept more for a moment, and must not block the run. */
 const flags = constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 /**
- * A line below the engine's table, and the title of the terminal, for the terminal that a process writes
- * to, by `/proc` (Linux). The rows of the table have no room for messages at 80 columns, and the row of
- * the stack is out of sight in a long one. Best effort: silent where the terminal cannot be opened.
+ * A line below the engine's table, and the title of the terminal, for the terminal that a process
+ * writes to, by `/proc` (Linux). At 80 columns the rows of the table have no room for messages, and
+ * in a long table the row of the stack is out of sight. Best effort: silent if the terminal cannot
+ * be opened.
  */
 const terminalStatus = (pid: number): TerminalStatus => {
   let shown = "";

@@ -11,18 +11,18 @@ import {
   startedVariable,
 } from "./processes.js";
 
-/* Runs beside a command, as a process of its own. Each line of its input says that a command is about to
-   start (+1), that it has an id (+1 4711), or that it has ended (-1). The end of the input is that of the
-   process that it watches for. */
+/* Runs beside a command, as a separate process. Each line of its input reports that a command is about
+   to start (+1), that it has an id (+1 4711), or that it has ended (-1). The end of the input means
+   that the parent process has ended. */
 
-/** Time that commands get to end by themselves: Pulumi gives its lock back. */
+/** Time for commands to end by themselves: Pulumi releases its lock. */
 const graceMs = 2500;
 const lookEveryMs = 50;
 
-/** What was about to start when its parent ended shows its mark only a moment later. */
+/** A command that was about to start when its parent ended shows its mark only a moment later. */
 const quietMs = 500;
 
-/** Longer than any system takes to end a process that it can end. */
+/** Longer than any system needs to end a process that it can end. */
 const longestMs = 60_000;
 
 const readInput = async () => {
@@ -39,7 +39,10 @@ const readInput = async () => {
   return { open, isDone };
 };
 
-/** What is left, and whom to ask to end. Where marks are not to be seen, the groups of the commands. */
+/**
+ * The remaining processes, and those to ask to end. If marks are not visible: the groups of the
+ * commands.
+ */
 const leftOf = (marks: ReadonlySet<string>, commands: readonly number[]) => {
   if (process.platform === "linux") {
     const all = markedProcesses(startedVariable, marks);
@@ -62,7 +65,7 @@ const endAll = async (by: string, open: ReadonlyMap<string, number>): Promise<vo
     if (all.length > 0) seenAt = now;
     else if (now > seenAt + quietMs) return;
     if (now > start + graceMs) for (const pid of all) send(pid, "SIGKILL");
-    // A command sees to what it has started itself, and would take the end of that for a failure.
+    // A command ends its own children, and would treat their end as a failure.
     else
       for (const pid of first.filter((each) => !asked.has(each))) {
         asked.add(pid);
@@ -73,7 +76,7 @@ const endAll = async (by: string, open: ReadonlyMap<string, number>): Promise<vo
 };
 
 const main = async (by: string): Promise<void> => {
-  // It ends when it has nothing more to do, and not before.
+  // It ends only when it has nothing left to do.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => undefined);
   const { open, isDone } = await readInput();
   if (open.size > 0 || !isDone) await endAll(by, open);

@@ -3,17 +3,17 @@ import { setFlagsFromString } from "node:v8";
 import { isObject } from "../kernel/json.js";
 
 /**
- * For processes that stand beside others and live for one run: garbage is collected once a third has come
- * to what is in use, not when it has doubled, and the young generation does not grow.
+ * For short-lived processes that run in parallel: garbage is collected once a third has been added
+ * to the memory in use, not when it has doubled, and the young generation does not grow.
  */
 export const keepHeapSmall = (): void => {
   setFlagsFromString("--heap-growing-percent=30");
   setFlagsFromString("--semi-space-growth-factor=1");
 };
 
-/* Loaded into the Node.js processes of a run on a copy before all else (`node --require`). Several of them
-   stand beside each other; measured with a thousand resources: a third of a program's processor time less, and
-   a quarter of its memory. With few resources starting is what takes time: a sixth to a fifth less. */
+/* Loaded first into the Node.js processes of a run on a copy (`node --require`). Several of them run in
+   parallel; measured with a thousand resources, a program needs a third less processor time, and a
+   quarter less memory. With few resources the start takes most of the time: a sixth to a fifth less. */
 
 const pulumiProcess =
   /[\\/]@pulumi[\\/]pulumi[\\/]cmd[\\/](?:run|dynamic-provider)(?:[\\/]index\.js)?$/;
@@ -32,9 +32,9 @@ const withoutTrace =
   };
 
 /**
- * Leaves out what Pulumi's SDK does for whoever looks for errors in it: it sends the engine three messages for
- * debugging about each resource, and takes a stack trace for each promise, and two for each resource. The
- * traces of errors stay.
+ * Omits the debugging aids of Pulumi's SDK: it sends the engine three debug messages for each
+ * resource, and takes a stack trace for each promise, and two for each resource. The traces of
+ * errors stay.
  */
 const leaveOutDebugging = (): void => {
   for (const [path, loaded] of Object.entries(require.cache)) {
@@ -49,8 +49,8 @@ const leaveOutDebugging = (): void => {
 };
 
 /**
- * Pulumi's SDK always loads the resolver of npm packages, hundreds of modules, and asks it only for the files
- * that a function for a cloud needs.
+ * Pulumi's SDK always loads the resolver of npm packages, hundreds of modules, and uses it only for
+ * the files of a cloud function.
  */
 const loadPackageResolverOnDemand = (script: string): void => {
   const require = createRequire(script);
@@ -58,14 +58,15 @@ const loadPackageResolverOnDemand = (script: string): void => {
   try {
     path = require.resolve("@npmcli/arborist");
   } catch {
-    return; // Another release of the SDK: there is nothing to leave out.
+    return; // Another release of the SDK: there is nothing to omit.
   }
   const standIn = new Module(path);
   const load = (): typeof Object => {
     if (require.cache[path] === standIn) delete require.cache[path];
     return require(path);
   };
-  // A constructor with members, as the real one; said to be an ES module, it is not copied when imported.
+  // A constructor with members, like the real one; marked as an ES module, so that an import does
+  // not copy it.
   standIn.exports = new Proxy(Object.bind(undefined), {
     get: (_, name) => name === "__esModule" || Reflect.get(load(), name),
     construct: (_, args) => Reflect.construct(load(), args),
@@ -77,9 +78,9 @@ const loadPackageResolverOnDemand = (script: string): void => {
 const [, script = ""] = process.argv;
 
 if (pulumiProcess.test(script)) {
-  // Fewer collections than in a process that is there for long: a program's promises die together.
+  // Fewer collections than in a long-lived process: a program's promises are released together.
   setFlagsFromString("--heap-growing-percent=60");
   loadPackageResolverOnDemand(script);
-  // Once the SDK is loaded, and before it loads a program.
+  // After the SDK is loaded, and before it loads a program.
   if (!process.env.PULUMI_DEBUG_PROMISE_LEAKS) process.nextTick(leaveOutDebugging);
 }

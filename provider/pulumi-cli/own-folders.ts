@@ -11,7 +11,10 @@ import {
 } from "../kernel/files.js";
 import { birthOfProcess, isRunning } from "./processes.js";
 
-/** Where it cannot be seen whether its owner still works: nothing that is locked here takes as long. */
+/**
+ * Applies if it is unknown whether the owner is still running: nothing that is locked here takes as
+ * long.
+ */
 const LONGEST_MS = 3_600_000;
 
 interface Owner {
@@ -19,7 +22,7 @@ interface Owner {
   readonly ageMs: number;
 }
 
-/** @throws Error if something else than a lock of this user has its name */
+/** @throws Error if something other than a lock of this user has its name */
 const ownerOf = (path: string): Owner | undefined => {
   const text = readOwnFile(path);
   const facts = lstatSync(path, { throwIfNoEntry: false });
@@ -30,18 +33,21 @@ const ownerOf = (path: string): Owner | undefined => {
   );
 };
 
-/** What a lock says of this process: who it is for people, then what no other process has had. */
+/**
+ * The content of a lock of this process: its description for people, then values that no other
+ * process has had.
+ */
 const ownText = (): string => {
   const birth = birthOfProcess(process.pid);
   return `${process.pid} on ${hostname()}${birth === undefined ? "" : ` ${birth}`}`;
 };
 
-/** Whether the owner that a lock names works on: undefined if that cannot be seen from here. */
+/** Whether the owner that a lock names is still running: undefined if that is unknown here. */
 const isAtWork = (text: string): boolean | undefined => {
   const [pid, , host, birth] = text.split(" ");
   if (host !== hostname()) return undefined;
   if (!isRunning(Number(pid))) return false;
-  // Its number may be another process's by now.
+  // Its number may belong to another process by now.
   return birth === undefined ? undefined : birth === birthOfProcess(Number(pid));
 };
 
@@ -75,7 +81,10 @@ type Attempt =
   | { readonly release: () => void }
   | { readonly heldBy: string; readonly release?: never };
 
-/** Tries to take the lock that a file stands for, also from a process that has ended: the lock, or who holds it. */
+/**
+ * Tries to take the lock of a file, even from a process that has ended: returns the lock, or its
+ * holder.
+ */
 export const tryLock = (path: string): Attempt => {
   makeFolders(dirname(path));
   const text = ownText();
@@ -88,7 +97,7 @@ export const tryLock = (path: string): Attempt => {
   const owner = ownerOf(path);
   if (!owner) return take(path, text) ? lock : heldBy(path);
   if (!isLeftBehind(owner)) return heldBy(path);
-  // One at a time: a second one would remove what the first has just taken.
+  // One at a time: a second one would remove the lock that the first has just taken.
   const clearing = tryLock(`${path}.clearing`);
   if (!clearing.release) return clearing;
   try {
@@ -105,14 +114,14 @@ const heldBy = (path: string): Attempt => {
   return { heldBy: `process ${who ?? "that is just ending"}` };
 };
 
-/** Where this package keeps files of the user that it can do without. */
+/** The folder for the user's files that this package can do without. */
 export const cacheFolder = (env: NodeJS.ProcessEnv): string =>
   join(env.XDG_CACHE_HOME || join(env.HOME || homedir(), ".cache"), "pulumi-conversation");
 
 /**
- * The same, made where it is missing.
+ * The same, created if it is missing.
  *
- * @throws Error if it cannot be had, or is not surely this user's
+ * @throws Error if it cannot be created, or is not certainly this user's
  */
 export const ownCacheFolder = (env: NodeJS.ProcessEnv): string => {
   const folder = cacheFolder(env);
@@ -123,7 +132,7 @@ export const ownCacheFolder = (env: NodeJS.ProcessEnv): string => {
 /** A folder that only this user can read. */
 export interface PrivateFolder {
   readonly folder: string;
-  /** Removes it with all that is in it. */
+  /** Removes it with its content. */
   readonly remove: () => void;
 }
 
@@ -132,7 +141,10 @@ const removeFolder = (folder: string): void =>
 
 const ownerFile = (folder: string): string => join(folder, "owner");
 
-/** A folder is without its owner for so long only where a process that was just ending wrote into it again. */
+/**
+ * A folder is this long without its owner only if a process that was just ending wrote into it
+ * again.
+ */
 const longestUnownedMs = 600_000;
 
 const isUnowned = (folder: string): boolean => {
@@ -140,7 +152,7 @@ const isUnowned = (folder: string): boolean => {
   return Date.now() - mtimeMs > longestUnownedMs;
 };
 
-/** What other users made stays, whatever its name is, and nothing is read below it. */
+/** Files of other users stay, whatever their names, and nothing is read below them. */
 const isLeft = (folder: string): boolean => {
   if (!isOwnFolder(folder, "readers")) return false;
   const owner = lockOwner(ownerFile(folder));
@@ -148,8 +160,8 @@ const isLeft = (folder: string): boolean => {
 };
 
 /**
- * Removes what processes of this user have left that could not clean up after themselves: they were
- * killed. Nothing where another user could put something else in its place meanwhile.
+ * Removes the folders of this user's processes that were killed before they could clean up. Does
+ * nothing if another user could replace them in the meantime.
  */
 const removeAbandoned = (parent: string, prefix: string): void => {
   if (!keepsWhatIsOurs(parent)) return;
@@ -159,16 +171,16 @@ const removeAbandoned = (parent: string, prefix: string): void => {
     try {
       removeFolder(folder);
     } catch {
-      // Something may still be writing into it; the next one removes it.
+      // Something may still be writing into it; the next process removes it.
     }
   }
 };
 
 /**
- * Makes a folder below that for temporary files. It is gone when `remove` is called, and when this
- * process ends; after SIGKILL when another one is made with the same prefix.
+ * Creates a folder below that one for temporary files. It is removed by `remove`, and when this
+ * process ends; after SIGKILL when another one is created with the same prefix.
  *
- * @param prefix how the name begins
+ * @param prefix beginning of the name
  */
 export const privateFolder = (prefix: string): PrivateFolder => {
   removeAbandoned(tmpdir(), prefix);
@@ -178,7 +190,7 @@ export const privateFolder = (prefix: string): PrivateFolder => {
     try {
       removeFolder(folder);
     } catch {
-      // Something that is just ending still writes into it; the next one removes it.
+      // Something that is just ending still writes into it; the next process removes it.
     }
   };
   process.once("exit", leave);

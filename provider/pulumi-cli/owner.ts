@@ -1,4 +1,4 @@
-/** What an owner is made of: `<project>/<stack>/<random>/<logical name>`. */
+/** The parts of an owner: `<project>/<stack>/<random>/<logical name>`. */
 interface OwnerParts {
   readonly project: string;
   readonly stack: string;

@@ -6,11 +6,11 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 
-/** Time that what a command started gets to end by itself after it. */
+/** Time for the processes that a command started to end by themselves after it. */
 const GRACE_MS = 1000;
 const LOOK_EVERY_MS = 50;
 
-/** Sends a signal to a process, or to a group by its number below zero. @returns whether it is there */
+/** Sends a signal to a process, or to a group by its negative number. @returns whether it exists */
 export const send = (target: number, signal: NodeJS.Signals | 0): boolean => {
   try {
     return process.kill(target, signal);
@@ -19,15 +19,19 @@ export const send = (target: number, signal: NodeJS.Signals | 0): boolean => {
   }
 };
 
-/** Sends a signal to one process; one that has ended is no error. */
+/** Sends a signal to one process; one that has ended is not an error. */
 export const signalProcess = (pid: number | undefined, signal: NodeJS.Signals): void => {
   if (pid === undefined) return;
-  // A command that must be ended takes its helpers with it; one that is asked to end sees to them itself.
+  // A command that is killed takes its helpers with it; one that is asked to end handles them
+  // itself.
   if (signal === "SIGKILL") for (const member of membersOf(pid)) send(member, signal);
   send(pid, signal);
 };
 
-/** What Linux shows of a process behind its name, which is in brackets and may hold spaces: state, parent, group, session … */
+/**
+ * The fields that Linux shows of a process after its name, which is in brackets and may contain
+ * spaces: state, parent, group, session …
+ */
 const statOf = (pid: number): readonly string[] => {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
@@ -42,13 +46,18 @@ const sessionOf = (pid: number): number | undefined => {
   }
 };
 
-/** Whether a process is there; one that has ended but was not collected by its parent is not. */
+/**
+ * Whether a process exists; one that has ended but was not collected by its parent does not count.
+ */
 export const isRunning = (pid: number): boolean =>
   process.platform === "linux" ? sessionOf(pid) !== undefined : send(pid, 0);
 
 const ticksPerSecond = 100;
 
-/** When a process began, in milliseconds since 1970, good to about a second; undefined if that cannot be seen. */
+/**
+ * When a process began, in milliseconds since 1970, accurate to about a second; undefined if
+ * unknown.
+ */
 export const startOfProcess = (pid: number): number | undefined => {
   try {
     const ticks = Number(statOf(pid)[19]);
@@ -61,8 +70,9 @@ export const startOfProcess = (pid: number): number | undefined => {
 };
 
 /**
- * What no other process has, not even a later one with the same number, and what no clock that is set
- * changes: the start of the machine, and the process's since then. Undefined if that cannot be seen.
+ * A value that no other process has, not even a later one with the same number, and that setting a
+ * clock does not change: the start of the machine, and of the process since then. Undefined if
+ * unknown.
  */
 export const birthOfProcess = (pid: number): string | undefined => {
   try {
@@ -79,7 +89,10 @@ const otherProcesses = (): readonly number[] => {
   return pids.filter((pid) => pid !== process.pid);
 };
 
-/** Whether a process is this user's: of others not even the environment is read, which may take for ever. */
+/**
+ * Whether a process is this user's: for others not even the environment is read, which may take
+ * forever.
+ */
 export const isOwnProcess = (pid: number): boolean => {
   try {
     return statSync(`/proc/${pid}`).uid === process.getuid?.();
@@ -100,15 +113,15 @@ const hasVariable = (pid: number, name: string, values: ReadonlySet<string>): bo
 };
 
 /**
- * The other processes of this user that carry an environment variable with one of these values. None
- * if the system does not show the environment of processes (Linux does).
+ * This user's other processes that have an environment variable with one of these values. None if
+ * the system does not show the environment of processes (Linux does).
  */
 export const markedProcesses = (name: string, values: ReadonlySet<string>): readonly number[] => {
   if (process.platform !== "linux") return [];
   return otherProcesses().filter((pid) => isOwnProcess(pid) && hasVariable(pid, name, values));
 };
 
-/** Processes of the session that `leader` opened, also those that moved to a group of their own. */
+/** Processes of the session that `leader` opened, including those that moved to their own group. */
 const membersOf = (leader: number): readonly number[] => {
   if (process.platform !== "linux") return send(-leader, 0) ? [-leader] : [];
   return otherProcesses().filter((pid) => sessionOf(pid) === leader);
@@ -125,7 +138,7 @@ const isEmptyWithin = async (left: () => readonly number[], limitMs: number): Pr
 };
 
 /**
- * Ends whatever a command, itself gone, has left behind: in its session, or with its mark.
+ * Ends whatever a command that is gone has left behind: in its session, or with its mark.
  *
  * @param mark variables of its environment that no other command has
  */
@@ -141,11 +154,11 @@ const endGroup = async (
   if (await isEmptyWithin(left, GRACE_MS)) return;
   const killed = left();
   for (const pid of killed) send(pid, "SIGKILL");
-  // One that is just ending shows no mark any more.
+  // One that is just ending no longer shows a mark.
   await isEmptyWithin(() => [...left(), ...killed.filter(isRunning)], GRACE_MS);
 };
 
-/** Those processes of a list that none of the others has started. */
+/** The processes of a list that no other one of the list started. */
 export const outermost = (pids: readonly number[]): readonly number[] =>
   pids.filter((pid) => {
     try {
@@ -155,35 +168,35 @@ export const outermost = (pids: readonly number[]): readonly number[] =>
     }
   });
 
-/** Ends what a killed run has left behind, by its mark: see `markedProcesses`. */
+/** Ends the processes that a killed run has left behind, by their mark: see `markedProcesses`. */
 export const endProcessesWith = (name: string, value: string): void => {
   for (const pid of markedProcesses(name, new Set([value]))) send(pid, "SIGKILL");
 };
 
 /**
- * Stands in the environment of whatever commands start, and is handed on by it: so it is found also
- * where it has left its group, as the plugins of Pulumi do.
+ * A variable in the environment of whatever commands start, inherited by their children: it
+ * identifies them even if they have left their group, as the plugins of Pulumi do.
  */
 export const startedVariable = "PULUMI_CONVERSATION_STARTED_BY";
 
-/** Names this process, whatever its id is. */
+/** Identifies this process, independent of its id. */
 const run = randomBytes(8).toString("hex");
 
-/** What asks only, and is not reported, has no number. */
+/** Commands that only query, and are not reported, have no number. */
 const question = "question";
 
 export const startedBy = (by: string, which: string): string => `${by}-${which}`;
 export const questionsOf = (by: string): string => startedBy(by, question);
 
-/** Said where this process ends in good order: whatever was started has ended. */
+/** Sent if this process ends in good order: whatever was started has ended. */
 export const inGoodOrder = "done";
 
 let watcher: ChildProcess | undefined;
 let count = 0;
 
 /**
- * Another process that ends what is left where this one is killed: it sees that by the end of its input.
- * It is out of reach of a terminal's signals, and carries no mark itself.
+ * Another process that ends the remaining ones if this one is killed: the end of its input shows
+ * that. A terminal's signals do not reach it, and it has no mark itself.
  */
 const startWatcher = (): ChildProcess | undefined => {
   const script = join(__dirname, "child-watcher.js");
@@ -207,16 +220,16 @@ const report = (line: string): void => {
   watcher?.stdin?.write(`${line}\n`);
 };
 
-/** A command that is watched from before it starts. */
+/** A command that is watched from before its start. */
 interface WatchedCommand {
-  /** To be set in its environment. */
+  /** Variables for its environment. */
   readonly mark: Readonly<Record<string, string>>;
   readonly started: (pid: number | undefined) => void;
-  /** It has ended, and what it left behind with it. */
+  /** Call when it has ended, together with what it left behind. */
   readonly ended: () => void;
 }
 
-/** Has a command, and whatever it starts, end with this process, however that ends. */
+/** Makes a command, and whatever it starts, end with this process, however that ends. */
 const watchCommand = (): WatchedCommand => {
   count += 1;
   const which = String(count);
@@ -228,26 +241,26 @@ const watchCommand = (): WatchedCommand => {
   };
 };
 
-/** The mark for commands that only ask, and soon end: they need not be reported one by one. */
+/** The mark for commands that only query and end soon: they need not be reported one by one. */
 export const watchQuestions = (): WatchedCommand["mark"] => {
   watcher ??= startWatcher();
   return { [startedVariable]: questionsOf(run) };
 };
 
-/** How to ask a command to stop: signals, each so many milliseconds after the request. */
+/** How to ask a command to stop: signals, each with its delay after the request in milliseconds. */
 export type Stops = readonly { readonly signal: NodeJS.Signals; readonly afterMs: number }[];
 
 interface CommandOptions {
   readonly cwd?: string;
   readonly env?: NodeJS.ProcessEnv;
-  /** Aborting asks the command to stop, and ends it and all it started if it does not. */
+  /** Aborting asks the command to stop, and ends it and everything it started if it does not. */
   readonly signal?: AbortSignal | undefined;
   readonly stops?: Stops;
-  /** Longest run; the command is then stopped. */
+  /** Maximum run time; the command is then stopped. */
   readonly timeoutMs?: number;
-  /** What it reads from standard input. Left out: nothing. */
+  /** Its standard input. Left out: empty. */
   readonly input?: string;
-  /** Each line of both outputs, as it comes. */
+  /** Each line of both outputs, as it arrives. */
   readonly onLine?: (line: string) => void;
 }
 
@@ -256,7 +269,7 @@ export interface Ended {
   readonly code: number | undefined;
   /** Standard output, whole. */
   readonly stdout: string;
-  /** The last lines of both outputs in the order they came. */
+  /** The last lines of both outputs in the order of arrival. */
   readonly lastLines: readonly string[];
   readonly timedOut: boolean;
 }
@@ -268,7 +281,7 @@ const STOPS: Stops = [
   { signal: "SIGKILL", afterMs: 3000 },
 ];
 
-/** Gathers what a command says while it says it. */
+/** Collects a command's output while it runs. */
 const collect = (out: Readable, err: Readable, onLine: (line: string) => void = () => {}) => {
   const stdout: string[] = [];
   const lastLines: string[] = [];
@@ -286,7 +299,7 @@ const collect = (out: Readable, err: Readable, onLine: (line: string) => void = 
   return { stdout, lastLines };
 };
 
-/** Stops a command when it is asked to, or when its time is over. */
+/** Stops a command on request, or when its time is over. */
 const stopper = (pid: number | undefined, { signal, timeoutMs, stops = STOPS }: CommandOptions) => {
   const timers: NodeJS.Timeout[] = [];
   let timedOut = false;
@@ -311,9 +324,9 @@ const stopper = (pid: number | undefined, { signal, timeoutMs, stops = STOPS }: 
 };
 
 /**
- * Runs a command to its end in a process group of its own: a Ctrl-C at the
- * terminal reaches it once, through `signal`, and nothing that it started outlives it. Nor does it
- * outlive this process, also where that is killed.
+ * Runs a command to its end in a separate process group: a Ctrl-C at the terminal reaches it once,
+ * through `signal`, and nothing that it started outlives it. Nor does it outlive this process, even
+ * if that is killed.
  */
 export const runCommand = (
   command: string,
@@ -329,13 +342,13 @@ export const runCommand = (
       stdio: ["pipe", "pipe", "pipe"],
     });
     watched.started(child.pid);
-    // Whoever does not read may have closed it already.
+    // A command that does not read may have closed it already.
     child.stdin.on("error", () => undefined).end(options.input);
     const { stdout, lastLines } = collect(child.stdout, child.stderr, options.onLine);
     const { settle, timedOut } = stopper(child.pid, options);
-    // Should this process itself end in a way that nobody foresaw.
+    // In case this process itself ends unexpectedly.
     const abandon = () => signalProcess(child.pid, "SIGKILL");
-    // Before anything else that is done then: it may write into folders that are removed.
+    // Before any other exit handler: the command may write into folders that are removed.
     process.prependListener("exit", abandon);
     const release = (): void => {
       settle();

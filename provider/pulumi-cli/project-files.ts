@@ -7,7 +7,9 @@ import { watchQuestions } from "./processes.js";
 import { findProgram } from "./pulumi-cli.js";
 import { type PulumiPlace, printedJson, queryPulumi } from "./pulumi-queries.js";
 
-/** What Pulumi says of a stack that it cannot read, and what to do about it. The first that fits counts. */
+/**
+ * Pulumi's messages about a stack that it cannot read, and advice for each. The first match counts.
+ */
 const advices = [
   {
     when: /PULUMI_ACCESS_TOKEN|pulumi login|not logged in|[Uu]nauthorized|\b401\b/,
@@ -18,7 +20,7 @@ const advices = [
     text: "The file of the state is cut off. pulumi-conversation repair puts back what Pulumi keeps beside it; without such a copy, bring one back from your own backups.",
   },
   {
-    // It names the file that is not there, which is no reason to correct it.
+    // It names the missing file, which is no reason to correct it.
     when: /no Pulumi\.yaml|no project file/,
     text: "Run this in the folder of a Pulumi project.",
   },
@@ -49,11 +51,11 @@ const advices = [
   { when: /no answer within/, text: "Try again; if it stays so, look at pulumi stack export." },
 ];
 
-/** What to do when Pulumi cannot read a stack, from what it said. */
+/** Advice if Pulumi cannot read a stack, based on its message. */
 export const stackAdvice = (said: string): string =>
   advices.find(({ when }) => when.test(said))?.text ?? "Correct that first.";
 
-/** Where Pulumi is asked about a stack; undefined if there is no CLI on PATH. */
+/** The place for queries to Pulumi about a stack; undefined if there is no CLI on PATH. */
 export const pulumiPlace = (
   folder: string,
   env: NodeJS.ProcessEnv,
@@ -64,7 +66,7 @@ export const pulumiPlace = (
   return { command, folder, env: { ...env, ...watchQuestions() }, ...(stack ? { stack } : {}) };
 };
 
-/** The project file that Pulumi finds from a folder: there, or in a folder above. */
+/** The project file that Pulumi finds from a folder: there, or in a parent folder. */
 export const projectFile = (folder: string): string | undefined => {
   const names = ["Pulumi.yaml", "Pulumi.yml", "Pulumi.json"];
   const found = names.map((name) => join(folder, name)).find((path) => existsSync(path));
@@ -83,7 +85,7 @@ export interface ConfigEntry {
 export interface StackConfig {
   /** Texts or not; empty if there is no configuration, or it could not be read. */
   readonly entries: ReadonlyMap<string, ConfigEntry>;
-  /** Settings of the environment, then of this configuration. */
+  /** Settings from the environment, then from this configuration. */
   readonly source: SettingSource;
   /** Why there is nothing to read. */
   readonly absent?: string;
@@ -91,7 +93,7 @@ export interface StackConfig {
   readonly unread?: string;
 }
 
-/** Settings of the environment alone. */
+/** Settings from the environment alone. */
 export const environmentOnly = (environment: SettingSource["environment"]): SettingSource => ({
   environment,
   config: () => undefined,
@@ -102,7 +104,9 @@ const entryOf = ({ value, secret }: Readonly<Record<string, unknown>>): ConfigEn
   secret: secret === true,
 });
 
-/** What `pulumi config --json` prints: `{ key: { value, secret } }`; undefined if that is no JSON. */
+/**
+ * The output of `pulumi config --json`: `{ key: { value, secret } }`; undefined if it is not JSON.
+ */
 export const configEntries = (json: string): StackConfig["entries"] | undefined => {
   const config = printedJson(json);
   if (!isObject(config)) return undefined;
@@ -113,7 +117,10 @@ export const configEntries = (json: string): StackConfig["entries"] | undefined 
   );
 };
 
-/** Reads the stack's configuration through the Pulumi CLI; without one only the environment counts. */
+/**
+ * Reads the stack's configuration through the Pulumi CLI; without a CLI, only the environment
+ * counts.
+ */
 export const readStackConfig = async (
   folder: string,
   env: NodeJS.ProcessEnv,
@@ -135,17 +142,17 @@ export const readStackConfig = async (
   return { entries, source: { environment: env, config: (key) => entries.get(key)?.text } };
 };
 
-/** What commands need to know of a project file. */
+/** The parts of a project file that commands need. */
 interface ProjectDocument {
   readonly name?: string;
-  /** Where the program is, from the folder of the file. */
+  /** A text in YAML: quoted or not, up to a comment. */
   readonly main?: string;
 }
 
 /** A text of YAML: in quotes or not, up to a comment. */
 const value = String.raw`(?:"([^"\n]*)"|'([^'\n]*)'|([^"'#\n,}][^#\n,}]*?))\s*(?=[,}#\n]|$)`;
 
-/** A member of the document itself, not of what is in it; undefined if it is no text. */
+/** A member of the document itself, not of its nested values; undefined if it is not text. */
 const memberIn = (text: string, name: string): string | undefined => {
   const isFlow = /^\s*\{/.test(text);
   const [, indent = ""] = /^( *)["'\w]+["']? *:/m.exec(text) ?? [];
@@ -154,9 +161,12 @@ const memberIn = (text: string, name: string): string | undefined => {
   return (found?.[1] ?? found?.[2] ?? found?.[3])?.trim();
 };
 
-/** Reads the members of a file, in YAML or in JSON, that are plain texts. @throws Error if it is no plain file */
+/**
+ * Reads the members of a file, in YAML or in JSON, that are plain texts. @throws Error if it is not
+ * a plain file
+ */
 const membersOfFile = (file: string): ((name: string) => string | undefined) => {
-  // The folders above the current one, where it is looked for too, may be anybody's.
+  // The parent folders, which are searched too, may belong to anybody.
   const text = readPlainFile(file)?.replace(/^\ufeff/, "");
   if (text === undefined) throw new Error(`${file} cannot be read as a plain file.`);
   const json = jsonIn(text);
@@ -174,7 +184,7 @@ export const projectDocument = (file: string): ProjectDocument => {
 };
 
 /**
- * The file with the configuration of a stack, where there is one.
+ * The file with the configuration of a stack, if there is one.
  *
  * @param file the project file
  */
@@ -185,8 +195,8 @@ export const stackFile = (file: string, stack: string): string | undefined => {
 };
 
 /**
- * The salt that the file of a stack keeps of its passphrase; undefined if it has another way to
- * encrypt, or none yet.
+ * The passphrase salt in the file of a stack; undefined if the stack uses another encryption, or
+ * none yet.
  *
  * @param file the project file
  */

@@ -2,10 +2,12 @@ import { accessSync, constants, readFileSync, realpathSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { runCommand, type Stops } from "./processes.js";
 
-/** Oldest Pulumi CLI that is used as it is found. */
+/** Oldest Pulumi CLI that is used if it is found. */
 export const LEAST_PULUMI = "3.254.0";
 
-/** What must stand beside `pulumi`, or on PATH, to run TypeScript programs with dynamic providers. */
+/**
+ * Programs required beside `pulumi`, or on PATH, to run TypeScript programs with dynamic providers.
+ */
 const companions = ["pulumi-language-nodejs", "pulumi-resource-pulumi-nodejs"] as const;
 
 /** Major, minor and patch of the first version in a text such as `v3.259.0` or `go version go1.26.8`. */
@@ -14,7 +16,7 @@ export const versionIn = (text: string): readonly number[] | undefined => {
   return match ? [Number(match[1]), Number(match[2]), Number(match[3] ?? 0)] : undefined;
 };
 
-/** Whether the first version in a text is at least another; false if the text holds none. */
+/** Whether the first version in a text is at least another; false if the text contains none. */
 export const isAtLeast = (text: string, least: string): boolean => {
   const [have, need] = [versionIn(text), versionIn(least)];
   if (!have || !need) return false;
@@ -42,7 +44,7 @@ const isProgram = (path: string): boolean => {
   }
 };
 
-/** The first program of a name in a list of folders such as PATH holds. */
+/** The first program with a name in a list of folders such as PATH. */
 export const findProgram = (name: string, path: string | undefined): string | undefined => {
   const file = process.platform === "win32" ? `${name}.exe` : name;
   const folders = (path ?? "").split(delimiter).filter((folder) => folder !== "");
@@ -67,12 +69,12 @@ const companionOf = (
     [dirname(command), dirname(realpathSync(command)), env.PATH ?? ""].join(delimiter),
   );
 
-/** Where the source of the language host lay until release 3.68, as Go writes it into what it builds. */
+/** The source path of the language host until release 3.68, as Go writes it into binaries. */
 const oldHostPath = "path\tgithub.com/pulumi/pulumi/sdk/v3/nodejs/cmd/pulumi-language-nodejs\n";
 
 /**
- * What programs cannot have with this CLI, as a sentence for people: the last language host that can be
- * built from a Go module is of release 3.68. Undefined if the CLI has a later one.
+ * Features that programs lack with this CLI, as a sentence for people: the last language host that
+ * can be built from a Go module is from release 3.68. Undefined if the CLI has a later one.
  */
 export const hostLimits = (
   { command }: Pick<PulumiCli, "command">,
@@ -83,7 +85,7 @@ export const hostLimits = (
   return "Its language host is of release 3.68: programs with resource hooks or transforms fail. For them install Pulumi itself: https://www.pulumi.com/docs/install/";
 };
 
-/** Looks at one `pulumi` program: does it run, is it new enough, does it have its companions? */
+/** Checks one `pulumi` program: does it run, is it new enough, does it have its companions? */
 export const inspectPulumi = async (
   command: string,
   origin: PulumiCli["origin"],
@@ -107,53 +109,58 @@ export const environmentWith = (bin: string, env: NodeJS.ProcessEnv): NodeJS.Pro
   PATH: [bin, env.PATH ?? ""].join(delimiter),
 });
 
-/** The environment in which this CLI finds its companions and leaves the network alone. */
+/** The environment in which this CLI finds its companions and does not use the network. */
 export const environmentFor = (cli: PulumiCli, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
   ...environmentWith(cli.bin, env),
   PULUMI_SKIP_UPDATE_CHECK: "true",
   PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
 });
 
-/** Where a Pulumi that is kept apart from the user's has its things. */
+/** The folders of a Pulumi that is separate from the user's. */
 interface OwnPulumi {
-  /** What Pulumi keeps in the home folder otherwise: credentials, plugins, logs, selected stacks. */
+  /** The content of Pulumi's home folder: credentials, plugins, logs, selected stacks. */
   readonly home: string;
   /** Folder of the states. */
   readonly backend: string;
-  /** The states hold nothing that is worth a better one. */
+  /** The states contain nothing that requires a better one. */
   readonly passphrase: string;
 }
 
-/** What leads Pulumi to places of its own. */
+/** Directs Pulumi to its separate folders. */
 export const ownPulumi = ({ home, backend, passphrase }: OwnPulumi) => ({
   PULUMI_HOME: home,
   PULUMI_BACKEND_URL: `file://${backend}`,
   PULUMI_CONFIG_PASSPHRASE: passphrase,
 });
 
-/** Where Pulumi keeps what it needs, if that is not where it is usually. */
+/** Pulumi's home folder, if it is not the usual one. */
 export const pulumiHomeIn = (env: NodeJS.ProcessEnv): string | undefined =>
   env.PULUMI_HOME || undefined;
 
 /**
- * Has the state written once, at the end: with a thousand resources, writing it after every step takes
- * longer than the steps. It is for runs that make nothing at the service: a killed one leaves the state as
- * it was before, and nothing else.
+ * Writes the state once, at the end: with a thousand resources, writing it after every step takes
+ * longer than the steps. For runs that create nothing at the service: if such a run is killed, the
+ * state is as it was before.
  */
 export const writtenOnce = { PULUMI_SKIP_CHECKPOINTS: "true" } as const;
 
-/** How Pulumi is asked to stop. Once: what is under way is finished, and the lock given back. Twice: it is given up. */
+/**
+ * How to ask Pulumi to stop. Once: it finishes the operations in progress and releases the lock.
+ * Twice: it gives them up.
+ */
 export const pulumiStops: Stops = [
   { signal: "SIGINT", afterMs: 0 },
   { signal: "SIGINT", afterMs: 3000 },
   { signal: "SIGKILL", afterMs: 6000 },
 ];
 
-/** NODE_OPTIONS that load a script before all else, beside what is set already. */
+/** NODE_OPTIONS that load a script first, in addition to the present options. */
 export const preloading = (script: string, nodeOptions = ""): string =>
   `${nodeOptions} --require "${script.replaceAll(/["\\]/g, "\\$&")}"`.trim();
 
-/** For runs on a copy: the state is written once, and Node.js takes what it needs, not what there is. */
+/**
+ * For runs on a copy: the state is written once, and Node.js uses only the memory that it needs.
+ */
 export const frugalRuns = ({ NODE_OPTIONS }: NodeJS.ProcessEnv) => ({
   ...writtenOnce,
   NODE_OPTIONS: preloading(
@@ -162,12 +169,12 @@ export const frugalRuns = ({ NODE_OPTIONS }: NodeJS.ProcessEnv) => ({
   ),
 });
 
-/** What a shell says of Pulumi, and of accounts of the service. */
+/** Variables of a shell about Pulumi, and about accounts of the service. */
 const ofTheUser = /^(PULUMI|CONVERSATION)_/i;
 
 /**
- * The environment without all that may lead to a stack, a backend or an account of the user: for what
- * is made and taken down again beside them. What it needs of these variables is set anew.
+ * The environment without anything that leads to a stack, a backend or an account of the user: for
+ * temporary ones that are separate from them. Required variables of this kind are set again.
  */
 export const isolatedEnvironment = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !ofTheUser.test(name)));

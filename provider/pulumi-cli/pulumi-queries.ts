@@ -7,9 +7,9 @@ import { setTimeout as pause } from "node:timers/promises";
 import { readPlainFile } from "../kernel/files.js";
 import { isObject } from "../kernel/json.js";
 
-/** Where and as whom the Pulumi CLI is asked. */
+/** Where, and with which environment, the Pulumi CLI is queried. */
 export interface PulumiPlace {
-  /** Path of the CLI, or its name, to be looked up on PATH. */
+  /** Path of the CLI, or its name, which is then looked up on PATH. */
   readonly command: string;
   /** Folder of the project. */
   readonly folder: string;
@@ -18,7 +18,7 @@ export interface PulumiPlace {
   readonly stack?: string;
 }
 
-/** What the CLI printed, or why there is nothing. */
+/** The output of the CLI, or the reason why there is none. */
 type PulumiAnswer = { readonly text: string } | { readonly reason: string };
 
 const longestMs = 20_000;
@@ -26,10 +26,12 @@ const attempts = 3;
 const againMs = 100;
 const largestBytes = 512 * 1024 * 1024;
 
-/** Options that choose the stack may come from the environment; others would change what is printed. */
+/** Options that choose the stack may come from the environment; others would change the output. */
 const kept = new Set(["PULUMI_OPTION_CWD", "PULUMI_OPTION_STACK"]);
 
-/** The environment without what makes the CLI log, show secrets or print something else. */
+/**
+ * The environment without variables that make the CLI log, show secrets or print something else.
+ */
 export const quietEnvironment = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
   ...Object.fromEntries(
     Object.entries(env).filter(([name]) => kept.has(name) || !/^PULUMI_(DEBUG|OPTION_)/.test(name)),
@@ -39,7 +41,7 @@ export const quietEnvironment = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => (
   PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
 });
 
-/** The last line of an error; the CLI colours nothing if it does not write to a terminal. */
+/** The last line of an error; the CLI uses no colors if it does not write to a terminal. */
 const reasonIn = (stderr: string): string | undefined =>
   stderr
     .trim()
@@ -48,7 +50,7 @@ const reasonIn = (stderr: string): string | undefined =>
     ?.replace(/^error: /, "")
     .trim();
 
-/** Runs the CLI on a stack to its end; what it is given on standard input is nowhere on disk. */
+/** Runs the CLI on a stack to its end; its standard input is never written to disk. */
 const execPulumi = (
   { command, folder, env, stack }: PulumiPlace,
   args: readonly string[],
@@ -61,7 +63,7 @@ const execPulumi = (
         cwd: folder,
         env: quietEnvironment(env),
         timeout,
-        // What has a limit of time only reads.
+        // Commands with a time limit only read.
         killSignal: "SIGKILL",
         maxBuffer: largestBytes,
         windowsHide: true,
@@ -69,7 +71,7 @@ const execPulumi = (
       const child = execFile(command, all, options, (error, stdout, stderr) =>
         resolve({ error, stdout, stderr }),
       );
-      // A CLI that ends before it has read everything says itself why.
+      // A CLI that ends before it has read everything reports the reason itself.
       child.stdin?.on("error", () => undefined);
       child.stdin?.end(input);
     },
@@ -85,10 +87,13 @@ export const runStackCommand = async (
   return { ok: !error, said: `${stderr}${stdout}`.replace(/^error: /gm, "").trim() };
 };
 
-/** Pulumi's file backend writes in place what it keeps beside a state: a reader may see half of it. */
+/** Pulumi's file backend writes its files beside a state in place: a reader may see half of one. */
 const isTorn = (reason: string): boolean => /\bEOF\b|unexpected end of JSON/.test(reason);
 
-/** Asks the CLI something that changes nothing. Never throws; a read that met a write is repeated. */
+/**
+ * Runs a CLI query that changes nothing. Never throws; a read that collided with a write is
+ * repeated.
+ */
 export const queryPulumi = async (
   place: PulumiPlace,
   args: readonly string[],
@@ -104,7 +109,7 @@ export const queryPulumi = async (
   }
 };
 
-/** JSON that Pulumi printed, a large state among it, read as it is; undefined if the text is none. */
+/** JSON that Pulumi printed, even a large state, unchanged; undefined if the text is not JSON. */
 export const printedJson = (text: string): unknown => {
   try {
     return JSON.parse(text);
@@ -117,11 +122,11 @@ export const printedJson = (text: string): unknown => {
 interface ListedStack {
   readonly name: string;
   readonly current: boolean;
-  /** Only Pulumi Cloud says. */
+  /** Only Pulumi Cloud reports it. */
   readonly updateInProgress?: boolean;
 }
 
-/** What `pulumi stack ls --json` printed; undefined if that is no list of stacks. */
+/** The output of `pulumi stack ls --json`; undefined if it is not a list of stacks. */
 export const stacksIn = (text: string): readonly ListedStack[] | undefined => {
   const list = printedJson(text);
   if (!Array.isArray(list)) return undefined;
@@ -131,15 +136,15 @@ export const stacksIn = (text: string): readonly ListedStack[] | undefined => {
   });
 };
 
-/** Whether a name of the list stands for the stack asked about: one may leave organisation and project out. */
+/** Whether a listed name may be the requested stack: either may omit organization and project. */
 export const mayBe = (name: string, asked: string): boolean =>
   name.endsWith(`/${asked}`) || asked.endsWith(`/${name}`);
 
-/** Whether a stack of the list is surely the one asked about. */
+/** Whether a listed stack is certainly the requested one. */
 export const isListedAs = ({ name, current }: ListedStack, asked: string | undefined): boolean =>
   asked === undefined ? current : name === asked;
 
-/** The CLI that runs, and the stack that its command line names. */
+/** The running CLI, and the stack that its command line names. */
 export interface RunningPulumi extends Omit<PulumiPlace, "stack"> {
   readonly given?: string;
 }
@@ -177,7 +182,10 @@ const readable = <T>(read: () => T): T | undefined => {
 
 const isTerminal = (path: string): boolean => /^\/dev\/(pts\/|tty|console)/.test(path);
 
-/** Reads a process of this machine; undefined if it is gone or somebody else's (Linux only). */
+/**
+ * Reads a process of this machine; undefined if it is gone or belongs to somebody else (Linux
+ * only).
+ */
 export const processFacts = (pid: number): ProcessFacts | undefined =>
   readable(() => {
     const of = (name: string): string => `/proc/${pid}/${name}`;
@@ -213,7 +221,7 @@ const ancestor = (
   return ancestor(found.parent, facts, depth + 1);
 };
 
-/** The Pulumi CLI that this process runs under; undefined if that cannot be seen. */
+/** The Pulumi CLI that started this process; undefined if unknown. */
 export const parentPulumi = (
   facts: (pid: number) => ProcessFacts | undefined = processFacts,
 ): (ProcessFacts & { readonly pid: number }) | undefined => ancestor(process.ppid, facts);
@@ -221,40 +229,46 @@ export const parentPulumi = (
 /** `pulumi destroy` and its other names. */
 const destroyWords = ["destroy", "down", "dn"];
 
-/** Whether the Pulumi CLI that this process runs under was asked to destroy the stack; false if that cannot be seen. */
+/**
+ * Whether the Pulumi CLI that started this process was asked to destroy the stack; false if
+ * unknown.
+ */
 export const isDestroying = (): boolean =>
   parentPulumi()?.args.some((word) => destroyWords.includes(word)) ?? false;
 
 /**
- * The Pulumi CLI that this process runs under, with its folder and its environment. Where that
- * cannot be seen, the one on PATH, in the folder of this process.
+ * The Pulumi CLI that started this process, with its folder and its environment. If that is
+ * unknown, the one on PATH, in the folder of this process.
  */
 export const pulumiOfThisRun = (
   facts: (pid: number) => ProcessFacts | undefined = processFacts,
 ): RunningPulumi => {
   const found = parentPulumi(facts);
   if (!found) return { command: "pulumi", folder: process.cwd(), env: process.env };
-  // Its folder is already the one that --cwd asked for.
+  // Its folder is already the one given by --cwd.
   const { PULUMI_OPTION_CWD: _, ...env } = found.env;
   const given = stackAmong(found.args);
   const command = found.exe.endsWith(" (deleted)") ? "pulumi" : found.exe;
   return { command, folder: found.folder, env, ...(given ? { given } : {}) };
 };
 
-/** Whether a run is at work on a stack, as far as its backend lets that be seen. */
+/** Whether a run is working on a stack, as far as its backend shows it. */
 export type StackLock =
   | { readonly state: "free" }
-  /** `by`: who holds it, if that is known. */
+  /** `by`: the holder, if known. */
   | { readonly state: "locked"; readonly by?: string }
   | { readonly state: "unknown"; readonly why: string };
 
-/** Looks at the lock of one stack, each time anew. */
+/** Reads the lock of one stack, each time anew. */
 export type LockReader = () => Promise<StackLock>;
 
 const free: StackLock = { state: "free" };
 const unknown = (why: string): StackLock => ({ state: "unknown", why });
 
-/** Folder of a `file://` backend; a path may begin at home, or in the folder of the project. */
+/**
+ * Folder of a `file://` backend; a path may be relative to the home folder, or to the project
+ * folder.
+ */
 export const backendFolder = (url: string, folder: string, home = homedir()): string => {
   const path = url.slice("file://".length).split("?")[0] ?? "";
   const whole = /^~(?=\/|$)/.test(path) ? home + path.slice(1) : path;
@@ -265,13 +279,16 @@ export const backendFolder = (url: string, folder: string, home = homedir()): st
 export interface LockHolder {
   readonly pid: number;
   readonly host: string;
-  /** When it took the lock, in milliseconds since 1970; NaN if the file does not say. */
+  /** When it took the lock, in milliseconds since 1970; NaN if the file lacks it. */
   readonly since: number;
   /** For messages. */
   readonly by: string;
 }
 
-/** Reads the file of a lock; undefined if it holds no JSON, as one that was cut off while written. */
+/**
+ * Reads the file of a lock; undefined if it is not JSON, such as a file that was cut off while
+ * written.
+ */
 export const lockHolderIn = (text: string): LockHolder | undefined => {
   const lock = printedJson(text);
   if (!isObject(lock)) return undefined;
@@ -282,11 +299,11 @@ export const lockHolderIn = (text: string): LockHolder | undefined => {
   return { pid: Number(pid), host: String(host), since, by };
 };
 
-/** Whether a file or folder is not there. */
+/** Whether the error means that a file or folder does not exist. */
 const isNotThere = (error: unknown): boolean =>
   error instanceof Error && "code" in error && error.code === "ENOENT";
 
-/** What is in a folder; nothing if there is none. @throws if it cannot be read */
+/** The content of a folder; empty if it does not exist. @throws if it cannot be read */
 const namesInFolder = async (folder: string): Promise<readonly string[]> => {
   try {
     return await readdir(folder);
@@ -296,14 +313,16 @@ const namesInFolder = async (folder: string): Promise<readonly string[]> => {
   }
 };
 
-/** The files of the locks on a stack of a file backend: one for each run. @throws if a folder cannot be read */
+/**
+ * The lock files on a stack of a file backend: one for each run. @throws if a folder cannot be read
+ */
 export const lockFiles = async (
   backend: string,
   project: string,
   stack: string,
 ): Promise<readonly string[]> => {
   const locks = join(backend, ".pulumi", "locks");
-  // The second is where backends are that were made before stacks belonged to projects.
+  // The second is for backends that were created before stacks belonged to projects.
   const folders = [join(locks, "organization", project, stack), join(locks, stack)];
   const files = folders.map(async (folder) =>
     (await namesInFolder(folder)).map((name) => join(folder, name)),
@@ -331,7 +350,7 @@ const progressOf = async ({ stack, ...place }: PulumiPlace): Promise<StackLock> 
   const found =
     listed.find((each) => isListedAs(each, stack)) ??
     listed.find(({ name }) => mayBe(name, stack ?? ""));
-  if (found?.updateInProgress === undefined) return unknown("Pulumi does not tell");
+  if (found?.updateInProgress === undefined) return unknown("Pulumi does not report it");
   return found.updateInProgress ? { state: "locked" } : free;
 };
 
@@ -341,8 +360,8 @@ const backendUrl = (text: string): string | undefined => {
 };
 
 /**
- * Finds out where the lock of a stack can be seen: file backends keep it in a folder, Pulumi Cloud
- * shows updates in progress, other backends keep it out of sight.
+ * Finds out how to read the lock of a stack: file backends keep it in a folder, Pulumi Cloud shows
+ * updates in progress, other backends do not show it.
  *
  * @param stack short name
  */

@@ -56,25 +56,25 @@ const previewSchema = z.object({
 /** A resource as Pulumi writes it in a state or a preview. */
 export type StateResource = z.infer<typeof resourceSchema>;
 
-/** What a run began and did not report on, such as `creating`. */
+/** An operation that a run began and did not complete, such as `creating`. */
 export type PendingOperation = z.infer<typeof operationSchema>;
 
-/** What `pulumi stack export` prints; members that are not named here are kept as they are. */
+/** The output of `pulumi stack export`; members that are not named here are kept unchanged. */
 export type StackExport = z.infer<typeof stateSchema>;
 
 /** A step of a preview. */
 export type PreviewStep = z.infer<typeof stepSchema>;
 
-/** What `pulumi preview --json` prints. */
+/** The output of `pulumi preview --json`. */
 export type Preview = z.infer<typeof previewSchema>;
 
-/** Reads what `pulumi stack export` prints; undefined if it is no state. */
+/** Reads the output of `pulumi stack export`; undefined if it is not a state. */
 export const stackExportIn = (text: string): StackExport | undefined =>
   stateSchema.safeParse(printedJson(text)).data;
 
 /**
- * Reads the file in which a file backend keeps a state, as what `pulumi stack export` would print of it;
- * undefined if there is none.
+ * Reads the state file of a file backend, in the form that `pulumi stack export` prints; undefined
+ * if there is none.
  */
 export const checkpointIn = (text: string): StackExport | undefined => {
   const document = printedJson(text);
@@ -83,19 +83,19 @@ export const checkpointIn = (text: string): StackExport | undefined => {
   return stateSchema.safeParse({ version: 3, deployment }).data;
 };
 
-/** Reads what `pulumi preview --json` prints; undefined if it is no preview. */
+/** Reads the output of `pulumi preview --json`; undefined if it is not a preview. */
 export const previewIn = (text: string): Preview | undefined =>
   previewSchema.safeParse(printedJson(text)).data;
 
-/** The resources of a state, in the order in which they were made; none if there is no state. */
+/** The resources of a state, in the order of their creation; none if there is no state. */
 export const resourcesOf = (state: StackExport | undefined): readonly StateResource[] =>
   state?.deployment.resources ?? [];
 
-/** The value of a secret in clear, in the form of a state or in that of the life cycle. */
+/** The value of a secret in clear text, in the form of a state or of the life cycle. */
 const secretIn = ({ plaintext, value }: JsonObject): unknown =>
   typeof plaintext === "string" ? printedJson(plaintext) : value;
 
-/** A value with every secret, wherever it stands in it, changed into something else. */
+/** A value with every secret in it replaced, at any depth. */
 const changedSecrets = (value: unknown, change: (sealed: JsonObject) => unknown): unknown => {
   if (Array.isArray(value)) return value.map((item) => changedSecrets(item, change));
   if (isSecretValue(value)) return change(value);
@@ -105,16 +105,19 @@ const changedSecrets = (value: unknown, change: (sealed: JsonObject) => unknown)
   );
 };
 
-/** A value of a state, or of the life cycle, as a program knows it: secrets that are in clear as what they are. */
+/**
+ * A value of a state, or of the life cycle, as a program knows it: clear-text secrets are
+ * unwrapped.
+ */
 export const openedSecrets = (value: unknown): unknown =>
-  // One secret inside a list makes a secret of the whole list.
+  // One secret inside a list makes the whole list secret.
   changedSecrets(value, (sealed) => openedSecrets(secretIn(sealed)));
 
 /** Whether a value of a state is a secret that only Pulumi can open. */
 export const isEncrypted = (value: unknown): boolean =>
   isSecretValue(value) && secretIn(value) === undefined;
 
-/** Whether something that is no secret by its definition is one in the state: the program made it so. */
+/** Whether the state has a secret that its definition does not: the program made it one. */
 const holdsSealed = (
   field: Field | undefined,
   value: unknown,
@@ -131,10 +134,10 @@ const holdsSealed = (
 };
 
 /**
- * The fields in which something is a secret of the program's making. One inside a list makes a secret
- * of the whole list, so that nobody knows any more which of its parts was meant.
+ * The fields that contain a secret made by the program. One inside a list makes the whole list
+ * secret, so that its own part can no longer be identified.
  *
- * @param isWanted default: every secret, in clear or not
+ * @param isWanted default: every secret, in clear text or not
  */
 export const sealedFields = (
   { fields }: Definition,
@@ -145,23 +148,23 @@ export const sealedFields = (
     holdsSealed(field, values[name], isWanted) ? [name] : [],
   );
 
-/** The field that a path leads into. */
+/** The top-level field of a path. */
 const fieldAt = (path: string): string => path.split(/[.[]/)[0] ?? "";
 
-/** A value as a report may show it: one in a field that the state keeps secret is not. */
+/** Hides the value of a field that the state keeps secret, for reports. */
 export const veiledIn =
   (sealed: readonly string[]) =>
   (path: string, value: string): string =>
     sealed.includes(fieldAt(path)) ? "[secret]" : value;
 
-/** A value that the life cycle gives the engine as a state takes it: Pulumi encrypts its secrets when it is imported. */
+/** A value from the life cycle in the form of a state: Pulumi encrypts its secrets on import. */
 export const stateValue = (value: unknown): unknown =>
   changedSecrets(value, (sealed) => ({
     ...secretSignature,
     plaintext: JSON.stringify(sealed.value),
   }));
 
-/** A value of a state, secrets in clear, with its secrets encrypted. */
+/** A value of a state with clear-text secrets, which are then encrypted. */
 export const encryptedValue = (value: unknown, encrypt: (text: string) => string): unknown =>
   changedSecrets(value, (sealed) =>
     typeof sealed.plaintext === "string"
@@ -169,13 +172,16 @@ export const encryptedValue = (value: unknown, encrypt: (text: string) => string
       : sealed,
   );
 
-/** Inputs or outputs with their secrets in clear. */
+/** Inputs or outputs with their secrets in clear text. */
 export const openedValues = (given: JsonObject | undefined): JsonObject => {
   const opened = openedSecrets(given ?? {});
   return isObject(opened) ? opened : {};
 };
 
-/** The kind of a resource; undefined for those of other packages and for what is no object of the service. */
+/**
+ * The kind of a resource; undefined for other packages and for anything that is not an object of
+ * the service.
+ */
 export const definitionOfType = (type: string): Definition | undefined =>
   resources.find(({ kind }) => typeToken(kind) === type);
 

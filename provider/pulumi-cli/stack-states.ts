@@ -20,65 +20,68 @@ import {
 
 /** A resource of ours in the state of a stack that stands for an object of the service. */
 export interface Holding {
-  /** The stack as the CLI names it: `prod`, or with organisation and project for other projects. */
+  /** The stack as the CLI names it: `prod`, or with organization and project for other projects. */
   readonly stack: string;
   readonly urn: string;
   readonly kind: string;
   readonly id: string;
-  /** What the mark of its object is made of: `<project>/<stack>/<random>/<logical name>`. */
+  /** The source of its object's mark: `<project>/<stack>/<random>/<logical name>`. */
   readonly owner?: string;
-  /** The owner that was written last, where it is another one: of a resource renamed since. */
+  /** The owner that was last written, if it differs: for a resource renamed since. */
   readonly writtenOwner?: string;
   /** The part of its object's mark that is new with every POST; undefined for old marks. */
   readonly serial?: string;
-  /** Whether it is of the stack asked about. */
+  /** Whether it belongs to the requested stack. */
   readonly own: boolean;
-  /** Another resource has replaced it, and it is about to be deleted. */
+  /** Another resource has replaced it, and it will be deleted. */
   readonly leaving?: true;
 }
 
-/** A creation that a run began and never reported on. */
+/** A creation that a run began and never completed. */
 interface PendingCreation {
   readonly urn: string;
   readonly kind: string;
   readonly owner?: string;
 }
 
-/** What the state of one stack says of the service. */
+/** The content of one stack's state about the service. */
 export interface StackState {
   /** Short name; undefined if the state is empty. */
   readonly name?: string;
   readonly project?: string;
   /** Id of the stack's `Ownership`. */
   readonly ownership?: string;
-  /** Ids of those that were replaced in a run that is not at its end. */
+  /** Ids of those that were replaced in an unfinished run. */
   readonly replacedOwnerships?: readonly string[];
   readonly holdings: readonly Holding[];
-  /** Resources that only look an object up (`get`). */
+  /** Resources that only look up an object (`get`). */
   readonly lookUps: readonly Holding[];
   readonly pending: readonly PendingCreation[];
 }
 
-/** What the states of the stacks that can be seen hold of the service. */
+/** The content of all visible stacks' states about the service. */
 export interface StackStates {
-  /** The stack asked about; `ownership` is undefined if it has made nothing, or was destroyed. */
+  /** The requested stack; `ownership` is undefined if it has created nothing, or was destroyed. */
   readonly own: Pick<StackState, "name" | "project" | "ownership">;
-  /** Every resource that stands for an object; not those that only look one up. */
+  /** Every resource that stands for an object; without those that only look one up. */
   readonly holdings: readonly Holding[];
   holdersOf(kind: string, id: string): readonly Holding[];
-  /** Resources that look an object up (`get`). */
+  /** Resources that look up an object (`get`). */
   readersOf(kind: string, id: string): readonly Holding[];
-  /** The resource of the own stack with this owner, by its URN: as the program calls it now. */
+  /**
+   * The resource of the own stack with this owner, by its URN: under its present name in the
+   * program.
+   */
   resourceOf(owner: string): Holding | undefined;
-  /** Creations of the own stack that a run began and never reported on. */
+  /** Creations of the own stack that a run began and never completed. */
   readonly pending: readonly PendingCreation[];
-  /** Ids of the `Ownership` of all stacks that were read, the own one's too. */
+  /** Ids of the `Ownership` of all stacks that were read, including the own one. */
   readonly ownerships: readonly string[];
   /** Whether all stacks of the backend could be read. */
   readonly complete: boolean;
 }
 
-/** Called with why states cannot be read, in a sentence without a dot. */
+/** Called with the reason why states cannot be read, in a sentence without a period. */
 type OnUnread = (reason: string) => void;
 
 const tokenStart = typeToken("");
@@ -87,8 +90,9 @@ const kindOf = ({ type }: StateResource): string | undefined =>
   type.startsWith(tokenStart) ? type.slice(tokenStart.length) : undefined;
 
 /**
- * What the mark of a resource is made of now, from its URN: after `pulumi state rename` its inputs
- * still hold the owner of before. The same text as the resource's class makes of its parents and name.
+ * The present source of a resource's mark, from its URN: after `pulumi state rename` its inputs
+ * still contain the earlier owner. The same text that the resource's class builds from its parents
+ * and name.
  */
 const ownerOf = (urn: string, token: string, ownership: string | undefined) => {
   const [, , qualified = "", ...name] = urn.split("::");
@@ -130,15 +134,15 @@ const pendingOf = ({ type, resource }: PendingOperation): readonly PendingCreati
   return [{ urn: resource.urn, kind, ...(owner ? { owner } : {}) }];
 };
 
-/** `urn:pulumi:<stack>::<project>::…`; every URN of a state says the same. */
+/** `urn:pulumi:<stack>::<project>::…`; the same in every URN of a state. */
 const namesIn = ([first]: readonly StateResource[]): Pick<StackState, "name" | "project"> => {
   const [, name, project] = /^urn:pulumi:(.+?)::(.+?)::/.exec(first?.urn ?? "") ?? [];
   return name && project ? { name, project } : {};
 };
 
 /**
- * What a state says of the service. A resource that is about to be deleted still holds its object, and
- * comes after those that stay.
+ * Reads a state. A resource that will be deleted still has its object, and comes after those that
+ * stay.
  *
  * @param stack the stack as the CLI names it. Default: its short name
  */
@@ -167,7 +171,7 @@ export const stackStateOf = (document: StackExport, own: boolean, stack?: string
   };
 };
 
-/** The same of what `pulumi stack export` printed; undefined if that is no state. */
+/** The same for the output of `pulumi stack export`; undefined if it is not a state. */
 export const stateIn = (text: string, own: boolean, stack?: string): StackState | undefined => {
   const document = stackExportIn(text);
   return document && stackStateOf(document, own, stack);
@@ -177,7 +181,7 @@ const mostStacks = 50;
 
 const together = 4;
 
-/** Puts together what several states say. */
+/** Combines several states. */
 export const statesOf = (
   own: StackState,
   others: readonly StackState[],
@@ -226,7 +230,7 @@ const inGroups = async <T, R>(
   return done;
 };
 
-/** All stacks but the one asked about, as far as they can be read. */
+/** All stacks except the requested one, as far as they can be read. */
 const othersFrom = async ({ stack: asked, ...anyStack }: PulumiPlace, own: StackState) => {
   const answer = await queryPulumi(anyStack, ["stack", "ls", "--all", "--json"]);
   const listed = "text" in answer ? stacksIn(answer.text) : undefined;
@@ -246,7 +250,7 @@ const othersFrom = async ({ stack: asked, ...anyStack }: PulumiPlace, own: Stack
   };
 };
 
-/** Which states are wanted. */
+/** The requested states. */
 export type StateScope = "own" | "all";
 
 const statesAround = async (own: StackState, place: PulumiPlace, scope: StateScope) => {
@@ -256,8 +260,8 @@ const statesAround = async (own: StackState, place: PulumiPlace, scope: StateSco
 };
 
 /**
- * The state of one stack, of which alone something is known then, or of all stacks of the backend, at most
- * 50. Undefined if that of the stack itself cannot be read.
+ * The state of one stack (then only that is known), or of all stacks of the backend, at most 50.
+ * Undefined if the state of the stack itself cannot be read.
  */
 export const readStates = async (
   place: PulumiPlace,
@@ -269,9 +273,9 @@ export const readStates = async (
 };
 
 /**
- * What the states hold, as the process of a dynamic provider can see it while the engine runs: the
- * CLI that started it is asked in its own folder. Undefined if the state of the stack that this
- * owner belongs to cannot be seen for certain.
+ * The content of the states, as the process of a dynamic provider can see it while the engine runs:
+ * the CLI that started it is queried in its own folder. Undefined if the state of this owner's
+ * stack cannot be read for certain.
  *
  * @param scope `own`: that stack only; `all`: all stacks of the backend
  */
@@ -282,7 +286,7 @@ export const statesOfThisRun = async (
 ): Promise<StackStates | undefined> => {
   const { ownership, stack } = ownerParts(owner);
   const { given, ...place } = findPulumi();
-  // A name may stand for a stack of another organisation: the Ownership in its state decides.
+  // A name may stand for a stack of another organization: the Ownership in its state decides.
   for (const name of new Set([given, stack, undefined])) {
     const at = { ...place, ...(name ? { stack: name } : {}) };
     const own = await stateFrom(at, true);

@@ -33,7 +33,7 @@ export const account = defineResource({
       doc: "How conversations become cases.",
       fields: {
         sameCaseDuration: number({
-          doc: "A customer who is back within this time joins the same case. The unit is not stated.",
+          doc: "A customer who returns within this time joins the same case. The unit is not stated.",
           min: 0,
         }),
         copyCustomAttributes: flag({
@@ -46,7 +46,7 @@ export const account = defineResource({
       required: true,
       fields: {
         timeout: number({
-          doc: "Idle time after which a new conversation must be started; minutes by one integrator's account.",
+          doc: "Idle time after which a new conversation must be started; in minutes according to one integrator.",
           min: 0,
         }),
         defaultLanguage: text({ doc: "Language, such as `en-US`.", min: 1 }),

@@ -26,7 +26,7 @@ export const authentication = defineResource({
       doc: "How the service fetches a token for the callback. It keeps a token until the callback answers 401.",
       fields: {
         tokenRequestUrl: text({
-          doc: "Address that the token is fetched from.",
+          doc: "Address from which the token is fetched.",
           min: 1,
           format: "url",
         }),

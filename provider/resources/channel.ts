@@ -49,11 +49,11 @@ export const channel = defineResource({
   noun: "channel",
   collection: "channels",
   listKey: "channel",
-  doc: "The parameters of a way that chat messages travel.",
+  doc: "The parameters of a transport for chat messages.",
   heldByAny: {
     kinds: [clientApplication],
     basis: "spec",
-    doc: "A channel that a client application uses cannot be deleted, says the service's specification, though no field of a client application names a channel.",
+    doc: "According to the service's specification, a channel that a client application uses cannot be deleted, although no field of a client application names a channel.",
   },
   fields: {
     type: text({
@@ -66,7 +66,7 @@ export const channel = defineResource({
     }),
     displayName: text({ doc: "Shown name.", required: true, min: 1, max: 255 }),
     icon: text({
-      doc: "Image as base64; png of 32 × 32 where the platform's own agent desktop shows it.",
+      doc: "Image as base64; a PNG of 32 × 32 if the platform's own agent desktop shows it.",
       required: true,
       min: 1,
       max: 512_000,

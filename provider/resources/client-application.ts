@@ -52,7 +52,7 @@ export const clientApplication = defineResource({
             format: "url",
           }),
           notificationEmail: text({
-            doc: "Who gets a mail when the callback cannot be reached.",
+            doc: "Who receives an e-mail when the callback cannot be reached.",
             required: true,
             min: 1,
             format: "email",

@@ -20,7 +20,7 @@ export const orchestration = defineResource({
   holds: "assumed",
   fields: {
     name: text({
-      doc: "Name, which need not be unique; made from the logical name where a program gives none.",
+      doc: "Name, which need not be unique; derived from the logical name if a program gives none.",
       required: true,
       names: "automatic",
       min: 1,
@@ -38,7 +38,7 @@ export const orchestration = defineResource({
               doc: "Hand the transcript to an agent if the bot session was not escalated and the customer is known.",
             }),
             bypassVaDuration: number({
-              doc: "A customer who is back within so many minutes skips the bot and goes to the agent.",
+              doc: "A customer who returns within this many minutes skips the bot and goes to the agent.",
               min: 0,
             }),
             bots: list({
