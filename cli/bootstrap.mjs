@@ -3,9 +3,9 @@
  *
  *   node cli/bootstrap.mjs <entry under dist> [arguments…]
  *
- * Installs the dependencies where package-lock.json changed, builds where a source changed, then
- * runs the entry on the project's own Node. Plain JavaScript for Node 18 and newer, with no
- * dependency: it runs before anything is installed.
+ * Installs the dependencies if package-lock.json changed, builds if a source changed, then runs the
+ * entry on the project's own Node. Plain JavaScript for Node 18 and newer, with no dependency: it
+ * runs before anything is installed.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -42,7 +42,7 @@ class Failure extends Error {
 const read = (path) => (existsSync(path) ? readFileSync(path, "utf8") : undefined);
 const say = (text) => process.stderr.write(`${text}\n`);
 
-/** Starts a command and resolves when it ended. Signals reach it, and all that it started. */
+/** Starts a command and resolves when it has ended. Signals reach it and all its children. */
 const run = (command, args, options, onOutput = () => {}) =>
   new Promise((done, failed) => {
     const { group = false, ...rest } = options;
@@ -78,14 +78,19 @@ const run = (command, args, options, onOutput = () => {}) =>
 const exitCodeOf = ({ code, signal }) =>
   code ?? 128 + ({ SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGTERM: 15 }[signal] ?? 0);
 
-/** npm as it was started with, or the one on PATH: never the one of a folder that it may delete. */
+/**
+ * The npm that started this script, or the one on PATH: never one in a folder that it may delete.
+ */
 const npm = (args) => {
   const { npm_execpath: script = "", npm_node_execpath: node } = process.env;
   const own = /[\\/]npm-cli\.c?js$/.test(script) && existsSync(script) && node && existsSync(node);
   return own ? [node, [script, ...args], {}] : ["npm", args, { shell: windows }];
 };
 
-/** The first and the last lines of a long text: npm gives its reason first, a compiler its sum last. */
+/**
+ * The first and the last lines of a long text: npm gives its reason first, a compiler its summary
+ * last.
+ */
 const shortened = (text) => {
   const lines = text.trimEnd().split("\n");
   if (lines.length <= 2 * ERROR_LINES) return lines.join("\n");
@@ -95,7 +100,7 @@ const shortened = (text) => {
   );
 };
 
-/** Runs npm quietly; shows that it is alive, and what it said if it fails. */
+/** Runs npm quietly; shows that it is alive, and its output if it fails. */
 const npmStep = async (doing, args) => {
   const started = Date.now();
   const seconds = () => Math.round((Date.now() - started) / 1000);
@@ -148,7 +153,7 @@ const ensureDependencies = async () => {
   const wanted = hash(readFileSync(join(root, "package-lock.json")));
   const installed = read(installedHash);
   if (installed === wanted) return;
-  // What a link leads to belongs to another checkout: npm would empty it.
+  // The target of a link belongs to another checkout: npm would empty it.
   if (lstatSync(modules, { throwIfNoEntry: false })?.isSymbolicLink()) return;
   if (installed !== undefined || !installedByHand()) {
     await npmStep("Installing the dependencies (about a minute the first time)", [
@@ -185,7 +190,7 @@ const ensureBuild = async () => {
   writeFileSync(builtHash, wanted);
 };
 
-/** The project's own Node, or the running one where that cannot run here and this one is new enough. */
+/** The project's own Node; if it cannot run here, the running one if it is new enough. */
 const chooseNode = () => {
   const own = join(modules, "node", "bin", windows ? "node.exe" : "node");
   if (spawnSync(own, ["--version"], { stdio: "ignore" }).status === 0) {

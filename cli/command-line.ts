@@ -12,7 +12,7 @@ import {
   type Session,
 } from "./command.js";
 
-/** An option for commander, which says what is wrong with the text of one. */
+/** An option for commander, with an error that says what is wrong with its text. */
 const parserOf = (key: string, spec: OptionSpec<unknown>): Option => {
   const { value, doc, short, choices, fallback, environment, isNegated, isRequired } = spec;
   const name = isNegated ? optionName(key).replace("--", "--no-") : optionName(key);
@@ -54,7 +54,7 @@ const exitText = (spec: CommandSpec, [name, use]: readonly [string, CommandUse])
   return `Exit code${withOption(name)}: ${codes.join("; ")}.`;
 };
 
-/** The shape of JSON in lines of 80 columns, each of which ends behind a member. */
+/** The shape of JSON in lines of 80 columns, broken only after a member. */
 const filled = (shape: string): string => {
   const [first = "", ...members] = shape.split(/(?<=,) /);
   const lines = [first];
@@ -78,7 +78,7 @@ const endOfHelp = (spec: CommandSpec, shapes: JsonShapes): string => {
   return `\n${[...details, ...json, ...exits].join("\n\n")}`;
 };
 
-/** @throws CommandFailure if options are given that exclude one another */
+/** @throws CommandFailure if options that exclude one another are given */
 const assertTogether = (
   { excludes = {}, usageExitCode = 2 }: CommandSpec,
   given: Readonly<Record<string, unknown>>,

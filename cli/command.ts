@@ -4,9 +4,12 @@ import type { z } from "zod";
 export interface Session {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
-  /** The error output for lines that are redrawn, whose writer makes foreign text inert itself. Default: `err`. */
+  /**
+   * The error output for lines that are redrawn; their writer escapes foreign text itself. Default:
+   * `err`.
+   */
   readonly redraw?: (text: string) => void;
-  /** Whether `out` is a terminal that shows colours. */
+  /** Whether `out` is a terminal that shows colors. */
   readonly coloured: boolean;
   /** Resolves when the person, or the parent process, wants the command to end. */
   readonly untilInterrupted: () => Promise<void>;
@@ -16,7 +19,7 @@ export interface Session {
 
 /** An option of a command, whose value is a `V`. Its name is its key in the table of the command. */
 export interface OptionSpec<V> {
-  /** Follows the name, such as `<file>`, `[secret]` or `<what...>`. Left out: nothing does. */
+  /** Follows the name, such as `<file>`, `[secret]` or `<what...>`. Left out if nothing does. */
   readonly value?: string;
   readonly doc: string;
   /** Such as `-y`. */
@@ -26,7 +29,7 @@ export interface OptionSpec<V> {
   readonly fallback?: V;
   /** Whether it must be given. */
   readonly isRequired?: true;
-  /** Environment variable that it is taken from if it is not given. */
+  /** Environment variable to read if the option is not given. */
   readonly environment?: string;
   /** Whether it is written `--no-<name>`. */
   readonly isNegated?: true;
@@ -48,7 +51,7 @@ type DefaultedName<O> = {
     : never;
 }[keyof O];
 
-/** The values of a table's options, as a command line gives them. */
+/** The values of a table's options, as given on a command line. */
 export type Given<O> = { readonly [K in DefaultedName<O>]: ValueOf<O[K]> } & {
   readonly [K in Exclude<keyof O, DefaultedName<O>>]?: ValueOf<O[K]>;
 };
@@ -101,7 +104,7 @@ export const numberOption = (
     );
   });
 
-/** The same option with a value that it has if it is not given. */
+/** The same option with a default. */
 export const withDefault = <const V>(
   option: OptionSpec<V>,
   fallback: NoInfer<V>,
@@ -123,7 +126,7 @@ export interface CommandUse {
   readonly exits: Readonly<Record<string, string>>;
 }
 
-/** What a command came to. */
+/** The result of a command. */
 export interface CommandResult {
   /** What `--json` prints. */
   readonly value: unknown;
@@ -145,9 +148,9 @@ export interface CommandSpec<O extends OptionTable = OptionTable> {
   readonly words?: readonly WordSpec[];
   /** Without `--json`, which every command has. */
   readonly options: O;
-  /** Options that cannot be given beside one another: each with those that it excludes. */
+  /** Options that exclude one another: each with those that it excludes. */
   readonly excludes?: Readonly<Record<string, readonly string[]>>;
-  /** What `--json` does, unless it prints one object. */
+  /** What `--json` does if it does not print one object. */
   readonly jsonDoc?: string;
   /** Its uses: `usual`, and others by the option that chooses them. */
   readonly uses: Readonly<Record<"usual", CommandUse> & Record<string, CommandUse>>;
@@ -156,10 +159,10 @@ export interface CommandSpec<O extends OptionTable = OptionTable> {
   /** Whether the list of commands leaves it out. */
   readonly isHidden?: true;
   /**
-   * Does it. What it needs is loaded here, so that the help is instant.
+   * Does the work. It loads what it needs here, so that the help is instant.
    *
    * @param words what the command line gives beside options
-   * @returns what is to be printed; nothing if that was done
+   * @returns what to print; undefined if it has already been printed
    */
   work(
     given: Given<O> & { readonly json?: true },
@@ -187,7 +190,7 @@ export const optionName = (key: string): string =>
 
 /**
  * Something that the person at the terminal can act on. Its message stands alone and is shown
- * without a stack trace; the exit code is 1, or 2 where the command line itself was wrong.
+ * without a stack trace; the exit code is 1, or 2 if the command line itself was wrong.
  */
 export class CommandFailure extends Error {
   override readonly name = "CommandFailure";
@@ -201,6 +204,6 @@ export class CommandFailure extends Error {
   }
 }
 
-/** The message of whatever was thrown: errors of the service also carry one that stands alone. */
+/** The message of anything thrown; errors of the service also carry one that stands alone. */
 export const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);

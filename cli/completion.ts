@@ -40,7 +40,7 @@ const completedOption = (key: string, spec: OptionSpec<unknown>): CompletedOptio
   value: whatFollows(spec),
 });
 
-/** What every command takes. */
+/** The options of every command. */
 const common: readonly CompletedOption[] = [
   { long: "--json", description: "Print JSON", value: "none" },
   { long: "--help", short: "-h", description: "Show this help", value: "none" },
@@ -56,7 +56,7 @@ const tool = "pulumi-conversation";
 
 const HELP = "Show the help of a command";
 
-/** A text in single quotes: no shell reads anything into it. */
+/** A text in single quotes: no shell interprets it. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 const flagsOf = ({ long, short }: CompletedOption): readonly string[] =>
@@ -65,7 +65,7 @@ const flagsOf = ({ long, short }: CompletedOption): readonly string[] =>
 const wordsOf = ({ options }: CompletedCommand): string => options.flatMap(flagsOf).join(" ");
 
 const bashValue = ({ value }: CompletedOption): string => {
-  // Names of files may hold spaces; bash quotes them if it knows what they are.
+  // File names may contain spaces; bash quotes them if it knows that they are file names.
   if (value === "file")
     return `local IFS=$'\\n'; compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$current"))`;
   if (typeof value === "string") return ":";
@@ -113,7 +113,7 @@ ${commands
 complete -F _pulumi_conversation ${tool}
 `;
 
-/** In zsh's list of arguments brackets and colons have a meaning. */
+/** Brackets and colons are special in zsh's list of arguments. */
 const zshText = (text: string): string => text.replace(/[\\[\]:]/g, (each) => `\\${each}`);
 
 const zshValue = ({ long, value }: CompletedOption): string => {
@@ -167,7 +167,7 @@ const fishOption = (command: string, option: CompletedOption): string => {
   return `complete -c ${tool} -n '__fish_seen_subcommand_from ${command}' ${flags}${fishValue(option)} -d ${fishText(description)}`;
 };
 
-/** In fish a backslash is the only other sign with a meaning between single quotes. */
+/** In fish, a backslash is the only other special character between single quotes. */
 const fishText = (text: string): string =>
   `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
 
@@ -185,7 +185,7 @@ const fish = (commands: readonly CompletedCommand[]): string =>
     "",
   ].join("\n");
 
-/** A script that makes a shell complete the commands, their options and the words that these take. */
+/** A script that makes a shell complete the commands, their options and the options' words. */
 export const completionScript = (
   shell: (typeof shells)[number],
   commands: readonly CommandSpec[],

@@ -5,13 +5,13 @@ import { describeSettings } from "../provider/service/settings.js";
 /** What a program needs to reach an emulator. */
 type EmulatorAccess = Pick<Emulator, "baseUrl" | "tokenUrl" | "clientId" | "clientSecret">;
 
-/** Where an emulator is controlled, and how people sign in. */
+/** Where to control an emulator, and how people sign in. */
 type EmulatorAddress = Pick<
   Emulator,
   "authUrl" | "customerAuthUrl" | "customerTokenUrl" | "controlUrl" | "controlSecret"
 >;
 
-/** What a program that tests against an emulator may need beside the settings. */
+/** What a program that tests against an emulator may need in addition to the settings. */
 export const testEnvironment = (emulator: EmulatorAddress): Readonly<Record<string, string>> => ({
   CONVERSATION_AUTH_URL: emulator.authUrl,
   CONVERSATION_CUSTOMER_AUTH_URL: emulator.customerAuthUrl,

@@ -51,7 +51,7 @@ const generated = async (): Promise<Readonly<Record<string, string>>> => ({
   ),
 });
 
-/** Writes every file that follows from the definitions; `--check` only compares. */
+/** Writes every generated file; `--check` only compares. */
 const main = async (): Promise<void> => {
   const stale = Object.entries(await generated()).filter(
     ([path, content]) => current(path) !== content,

@@ -2,24 +2,24 @@ import { CommandFailure } from "./command.js";
 
 const PARENT_CHECK_MS = 1000;
 
-/** A command that was asked to end has ended so much later, whatever it waits for. */
+/** A command that was asked to end ends within this time, whatever it waits for. */
 const LONGEST_END_MS = 9000;
 
 /** One Ctrl-C may arrive several times: the terminal and every parent pass it on. */
 const SAME_EVENT_MS = 300;
 
-/** Exit code of a command that a signal has ended, as shells give it. */
+/** Exit code of a command that a signal has ended, as in shells. */
 const interruptedCode = 130;
 
-/** The wish of the person, or of the parent process, that everything ends. */
+/** A request of the person, or of the parent process, to end everything. */
 interface Interruption {
   /** Aborted once, with the name of the signal as its reason. */
   readonly signal: AbortSignal;
-  /** Back to what the signals do by default. */
+  /** Restores the default behavior of the signals. */
   release(): void;
 }
 
-/** What is listened to, and how long the end may take. */
+/** What to listen to, and how long the end may take. */
 interface Listening {
   readonly signals: readonly NodeJS.Signals[];
   /** Whether the end of the parent process counts as an interruption. */
@@ -34,7 +34,7 @@ const onOrphaned = (report: () => void): NodeJS.Timeout => {
   return setInterval(() => process.ppid !== parent && report(), PARENT_CHECK_MS).unref();
 };
 
-/** At once: what this process has started goes with it, see `runCommand` and `privateFolder`. */
+/** At once: what this process has started ends with it, see `runCommand` and `privateFolder`. */
 const giveUp = (): void => process.exit(interruptedCode);
 
 const giveUpLate = (ms: number): NodeJS.Timeout =>
@@ -58,7 +58,7 @@ const listen = ({ signals, parent, longestMs }: Listening): Interruption => {
     else end(signal);
   };
   for (const signal of signals) process.on(signal, onSignal);
-  // Whoever read the output has gone, such as `head`.
+  // The reader of the output, such as `head`, is gone.
   const unread = () => end("SIGPIPE");
   process.stdout.on("error", unread);
   const timer = parent ? onOrphaned(() => end("SIGHUP")) : undefined;
@@ -75,8 +75,8 @@ const listen = ({ signals, parent, longestMs }: Listening): Interruption => {
 
 /**
  * Turns Ctrl-C, SIGTERM, SIGHUP, a closed output and the end of the parent process into one abort.
- * Several signals of one Ctrl-C count once; another one ends this process at once, as does an end
- * that takes too long.
+ * Several signals of one Ctrl-C count once; another Ctrl-C ends this process at once, as does an
+ * end that takes too long.
  */
 export const interruption = (): Interruption =>
   listen({
@@ -102,9 +102,9 @@ const isOwnInterrupt = (error: unknown): boolean =>
   error instanceof CommandFailure && error.exitCode === interruptedCode;
 
 /**
- * Does work that a signal ends: with exit code 130 then.
+ * Does work that a signal ends, with exit code 130.
  *
- * @param left what is said of it. Default: that everything was taken away again
+ * @param left what to say about the end. Default: that nothing is left behind
  */
 export const untilSignal = async <T>(
   work: (signal: AbortSignal) => Promise<T>,

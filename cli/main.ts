@@ -3,14 +3,14 @@
 import { assertNode } from "../provider/kernel/node-version.js";
 
 const start = async (): Promise<void> => {
-  // Whoever read the output has gone, such as `head`: nobody is left to tell anything.
+  // The reader of the output, such as `head`, is gone: nobody is left to report to.
   for (const stream of [process.stdout, process.stderr])
     stream.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code !== "EPIPE") throw error;
     });
   const { runProgram } = await import("./program.js");
   process.exitCode = await runProgram(process.argv.slice(2));
-  // A connection that somebody keeps open must not keep the process.
+  // A connection that somebody keeps open must not keep the process alive.
   setTimeout(() => process.exit(), 2000).unref();
 };
 

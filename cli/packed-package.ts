@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { shellWord } from "../provider/kernel/columns.js";
 import { packageName, packageRoot, packageVersion } from "../provider/kernel/package.js";
 
-/** Where npm gets this package for a new project that is not to have it from the registry. */
+/** Where npm gets this package for a new project that must not take it from the registry. */
 export interface PackedPackage {
-  /** What the project's package.json asks for. */
+  /** The dependency in the project's package.json. */
   readonly dependency: string;
   /** Arguments of npm that put the package into the folder of the project. */
   readonly pack: readonly string[];
@@ -14,8 +14,8 @@ export interface PackedPackage {
 }
 
 /**
- * How a new project gets this very package where a checkout of it runs, which may be of a version
- * that the registry does not have; undefined if npm installed it: the registry has it then.
+ * How a new project gets this very package from a running checkout, whose version the registry may
+ * not have; undefined if npm installed the package: then the registry has it.
  *
  * A packed copy rather than a link to the checkout: through a link the program would load another
  * Pulumi SDK than the package does.
@@ -23,7 +23,7 @@ export interface PackedPackage {
  * @param root folder of this package
  */
 export const packedPackage = (root: string = packageRoot()): PackedPackage | undefined => {
-  // npm leaves the lock file out of what it installs.
+  // Packages that npm installs have no lock file.
   if (!existsSync(join(root, "package-lock.json"))) return undefined;
   const quietly = ["--ignore-scripts", "--loglevel=error"];
   return {

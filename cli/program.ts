@@ -48,7 +48,10 @@ const ownSession = (): Session => ({
   exitCode: 0,
 });
 
-/** The same session, whose every output passes through one gate: what others wrote can only be read. */
+/**
+ * The same session, with every output through one filter: foreign text can be read but has no
+ * effect on the terminal.
+ */
 const inert = (session: Session): Session => ({
   ...session,
   out: (text) => session.out(inertOutput(text, session.coloured)),
@@ -63,10 +66,10 @@ export const createProgram = (session: Session, shapes: JsonShapes = new Map()):
     .version(packageVersion(), "-V, --version", "Show the version of this package.")
     .helpOption("-h, --help", "Show this help.")
     .helpCommand("help [command]", "Show the help of a command.")
-    // The list of commands fits 80 columns so; what each takes, its own help says.
+    // This way the list of commands fits 80 columns; the help of each command shows its arguments.
     .configureHelp({
       subcommandTerm: (command) => command.name(),
-      // Lines are as long as the terminal has room for, wherever the source breaks them.
+      // Lines use the width of the terminal, wherever the source breaks them.
       commandDescription: (command) => command.description().replace(/(?<!\n)\n(?!\n)/g, " "),
     })
     .configureOutput({
@@ -83,8 +86,8 @@ const commandNamed = (name: string | undefined): CommandSpec | undefined =>
   commands.find((each) => each.name === name);
 
 /**
- * The command line without the help of a command that does not exist: `help nothing` and `nothing --help`
- * are refused with what may have been meant.
+ * The command line without the help of a command that does not exist: `help nothing` and `nothing
+ * --help` are refused with a suggestion.
  */
 const withoutHelpOfNothing = (args: readonly string[]): readonly string[] => {
   const [asked] = args[0] === "help" ? args.slice(1) : args;
@@ -93,7 +96,10 @@ const withoutHelpOfNothing = (args: readonly string[]): readonly string[] => {
     : [asked];
 };
 
-/** The command whose help is asked for. Its shapes of JSON take a library, which nothing else is to wait for. */
+/**
+ * The command whose help is requested. Its JSON shapes need a library that nothing else should wait
+ * for.
+ */
 const helpAskedOf = (args: readonly string[]): CommandSpec | undefined => {
   if (args[0] === "help") return commandNamed(args[1]);
   const end = args.indexOf("--");

@@ -9,7 +9,7 @@ npm run quickstart -- --destroy  take it down again`;
 const wantsDestroy = (args: readonly string[]): boolean => {
   const unknown = args.find((arg) => arg !== "--destroy");
   if (unknown !== undefined)
-    throw new CommandFailure(`Unknown option ${unknown}. What there is:\n\n${USAGE}`, 2);
+    throw new CommandFailure(`Unknown option ${unknown}. The options:\n\n${USAGE}`, 2);
   return args.length > 0;
 };
 

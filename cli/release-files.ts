@@ -36,7 +36,7 @@ const packageWith = (text: string, address: string): string => {
     repository: { type: "git", url: `git+${address}.git` },
     bugs: { url: `${address}/issues` },
   };
-  // Spread twice: the links come first, and win over those of before.
+  // Spread twice: the links come first in order and override the former ones.
   const manifest = { name, version, description, ...links, ...rest, ...links };
   return `${JSON.stringify(manifest, null, 2)}\n`;
 };
@@ -69,7 +69,10 @@ export const withRepository = (files: LinkingFiles, address: string): LinkingFil
   "CHANGELOG.md": changelogWith(files["CHANGELOG.md"], address),
 });
 
-/** What the change log says below the heading of a version; undefined if it has none with a date. */
+/**
+ * The text of the change log below the heading of a version; undefined if it has no heading with a
+ * date.
+ */
 const changesOf = (changelog: string, heading: RegExp): string | undefined => {
   const section = changelog.split(/^## /m).find((part) => heading.test(part));
   return section
@@ -96,13 +99,13 @@ const repositoryProblems = (files: LinkingFiles, published: string | undefined) 
     ...linkingFiles
       .filter((path) => linked[path] !== files[path])
       .map((path) => `the links of ${path} are not up to date: npm run repository -- ${named}`),
-    // npm refuses a statement of provenance for another repository than the one that is named.
+    // npm refuses a provenance statement for a repository other than the named one.
     ...(published && published !== named ? [`package.json names ${named}, not ${published}`] : []),
   ];
 };
 
 /**
- * What has to be put right before this tag can be published; empty if nothing has.
+ * What has to be corrected before this tag can be published; empty if nothing.
  *
  * @param tag name of the tag, such as `v0.2.0`
  * @param published address of the repository that publishes, if it is known

@@ -37,7 +37,10 @@ const check = (tag: string, address: string | undefined): void => {
   process.exitCode = problems.length > 0 ? 1 : 0;
 };
 
-/** `repository <address>` writes every link to the repository; `check <tag> [<address>]` looks before a release. */
+/**
+ * `repository <address>` writes every link to the repository; `check <tag> [<address>]` checks
+ * before a release.
+ */
 const main = ([command, ...[text, address]]: readonly string[]): void => {
   if (command === "repository" && text) writeLinks(text);
   else if (command === "check" && text) check(text, address);

@@ -3,7 +3,7 @@ import { constants } from "node:os";
 import { CommandFailure } from "./command.js";
 import { missingPulumiAdvice } from "./get-pulumi/get-pulumi.js";
 
-/** Signals that a command gets from whoever wants it to end. */
+/** Signals that are passed on to the command. */
 const passedOn = ["SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const;
 
 /** The exit code of a shell for a command that a signal ended. */
@@ -17,7 +17,7 @@ const notStarted = (name: string, error: unknown): CommandFailure => {
     isMissing && name === "pulumi"
       ? missingPulumiAdvice(process.env)
       : "Check its name; options of the emulator go before the --.";
-  // As a shell has it: 127 not found, 126 not to be run.
+  // As in shells: 127 not found, 126 not executable.
   return new CommandFailure(`Running ${name}: ${reason}. ${advice}`, isMissing ? 127 : 126, {
     cause: error,
   });
@@ -26,7 +26,7 @@ const notStarted = (name: string, error: unknown): CommandFailure => {
 /**
  * Runs a command on the streams of this process, passes signals on, and waits for its end.
  *
- * @returns its exit code; for one that a signal ended 128 and the number of the signal
+ * @returns its exit code; 128 plus the signal number if a signal ended it
  * @throws CommandFailure with the exit code 127 or 126 if it cannot be started
  */
 export const runBesideEmulator = async (
@@ -35,10 +35,10 @@ export const runBesideEmulator = async (
 ): Promise<number> => {
   let child: ChildProcess | undefined;
   const pass = (signal: NodeJS.Signals): void => {
-    // Ctrl-C at a terminal reaches the command by itself; twice would be taken for impatience.
+    // Ctrl-C at a terminal reaches the command anyway; passing it on would count as a second one.
     if (signal !== "SIGINT" || !process.stdin.isTTY) child?.kill(signal);
   };
-  // Before it starts: its first line may be what somebody waits for who then sends one.
+  // Before it starts: somebody may wait for its first line and then send a signal.
   for (const signal of passedOn) process.on(signal, pass);
   try {
     const started = spawn(name, args, {

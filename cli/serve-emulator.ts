@@ -14,7 +14,7 @@ import { CommandFailure, messageOf, type Session } from "./command.js";
 import type { emulatorLineSchema } from "./emulator-schema.js";
 import { emulatorEnvironment, testEnvironment } from "./emulator-settings.js";
 
-/** What the command line says of the emulator, with the defaults filled in. */
+/** The command line's options for the emulator, with the defaults filled in. */
 export interface EmulatorArguments {
   readonly port: number;
   readonly host: string;
@@ -31,15 +31,16 @@ export interface EmulatorArguments {
 }
 
 /**
- * V8 lets the space for young objects grow to 128 MiB where many calls come at once. At its first size
- * it is as fast here, and the process stays below 250 MiB after a million calls (test/built/soak).
+ * V8 lets the space for young objects grow to 128 MiB under many simultaneous calls. At its initial
+ * size it is as fast here, and the process stays below 250 MiB after a million calls
+ * (test/built/soak).
  */
 const keepMemorySmall = (): void => setFlagsFromString("--semi-space-growth-factor=1");
 
 const codeOf = (error: unknown): unknown =>
   error instanceof Error && "code" in error ? error.code : undefined;
 
-/** Why the emulator does not start, by the code of the system's error. */
+/** Why the emulator does not start, by the system's error code. */
 const reasons: Readonly<Record<string, (options: EmulatorArguments) => string>> = {
   EADDRINUSE: ({ port }) =>
     `port ${port} is in use. Stop what uses it, or choose another with --port (0 picks a free one).`,
@@ -162,9 +163,10 @@ const useEmulator = async (
 };
 
 /**
- * Runs the emulator until the session is interrupted, and ends it in an orderly way.
+ * Runs the emulator until the session is interrupted, and shuts it down cleanly.
  *
- * @param command to run beside it: the emulator then ends with the command, and hands on its exit code
+ * @param command to run beside it: the emulator then ends with the command and returns its exit
+ * code
  * @throws CommandFailure that says why it, or the command, does not start
  */
 export const serveEmulator = async (
@@ -172,7 +174,7 @@ export const serveEmulator = async (
   command: readonly string[],
   session: Session,
 ): Promise<void> => {
-  // Listened for from the beginning: whoever reads the first line may interrupt at once.
+  // Listens from the beginning: the reader of the first line may interrupt at once.
   const ended = command.length === 0 ? session.untilInterrupted() : undefined;
   keepMemorySmall();
   const emulator = await start(options);

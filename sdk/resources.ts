@@ -27,7 +27,7 @@ export interface CommonArgs {
    */
   extra?: pulumi.Input<pulumi.Inputs> | undefined;
   /**
-   * An update or adoption may erase members that the program does not declare and that the service hides (masked or left-out secrets), where it is not known that this tenant's PUT keeps them.
+   * An update or adoption may erase members that the program does not declare and that the service hides (masked or left-out secrets), unless it is known that this tenant's PUT keeps them.
    * Without it the run refuses and names them. Default: `false`.
    */
   eraseHidden?: boolean | undefined;

@@ -40,14 +40,14 @@ import type { WireObject } from "../../provider/service/lists.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import type { AccountReading } from "./read-account.js";
 
-/** What a service adds to each object. */
+/** A member that the service adds to each object. */
 const isAdded = (name: string): boolean => name === "id" || Object.hasOwn(outputFields, name);
 
-/** Members that are there; null says that there is none. */
+/** The members that are set; null means absent. */
 const entriesIn = (value: unknown): readonly (readonly [string, unknown])[] =>
   isObject(value) ? Object.entries(value).filter(([, of]) => of !== null) : [];
 
-/** The members of an object beside those that a field is made of. */
+/** The members of an object other than those that a field consists of. */
 const besides = (wire: unknown, own: readonly string[], path: string): readonly string[] =>
   entriesIn(wire).flatMap(([name]) => (own.includes(name) ? [] : [memberPath(path, name)]));
 
@@ -75,8 +75,8 @@ const inItems = (field: ListField, wire: unknown, path: string): readonly string
 ];
 
 /**
- * Paths of the members inside a value of the service that no field knows. What a service says of an
- * object that is referred to is that object's own.
+ * Paths of the members in a value of the service that no field covers. Members of a referenced
+ * object belong to that object.
  *
  * @param path of the value, as a program would write it
  */
@@ -100,8 +100,8 @@ const unknownPaths = (field: Field, wire: unknown, path: string): readonly strin
 };
 
 /**
- * Paths of the members of an object that no field of its kind knows, as a program would write them. Any of
- * them may be a secret, so none is written to a file; a run leaves them as they are.
+ * Paths of an object's members that no field of its kind covers, as a program would write them. Any
+ * of them may be a secret, so none is written to a file; a run leaves them as they are.
  */
 export const unknownMembers = (
   { fields }: Pick<Definition, "fields">,
@@ -118,25 +118,25 @@ export interface ObjectInputs {
    * shows them, or as undisclosed if it hides them.
    */
   readonly fields: JsonObject;
-  /** Paths of members that no field of the kind knows; a run leaves them as they are. */
+  /** Paths of members that no field of the kind covers; a run leaves them as they are. */
   readonly undeclared?: readonly string[];
   /** As the service sent it. */
   readonly wire: WireObject;
-  /** The service left a secret out that must be there, so it may leave out others. */
+  /** The service omitted a required secret, so it may omit others. */
   readonly leavesOut?: true;
   readonly created?: string;
   readonly modified?: string;
-  /** Whose it is, if a stack has made it. */
+  /** Its owner, if a stack made it. */
   readonly mark?: Mark;
-  /** Why no program can declare it as it is. */
+  /** Why no program can declare it unchanged. */
   readonly problem?: string;
 }
 
-/** A mask says nothing of the secret, nor does an empty text. */
+/** Neither a mask nor an empty text reveals the secret. */
 const isShown = (value: unknown): boolean =>
   typeof value === "string" && value !== "" && !looksMasked(value);
 
-/** An optional member that is empty is as good as absent, unless the definition says otherwise. */
+/** An empty optional member counts as absent unless the definition says otherwise. */
 const isLeftOut = (field: Field, value: unknown): boolean =>
   !field.required && isBlank(value) && !(field.type === "list" && field.emptyCounts);
 
@@ -147,7 +147,7 @@ const tidyValue = (field: Field, value: unknown): unknown => {
     : changeInside(field, value, tidyValue);
 };
 
-/** An object of the service that holds a secret which it must have, and does not show. */
+/** Adds required secrets that the service does not show, as undisclosed. */
 const hiddenMembers = (fields: Fields, values: JsonObject): JsonObject =>
   objectOf(
     Object.entries(fields)
@@ -155,7 +155,7 @@ const hiddenMembers = (fields: Fields, values: JsonObject): JsonObject =>
       .map(([name]) => [name, undisclosed]),
   );
 
-/** Values without what is empty, secrets that cannot be read as undisclosed. */
+/** Values without empty members; secrets that cannot be read become undisclosed. */
 const tidyFields = (fields: Fields, values: JsonObject): JsonObject => ({
   ...objectOf(
     Object.entries(values).flatMap(([name, value]): [string, unknown][] => {
@@ -170,18 +170,18 @@ const tidyFields = (fields: Fields, values: JsonObject): JsonObject => ({
 const undisclosedInside: ChangeValue = (field, value) =>
   field.secret ? undisclosed : changeInside(field, value, undisclosedInside);
 
-/** Every secret as undisclosed: what may be written to a file. */
+/** Values that may be written to a file: every secret is undisclosed. */
 export const withoutSecrets = (fields: Fields, values: JsonObject): JsonObject =>
   changeMembers(fields, values, undisclosedInside);
 
-/** Whether a value has a member anywhere that would become the prototype of what holds it. */
+/** Whether a value has, at any depth, a member that would become the prototype of its holder. */
 const namesPrototype = (value: unknown): boolean =>
   Array.isArray(value)
     ? value.some(namesPrototype)
     : isObject(value) &&
       Object.entries(value).some(([name, of]) => name === "__proto__" || namesPrototype(of));
 
-/** Every rule that the inputs break, in one sentence. */
+/** All rules that the inputs break, in one sentence. */
 const problemOf = (definition: Definition, id: string, fields: JsonObject): string | undefined => {
   if (!isId(id)) return "its id can stand in no call";
   if (namesPrototype(fields)) return 'it has a member with the name "__proto__"';
@@ -190,7 +190,7 @@ const problemOf = (definition: Definition, id: string, fields: JsonObject): stri
   return sentences.length > 0 ? sentences.join("; ") : undefined;
 };
 
-/** Whether a secret has a place among the tidied fields, and no value among those of the service. */
+/** Whether a secret is among the tidied fields but has no value from the service. */
 const leavesSecretsOut = ({ fields }: Definition, tidy: JsonObject, typed: JsonObject): boolean => {
   const shown = new Map(valuesIn(fields, typed).map(({ path, value }) => [path, value]));
   return valuesIn(fields, tidy).some(
@@ -198,7 +198,7 @@ const leavesSecretsOut = ({ fields }: Definition, tidy: JsonObject, typed: JsonO
   );
 };
 
-/** Reads an object of a list in a program's terms: everything that a program can say of it. */
+/** Reads a listed object in a program's terms: everything that a program can declare. */
 export const objectInputs = (
   definition: Definition,
   id: string,
@@ -229,7 +229,7 @@ const objects = z.array(z.record(z.string(), z.unknown()));
 const kindSchema = z.object({
   /** Name of the resource class. */
   kind: z.string(),
-  /** As the service sent them: what the definitions know to be no secret. */
+  /** As the service sent them, reduced to what the definitions know to be no secret. */
   objects,
   /** Why objects are missing. */
   problem: z.string().optional(),
@@ -247,11 +247,11 @@ const savedAccountSchema = z.object({
 
 type SavedAccount = z.infer<typeof savedAccountSchema>;
 
-/** A value that holds no others; nothing if the service sends something else in its place. */
+/** A scalar value; undefined if the service sends something else in its place. */
 const plain = (wire: unknown): unknown =>
   typeof wire === "object" && wire !== null ? undefined : wire;
 
-/** The one member that a value travels in, if it does. */
+/** The member that wraps a value, if one does. */
 const inside = (name: string | undefined, wire: unknown, of: (inner: unknown) => unknown) =>
   name !== undefined && isObject(wire) ? { [name]: of(wire[name]) } : of(wire);
 
@@ -270,7 +270,7 @@ const publicEntries = (field: MapField, wire: unknown): unknown => {
 const publicItems = ({ of }: ListField, wire: unknown): unknown =>
   Array.isArray(wire) ? wire.map((item) => publicValue(of, item)) : undefined;
 
-/** A value in the form in which it came, of what the field knows to be no secret. */
+/** A value as the service sent it, reduced to what the field knows to be no secret. */
 const publicValue = (field: Field, wire: unknown): unknown => {
   if (field.secret) return undefined;
   switch (field.type) {
@@ -289,7 +289,10 @@ const publicValue = (field: Field, wire: unknown): unknown => {
   }
 };
 
-/** What the fields know to be no secret, in the service's JSON; nothing of what none of them knows. */
+/**
+ * The members that the fields know to be no secret, in the service's JSON; unknown members are left
+ * out.
+ */
 export const publicMembers = (fields: Fields, wire: JsonObject): JsonObject => {
   const byWire = fieldsByWireName(fields);
   return objectOf(
@@ -300,7 +303,7 @@ export const publicMembers = (fields: Fields, wire: JsonObject): JsonObject => {
   );
 };
 
-/** The same of a whole object, with what the service adds to each. */
+/** The same for a whole object, with what the service adds to each. */
 export const publicObject = (
   { fields }: Pick<Definition, "fields">,
   wire: JsonObject,
@@ -327,14 +330,14 @@ export const savedAccount = (reading: AccountReading): SavedAccount => ({
   })),
 });
 
-/** A saved reading; undefined if the text is none, or names a kind that is not known. */
+/** A saved reading; undefined if the text is not one or names an unknown kind. */
 export const savedAccountIn = (text: string): SavedAccount | undefined => {
   const { data } = savedAccountSchema.safeParse(jsonIn(text));
   const known = resources.map(({ kind }) => kind);
   return data?.kinds.every(({ kind }) => known.includes(kind)) ? data : undefined;
 };
 
-/** The content of an emulator, as it gives it at `GET /snapshot`. */
+/** The content of an emulator, as `GET /snapshot` returns it. */
 const snapshotSchema = z.object({
   objects: z.record(z.string(), z.array(z.looseObject({ id: z.string() }))),
 });

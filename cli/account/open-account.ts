@@ -26,10 +26,12 @@ export interface ServiceAccess extends AccountSession {
   close(): Promise<void>;
 }
 
-/** Gets a sentence when calls have to wait for long, and one when the service does not answer as it should. */
+/**
+ * Receives a sentence when calls have to wait long, or when the service does not answer properly.
+ */
 export type Say = (text: string, about: "wait" | "failure") => void;
 
-/** Reports the first failure only: what stops one call most often stops all. */
+/** Reports the first failure only: what stops one call usually stops all. */
 const reportsFirst = (say: Say): OnRepeat => {
   let isReported = false;
   return (error, longestMs) => {
@@ -39,10 +41,10 @@ const reportsFirst = (say: Say): OnRepeat => {
   };
 };
 
-/** A call that is refused for so long stands in the way of the command, in milliseconds. */
+/** A call that is refused for this long holds up the command, in milliseconds. */
 const longRefusedMs = 10_000;
 
-/** Reports waits, and once one that a person may not want to sit through. */
+/** Reports waits, and once a wait that a person may not want to sit through. */
 const reportsWaits = (say: Say) => {
   let isReported = false;
   return (wait: Wait): void => {
@@ -58,7 +60,7 @@ const reportsWaits = (say: Say) => {
 interface AccessOptions {
   readonly environment: NodeJS.ProcessEnv;
   readonly say?: Say;
-  /** Default: the system's; with another one the rates are not shared with other processes. */
+  /** Default: the system's; with another clock, rates are not shared with other processes. */
   readonly clock?: Clock | undefined;
   /** Ends waiting calls with `CANCELLED`. */
   readonly signal?: AbortSignal | undefined;
@@ -115,10 +117,10 @@ export const accessService = (
   };
 };
 
-/** How long a call may take that is made at once, in milliseconds. */
+/** Time limit of a call that is made at once, in milliseconds. */
 const longestCallMs = 15_000;
 
-/** Opens the service for a few calls, each made at once and not again. */
+/** Opens the service for a few calls, each made at once and never repeated. */
 export const askService = (
   settings: Settings,
   environment: NodeJS.ProcessEnv,
@@ -153,7 +155,7 @@ interface AccountInputs {
   readonly reading: AccountReading;
   /** In the order in which an account is set up. */
   readonly objects: readonly ObjectInputs[];
-  /** Sentences about what is not there, and why. */
+  /** Sentences about what is missing, and why. */
   readonly notes: readonly string[];
 }
 
@@ -166,7 +168,7 @@ export const accountSettings = async ({
 }: AccountOptions): Promise<Settings> =>
   readSettings((await readStackConfig(folder, env, stack)).source, profile);
 
-/** What a person should know of a reading that is not whole. */
+/** What a person should know about an incomplete reading. */
 const readingNotes = ({ kinds, consistent }: AccountReading): readonly string[] => [
   ...kinds.flatMap(({ definition, problem }) =>
     problem === undefined ? [] : [`${definition.noun}s: ${problem}`],
@@ -179,7 +181,10 @@ const readingNotes = ({ kinds, consistent }: AccountReading): readonly string[] 
 const restText = (remainingMs: number): string =>
   remainingMs > 1000 ? `, about ${durationText(remainingMs)} left` : "";
 
-/** Reads a whole account, by lists alone, in a program's terms. @throws ConversationError as `readAccount` */
+/**
+ * Reads a whole account, with list calls only, in a program's terms. @throws ConversationError as
+ * `readAccount`
+ */
 export const readAccountInputs = async (options: AccountOptions): Promise<AccountInputs> => {
   const { env = process.env, progress, signal, clock } = options;
   const settings = await accountSettings(options);

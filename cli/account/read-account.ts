@@ -15,15 +15,18 @@ import type { Settings } from "../../provider/service/setting-table.js";
 export interface KindReading {
   readonly definition: Definition;
   /**
-   * By id, as the list shows them. An object whose id no call can use is there under a text that is no
-   * id. Empty if the list could not be read.
+   * By id, as the list shows them. An object whose id no call can use is stored under a text that
+   * is no id. Empty if the list could not be read.
    */
   readonly objects: ReadonlyMap<string, WireObject>;
-  /** Why objects are missing: the list was refused, or not all of its pages came. Left out: none are. */
+  /**
+   * Why objects are missing: the list was refused, or not all of its pages came. Left out if none
+   * are.
+   */
   readonly problem?: string;
   /**
-   * Its pages counted different numbers of objects: others came or went between two pages, so that one
-   * that moved to another page may be missing.
+   * Its pages counted different numbers of objects: objects were added or removed between two
+   * pages, so one that moved to another page may be missing.
    */
   readonly moved?: true;
   /** The failure, if nothing of the list came. */
@@ -65,10 +68,10 @@ export interface ReadingProgress {
   readonly objects: number;
   /** Calls that are still to be made, as far as the service has said. */
   readonly callsLeft: number;
-  /** Kinds whose lists are done, and of how many. */
+  /** Kinds whose lists are done, and the number of all kinds. */
   readonly kindsDone: number;
   readonly kinds: number;
-  /** Time that the rest takes, in milliseconds, as far as it is known: 0 at the end. */
+  /** Remaining time in milliseconds, as far as known; 0 at the end. */
   readonly remainingMs: number;
 }
 
@@ -84,7 +87,7 @@ interface ListState extends ListProgress {
 const intervalOf = ({ plan, share }: Settings, definition: Definition): number =>
   plan ? 1000 / (conversationRate(setUpOperation(definition, "list"), plan) * share) : 0;
 
-/** Follows the lists of several kinds, which are read beside each other. */
+/** Tracks the lists of several kinds, which are read in parallel. */
 const readingProgress = (
   settings: Settings,
   kinds: readonly Definition[],
@@ -95,7 +98,7 @@ const readingProgress = (
   const states = new Map<string, ListState>();
   const remainingOf = ({ kind }: Definition, interval: number): number => {
     const state = states.get(kind);
-    // A list that has not answered takes a call at least.
+    // A list that has not answered takes at least one call.
     if (!state) return interval;
     if (state.done) return 0;
     const { callsLeft, pageMs, pages } = state;
@@ -139,9 +142,9 @@ export interface AccountReading extends AccountLists {
   /** Base address of the tenant. */
   readonly baseUrl: Settings["baseUrl"];
   /**
-   * False if the account changed while it was read, so that this is not the answer of one moment, as
-   * far as it shows: by references to what no list has, by the number of objects that each page counts,
-   * and by the times of objects, good to about a second.
+   * False if the account changed while it was read, so this is not the state of one moment.
+   * Detected by references to objects in no list, by the object count on each page, and by the
+   * objects' times, accurate to about a second.
    */
   readonly consistent: boolean;
   /** References to objects that no list has; if `consistent` is true, the account itself has them. */
@@ -154,7 +157,7 @@ const precisionMs = 1000;
 const isNewer = ({ created, modified }: WireObject, since: number): boolean =>
   [created, modified].some((time) => objectTime(time) > since + precisionMs);
 
-/** Kinds that hold an object made or changed since a moment of the service's time. */
+/** Kinds that hold an object made or changed since a moment in the service's time. */
 const changedSince = ({ kinds }: AccountLists, since: number): readonly string[] =>
   kinds
     .filter(({ objects }) => [...objects.values()].some((wire) => isNewer(wire, since)))
@@ -205,13 +208,13 @@ interface ReadAccountOptions {
   readonly clock?: Clock;
 }
 
-/** Lists that look changed are read again so many times. */
+/** How often lists that look changed are read again. */
 const mostRepeats = 2;
 
 const cancelled = (): ConversationError =>
   new ConversationError("CANCELLED", "Reading the account was cancelled; nothing was changed.");
 
-/** The same, or `CANCELLED` as soon as the signal is given. */
+/** The same work, or `CANCELLED` as soon as the signal fires. */
 const unlessAborted = <T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> => {
   if (!signal) return work;
   return new Promise<T>((resolve, reject) => {
@@ -222,7 +225,7 @@ const unlessAborted = <T>(signal: AbortSignal | undefined, work: Promise<T>): Pr
   });
 };
 
-/** Kinds that look as if they had changed since a moment of the service's time. */
+/** Kinds that may have changed since a moment in the service's time. */
 const doubtfulIn = (lists: AccountLists, since: number): ReadonlySet<string> =>
   new Set([
     ...danglingAmong(lists).flatMap(({ from, to }) => [from.kind, to.kind]),
@@ -232,7 +235,7 @@ const doubtfulIn = (lists: AccountLists, since: number): ReadonlySet<string> =>
 
 type ReadKinds = (names?: ReadonlySet<string>) => Promise<readonly KindReading[]>;
 
-/** Reads again what looks changed, until it comes out as before. */
+/** Reads again what looks changed, until two readings agree. */
 const consistentLists = async (
   first: AccountLists,
   startOf: () => number,
@@ -258,7 +261,8 @@ const consistentLists = async (
 
 /**
  * Reads every object of every kind: lists only, all of them at once, each in as few pages as the
- * service gives. What the client may not list is in the answer with the reason; it never is left out.
+ * service gives. A kind that the client may not list is in the result with the reason, never left
+ * out.
  *
  * @throws ConversationError if nothing at all could be read, for the first reason; `CANCELLED`
  * @example

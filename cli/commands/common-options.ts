@@ -44,7 +44,7 @@ What an object is named by, in --include and --exclude:
   a kind and a name     Channel:custom.*
   an id                 as the service shows it`;
 
-/** What `import` and the converter that Pulumi starts are given alike. */
+/** Options that `import` shares with the converter that Pulumi starts. */
 export const importOptions = {
   ...selectionOptions,
   skipManaged: flagOption("Leave out what a stack has already, instead of refusing."),

@@ -8,7 +8,7 @@ const oneSide = (a: string): string => {
   return `Give two accounts, such as: ${compared} ${other}. To save one: ${compared} --save account.json`;
 };
 
-/** `compare`: what differs between two accounts. */
+/** `compare`: shows what differs between two accounts. */
 export const compareCommand = command({
   name: "compare",
   summary: "Show what differs between two accounts, stacks or snapshots.",

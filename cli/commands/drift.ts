@@ -1,7 +1,7 @@
 import { command, flagOption } from "../command.js";
 import { profileOption, stackOption } from "./common-options.js";
 
-/** `drift`: what differs between a stack and the service. */
+/** `drift`: shows what differs between a stack and the service. */
 export const driftCommand = command({
   name: "drift",
   summary: "Show what was changed outside, deleted outside, or is in no stack.",
@@ -21,7 +21,7 @@ said to be so.`,
     markdown: flagOption("Print Markdown for a comment; its first line names the stack."),
     preview: flagOption("Make a preview, too, and name who still uses what it deletes."),
     managedOnly: flagOption("Look only at what the state of the stack holds."),
-    profile: profileOption("Use the settings of this profile where a resource names none."),
+    profile: profileOption("Use the settings of this profile if a resource names none."),
     stack: stackOption(),
   },
   excludes: { json: ["markdown"] },

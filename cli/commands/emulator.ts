@@ -19,7 +19,7 @@ const allowed = (values: (typeof switchTable)[keyof typeof switchTable]["values"
   return values.length === 0 ? "a word" : values.join(" | ");
 };
 
-/** Everything uncertain about the service, as the help lists it. */
+/** All uncertainties about the service, as the help lists them. */
 const switchHelp = [
   "Switches, for what is uncertain about the service:",
   ...Object.entries(switchTable).flatMap(([name, { doc, values, default: fallback }]) => [
@@ -54,7 +54,7 @@ export const emulatorCommand = command({
     ),
     host: withDefault(textOption("<address>", "Address to listen on."), "127.0.0.1"),
     plan: choiceOption("<plan>", planNames, "Plan whose rates are kept (default: none)."),
-    burst: numberOption("<calls>", "Calls that a rate allows in a short spike.", 1, 1_000_000),
+    burst: numberOption("<calls>", "Calls that a rate allows in a short burst.", 1, 1_000_000),
     clock: withDefault(
       choiceOption(
         "<clock>",
@@ -98,7 +98,7 @@ export const emulatorCommand = command({
       throw new CommandFailure(`--${other} goes with no command: the output is the command's.`, 2);
     const { likeTenant } = await import("../probe/probe-findings.js");
     const options = likeTenant(given);
-    // A command learns the port from its environment: several may run at once.
+    // A command gets the port from its environment, so several can run at once.
     const { port = words.length > 0 ? 0 : 4010, plan = "none" } = options;
     const started = { ...options, port, plan, switch: options.switch ?? {} };
     if (options.openapi) {

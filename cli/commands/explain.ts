@@ -1,7 +1,7 @@
 import { choiceOption, command, flagOption, textOption, withDefault } from "../command.js";
 import { profileOption, stackOption } from "./common-options.js";
 
-/** `explain`: who gets which message from whom. */
+/** `explain`: says who gets which message from whom. */
 export const explainCommand = command({
   name: "explain",
   summary: "Say who gets which message from whom, and where one is lost.",
@@ -25,7 +25,7 @@ Where an orchestration names several, all who are active get them (assumed).`,
       ),
       "table",
     ),
-    check: flagOption("Exit with 3 where a conversation ends up nowhere."),
+    check: flagOption("Exit with 3 if a conversation ends up nowhere."),
     profile: profileOption(),
     stack: stackOption(),
   },

@@ -9,14 +9,14 @@ import {
 } from "../command.js";
 import { profileOption, selectionHelp, selectionOptions, stackOption } from "./common-options.js";
 
-/** What Pulumi takes as the name of a project or a stack. */
+/** An option with a name that Pulumi accepts for a project or a stack. */
 const pulumiName = (doc: string): OptionSpec<string> =>
   parsedOption("<name>", doc, (given) => {
     if (/^[\w.-]{1,100}$/.test(given)) return given;
     throw new Error('Allowed are 1 to 100 letters, digits, "_", "-" and ".".');
   });
 
-/** `export`: an account as a Pulumi project. */
+/** `export`: writes an account as a Pulumi project. */
 export const exportCommand = command({
   name: "export",
   summary: "Write an account as a Pulumi project in TypeScript.",

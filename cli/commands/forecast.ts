@@ -28,7 +28,7 @@ const minutes = (doc: string): OptionSpec<number> =>
     throw new Error("Allowed is a number of at least 0, such as 10 or 2.5.");
   });
 
-/** `forecast`: says beforehand how many calls a run makes and how long it takes. */
+/** `forecast`: says in advance how many calls a run makes and how long it takes. */
 export const forecastCommand = command({
   name: "forecast",
   summary: "Say how many calls a run makes and how long it takes.",
@@ -37,7 +37,7 @@ export const forecastCommand = command({
     "rate limits. Makes a preview and exports the state of the stack, or reads both from\n" +
     "files. Calls the service only as far as a preview does, for what a program looks up,\n" +
     "and to see whether the stack's objects are there (not with --from).\n" +
-    "Where the run deletes something it also lists who still uses that (not with --from).",
+    "If the run deletes something, it also lists who still uses that (not with --from).",
   options: {
     operation: withDefault(
       choiceOption("<operation>", forecastOperations, "What is forecast."),
@@ -47,7 +47,7 @@ export const forecastCommand = command({
     plan,
     burst: numberOption(
       "<calls>",
-      "Calls that an endpoint takes in a spike (default: CONVERSATION_BURST, else conversation:burst, else about 20 s of its rate).",
+      "Calls that an endpoint takes in a burst (default: CONVERSATION_BURST, else conversation:burst, else about 20 s of its rate).",
       1,
     ),
     parallel: numberOption(

@@ -4,7 +4,7 @@ import { importOptions, selectionHelp, stackOption } from "./common-options.js";
 /** `KIND NAME ID KIND NAME ID …` in threes. */
 const inThrees = (words: readonly string[]) => {
   const wrong = new CommandFailure(
-    "Give kind, name and id of each object, such as: import --print Channel web 4711",
+    "Give the kind, name and id of each object, such as: import --print Channel web 4711",
     2,
   );
   if (words.length === 0 || words.length % 3 !== 0) throw wrong;

@@ -2,7 +2,7 @@ import { plans } from "../../provider/service/plans.js";
 import { choiceOption, command, flagOption, negatedOption, textOption } from "../command.js";
 import { pipelines } from "../init/template-project.js";
 
-/** `init`: a new project with an account, a test and a pipeline. */
+/** `init`: makes a new project with an account, a test and a pipeline. */
 export const initCommand = command({
   name: "init",
   summary: "Make a new Pulumi project with an account, a test and a pipeline.",
@@ -38,7 +38,7 @@ made up. Neither is ever an argument of a command.`,
     usual: {
       json: async () => (await import("../init/run-init.js")).newProjectSchema,
       exits: {
-        0: "made, next holds what is left to do",
+        0: "made; next holds what is left to do",
         1: "failed, or the folder is not empty",
         130: "stopped",
       },

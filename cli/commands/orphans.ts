@@ -8,7 +8,7 @@ interface Purpose {
   readonly ignoreLock?: true;
 }
 
-/** Options that only make sense together. */
+/** Rejects options that only make sense together. */
 const assertSensible = ({ delete: remove, release, id, ignoreLock }: Purpose): void => {
   const wrong = (problem: string): CommandFailure => new CommandFailure(problem, 2);
   if (release && !id) throw wrong("Name what --release is to release, with --id.");
@@ -18,7 +18,7 @@ const assertSensible = ({ delete: remove, release, id, ignoreLock }: Purpose): v
     throw wrong("--ignore-lock is for --delete and --release; looking never waits for a lock.");
 };
 
-/** `orphans`: what interrupted runs and former states left behind. */
+/** `orphans`: finds what interrupted runs and former states left behind. */
 export const orphansCommand = command({
   name: "orphans",
   summary: "Find what is in no state any more; delete or release it on demand.",
@@ -44,7 +44,7 @@ left-over too.`,
       "<id>",
       "Only this object; may be repeated. With it --delete takes former ones too.",
     ),
-    ignoreLock: flagOption("Go on where the lock of the stack cannot be seen."),
+    ignoreLock: flagOption("Go on if the lock of the stack cannot be seen."),
     profile: profileOption(),
     stack: stackOption(),
   },
@@ -56,7 +56,7 @@ left-over too.`,
       exits: {
         0: "done",
         1: "failed, refused, or something could not be deleted or released",
-        130: "interrupted, what was done is shown",
+        130: "interrupted; what was done is shown",
       },
     },
   },

@@ -24,7 +24,7 @@ const assertPulumiOptions = (args: readonly string[], isAlone: boolean): void =>
     throw new CommandFailure(`Unexpected argument ${first}. Put Pulumi options after --.`, 2);
 };
 
-/** The scopes that a person names. @throws CommandFailure if the service has no such scope */
+/** The scopes that the user named. @throws CommandFailure if the service has no such scope */
 const scopesNamed = async (
   named: string | undefined,
 ): Promise<{ readonly asScopes?: readonly string[] }> => {
@@ -33,7 +33,7 @@ const scopesNamed = async (
   return { asScopes: parseScopes(named) };
 };
 
-/** Runs work that a signal ends, and that says what is going on. */
+/** Runs work that a signal can end and that shows its progress. */
 const interruptible = async <T>(
   { err }: Session,
   work: (means: {
@@ -47,7 +47,7 @@ const interruptible = async <T>(
 
 const interrupted = { 130: "interrupted" };
 
-/** `rehearse`: says what a run will do to the account, by doing it to a copy. */
+/** `rehearse`: says what a run will do to the account by doing it to a copy. */
 export const rehearseCommand = command({
   name: "rehearse",
   summary: "Run the program on a copy of account and state, and say what will happen.",
@@ -86,11 +86,11 @@ lost with members is made by the program, but without these as they are.`,
       "Run resources of this type, too, such as random:index/randomId:RandomId; may be repeated.",
     ),
     switch: switchesOption(
-      "Say how the service behaves where that is not certain, as of emulator; may be repeated.",
+      "Say how the service behaves where that is not certain, as for emulator; may be repeated.",
     ),
     asScopes: textOption(
       "<scopes>",
-      "Scopes of the client that will deploy, such as manage (default: those of the client in use, or all where it may only read).",
+      "Scopes of the client that will deploy, such as manage (default: those of the client in use, or all if it may only read).",
     ),
     runEffects: flagOption(
       "Let the program see a real update. Warning: what it guards with isDryRun() is really done, in each run on a copy.",

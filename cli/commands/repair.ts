@@ -1,7 +1,7 @@
 import { command, flagOption } from "../command.js";
 import { profileOption, stackOption } from "./common-options.js";
 
-/** `repair`: brings a stack in order after a run that was killed. */
+/** `repair`: puts a stack in order after a run was killed. */
 export const repairCommand = command({
   name: "repair",
   summary: "Bring a stack in order after a run that was killed.",
@@ -27,9 +27,9 @@ is never deleted.`,
   options: {
     apply: flagOption("Do the steps."),
     ignoreLock: flagOption(
-      "Go on where it cannot be seen whether the run that holds the lock still lives.",
+      "Go on if it cannot be seen whether the run that holds the lock is still alive.",
     ),
-    profile: profileOption("Use the settings of this profile where a resource names none."),
+    profile: profileOption("Use the settings of this profile if a resource names none."),
     stack: stackOption(),
   },
   uses: {

@@ -35,10 +35,10 @@ export interface ComparedSide {
   readonly definition: Definition;
   readonly id: string;
   readonly name: string;
-  /** Its logical name in a program, if a state or its mark says it. */
+  /** Its logical name in a program, if a state or its mark has it. */
   readonly logicalName?: string;
   readonly fields: JsonObject;
-  /** Fields of which something is encrypted that is no secret itself, so that nothing of them is known. */
+  /** Fields in which something encrypted is no secret itself, so nothing of them is known. */
   readonly encrypted?: readonly string[];
   /** Fields that the program made secret, so that no value of them is shown. */
   readonly sealed?: readonly string[];
@@ -46,12 +46,12 @@ export interface ComparedSide {
 
 /** One side of a comparison. */
 export interface ComparedAccount {
-  /** What it is, for messages. */
+  /** Its name in messages. */
   readonly title: string;
   readonly objects: readonly ComparedSide[];
-  /** Kinds of which objects are missing, as the service did not let them be read. */
+  /** Kinds with missing objects, because the service did not let them be read. */
   readonly unread?: readonly string[];
-  /** Sentences about what is not there. */
+  /** Sentences about what is missing. */
   readonly notes: readonly string[];
 }
 
@@ -89,10 +89,10 @@ const sideOfWire = (
   };
 };
 
-/** Where the project is, whose settings count, and how the reading is shown and ended. */
+/** Where the project is, whose settings apply, and how the reading is shown and ended. */
 export type CompareOptions = Omit<AccountOptions, "clock">;
 
-/** What `pulumi import --file` takes. */
+/** The file format of `pulumi import --file`. */
 const importSchema = z.object({
   resources: z.array(
     z.looseObject({
@@ -217,8 +217,9 @@ const ofProfile = async (profile: string | undefined, options: CompareOptions) =
 };
 
 /**
- * Reads one side of a comparison: a file or folder that is there, `stack:NAME`, `profile:NAME`, `live` for the
- * settings without a profile; another word is a stack of the project, else a profile.
+ * Reads one side of a comparison: an existing file or folder, `stack:NAME`, `profile:NAME`, or
+ * `live` for the settings without a profile; any other word is a stack of the project, else a
+ * profile.
  *
  * @throws CommandFailure if it is none of them; ConversationError if a service cannot be read
  */

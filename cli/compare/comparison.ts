@@ -64,8 +64,8 @@ const firstText = ({ definition: { kind }, name }: ComparedSide): string => {
 };
 
 /**
- * A text for each object that says by what names it is surrounded: what it refers to, and what refers to
- * it. Two objects of one name on one side are distinguished by it, and found again on another side.
+ * A text for each object with the names of its neighbors: what it refers to, and what refers to it.
+ * It distinguishes two objects of one name on one side and finds them again on the other.
  */
 const neighbours = (objects: readonly ComparedSide[]): ReadonlyMap<ComparedSide, string> => {
   const edges = edgesAmong(objects);
@@ -89,13 +89,19 @@ interface Linked {
   readonly b: ComparedSide;
 }
 
-/** What stands for references: the same text on both sides where they lead to the same object, else another one. */
+/**
+ * Stand-ins for references: the same text on both sides if they lead to the same object, else
+ * different ones.
+ */
 class Links {
   readonly #texts = { a: new Map<string, string>(), b: new Map<string, string>() };
   readonly #taken = new Set<string>();
   readonly #unread: ReadonlySet<string>;
 
-  /** @param unread kinds of which one side lacks objects: where their references lead is not known */
+  /**
+   * @param unread kinds with objects missing on one side: where references to them lead is not
+   * known
+   */
   constructor(unread: ReadonlySet<string> = new Set()) {
     this.#unread = unread;
   }
@@ -107,7 +113,7 @@ class Links {
     this.#texts.b.set(`${kind} ${b.id}`, text);
   }
 
-  /** Objects of one name are distinguished by a number. */
+  /** A number distinguishes objects of one name. */
   #unique(text: string): string {
     let found = text;
     for (let number = 2; this.#taken.has(found); number += 1) found = `${text} (${number})`;
@@ -136,8 +142,8 @@ const linked = ({ definition, fields }: ComparedSide, hidden: Set<string>, link:
 };
 
 /**
- * The fields of both sides, with names in the place of ids of what is on both sides, and without what
- * one side has encrypted.
+ * The fields of both sides, with names in place of the ids of objects on both sides, and without
+ * what one side has encrypted.
  */
 const linkedFields = (
   a: ComparedSide,
@@ -151,7 +157,7 @@ const linkedFields = (
   ];
 };
 
-/** By what two objects were found to be the same one. */
+/** The criterion by which two objects were matched. */
 type MatchedBy = "name" | "logical name" | "automatic name" | "references";
 
 /** The same object on both sides. */
@@ -161,7 +167,7 @@ interface MatchedPair {
   readonly by: MatchedBy;
 }
 
-/** What was found on both sides, and on one only. */
+/** The objects found on both sides, and on one only. */
 interface MatchedObjects {
   readonly pairs: readonly MatchedPair[];
   readonly links: Links;
@@ -186,7 +192,7 @@ const withoutName = (object: ComparedSide): ComparedSide => {
 
 const unreadOf = ({ unread = [] }: ComparedAccount): readonly string[] => unread;
 
-/** Objects that the other side surely does not have. */
+/** Objects that the other side certainly does not have. */
 const missingIn = (
   objects: readonly ComparedSide[],
   other: ComparedAccount,
@@ -214,7 +220,7 @@ class Matching {
     return Map.groupBy(all, (each) => keyOf(each, side));
   }
 
-  /** Pairs objects of one key: those that are the same in all else before others take them. */
+  /** Pairs objects of one key; those that also match in everything else are paired first. */
   pairBy(definition: Definition, by: MatchedBy, keyOf: KeyOf, fits: readonly Fits[]): void {
     const [as, bs] = [this.#byKey("a", definition, keyOf), this.#byKey("b", definition, keyOf)];
     for (const [key, ones] of as) {
@@ -243,7 +249,7 @@ class Matching {
 
   readonly isPlacedSame: Fits = (a, b) => this.#around.get(a) === this.#around.get(b);
 
-  /** Where an object leads, whatever its name; undefined if nowhere. */
+  /** Where an object leads, regardless of its name; undefined if nowhere. */
   readonly whereItLeads: KeyOf = ({ definition, fields }, side) => {
     const references = referencesIn(definition.fields, fields);
     const places = references.map(({ to, id }) => this.links.of(side, to.kind, id)).sort();
@@ -252,10 +258,10 @@ class Matching {
 }
 
 /**
- * Finds the same objects on two sides, never by their ids: by the name that people know them by, by the
- * logical name of a program, by an automatic name without its suffix, and last by what they refer to.
- * What others refer to comes first, so that references can be followed. Of several with one name those are
- * paired that are the same, or that the same objects refer to.
+ * Finds the same objects on two sides, never by their ids: by their natural key, by the logical
+ * name in a program, by an automatic name without its suffix, and last by what they refer to.
+ * Referenced objects come first, so that references can be followed. Among several with one name,
+ * it pairs those that are equal or that the same objects refer to.
  */
 const matchedObjects = (a: ComparedAccount, b: ComparedAccount): MatchedObjects => {
   const matching = new Matching(a, b);
@@ -279,13 +285,13 @@ const matchedObjects = (a: ComparedAccount, b: ComparedAccount): MatchedObjects 
   };
 };
 
-/** A field that means something else on the two sides. */
+/** A field whose meaning differs between the two sides. */
 export type SideDifference = Printed<z.output<typeof sideDifferenceSchema>>;
 
 /** An object that is on one side only. */
 export type OneSided = Printed<z.output<typeof oneSidedSchema>>;
 
-/** An object that is on both sides, and not the same. */
+/** An object that is on both sides but differs. */
 type DifferentObject = Printed<z.output<typeof differentSchema>>;
 
 /** What differs between two accounts. */
@@ -331,11 +337,11 @@ const oneSided = ({ definition, name, id }: ComparedSide): OneSided => ({
 const unreadIn = (side: "a" | "b", { unread = [] }: ComparedAccount): Comparison["unread"] =>
   unread.map((kind) => ({ side, kind }));
 
-/** Whether something was found to differ, whatever could not be read. */
+/** Whether something was found to differ, regardless of what could not be read. */
 export const isDifferent = ({ different, onlyInA, onlyInB }: Comparison): boolean =>
   different.length + onlyInA.length + onlyInB.length > 0;
 
-/** Compares two accounts by meaning: objects by what they are known by, references by where they lead. */
+/** Compares two accounts by meaning: objects by their names, references by their targets. */
 export const comparison = (a: ComparedAccount, b: ComparedAccount): Comparison => {
   const { pairs, links, onlyInA, onlyInB } = matchedObjects(a, b);
   const different = pairs.flatMap((pair): readonly DifferentObject[] => {
@@ -374,7 +380,10 @@ export const runCompare = async (
 ): Promise<Comparison> =>
   comparison(await comparedAccount(a, options), await comparedAccount(b, options));
 
-/** Saves a live account without its secrets, to be compared later. @returns how many objects it holds */
+/**
+ * Saves a live account without its secrets, for a later comparison. @returns how many objects it
+ * holds
+ */
 export const saveAccount = async (
   source: string,
   file: string,

@@ -99,13 +99,13 @@ const secretPlaces = (
   settings: Settings,
 ): readonly SecretPlace[] => inFields(fields, prior, fieldsFromWire(fields, wire, settings));
 
-/** What is known of secrets, for all of an account at once, as a service treats them alike. */
+/** What is known about the secrets of a whole account, as a service treats them alike. */
 interface SecretEvidence {
-  /** It has shown one as it is. */
+  /** It has shown one in clear. */
   readonly echoes: boolean;
-  /** Texts that it shows in place of several secrets. */
+  /** Texts that it shows in place of more than one secret. */
   readonly masks: ReadonlySet<string>;
-  /** Fields of which it has shown something, a mask at least. */
+  /** Fields of which it has shown something, if only a mask. */
   readonly shown: ReadonlySet<Field>;
 }
 
@@ -118,7 +118,7 @@ const isShown = ({ live }: SecretPlace): boolean => !isMissing(live) && !looksMa
 const isElsewhere = ({ prior }: SecretPlace): boolean =>
   environmentSecretsIn(prior).length > 0 || holdsUndisclosed(prior);
 
-/** What the secrets of an account say about the service's way with them. */
+/** What the secrets of an account reveal about how the service treats them. */
 const secretEvidence = (all: readonly SecretPlace[]): SecretEvidence => {
   const places = all.filter((place) => !isElsewhere(place));
   const others = places.filter((place) => isShown(place) && !isSame(place));
@@ -135,7 +135,8 @@ const looksHashed = (text: string): boolean =>
   /^(\$\w+\$|(sha|md5|hmac|v\d+:))/i.test(text) || /^[A-Za-z0-9+/_-]{24,}={0,2}$/.test(text);
 
 /**
- * How a secret stands: as the state has it, changed by somebody, or hidden, so that nobody knows.
+ * The standing of a secret: as the state has it, changed by somebody, or hidden and therefore
+ * unknown.
  *
  * @param isTouched whether somebody changed the object after it was written
  */
@@ -144,7 +145,7 @@ const secretStanding = (
   { echoes, masks, shown }: SecretEvidence,
   isTouched: boolean,
 ): "same" | "changed" | "hidden" => {
-  // The service may have left it out already when it was imported.
+  // The service may already have left it out during the import.
   if (holdsUndisclosed(place.prior)) return "hidden";
   const isGone = isMissing(place.live) && (shown.has(place.field) || (echoes && isTouched));
   if (isGone) return "changed";
@@ -155,7 +156,7 @@ const secretStanding = (
   return masks.has(text) || looksHashed(text) ? "hidden" : "changed";
 };
 
-/** A resource of the stack that stands for an object, and the object as it was read. */
+/** A resource of the stack that represents an object, and the object as it was read. */
 interface ComparedObject {
   readonly definition: Definition;
   readonly resource: StateResource;
@@ -163,26 +164,26 @@ interface ComparedObject {
   readonly name: string;
   readonly account: AccountRead;
   readonly before: Properties;
-  /** Undefined if it is gone, or where its kind could not be read. */
+  /** Undefined if it is gone or its kind could not be read. */
   readonly live: WireObject | undefined;
-  /** Whether its kind was read whole, so that absence counts. */
+  /** Whether its kind was read completely, so that absence counts. */
   readonly isRead: boolean;
   readonly changes: readonly DriftChange[];
   readonly secrets: readonly SecretPlace[];
   /** What the program marks as secret in `extra`: what the service shows there is not compared. */
   readonly extraSecrets: readonly string[];
-  /** When the object was changed, where that was later than this stack's last write. */
+  /** When the object was changed, if later than this stack's last write. */
   readonly changedSince?: string;
 }
 
-/** Fields that the program declares and whose live value means something else. */
+/** Fields that the program declares and whose live value differs in meaning. */
 const changesIn = (
   { fields }: Definition,
   before: Properties,
   now: Properties,
   shown: ReturnType<typeof veiledIn>,
 ): readonly DriftChange[] => {
-  // What the program marks as secret there is read as the state has it, so that none of it differs.
+  // What the program marks as secret there takes the value of the state, so that it never differs.
   const inExtra = isObject(before.extra)
     ? extraChanges(isObject(now.extra) ? now.extra : {}, before.extra)
     : [];
@@ -230,7 +231,10 @@ const compared = async (
   };
 };
 
-/** Compares every resource of the stack that stands for an object with it. Reads lists only, as far as they show whole objects. */
+/**
+ * Compares every resource of the stack that represents an object with that object. Reads lists
+ * only, if they show whole objects.
+ */
 const comparedObjects = async (reading: StackReading): Promise<readonly ComparedObject[]> => {
   const resources = reading.document.deployment.resources ?? [];
   const all = await Promise.all(
@@ -244,9 +248,9 @@ const comparedObjects = async (reading: StackReading): Promise<readonly Compared
   return all.flat();
 };
 
-/** What is in the accounts and not in the stack. */
+/** What is in the accounts but not in the stack. */
 interface BesideTheStack {
-  /** What a run has begun to make and not reported on, named for people. */
+  /** Objects that a run began to make without reporting the result, named for people. */
   readonly begun: readonly string[];
   readonly unmanaged: readonly UnmanagedObject[];
   readonly otherStacks: readonly OtherStacksObject[];
@@ -263,7 +267,7 @@ type Place =
   | Pick<UnmanagedObject, "standing" | "label">
   | undefined;
 
-/** Whose an object is; undefined if this stack has it. */
+/** The owner of an object; undefined if this stack has it. */
 const placeOf = (
   definition: Definition,
   id: string,
@@ -276,7 +280,7 @@ const placeOf = (
   if (holders.some(({ own }) => own)) return undefined;
   const [holder] = holders;
   if (holder) return { other: holder.stack };
-  // What a program only looks up may be managed by anybody, or by nobody.
+  // An object that a program only looks up may be managed by anybody, or by nobody.
   const marked = markedObject(definition, id, wire);
   if (!marked) return { standing: "foreign" };
   const { mark } = marked;
@@ -319,7 +323,7 @@ const besideTheStack = ({ accounts, states }: StackReading, names: StackNames): 
 interface DriftOptions extends StackOptions, StackAccountOptions {
   /** Only what the stack's state holds; other objects of the account do not count. */
   readonly managedOnly?: true;
-  /** Make a preview, too, and look at who still uses what it deletes. */
+  /** Also make a preview, and find who still uses what it deletes. */
   readonly preview?: true;
 }
 
@@ -327,7 +331,7 @@ const managed = ({ definition, name, id, resource }: ComparedObject) => ({
   ...{ kind: definition.kind, name, id, urn: resource.urn },
 });
 
-/** What a run of this stack began on a resource and did not report on. */
+/** Whether a run of this stack began something on a resource without reporting the result. */
 const interrupted = ({ resource }: ComparedObject, { document }: StackReading): boolean =>
   Array.isArray(resource.initErrors) ||
   (document.deployment.pending_operations ?? []).some(
@@ -439,7 +443,7 @@ const lockNotes = async ({ readLock, names }: OpenStack): Promise<readonly strin
   ];
 };
 
-/** What differs, by what was read. */
+/** The differences, computed from what was read. */
 export const driftOf = async (
   reading: StackReading,
   names: StackNames,
@@ -474,8 +478,8 @@ export const driftOf = async (
 };
 
 /**
- * Compares a stack with the service: what its state has with what is live, and what else is there. Reads
- * lists, the state and nothing else; changes nothing.
+ * Compares a stack with the service: what its state has with what is live, and lists what else
+ * exists. Reads only lists and the state; changes nothing.
  *
  * @throws CommandFailure if the state cannot be read; ConversationError if nothing of the service can
  */

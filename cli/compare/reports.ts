@@ -25,7 +25,7 @@ const cellOf = ({ kind, name }: Pick<Named, "kind" | "name">) => [`${kind} `, fo
 
 const valueCell = (value: string | undefined) => (value === undefined ? "–" : foreign(value));
 
-/** What was found, in one sentence. */
+/** The findings in one sentence. */
 const driftSummary = (result: DriftResult): string => {
   const { project, stack, changed, deleted, unmanaged, unread, compared } = result;
   const of = `${withCount(compared, "object")} of ${project}/${stack} compared`;
@@ -58,7 +58,10 @@ const fewAlike = 3;
 /** `roles[].headers.X-Key`: the same field of every object. */
 const fieldOf = (path: string): string => path.replaceAll(/\[[^[\]]*\]/g, "[]");
 
-/** Objects that somebody has touched since one by one; of the others as many as can be read. */
+/**
+ * Objects that somebody has touched since are listed one by one; the others as far as a person will
+ * read.
+ */
 const uncheckableLines = (objects: readonly UncheckableSecrets[]): readonly string[] => {
   const one = (each: UncheckableSecrets) =>
     indented(
@@ -163,7 +166,7 @@ const advice = ({ changed, deleted, unmanaged }: DriftResult): readonly Block[] 
     : [],
 ];
 
-/** What differs, for people, within 80 columns. */
+/** The differences, for people, within 80 columns. */
 export const driftReport = (result: DriftResult): string =>
   textReport(
     wrapped(driftSummary(result), 80),
@@ -176,11 +179,13 @@ export const driftReport = (result: DriftResult): string =>
     result.deletions ? blastRadiusLines(result.deletions) : [],
   );
 
-/** Marks the comment, so that the next run finds it and writes over it. */
+/** Marks the comment, so that the next run finds and overwrites it. */
 export const driftMarker = ({ project, stack }: Pick<DriftResult, "project" | "stack">): string =>
   `<!-- pulumi-conversation drift ${project}/${stack} -->`;
 
-/** What differs, as a comment on a pull request. The first line is always the same for a stack. */
+/**
+ * The differences, as a comment on a pull request. The first line is always the same for a stack.
+ */
 export const driftMarkdown = (result: DriftResult): string => {
   const name = codeSpan(`${result.project}/${result.stack}`);
   const lines = [
@@ -208,7 +213,7 @@ const differenceLines = ({ path, a, b }: SideDifference): readonly string[] => [
   ...indented(`B: ${shown(b)}`, 6),
 ];
 
-/** What differs between two accounts, for people, within 80 columns. */
+/** The differences between two accounts, for people, within 80 columns. */
 export const compareReport = (result: Comparison): string => {
   const { a, b, same, matched, different, onlyInA, onlyInB, unread, notes } = result;
   const count = `${matched} ${matched === 1 ? "object is" : "objects are"} on both sides`;

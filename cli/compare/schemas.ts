@@ -57,7 +57,7 @@ export const driftSchema = z.strictObject({
   project: z.string(),
   stack: z.string(),
   readAt: z.iso.datetime(),
-  consistent: z.boolean().describe("False where an account changed while it was read"),
+  consistent: z.boolean().describe("False if an account changed while it was read"),
   drift: z.boolean().describe("Whether anything was changed or deleted outside, or is in no stack"),
   changed: z.array(changedSchema).describe("What is not as the state has it"),
   deleted: z.array(deletedSchema).describe("What the state has, and the service no longer"),
@@ -78,7 +78,7 @@ export const driftSchema = z.strictObject({
     .describe("With --preview: who stands in the way of what it deletes"),
 });
 
-/** A field that is not what the state has. */
+/** A field that differs from the state. */
 export type DriftChange = Printed<z.output<typeof driftChangeSchema>>;
 /** An object that somebody changed. */
 export type ChangedObject = Printed<z.output<typeof changedSchema>>;
@@ -90,19 +90,19 @@ export type UnmanagedObject = Printed<z.output<typeof unmanagedSchema>>;
 export type OtherStacksObject = Printed<z.output<typeof otherStacksSchema>>;
 /** Secrets that the service hides, so that it is not known whether they changed. */
 export type UncheckableSecrets = Printed<z.output<typeof uncheckableSchema>>;
-/** What differs between a stack and the service. */
+/** The differences between a stack and the service. */
 export type DriftResult = Printed<z.output<typeof driftSchema>>;
 
-/** Shape of a field that means something else on the two sides. */
+/** Shape of a field whose meaning differs between the two sides. */
 export const sideDifferenceSchema = z.strictObject({
   path: z.string().describe("As a program writes it, such as roles[custom_bot].callback"),
   a: z
     .exactOptional(z.string())
-    .describe("Short JSON text; left out where that side has nothing; references are Kind name"),
+    .describe("Short JSON text; left out if that side has nothing; references are Kind name"),
   b: z.exactOptional(z.string()),
 });
 
-/** Shape of an object that is on both sides, and not the same. */
+/** Shape of an object that is on both sides but differs. */
 export const differentSchema = z.strictObject({
   kind: z.string(),
   name: z.string(),

@@ -109,7 +109,7 @@ const planOf = ({ environment, config }: SettingSource): Plan => {
   return "value" in parsed ? parsed.value : "enterprise";
 };
 
-/** Whether Pulumi runs enough steps together for the objects of the stack: advice only. */
+/** Whether Pulumi runs enough steps in parallel for the objects of the stack: advice only. */
 const checkParallel = (held: readonly StateResource[], source: SettingSource): DoctorCheck => {
   const name = "parallel";
   const now = defaultParallel(source.environment);
@@ -180,7 +180,7 @@ const resourcesIn = async (
   return answer && "text" in answer ? resourcesOf(stackExportIn(answer.text)) : [];
 };
 
-/** Settings that can be used, or why all together cannot. */
+/** Settings that can be used, or why they cannot be used together. */
 interface Whole {
   readonly settings?: Settings;
   readonly fault?: DoctorCheck;
@@ -197,7 +197,7 @@ const readWhole = (source: SettingSource, profile: string | undefined): Whole =>
 
 const isFine = ({ name, status }: DoctorCheck): boolean => name === "service" && status === "ok";
 
-/** Looks at everything that a run needs, and touches nothing. Makes a few calls that only read. */
+/** Checks everything that a run needs and changes nothing. Makes a few calls that only read. */
 export const diagnose = async (options: DiagnoseOptions = {}): Promise<Diagnosis> => {
   const { folder = process.cwd(), env = process.env, profile, stack } = options;
   const [pulumi, config] = await Promise.all([
@@ -242,7 +242,7 @@ const signs = {
 } as const satisfies Record<CheckStatus, { sign: string; colour: string }>;
 
 const COLUMNS = 80;
-/** The sign before a name, and the space around it. */
+/** Width of the sign before a name with the space around it. */
 const GAP = 4;
 
 const counted = (count: number, what: string): string[] =>

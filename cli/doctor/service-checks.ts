@@ -39,7 +39,7 @@ export const checkProxy = (env: NodeJS.ProcessEnv): DoctorCheck => {
   );
 };
 
-/** Certificates that Node trusts beside its own, and whether it checks them at all. */
+/** Certificates that Node trusts in addition to its own, and whether it checks any at all. */
 export const checkCertificates = (env: NodeJS.ProcessEnv): DoctorCheck => {
   const extra = env.NODE_EXTRA_CA_CERTS;
   if (env.NODE_TLS_REJECT_UNAUTHORIZED === "0")
@@ -83,7 +83,7 @@ export const checkScopes = (scopes: readonly string[] | undefined): DoctorCheck 
   );
 };
 
-/** How far this machine's clock is from the service's, by the Date header of an answer. */
+/** How far this machine's clock is from the service's, by the Date header of a response. */
 export const checkClock = (date: unknown, now: number): DoctorCheck => {
   const name = "clock";
   const theirs = typeof date === "string" ? Date.parse(date) : Number.NaN;
@@ -94,7 +94,7 @@ export const checkClock = (date: unknown, now: number): DoctorCheck => {
     return warn(
       name,
       `this machine's clock is ${apart}`,
-      "Synchronise the clock of this machine (NTP).",
+      "Synchronize the clock of this machine (NTP).",
     );
   return ok(name, Math.abs(seconds) <= 1 ? "the same as the service's" : apart);
 };
@@ -102,7 +102,7 @@ export const checkClock = (date: unknown, now: number): DoctorCheck => {
 const reason = (error: unknown, url: string): string =>
   error instanceof TransportFailure ? connectionFault(error, url).text : messageOf(error);
 
-/** A call without an answer: it is the proxy that failed if it says so, else the service. */
+/** A call without an answer: the proxy failed if it says so, else the service. */
 const unanswered = (name: string, error: unknown, url: string, advice: string): DoctorCheck =>
   error instanceof TransportFailure && error.proxy !== undefined
     ? fail(name, error.proxy, `${proxyAdvice[0]?.toUpperCase()}${proxyAdvice.slice(1)}.`)

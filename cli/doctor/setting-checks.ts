@@ -50,14 +50,17 @@ const withWordsApart = (name: string): string | undefined => {
   return meant.find((each) => each !== name);
 };
 
-/** The variable of a setting that was surely meant by one that is none. */
+/** The variable that a misspelled one was most likely meant to be. */
 const meantVariable = (name: string): string | undefined => {
   if (variables.includes(name)) return undefined;
   const near = nearestWord(name, variables);
   return near ?? withWordsApart(name);
 };
 
-/** Variables that are nearly those of settings: nothing reads them, and nothing would say so. */
+/**
+ * Variables that are nearly those of settings: nothing reads them, and nothing else would report
+ * that.
+ */
 export const checkEnvironmentNames = (env: NodeJS.ProcessEnv): DoctorCheck => {
   const name = "environment";
   const typos = Object.keys(env).flatMap((variable) => {
@@ -88,7 +91,7 @@ const howToSet = ({ key, environment, config }: SettingDescription): string =>
 
 const ruleBroken = (key: SettingKey, text: string): string | undefined => {
   const { parse, secret } = settingTable[key];
-  // A secret is taken as it is, with whatever stands around it.
+  // A secret is taken verbatim, with any space around it.
   const parsed = parse(secret ? text : text.trim());
   return "rule" in parsed ? parsed.rule : undefined;
 };
@@ -105,7 +108,10 @@ const unset = (name: string, setting: SettingDescription): DoctorCheck => {
   );
 };
 
-/** One setting: is it there, where from, is it well formed? Values of secrets are not shown. */
+/**
+ * One setting: is it set, where does it come from, is it well formed? Values of secrets are not
+ * shown.
+ */
 export const checkSetting = (setting: SettingDescription, source: SettingSource): DoctorCheck => {
   const name = `setting:${setting.key}`;
   const found = find(setting, source);
@@ -116,7 +122,7 @@ export const checkSetting = (setting: SettingDescription, source: SettingSource)
   return ok(name, `${shown} (from ${found.from})`);
 };
 
-/** The end of the base address, which picks the version of the service (specification §9). */
+/** The end of the base address, which selects the version of the service (specification §9). */
 export const checkVersionSegment = (
   baseUrl: SettingDescription,
   source: SettingSource,
@@ -142,13 +148,16 @@ const ownKey = (key: string): { readonly start: string; readonly last: string } 
   return start === undefined || last === undefined ? undefined : { start, last };
 };
 
-/** The setting that a full key such as `conversation:staging.baseUrl` stands for, if it is one. */
+/** The setting that a full key such as `conversation:staging.baseUrl` names, if any. */
 export const settingFor = (key: string): SettingKey | undefined => {
   const last = ownKey(key)?.last ?? "";
   return isSettingKey(last) ? last : undefined;
 };
 
-/** The key that was surely meant by one that is none: case and at most two characters apart. */
+/**
+ * The key that a misspelled one was most likely meant to be: it differs in case and at most two
+ * characters.
+ */
 export const meantKey = (key: string): string | undefined => {
   const own = ownKey(key);
   if (!own || isSettingKey(own.last)) return undefined;
@@ -160,7 +169,7 @@ type Entries = StackConfig["entries"];
 
 const forStack = (stack: string | undefined): string => (stack ? ` --stack ${stack}` : "");
 
-/** Keys in our namespace that are no settings, and what was meant by them. */
+/** Keys in our namespace that are no settings, and the settings that were meant. */
 export const checkConfigKeys = (entries: Entries, stack?: string): DoctorCheck => {
   const name = "config-keys";
   const keys = [...entries.keys()].filter((key) => ownKey(key) && !settingFor(key));
@@ -189,11 +198,11 @@ const isExposed = (key: string, { secret, text = "" }: ConfigEntry): boolean => 
   return setting !== "redisUrl" || holdsPassword(text);
 };
 
-/** How programs call what nobody is to read. */
+/** Words by which programs name secrets. */
 const secretWord = /passw(or)?d|passphrase|secret|token|api[-_]?key|private[-_]?key|credential/i;
-/** A shorter text is an example, or a word. */
+/** A shorter text is an example or a plain word. */
 const leastSecret = 6;
-/** What is public although it is called so. */
+/** Words that show a value to be public despite a name like that. */
 const publicWord = /url|uri|path|endpoint|name|id$|version|lifetime|expir/i;
 
 /** A value of the program itself that looks like a secret by its name. */
@@ -203,7 +212,9 @@ const looksExposed = (key: string, { secret, text = "" }: ConfigEntry): boolean 
   return isNamed && !secret && text.trim().length >= leastSecret && !/^\d+$/.test(text.trim());
 };
 
-/** Secrets that stand in the stack's file for everyone to read, those of the program by their names. */
+/**
+ * Secrets in clear text in the stack's file; those of the program are recognized by their names.
+ */
 export const checkConfigSecrets = (entries: Entries, stack?: string): DoctorCheck => {
   const name = "config-secrets";
   const exposed = [...entries].flatMap(([key, entry]) =>
@@ -214,7 +225,7 @@ export const checkConfigSecrets = (entries: Entries, stack?: string): DoctorChec
   return warn(
     name,
     `in clear text in the stack's file: ${exposed.join(", ")}`,
-    `Encrypt: ${commands.join("; ")}. Where the file was shared or committed, have a new secret made.`,
+    `Encrypt: ${commands.join("; ")}. If the file was shared or committed, have a new secret made.`,
   );
 };
 
@@ -225,7 +236,7 @@ const absentAdvice =
 export const checkConfig = (config: StackConfig, stack?: string): readonly DoctorCheck[] => {
   const name = "stack-config";
   const { absent, unread, entries } = config;
-  // Whoever names a stack wants to know about that one: the environment alone is no answer.
+  // Someone who names a stack wants to know about that stack: the environment alone is no answer.
   const missing = stack === undefined ? warn : fail;
   if (absent !== undefined && stack === undefined)
     return [skipped(name, `${absent}: only the environment is looked at`)];

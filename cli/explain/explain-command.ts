@@ -30,7 +30,7 @@ import {
 
 const familyOf = (type: string): string => type.split(".")[0] ?? type;
 
-/** Types, families of which all members are there as one: `richMessage.*`. */
+/** Types; a family whose members are all present becomes one: `richMessage.*`. */
 const typesText = (types: readonly string[]): string => {
   const parts = types.map((type) => {
     const family = messageTypes.filter((other) => familyOf(other) === familyOf(type));
@@ -61,7 +61,7 @@ const routeRow = ({ from, types, to, leadsTo }: MessageRoute): readonly string[]
 
 const phases = ["bot", "agent"] as const;
 
-/** In the phase of a bot an agent may speak, but nothing of it is decided by the set-up. */
+/** An agent may speak in the phase of a bot, but the set-up decides nothing about it. */
 const isShown = ({ phase, from }: MessageRoute): boolean => from === "customer" || from === phase;
 
 const phaseLines = ({ routes }: ExplainedAccount, phase: MessageRoute["phase"]) => {
@@ -95,13 +95,13 @@ const accountLines = (account: ExplainedAccount): readonly string[] => [
 /** The explanation as a person reads it, within 80 columns. */
 export const explanationText = ({ accounts, notes }: Explanation): string => {
   const noted = notes.flatMap((note) => wrapped(`note: ${note}`, 80));
-  // What could not be read comes first: it may be why there is no account.
+  // What could not be read comes first: it may explain why there is no account.
   if (accounts.length === 0) return `${[...noted, "There is no account to explain."].join("\n")}\n`;
   const lines = [...accounts.flatMap(accountLines), ...noted];
   return `${lines.join("\n").trimEnd()}\n`;
 };
 
-/** The few routes that show the way of a conversation. */
+/** The few routes that show the path of a conversation. */
 const mainRoutes = ({ routes, inUse }: ExplainedAccount): readonly MessageRoute[] =>
   inUse
     ? routes.filter(
@@ -115,7 +115,7 @@ const mainRoutes = ({ routes, inUse }: ExplainedAccount): readonly MessageRoute[
 const nameOf = ({ side, application, participant }: ExplainedRecipient): string =>
   `${side} ${participant ?? application ?? ""}`.trim();
 
-/** Names come from the account: nothing in them may be read as Mermaid or HTML. */
+/** Names come from the account: nothing in them may be interpreted as Mermaid or HTML. */
 const label = (text: string): string =>
   `"${shortened(text, 60).replace(/[^\p{L}\p{N} .,:_()/✗-]/gu, (each) => `#${each.codePointAt(0)};`)}"`;
 
@@ -132,7 +132,7 @@ interface Edge {
 const edgeText = ({ leadsTo, phase }: MessageRoute): string =>
   leadsTo === "agent" ? "escalation" : `while the ${phase} has it`;
 
-/** A side as a sender: whoever gets the messages for it. */
+/** A side as a sender: those who get the messages for it. */
 const senders = (account: ExplainedAccount, side: string): readonly string[] => {
   const names = account.routes
     .flatMap(({ to }) => to)
@@ -213,7 +213,7 @@ interface ExplainOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Where the objects come from, and what is missing of them. */
+/** Where the objects come from, and which are missing. */
 interface Source {
   readonly name: string;
   readonly objectsOf: ObjectsOf;
@@ -321,7 +321,7 @@ const chosen = (all: Explanation, wanted: string | undefined): Explanation => {
   );
 };
 
-/** The objects that decide; what is missing of them would be taken for what is not there. */
+/** The objects that decide; an unread one would be taken for one that does not exist. */
 const decisive = ({ name, objectsOf, platformName, problems }: Source): SetUpObjects =>
   setUpObjects((definition) => {
     const problem = problems.get(definition.kind)?.replace(/(?<![.!?])$/, ".");
@@ -332,7 +332,7 @@ const decisive = ({ name, objectsOf, platformName, problems }: Source): SetUpObj
   }, platformName);
 
 /**
- * Reads the set-up and says what becomes of each message.
+ * Reads the set-up and says what happens to each message.
  *
  * @throws CommandFailure, ConversationError if the set-up cannot be read
  */

@@ -20,7 +20,7 @@ import {
 } from "../../provider/service/message-types.js";
 
 const id = z.coerce.string();
-/** Only what says no counts as no, as services leave out what is usual. */
+/** Only an explicit false counts as false, as services leave out what is usual. */
 const active = z
   .unknown()
   .optional()
@@ -34,7 +34,7 @@ const directionSchema = z.object({
   midChatAuth: z.unknown().optional(),
 });
 
-/** What is read of each kind; whatever has another shape counts as absent. */
+/** The members read of each kind; anything of another shape counts as absent. */
 const accountSchema = z.object({
   ...named,
   address: z.coerce.string().catch(""),
@@ -92,7 +92,7 @@ type ParticipantObject = z.infer<typeof participantSchema>;
 type OrchestrationObject = z.infer<typeof orchestrationSchema>;
 type ChannelObject = z.infer<typeof channelSchema>;
 
-/** The objects that decide who gets which message, by id; accounts the first made first. */
+/** The objects that decide who gets which message, by id; accounts in order of creation. */
 export interface SetUpObjects {
   readonly accounts: readonly AccountObject[];
   readonly channels: ReadonlyMap<string, ChannelObject>;
@@ -107,7 +107,7 @@ export type ObjectsOf = (definition: Definition) => readonly JsonObject[];
 const byId = <T extends { readonly id: string }>(objects: readonly T[]): ReadonlyMap<string, T> =>
   new Map(objects.map((object) => [object.id, object]));
 
-/** Reads the objects of an account, whatever else there is. Never fails: what cannot be read is absent. */
+/** Reads the objects of an account. Never fails: what cannot be read is absent. */
 export const setUpObjects = (objectsOf: ObjectsOf, platformName: string): SetUpObjects => {
   const of = <T>(definition: Definition, schema: z.ZodType<T>): readonly T[] =>
     objectsOf(definition).flatMap((wire) => {
@@ -140,7 +140,7 @@ export interface ExplainedRecipient {
   readonly role?: string | undefined;
   /** Where its messages go. */
   readonly callback?: string | undefined;
-  /** Why it gets nothing; left out: it does. */
+  /** Why it gets nothing; left out if it gets its messages. */
   readonly unreached?: string | undefined;
 }
 
@@ -151,7 +151,10 @@ interface NamedParty {
   readonly participant?: ParticipantObject | undefined;
 }
 
-/** Those named for a side, in groups: the first group in which somebody takes part has the side. */
+/**
+ * The parties named for a side, in groups: the first group with a member that takes part has the
+ * side.
+ */
 const groupsFor = (
   { applications, participants }: SetUpObjects,
   orchestration: OrchestrationObject | undefined,
@@ -254,7 +257,7 @@ const beginsWithBots = (objects: SetUpObjects, account: AccountObject): boolean 
     group.some(takesPart),
   );
 
-/** What is looked at of a route. */
+/** The part of a route that is examined. */
 interface AimedRoute {
   readonly phase: "bot" | "agent";
   readonly from: ConversationSide;
@@ -301,7 +304,7 @@ const reasonsOf = (to: readonly ExplainedRecipient[], side: ConversationSide): s
 const isReached = (to: readonly ExplainedRecipient[], side: ConversationSide): boolean =>
   to.some((each) => each.side === side && each.unreached === undefined);
 
-/** The routes on which somebody's messages for a side reach nobody, each given once. */
+/** The routes on which messages for a side reach nobody, each given once. */
 const deadEndsOf = (routes: readonly AimedRoute[], begins: "bot" | "agent"): readonly string[] => {
   const found = routes.flatMap(({ phase, from, to, types }) => {
     const isHandOver = types.includes("escalation.transfer") && phase === "bot";
@@ -409,7 +412,7 @@ const endings: readonly MessageType[] = ["escalation.transfer", "conversation.en
 
 type Phase = MessageRoute["phase"];
 
-/** What a message makes of the conversation; undefined if nothing changes. */
+/** What a message changes in the conversation; undefined if nothing. */
 const outcomeOf = (type: MessageType, phase: Phase): MessageRoute["leadsTo"] => {
   if (type === "conversation.end") return "ended";
   return type === "escalation.transfer" && phase === "bot" ? "agent" : undefined;
@@ -474,7 +477,7 @@ const explainAccount = (objects: SetUpObjects, account: AccountObject): Explaine
   };
 };
 
-/** Who gets which message from whom, for every account, and where a conversation ends up nowhere. */
+/** Who gets which message from whom, for every account, and which conversations end up nowhere. */
 export const explain = (
   objects: SetUpObjects,
   source: string,

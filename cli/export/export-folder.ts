@@ -18,19 +18,19 @@ import { makeFolders } from "../../provider/kernel/files.js";
 import { jsonIn } from "../../provider/kernel/json.js";
 import { CommandFailure, messageOf } from "../command.js";
 
-/** Folder in which files wait until all of them are written; who has made it may write. */
+/** Folder in which files wait until all of them are written; the run that made it may write. */
 export const stagingName = ".conversation-export.partial";
 
-/** Writing takes no longer: an older one was left behind by a run that was killed. */
+/** Writing takes no longer than this: an older folder was left behind by a run that was killed. */
 const longestMs = 60_000;
 
-/** What becomes of the files of a folder. */
+/** A change to the files of a folder. */
 interface FolderChange<T> {
   /** Texts by name. */
   readonly written: ReadonlyMap<string, string>;
-  /** Names of files that go. */
+  /** Names of files to remove. */
   readonly removed: readonly string[];
-  /** The file that lists the others: it is changed when all of them are. */
+  /** The file that lists the others: it is written after all of them. */
   readonly last: readonly [name: string, text: string];
   readonly result: T;
 }
@@ -38,7 +38,7 @@ interface FolderChange<T> {
 const isThere = (error: unknown): boolean =>
   error instanceof Error && "code" in error && error.code === "EEXIST";
 
-/** @throws CommandFailure if another run writes at this moment */
+/** @throws CommandFailure if another run is writing */
 const makeStaging = (folder: string): string => {
   const staging = join(folder, stagingName);
   if (existsSync(staging) && Date.now() - statSync(staging).mtimeMs > longestMs)
@@ -54,7 +54,7 @@ const makeStaging = (folder: string): string => {
   return staging;
 };
 
-/** Removes the folders that were made, as far as nobody has put anything there. */
+/** Removes the folders that were made, unless somebody has put something there. */
 const removeEmpty = (folder: string, outermost: string): void => {
   try {
     rmdirSync(folder);
@@ -69,7 +69,7 @@ const failed = (folder: string, error: unknown, advice: string): CommandFailure 
     ? error
     : new CommandFailure(`Writing the export to ${folder} failed: ${messageOf(error)}. ${advice}`);
 
-/** What takes room, or needs a permission: nothing that is there is touched. */
+/** Does what needs disk space or a permission; no existing file is touched. */
 const stage = <T>(
   folder: string,
   staging: string,
@@ -120,7 +120,7 @@ const writeTogether = <T>(folder: string, plan: () => FolderChange<T>): T => {
   }
 };
 
-/** The file by which an export knows what it has written. */
+/** The file that records what an export has written. */
 const manifestName = ".conversation-export.json";
 
 const manifestSchema = z.object({
@@ -136,7 +136,7 @@ type ExportManifest = z.infer<typeof manifestSchema>;
 const readText = (path: string): string | undefined =>
   existsSync(path) ? readFileSync(path, "utf8") : undefined;
 
-/** Not the export's business: what tools make, and what a person keeps beside it. */
+/** Files that the export ignores: what tools make, and what a person keeps beside it. */
 const isForeign = (name: string): boolean =>
   name === ".git" || name === "node_modules" || name === stagingName;
 
@@ -145,7 +145,7 @@ const manifestIn = (folder: string): ExportManifest | undefined => {
   return manifestSchema.safeParse(text === undefined ? undefined : jsonIn(text)).data;
 };
 
-/** The folder itself, or the nearest one above it that is there. */
+/** The folder itself, or its nearest existing ancestor. */
 const nearestFolder = (folder: string): string =>
   existsSync(folder) ? folder : nearestFolder(dirname(folder));
 
@@ -153,7 +153,7 @@ const assertWritable = (folder: string): void => {
   const nearest = nearestFolder(folder);
   if (!statSync(nearest).isDirectory())
     throw new CommandFailure(
-      `${nearest} is a file, and no folder. Nothing was changed. Name a new folder with --out.`,
+      `${nearest} is a file, not a folder. Nothing was changed. Name a new folder with --out.`,
     );
   try {
     accessSync(nearest, constants.W_OK | constants.X_OK);
@@ -165,7 +165,7 @@ const assertWritable = (folder: string): void => {
 };
 
 /**
- * Looks at the folder before anything is read from the service.
+ * Checks the folder before anything is read from the service.
  *
  * @returns what the former export has written there; undefined if the folder is new or empty
  * @throws CommandFailure if it holds something else, or cannot be written
@@ -180,10 +180,13 @@ export const formerExport = (folder: string): ExportManifest | undefined => {
   );
 };
 
-/** A stack's configuration holds what a person has set since. */
+/** A stack's configuration may hold what a person has set since. */
 const isKept = (name: string): boolean => /^Pulumi\..+\.yaml$/.test(name);
 
-/** What was written by the former export, is no longer as it was, and is not what is to be written. */
+/**
+ * Files that the former export wrote, that were edited since, and that differ from what is to be
+ * written.
+ */
 const editedFiles = (
   folder: string,
   former: ExportManifest | undefined,
@@ -197,7 +200,7 @@ const editedFiles = (
     return isOurs ? [] : [name];
   });
 
-/** @throws CommandFailure if the files of another export, or a person's, would be lost */
+/** @throws CommandFailure if files of another export or of a person would be lost */
 const assertUnchanged = (
   folder: string,
   former: ExportManifest | undefined,
@@ -216,7 +219,7 @@ const assertUnchanged = (
 };
 
 /**
- * Writes the files of an export, in the place of those of a former one: all of them or none.
+ * Writes the files of an export in place of those of a former one: all of them or none.
  *
  * @returns names of the files that were left as they are
  * @throws CommandFailure if a person has changed a file that is to be written, another export writes

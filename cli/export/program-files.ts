@@ -41,14 +41,14 @@ const yamlText = (value: unknown): string =>
 const settingLines = (settings: Settings, profile: string | undefined): readonly string[] =>
   Object.entries(settingTable).flatMap(([key, spec]) => {
     const value = Object.entries(settings).find(([name]) => name === key)?.[1];
-    // What a file of findings says is among the settings by now.
+    // By now the settings include what a findings file says.
     const isSaid = key !== "findings" && !spec.secret;
     const isWritten = value !== undefined && isSaid && value !== spec.default;
     const name = profile ? `${profile}.${key}` : key;
     return isWritten ? [`  conversation:${name}: ${yamlText(String(value))}`] : [];
   });
 
-/** Everything of a project but its program, by file name. */
+/** All files of a project except its program, by file name. */
 export const projectFiles = (
   { project, stack }: ProjectNames,
   settings: Settings,
@@ -97,7 +97,7 @@ export const projectFiles = (
     [".gitignore", "node_modules/\n"],
   ]);
 
-/** What the page of a project says. */
+/** The content of a project's README. */
 interface ReadmeContent {
   readonly names: ProjectNames;
   readonly baseUrl: string;
@@ -108,7 +108,7 @@ interface ReadmeContent {
   readonly notes: readonly string[];
 }
 
-/** An object as people know it: `channel "custom.kiosk"`. */
+/** An object by its natural key: `channel "custom.kiosk"`. */
 export const objectLabel = ({ definition, fields, id }: ObjectInputs): string => {
   const name = fields[naturalKey(definition)];
   return `${definition.noun} ${typeof name === "string" ? quotedText(name) : id}`;
@@ -128,7 +128,7 @@ const isManaged = ({ object }: PlannedResource): boolean => object.mark !== unde
 
 const importLine = "pulumi import --file import.json --generate-code=false --protect=false --yes";
 
-/** The packages, and first this one if the registry does not have it. */
+/** Commands that install the packages; this one first if the registry does not have it. */
 const packageCommands = (): readonly string[] => {
   const packed = packedPackage();
   return [...(packed ? [packed.command] : []), "npm install"];
@@ -204,7 +204,7 @@ const managedRows = ({ plan: { declared }, names }: ReadmeContent): readonly str
     ["```sh", `pulumi state move --source <their stack> --dest ${names.stack} <urn>`, "```"].join(
       "\n",
     ),
-    "Then run `pulumi up` here, which writes the new mark, and remove it from its old program. Where the stack is no more, `pulumi-conversation orphans --release --id " +
+    "Then run `pulumi up` here, which writes the new mark, and remove it from its old program. If the stack no longer exists, `pulumi-conversation orphans --release --id " +
       "<id>` frees the object; export again.",
     table(["Object", "Stack", "Resource"], rows),
   );
@@ -304,7 +304,7 @@ const membersOf = (
 ): readonly Member[] => {
   const { definition, fields } = resource.object;
   const { rule } = definition;
-  // The discriminator follows from the member that it names.
+  // The discriminator is implied by the member that it names.
   const given = Object.fromEntries(
     Object.entries(fields).filter(
       ([name]) => !(rule && "exactlyOne" in rule && name === rule.discriminator),
@@ -322,7 +322,7 @@ const membersOf = (
   ];
 };
 
-/** Variables that somebody refers to. */
+/** Variables that are referred to. */
 const usedVariables = (plan: ProgramPlan): ReadonlySet<string> =>
   new Set(
     plan.declared.flatMap((resource) => targetsOf(resource, plan).map(({ variable }) => variable)),
@@ -368,7 +368,7 @@ const plural = ({ noun }: Definition): string => `${noun}s`;
 const fileOf = (definition: Definition): string => plural(definition).replaceAll(" ", "-");
 const heading = (text: string): string => `// ${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
-/** The configuration that a program needs; read before any resource is declared. */
+/** Code that reads the configuration that a program needs, before any resource is declared. */
 const secretsText = (secrets: readonly ProgramSecret[], start: string): string => {
   const lines = secrets.map(({ key }) => callMember(key, "config.requireSecret", key));
   return [

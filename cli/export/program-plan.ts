@@ -6,13 +6,13 @@ import { resources } from "../../provider/resources/index.js";
 import type { ObjectInputs } from "../account/object-inputs.js";
 import { CommandFailure } from "../command.js";
 
-/** Which objects of an account are meant. */
+/** Selects objects of an account. */
 export interface SelectionOptions {
-  /** Each a kind, a name with `*` for any text, `kind:name`, or an id. Default: everything. */
+  /** Each is a kind, a name with `*` for any text, `kind:name`, or an id. Default: everything. */
   readonly include?: readonly string[];
-  /** The same; what it names is left out. */
+  /** The same, for objects to leave out. */
   readonly exclude?: readonly string[];
-  /** Also what the chosen objects refer to, and so on; not what is excluded. */
+  /** Also select what the chosen objects refer to, transitively; not what is excluded. */
   readonly withDependencies?: boolean;
 }
 
@@ -32,7 +32,7 @@ const patternOf = (text: string): RegExp => {
   return new RegExp(`^${parts.join("[\\s\\S]*")}$`, "iu");
 };
 
-/** Whether an object is meant by one word of a filter. */
+/** A test whether a word of a filter selects an object. */
 const matcher = (word: string): ((object: ObjectInputs) => boolean) => {
   const kind = kindNamed(word);
   if (kind) return ({ definition }) => definition === kind;
@@ -45,7 +45,7 @@ const matcher = (word: string): ((object: ObjectInputs) => boolean) => {
     (object.id === text || pattern.test(nameOf(object)));
 };
 
-/** The words of a filter that mean nothing in the account. */
+/** The words of a filter that match nothing in the account. */
 const idleWords = (objects: readonly ObjectInputs[], words: readonly string[]) =>
   words.filter((word) => !kindNamed(word) && !objects.some(matcher(word)));
 
@@ -61,7 +61,7 @@ const dependenciesOf = (
 const objectsById = (objects: readonly ObjectInputs[]): ReadonlyMap<string, ObjectInputs> =>
   new Map(objects.map((object) => [`${object.definition.kind} ${object.id}`, object]));
 
-/** The objects with all that they refer to. */
+/** The objects with everything that they refer to. */
 const withDependencies = (
   chosen: readonly ObjectInputs[],
   objects: readonly ObjectInputs[],
@@ -69,16 +69,16 @@ const withDependencies = (
 ): ReadonlySet<ObjectInputs> => {
   const byId = objectsById(objects);
   const all = new Set(chosen);
-  // What is added is visited, too.
+  // The loop also visits what it adds.
   for (const object of all)
     for (const used of dependenciesOf(object, byId)) if (!isExcluded(used)) all.add(used);
   return all;
 };
 
 /**
- * The objects that are meant, in the order of the account.
+ * The selected objects, in the order of the account.
  *
- * @throws CommandFailure if a word of `include` means nothing
+ * @throws CommandFailure if a word of `include` matches nothing
  */
 export const selected = (
   objects: readonly ObjectInputs[],
@@ -102,7 +102,7 @@ export const selected = (
   return objects.filter((object) => all.has(object));
 };
 
-/** How a program calls a resource. */
+/** The names that a program gives a resource. */
 interface ResourceNames {
   /** Logical name, such as `orders-bot`: no other resource of its kind has it. */
   readonly logical: string;
@@ -114,8 +114,8 @@ const mostWords = 6;
 const longestName = 40;
 
 /**
- * What is not of a script that is written from left to right and that compilers have known for long: a
- * source with other names would be hard to read, or refused.
+ * Characters outside left-to-right scripts that compilers have long supported: a source with names
+ * of others would be hard to read, or refused.
  */
 const unwritten =
   /[^A-Za-z0-9\u00c0-\u017f\u0370-\u04ff\u0900-\u097f\u0e00-\u0e7f\u3040-\u30ff\u4e00-\u9fcc\uac00-\ud7a3]/g;
@@ -158,7 +158,7 @@ const reserved = new Set(
 
 const hashOf = (text: string): string => hash("sha256", text).slice(0, 6);
 
-/** At most so many characters; a hash stands for what is cut. */
+/** Limits the length; a hash replaces what is cut. */
 const short = (words: readonly string[]): readonly string[] => {
   const whole = words.join("-");
   if (whole.length <= longestName) return words;
@@ -171,7 +171,7 @@ const short = (words: readonly string[]): readonly string[] => {
   ];
 };
 
-/** The oldest object of a name has it alone; so a younger one never changes what it is called. */
+/** The oldest object of a name keeps the plain name, so a younger one never renames it. */
 const byAge = (a: ObjectInputs, b: ObjectInputs): number => {
   const age = ({ created }: ObjectInputs) => objectTime(created) || Number.POSITIVE_INFINITY;
   const [one, other] = [age(a), age(b)];
@@ -200,7 +200,7 @@ const plainName = (object: ObjectInputs): LogicalName => {
   return { logical: marked ?? words.join("-").toLowerCase(), words };
 };
 
-/** What each object is called, the same for no two of a kind. */
+/** The logical name of each object, unique within a kind. */
 const logicalNames = (objects: readonly ObjectInputs[]): ReadonlyMap<ObjectInputs, LogicalName> => {
   const taken = new Set<string>();
   const names = new Map<ObjectInputs, LogicalName>();
@@ -227,10 +227,9 @@ const variableOf = (words: readonly string[], kind: readonly string[], isShared:
 };
 
 /**
- * Names of all objects of an account. One that a stack manages has the logical name that it has there; those
- * of others follow from the objects alone, whichever of them a program
- * declares: a name that another kind uses too is followed by the kind, a second one of a kind by a hash of
- * its id.
+ * Names of all objects of an account. One that a stack manages keeps its logical name there. The
+ * names of others depend on the objects alone, not on which of them a program declares: a name that
+ * another kind also uses gets the kind as a suffix, a second one of a kind a hash of its id.
  */
 export const resourceNames = (
   objects: readonly ObjectInputs[],
@@ -254,12 +253,12 @@ export const resourceNames = (
   );
 };
 
-/** An object with what a program calls it. */
+/** An object with its names in a program. */
 export interface PlannedResource extends ResourceNames {
   readonly object: ObjectInputs;
 }
 
-/** An object that was meant and that no program can declare, with the reason. */
+/** A selected object that no program can declare, with the reason. */
 interface SkippedObject {
   readonly object: ObjectInputs;
   readonly reason: string;
@@ -274,14 +273,14 @@ export interface PlanProgramOptions extends SelectionOptions {
 export interface ProgramPlan {
   /** In the order in which an account is set up. */
   readonly declared: readonly PlannedResource[];
-  /** What the declared ones refer to and the program does not declare. */
+  /** Objects that the declared ones refer to and the program does not declare. */
   readonly lookedUp: readonly PlannedResource[];
   readonly skipped: readonly SkippedObject[];
   /** The resource for an object, if the program has one. */
   readonly find: (kind: string, id: string) => PlannedResource | undefined;
 }
 
-/** Why an object that is there is not declared by this program. */
+/** Why this program does not declare an existing object. */
 const obstacle = (
   { mark, problem }: ObjectInputs,
   { managed = false }: PlanProgramOptions,
@@ -314,7 +313,7 @@ const byKindAndName = (a: PlannedResource, b: PlannedResource): number =>
  * Decides what a program declares, what it looks up and what it leaves out.
  *
  * @param objects all of the account, in the order in which it is set up
- * @throws CommandFailure if a filter means nothing
+ * @throws CommandFailure if a filter matches nothing
  */
 export const planProgram = (
   objects: readonly ObjectInputs[],

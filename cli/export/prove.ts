@@ -28,12 +28,15 @@ import { CommandFailure } from "../command.js";
 import { ensurePulumi } from "../get-pulumi/get-pulumi.js";
 import type { Progress } from "../terminal/progress.js";
 
-/** If a service gives no time, any will do. */
+/** A time for services that give none; any will do. */
 const unknownTime = "2000-01-01T00:00:00.000Z";
 
 type Vendor = Pick<Settings, "platformName">;
 
-/** Without what is empty: a service may give it for what is not there, and the rules may not allow it. */
+/**
+ * A value without empty members: a service may send them for absent ones, and the rules may not
+ * allow them.
+ */
 const filled = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.length === 0 ? undefined : value.map(filled);
   if (!isObject(value)) return value === "" ? undefined : value;
@@ -41,7 +44,7 @@ const filled = (value: unknown): unknown => {
   return Object.keys(members).length === 0 ? undefined : members;
 };
 
-/** An object with all that the service shows of it, but for its mark. */
+/** An object with everything that the service shows of it except its mark. */
 const copyOf = (object: ObjectInputs, settings: Vendor): JsonObject => {
   const { definition, id, fields, wire } = object;
   const { created = unknownTime, modified = unknownTime } = object;
@@ -59,7 +62,7 @@ const copyOf = (object: ObjectInputs, settings: Vendor): JsonObject => {
   return { ...body, id, created, modified };
 };
 
-/** The example of a kind, its references with ids. */
+/** The example of a kind, with ids as references. */
 const exampleOf = ({ example }: Pick<Definition, "example">): JsonObject =>
   objectOf(Object.entries(example).map(([name, value]) => [name, withIds(value)]));
 
@@ -69,7 +72,7 @@ const withIds = (value: unknown): unknown => {
   return isObject(value) ? exampleOf({ example: value }) : value;
 };
 
-/** What stands for an object that no program can declare, and may look up. */
+/** A stand-in for an object that no program can declare but one may look up. */
 const standIn = ({ definition, id }: ObjectInputs, settings: Vendor): JsonObject => ({
   ...bodyOf(definition, normaliseFields(definition, exampleOf(definition)), settings),
   ...{ [namingOf(definition).wire]: `custom.${id}`, id },
@@ -77,8 +80,8 @@ const standIn = ({ definition, id }: ObjectInputs, settings: Vendor): JsonObject
 });
 
 /**
- * The content of an emulator that holds the same objects under the same ids. Secrets that the service
- * hides are there with another text; what no program can declare is only there to be looked up.
+ * The content of an emulator that holds the same objects under the same ids. Secrets that the
+ * service hides get another text; objects that no program can declare exist only for lookups.
  */
 export const accountCopy = (objects: readonly ObjectInputs[], settings: Vendor): JsonObject => ({
   version: 1,
@@ -93,7 +96,7 @@ export const accountCopy = (objects: readonly ObjectInputs[], settings: Vendor):
   ),
 });
 
-/** The generated source holds nothing of TypeScript but its way to import and export. */
+/** The generated source uses no TypeScript syntax except imports and exports. */
 const plainSource = (source: string): string =>
   source
     .replaceAll(/^import \* as (\w+) from ("[^"]+");$/gm, "const $1 = require($2);")
@@ -103,7 +106,7 @@ const plainSource = (source: string): string =>
 
 const toolFiles = ["tsconfig.json", "package.json", "README.md"];
 
-/** An exported project as JavaScript, to be run without a compiler. */
+/** An exported project as JavaScript, which runs without a compiler. */
 const plainProgram = (files: ReadonlyMap<string, string>): ReadonlyMap<string, string> =>
   new Map([
     ...[...files]
@@ -143,7 +146,7 @@ const fill = (folder: string, { files, stack }: ProofProjectOptions): void => {
 const environment = (folder: string, { cli, settings }: ProofProjectOptions) => ({
   ...environmentFor(cli, isolatedEnvironment(process.env)),
   ...frugalRuns({}),
-  // What Pulumi leaves behind when it is ended goes with the folder.
+  // What Pulumi leaves behind when it is killed disappears with the folder.
   ...Object.fromEntries(["TMPDIR", "TMP", "TEMP"].map((name) => [name, join(folder, "temporary")])),
   ...ownPulumi({
     home: join(folder, "home"),
@@ -153,7 +156,7 @@ const environment = (folder: string, { cli, settings }: ProofProjectOptions) => 
   ...settings,
 });
 
-/** A project of its own, with a backend of its own, that is removed when it has served. */
+/** A temporary project with its own backend, removed after use. */
 const proofProject = (options: ProofProjectOptions) => {
   const { cli, stack, signal } = options;
   const { folder, remove } = privateFolder("conversation-proof-");
@@ -168,9 +171,9 @@ const proofProject = (options: ProofProjectOptions) => {
   return {
     folder,
     stack,
-    /** Runs `pulumi`, whatever comes of it. */
+    /** Runs `pulumi`, whether it succeeds or fails. */
     tried,
-    /** Runs `pulumi`. @throws CommandFailure with what it said last, where it fails */
+    /** Runs `pulumi`. @throws CommandFailure with its last output if it fails */
     run: async (...args: string[]): Promise<string> => {
       const ended = await tried(...args);
       if (ended.code === 0) return ended.stdout;
@@ -183,7 +186,7 @@ const proofProject = (options: ProofProjectOptions) => {
 
 type ProofProject = ReturnType<typeof proofProject>;
 
-/** What came of an export on an emulator that holds the same account. */
+/** The result of an export on an emulator that holds the same account. */
 export interface Proof {
   /** The import went through, and nothing changes after it. */
   readonly ok: boolean;
@@ -194,7 +197,7 @@ export interface Proof {
 interface ProofOptions {
   readonly files: ReadonlyMap<string, string>;
   readonly stack: string;
-  /** The program declares nothing, so that there is nothing to import. */
+  /** The program declares nothing, so there is nothing to import. */
   readonly isEmpty: boolean;
   /** Keys of the secrets that the program asks for. */
   readonly secrets: readonly string[];
@@ -234,7 +237,7 @@ const load = async ({ controlUrl, controlSecret }: Emulator, copy: JsonObject): 
     );
 };
 
-/** The emulator's settings in the place of the account's, whose rates and whose Redis are not its own. */
+/** The emulator's settings in place of the account's, whose rates and Redis do not apply to it. */
 const settingsFor = (emulator: Emulator, { profile, platformName }: Settings) => {
   const { baseUrl, tokenUrl, clientId, clientSecret } = emulator;
   const own = { baseUrl, tokenUrl, clientId, clientSecret, platformName };
@@ -264,10 +267,10 @@ const compared = async (
 };
 
 /**
- * Imports an export on an emulator with the same account and previews it. Calls no service but the
- * emulator, and leaves nothing behind.
+ * Imports an export on an emulator with the same account and previews it. Calls only the emulator
+ * and leaves nothing behind.
  *
- * @throws CommandFailure if Pulumi cannot be had, or the import is refused
+ * @throws CommandFailure if Pulumi is unavailable or the import is refused
  */
 export const prove = async (options: ProofOptions): Promise<Proof> => {
   const { progress, signal, files, stack, settings } = options;

@@ -34,7 +34,7 @@ const resource = {
   name: z.string().describe("Logical name in the program"),
 };
 
-/** Shape of what came of an export on an emulator that holds the same account. */
+/** Shape of the result of an export on an emulator that holds the same account. */
 const proofSchema = z.strictObject({
   ok: z.boolean().describe("The import went through, and nothing changes after it"),
   differences: z
@@ -48,7 +48,7 @@ export const exportSchema = z.strictObject({
   project: z.string(),
   stack: z.string(),
   files: z.array(z.string()),
-  kept: z.array(z.string()).describe("Files that hold what you have set, and were left"),
+  kept: z.array(z.string()).describe("Files that hold what you have set and were left unchanged"),
   resources: z.array(z.strictObject(resource)).describe("What the program declares"),
   lookedUp: z.array(z.strictObject(resource)).describe("What it only refers to"),
   managed: z
@@ -58,7 +58,7 @@ export const exportSchema = z.strictObject({
         mark: z.string().describe("Project, stack and logical name of who manages it"),
       }),
     )
-    .describe("What of the resources a stack manages; not in import.json"),
+    .describe("Resources that a stack manages; not in import.json"),
   skipped: z.array(z.strictObject({ kind: z.string(), id: z.string(), reason: z.string() })),
   secrets: z
     .array(
@@ -99,15 +99,18 @@ export interface ExportResult {
   readonly possible: readonly PossibleSecret[];
   /** Sentences about what could not be read. */
   readonly notes: readonly string[];
-  /** The import file of everything that the program declares, also of what stays another stack's for now. */
+  /**
+   * The import file of everything that the program declares, including what another stack still
+   * manages.
+   */
   readonly wholeImport: string;
   /** Text of each file of the export, as it was generated. */
   readonly texts: ReadonlyMap<string, string>;
-  /** Names of those that were there already and stay as they are. */
+  /** Names of files that already existed and stay unchanged. */
   readonly kept: readonly string[];
 }
 
-/** A name that Pulumi takes for a project. */
+/** A text as a name that Pulumi accepts for a project. */
 const projectName = (text: string): string =>
   text
     .replaceAll(/[^\w.-]+/g, "-")
@@ -115,10 +118,10 @@ const projectName = (text: string): string =>
     .slice(0, 100) || "conversation-account";
 
 /**
- * Reads an account and writes it as a project of Pulumi. Makes list calls only, and writes nothing but
- * the files of the folder.
+ * Reads an account and writes it as a Pulumi project. Makes list calls only, and writes only the
+ * files of the folder.
  *
- * @throws CommandFailure if the folder may not be written, or a filter means nothing;
+ * @throws CommandFailure if the folder may not be written, or a filter matches nothing;
  *   ConversationError if the account cannot be read
  */
 export const runExport = async (options: ExportOptions): Promise<ExportResult> => {
@@ -208,7 +211,7 @@ const countTable = ({ plan }: ExportResult): readonly string[] => {
     : textTable(["kind", "declared", "looked up"], rows);
 };
 
-/** The README names all. */
+/** The README names all of them. */
 const mostSkipped = 20;
 
 const skippedLines = ({ plan: { skipped }, folder }: ExportResult): readonly string[] => [
@@ -261,7 +264,7 @@ const proofLines = (proof: Proof | undefined): readonly string[] => {
   ];
 };
 
-/** What an export did, for people, within 80 columns. */
+/** A report of an export, for people, within 80 columns. */
 export const exportReport = (result: ExportResult, proof?: Proof): string => {
   const { notes, kept, texts, folder } = result;
   const lines = [
@@ -279,7 +282,7 @@ export const exportReport = (result: ExportResult, proof?: Proof): string => {
   return `${lines.join("\n")}\n`;
 };
 
-/** Writes an export and, if that is wanted, proves on an emulator that importing it changes nothing. */
+/** Writes an export and, on request, proves on an emulator that importing it changes nothing. */
 export const exportAndProve = async ({
   prove: isProved,
   ...options

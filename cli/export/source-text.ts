@@ -15,7 +15,7 @@ export type Expression =
 
 export type Member = readonly [name: string, value: Expression];
 
-/** What stands in the place of what a program does not write as it is. */
+/** Replacements for values that a program does not write literally. */
 interface Substitutes {
   /** The variable of a resource, or its id in quotes. */
   reference(to: Definition, id: string): Expression;
@@ -107,7 +107,7 @@ export interface PossibleSecret {
   readonly path: string;
 }
 
-/** Gives each secret of a program a key of its own. */
+/** Gives each secret of a program its own key. */
 export const secretKeys = () => {
   const secrets: ProgramSecret[] = [];
   const taken = new Set<string>();
@@ -139,8 +139,8 @@ const optionalSecrets = ({ fields }: Definition): readonly string[] =>
   );
 
 /**
- * Secrets that objects may have though nothing shows it: if the service leaves out one that must be
- * there, it may well leave out others.
+ * Secrets that objects may have although nothing shows it: a service that leaves out a required one
+ * may leave out others.
  */
 export const possibleSecrets = (
   declared: readonly PlannedResource[],
@@ -166,8 +166,8 @@ const escaped = (character: string): string =>
     .join("");
 
 /**
- * A text in quotes: double ones, unless single ones need fewer escapes. What cannot be seen, or would
- * change how the source is shown, is written as an escape.
+ * A text in quotes: double ones, unless single ones need fewer escapes. Characters that are
+ * invisible or would change how the source is shown are escaped.
  */
 export const quotedText = (text: string): string => {
   const doubles = text.split('"').length;
@@ -191,7 +191,7 @@ const literalText = (value: string | number | boolean | null): string => {
 
 const isFlat = ({ type }: Expression): boolean => type === "literal" || type === "code";
 
-/** How an expression looks on one line; undefined if it always takes several. */
+/** An expression on one line; undefined if it always takes several. */
 const flat = (expression: Expression): string | undefined => {
   switch (expression.type) {
     case "literal":
@@ -262,9 +262,9 @@ const objectText = (members: readonly Member[], indent: string): string => {
 /**
  * The source of an expression as common formatters write it.
  *
- * @param indent of the line that it begins in
+ * @param indent of the line that it begins on
  * @param column where it begins
- * @param after columns that must be left behind it
+ * @param after columns that must stay free behind it
  */
 const expressionText = (
   expression: Expression,
@@ -292,7 +292,9 @@ export const callMember = (name: string, call: string, argument: string): string
   return `${step}${name}:\n${fits(below) ? below : broken}`;
 };
 
-/** A declaration such as `const x = new Channel("x", { … });`, in the form that its length asks for. */
+/**
+ * A declaration such as `const x = new Channel("x", { … });`, in the form that its length requires.
+ */
 export const declarationText = (
   head: string,
   args: readonly string[],
@@ -308,7 +310,7 @@ export const declarationText = (
   return `${head}(\n${lines.join("\n")}\n);`;
 };
 
-/** An import of some names, in the order of the alphabet. */
+/** An import of some names, in alphabetical order. */
 export const importText = (names: readonly string[], from: string): string => {
   const sorted = names.toSorted((a, b) => (a < b ? -1 : 1));
   const line = `import { ${sorted.join(", ")} } from ${quotedText(from)};`;

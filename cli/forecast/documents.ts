@@ -14,7 +14,7 @@ const errorSchema = z.object({
   diagnostics: z.array(z.object({ message: z.string(), severity: z.string() })),
 });
 
-/** One of Pulumi's two documents, by what is in it; undefined for anything else. */
+/** One of Pulumi's two documents, recognized by its content; undefined for anything else. */
 const documentIn = (text: string): Documents | undefined => {
   const preview = previewIn(text);
   if (preview) return { preview };
@@ -24,7 +24,7 @@ const documentIn = (text: string): Documents | undefined => {
 
 const projectIsMissing = /no Pulumi\.yaml/;
 
-/** What a preview that failed says was wrong, without colours; empty if it says nothing. */
+/** The errors that a failed preview reports, without colors; empty if it reports none. */
 const errorsIn = (text: string): readonly string[] =>
   (errorSchema.safeParse(printedJson(text)).data?.diagnostics ?? [])
     .filter(({ severity }) => severity === "error")
@@ -35,17 +35,18 @@ const adviceFor = (said: string): string =>
     ? `${stackAdvice(said)} forecast also takes saved documents, with --from.`
     : stackAdvice(said);
 
-/** What Pulumi said of its failure, and what may help. */
+/** What Pulumi said about its failure, and what may help. */
 const failed = (shown: string, stdout: string, lastLines: readonly string[]): CommandFailure => {
   const errors = errorsIn(stdout);
   const lines = errors.length > 0 ? errors : lastLines.filter((line) => line.trim() !== "");
   const said = lines.join("\n");
-  // What a preview reports comes from the program; all else is about project, stack or backend.
+  // Errors that a preview reports come from the program; all others are about project, stack or
+  // backend.
   const advice = errors.length > 0 ? "Correct that first, and try again." : adviceFor(said);
   return new CommandFailure(`${shown} failed. Pulumi says:\n${said}\n${advice}`);
 };
 
-/** Where Pulumi is run; without a stack on the selected one. */
+/** Where Pulumi runs; without a stack, on the selected one. */
 interface RunPlace {
   readonly folder: string;
   readonly env: NodeJS.ProcessEnv;
@@ -79,9 +80,9 @@ const printed = async (
 };
 
 /**
- * Has Pulumi make a preview of the project in a folder, and export the state of its stack.
+ * Lets Pulumi preview the project in a folder and export the state of its stack.
  *
- * @param signal ends Pulumi, which leaves no lock
+ * @param signal ends Pulumi without leaving a lock
  */
 export const currentDocuments = async (
   operation: ForecastOperation,

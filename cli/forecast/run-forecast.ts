@@ -36,13 +36,13 @@ import {
 import { currentDocuments, savedDocuments } from "./documents.js";
 import type { printedForecastSchema } from "./printed-forecast.js";
 
-/** What a run may cost. */
+/** Limits for the cost of a run. */
 interface Budget {
   readonly maxMinutes?: number;
   readonly maxCalls?: number;
 }
 
-/** What the command line says of a forecast. */
+/** What the command line says about a forecast. */
 export interface ForecastOptions extends ConditionOptions, Budget {
   readonly operation: ForecastOperation;
   readonly stack?: string;
@@ -52,10 +52,10 @@ export interface ForecastOptions extends ConditionOptions, Budget {
   readonly signal?: AbortSignal;
 }
 
-/** Exit code of a run that would go beyond its budget. */
+/** Exit code if a run would exceed its budget. */
 const overBudgetCode = 3;
 
-/** By how much a run goes beyond what it may cost, a sentence for each limit; empty if it does not. */
+/** By how much a run exceeds its budget, a sentence for each limit; empty if it does not. */
 const overBudget = (
   { operation, totalSeconds, totalCalls }: Forecast,
   { maxMinutes = Number.POSITIVE_INFINITY, maxCalls = Number.POSITIVE_INFINITY }: Budget,
@@ -74,7 +74,7 @@ const overBudget = (
   return over;
 };
 
-/** Settings of the stack count where the stack is there; files may come from elsewhere. */
+/** The stack's settings apply if the stack exists; files may come from elsewhere. */
 const readInputs = async (
   { operation, from, stack, signal }: ForecastOptions,
   folder: string,
@@ -88,8 +88,8 @@ const readInputs = async (
 };
 
 /**
- * What of a stack is at another service than its settings name, a sentence for each profile. Without
- * settings, or a service that answers, nothing: a forecast needs neither.
+ * Objects of a stack that are at another service than its settings name, a sentence for each
+ * profile. Empty without settings or a service that answers: a forecast needs neither.
  */
 const elsewhere = async (
   { from, signal }: ForecastOptions,
@@ -112,7 +112,7 @@ const elsewhere = async (
   return found.flatMap((look) => (look.status === "fulfilled" ? look.value : []));
 };
 
-/** What a run deletes, by its documents. */
+/** What a run deletes, according to its documents. */
 const plannedChanges = (
   operation: ForecastOperation,
   { preview, state }: Documents,
@@ -122,8 +122,8 @@ const plannedChanges = (
 };
 
 /**
- * Looks at who still uses what a run deletes, or says why that could not be seen. The service is asked, by
- * lists, only if something is deleted; documents from elsewhere are no reason to ask it.
+ * Finds who still uses what a run deletes, or says why that could not be seen. It calls the service
+ * (lists only) only if something is deleted, and never for documents from elsewhere.
  */
 const blockedDeletions = async (
   { operation, from, stack: name, signal }: ForecastOptions,
@@ -151,7 +151,8 @@ const blockedDeletions = async (
 };
 
 /**
- * Makes the forecast. The exit code is 4 if the service will refuse a deletion, else 3 beyond the budget.
+ * Makes the forecast. The exit code is 4 if the service will refuse a deletion, else 3 if the
+ * budget is exceeded.
  *
  * @throws CommandFailure if there is no project, no stack, no preview that works, or no such file
  */

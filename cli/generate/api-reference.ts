@@ -3,13 +3,13 @@ import { dirname, join } from "node:path";
 import ts from "typescript";
 import { z } from "zod";
 
-/** A text for a cell of a table: a bar would end the cell, and a line end the row. */
+/** A text for a table cell: a bar would end the cell, a line break the row. */
 export const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll(/\s+/g, " ");
 
-/** A link is the name that it leads to. */
+/** Replaces each link by the name that it leads to. */
 const withoutLinks = (text: string): string => text.replaceAll(/\{@link ([^}\s]+)\s*\}/g, "`$1`");
 
-/** What a doc comment says, without its tags. */
+/** The text of a doc comment, without its tags. */
 const commentOf = (node: ts.Node): string =>
   withoutLinks(
     ts
@@ -18,14 +18,14 @@ const commentOf = (node: ts.Node): string =>
       .join(" "),
   ).trim();
 
-/** What the tags of one name say, such as `example`. */
+/** The texts of the tags of one name, such as `example`. */
 const tagsOf = (node: ts.Node, tag: string): readonly string[] =>
   ts
     .getJSDocTags(node)
     .filter(({ tagName }) => tagName.text === tag)
     .map(({ comment }) => withoutLinks(ts.getTextOfJSDocComment(comment) ?? ""));
 
-/** What an entry point of the package exports, with the place of its declaration. */
+/** An export of an entry point of the package, with the place of its declaration. */
 interface ExportedDeclaration {
   readonly name: string;
   readonly node: ts.Statement;
@@ -51,7 +51,7 @@ const isExported = (statement: ts.Statement): boolean =>
   ts.canHaveModifiers(statement) &&
   (ts.getModifiers(statement) ?? []).some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword);
 
-/** The names that a statement takes from another module; undefined if it takes all. */
+/** The names that a statement re-exports from another module; undefined if it takes all. */
 const takenBy = ({ exportClause }: ts.ExportDeclaration): Names | undefined =>
   exportClause && ts.isNamedExports(exportClause)
     ? exportClause.elements.map(({ name, propertyName }) => [
@@ -61,8 +61,8 @@ const takenBy = ({ exportClause }: ts.ExportDeclaration): Names | undefined =>
     : undefined;
 
 /**
- * Everything that a declaration file exports, in its own order, wherever in the package it is declared.
- * What comes from another package is left out.
+ * Everything that a declaration file exports, in its own order, from anywhere in the package.
+ * Exports of other packages are left out.
  *
  * @param file a `.d.ts` of the build
  */
@@ -96,7 +96,7 @@ const format =
   ts.NodeBuilderFlags.InTypeAlias |
   ts.NodeBuilderFlags.MultilineObjectLiterals;
 
-/** Each takes over what the one before it has read. */
+/** Each program reuses what the one before it has read. */
 const programs = new Map<string, ts.Program>();
 
 const programOf = (file: string): ts.Program => {
@@ -112,21 +112,24 @@ const programOf = (file: string): ts.Program => {
   return program;
 };
 
-/** What may be left out may be undefined as well: once is enough. Its type may end lines below its name. */
+/**
+ * An optional member may also be undefined: saying so once is enough. Its type may end lines below
+ * its name.
+ */
 const optionalUndefined = /(\?: .*|^ *\}.*) \| undefined;/gm;
 
-/** A long list of words, one in each line. */
+/** A long list of words, one per line. */
 const inLines = (count: number, text: string): string => {
   const words = text.split(" | ");
   return words.length === count ? ["", ...words].join("\n    | ") : text;
 };
 
 /**
- * A type as its user would write it out: what is made from a value (`z.input<typeof …>`, `keyof typeof …`)
- * member by member.
+ * A type as its user would write it out: one derived from a value (`z.input<typeof …>`, `keyof
+ * typeof …`) is written member by member.
  *
  * @param file a `.d.ts` that declares it
- * @throws Error if it does not
+ * @throws Error if the file does not declare it
  */
 const spelledType = (file: string, name: string): string => {
   const program = programOf(file);
@@ -160,7 +163,7 @@ const manifestSchema = z.object({
   exports: z.record(z.string(), z.union([z.string(), z.object({ types: z.string() })])),
 });
 
-/** The signs of a tag would be taken for one. */
+/** Angle brackets would be taken for a tag. */
 const textCell = (text: string): string => cell(text).replaceAll("<", "&lt;").trim();
 
 const code = (text: string): string => `\`${cell(text)}\``;
@@ -184,10 +187,10 @@ const isPublic = (member: ts.ClassElement | ts.TypeElement): boolean => {
   );
 };
 
-/** What may be left out may be undefined as well: that it says so once is enough. */
+/** An optional member may also be undefined: saying so once is enough. */
 const orLeftOut = /(\?: [^;,()\n]*?) \| undefined(?=[;,)\n]|$)/g;
 
-/** How a member is written, without words that say nothing to its user. */
+/** The source of a member, without words that mean nothing to its user. */
 const shapeOf = (member: ts.Node, source: ts.SourceFile): string => {
   const shape = member
     .getText(source)
@@ -213,7 +216,7 @@ const meaningOf = (member: ts.Node): string =>
     ...tagsOf(member, "throws").map((one) => `Fails: ${one}`),
   ].join(" ");
 
-/** A value of many members, by their names. */
+/** A value with many members, shortened to their names. */
 const shortened = (node: ts.Statement, text: string): string => {
   if (!ts.isVariableStatement(node) || text.split("\n").length < 40) return text;
   const type = node.declarationList.declarations[0]?.type;
@@ -252,7 +255,7 @@ const section = (declared: ExportedDeclaration): string => {
 };
 
 /**
- * The sections of some exports of an entry point, in this order.
+ * The sections for some exports of an entry point, in this order.
  *
  * @param declarations a `.d.ts` of the build
  * @throws Error if it lacks one of them

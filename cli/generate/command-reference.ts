@@ -34,13 +34,13 @@ const intro = `# The command line
 
 <!-- Generated from the commands by \`npm run build\`; do not edit. -->
 
-Every command is run as \`npx pulumi-conversation <command>\`, or by its name where \`node_modules/.bin\` is on PATH. What holds for all:
+Every command is run as \`npx pulumi-conversation <command>\`, or by its name if \`node_modules/.bin\` is on PATH. For all commands:
 
 - \`--json\` prints one JSON document on standard output, and nothing else goes there. Progress and notes go to standard error.
   Its members and its schema stand with the command; \`?\` behind a name says that the member may be left out. There are no others; later releases may add some.
 - Exit codes: 0 done, 1 failed, 2 wrong command line; what other codes mean stands with the command.
 - Nothing is written to the service or to a state without an option that says so, such as \`--apply\` or \`--delete\`.
-- Colours only on a terminal; \`NO_COLOR\` turns them off, \`FORCE_COLOR\` on. Tables keep to 80 columns.
+- Colors only on a terminal; \`NO_COLOR\` turns them off, \`FORCE_COLOR\` on. Tables keep to 80 columns.
 - \`pulumi-conversation completion bash\` prints a script that completes commands and options; also for zsh and fish.
 `;
 

@@ -37,7 +37,7 @@ const isErased = (names: string): boolean => {
   return single?.every((name) => name === "" || name.startsWith("type ")) ?? false;
 };
 
-/** What a source loads when it runs, not what it takes types from. */
+/** The modules that a source loads when it runs, without type imports. */
 const loadedBy = (text: string): readonly string[] => [
   ...[...text.matchAll(/^(?:import|export) (?!type\b)([^;"]*?)from "([^"]+)"/gm)]
     .filter(([, names = ""]) => !isErased(names))
@@ -46,8 +46,9 @@ const loadedBy = (text: string): readonly string[] => [
 ];
 
 /**
- * Which part of the product loads code of which others: each folder of the provider is a part, so is
- * each folder of an entry point, and each folder at the top. Imports of types alone do not count.
+ * Which part of the product loads code of which others: each folder of the provider is a part, and
+ * so is each folder of an entry point and each top-level folder. Imports of types alone do not
+ * count.
  *
  * @param root folder of the package, with its sources
  * @throws Error if a folder cannot be read
@@ -82,7 +83,7 @@ const reaches = (imports: Imports, from: string, to: string): boolean => {
   return seen.has(to);
 };
 
-/** One after the other is left out, so that of two which follow from each other one stays. */
+/** Removes them one at a time, so that one of two that follow from each other stays. */
 const withoutWhatFollows = (imports: Imports): Imports => {
   const left = new Map([...imports].map(([from, targets]) => [from, new Set(targets)]));
   for (const from of [...left.keys()].toSorted())
@@ -110,7 +111,7 @@ export const architecturePicture = (imports: Imports): string => {
 
 const edge = 28;
 const box = { width: 390, head: 34, row: 22, foot: 8, gap: 26 };
-/** Each box stands so far to the right of the one before: lines go down between their left edges. */
+/** Offset of each box to the right of the one before: lines go down between their left edges. */
 const stepRight = 88;
 const top = 92;
 
@@ -168,7 +169,7 @@ const boxSvg = (at: Placed, place: number): string => {
   ].join("\n");
 };
 
-/** From the row of a reference to the left, and up to what it refers to. */
+/** Lines from the row of a reference to the left and up to its target. */
 const linesOf = (boxes: readonly Placed[]): readonly string[] =>
   boxes.flatMap((target) => {
     const users = boxes.flatMap((user) =>
@@ -187,7 +188,7 @@ const linesOf = (boxes: readonly Placed[]): readonly string[] =>
     });
   });
 
-/** Which kind refers to which, by which property, as an SVG document for light and dark pages. */
+/** An SVG document, for light and dark pages, of which kind refers to which by which property. */
 export const accountPicture = (resources: readonly Definition[]): string => {
   const boxes = placed(resources);
   const last = boxes.at(-1);

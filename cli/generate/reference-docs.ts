@@ -76,7 +76,7 @@ const deletionOf = (definition: Definition, resources: readonly Definition[]): s
 
 const automaticNames = [
   "A `name` that is left out is made from the logical name and a suffix that is the same in every run for this project, stack, kind,",
-  "the types of the parents, and logical name. A name once made stays, also where the resource is renamed or moved with `aliases`.",
+  "the types of the parents, and logical name. A name once made stays, even if the resource is renamed or moved with `aliases`.",
 ].join(" ");
 
 const ownership = [
@@ -84,11 +84,11 @@ const ownership = [
   [
     "Every stack has one more resource, `Ownership`, registered by itself. It stands for no object of the service and makes no calls:",
     "it is a random id in the state, from which the owner marks of the stack's objects are made, so that two states with the same",
-    "project and stack name never take each other's objects for their own. It is made before everything else, once, also where",
+    "project and stack name never take each other's objects for their own. It is made before everything else, once, even if",
     "component libraries bring copies of this package of their own, and removed last.",
   ].join(" "),
   [
-    "`pulumi destroy` removes it, too, and the next `up` makes another one. Where it alone is taken out of the state, that `up` puts the new",
+    "`pulumi destroy` removes it, too, and the next `up` makes another one. If it alone is taken out of the state, that `up` puts the new",
     "mark on all objects that are still in the state; what an earlier run left behind is taken for another state's from then on.",
   ].join(" "),
   [
@@ -121,7 +121,7 @@ const argumentTable = (): string =>
     ),
   ].join("\n");
 
-/** What Pulumi does with a resource, and what that asks of the service. */
+/** What Pulumi does with a resource, and the calls that this takes. */
 const operations: readonly (readonly [string, StepAction])[] = [
   ["make", "create"],
   ["take over (`adopt`)", "adopt"],
@@ -156,7 +156,7 @@ export const resourceReference = (
     "<!-- Generated from provider/resources by `npm run generate`. Change the definitions, not this file. -->",
     "# Resources",
     "![Which kind refers to which, by which property](account.svg)",
-    "Required means required inside its parent, where the parent is there. The source says how certain a property is: stated in the specification, seen in a public reference of a service of this shape, or assumed.",
+    "Required means required inside its parent, if the parent is given. The source says how certain a property is: stated in the specification, seen in a public reference of a service of this shape, or assumed.",
     automaticNames,
     scopeWords,
     "## Every resource also takes",
@@ -197,7 +197,10 @@ export const settingsTable = (): string =>
     "",
   ].join("\n");
 
-/** What is no object of the service, but is declared like one, with the interfaces that its arguments are made of. */
+/**
+ * Components, which are declared like objects but are none of the service, with the interfaces of
+ * their arguments.
+ */
 const components: readonly (readonly string[])[] = [
   ["ConversationAccount", "ConversationAccountArgs", "PartyArgs", "BotArgs"],
   ["ConversationSmokeTest", "ConversationSmokeTestArgs", "SmokeTestProbeArgs"],

@@ -20,7 +20,7 @@ const sources: Readonly<Record<Basis, string>> = {
 
 export const sourceOf = (basis: Basis): string => sources[basis];
 
-/** Where the values come from that a program only reads. */
+/** The source of values that a program only reads. */
 export const answeredByService =
   "Set by the service; right after a creation or an update the time of its answer.";
 
@@ -37,7 +37,7 @@ const span = (least: number | undefined, most: number | undefined, unit: string)
   ];
 };
 
-/** What numbers are allowed. Unlike a number of items, a least one of 0 or 1 is a limit of its own. */
+/** The allowed numbers. Unlike for a number of items, a minimum of 0 or 1 is a real limit. */
 const rangeOf = ({ integer, min, max }: NumberField): string[] => {
   const least = min === undefined ? [] : [`at least ${shown(min)}`];
   const most = max === undefined ? [] : [`at most ${shown(max)}`];
@@ -112,7 +112,7 @@ const isSame = (a: ObjectField, b: ObjectField): boolean =>
   JSON.stringify(keysOf(a)) === JSON.stringify(keysOf(b));
 const keysOf = (field: ObjectField): string[] => Object.keys(field.fields);
 
-/** Every nested object of a kind, inner ones first, each under a name of its own. */
+/** Every nested object of a kind, inner ones first, each under its own name. */
 const nestedTypes = (definition: Definition): readonly NestedType[] => {
   const types: NestedType[] = [];
   const add = (field: ObjectField, name: string, parent: string): void => {
@@ -172,7 +172,7 @@ const inputType = (field: Field, types: readonly NestedType[]): string => {
   }
 };
 
-/** Type of a value as it stands in the outputs. */
+/** Type of a value in the outputs. */
 const outputType = (field: Field, types: readonly NestedType[]): string => {
   switch (field.type) {
     case "text":
@@ -203,7 +203,10 @@ const comment = (lines: readonly string[], indent: string): string => {
 const docOf = (field: Field, indent: string): string =>
   comment([[field.doc, ...factsOf(field), `Source: ${sourceOf(field.basis)}.`].join(" ")], indent);
 
-/** Whether a program must give the member. A name may always be left out, as may what follows from another member. */
+/**
+ * Whether a program must give the member. It may always leave out a name, or a member implied by
+ * another one.
+ */
 export const mustGive = (name: string, field: Field, rule: MemberRule | undefined): boolean =>
   field.required === true &&
   !isAutomatic(field) &&
@@ -253,7 +256,7 @@ const ruleType = (shape: Members, types: readonly NestedType[]): string => {
 const union = (members: readonly string[]): string =>
   `(\n${members.map((each) => `  | {${each}    }\n`).join("")})`;
 
-/** The members that a rule speaks of are declared by its union alone. */
+/** Members without those of a rule, which only its union declares. */
 const withoutRuled = ({ fields, rule }: Members): Members => {
   if (!rule || !("exactlyOne" in rule)) return { fields, ...(rule ? { rule } : {}) };
   const ruled = new Set([rule.discriminator, ...Object.values(rule.exactlyOne)]);
@@ -274,7 +277,7 @@ interface ResourceArgument {
   readonly doc: readonly string[];
 }
 
-/** What every resource takes besides the fields of its kind. */
+/** The arguments that every resource takes besides the fields of its kind. */
 export const resourceArguments: readonly ResourceArgument[] = [
   {
     name: "adopt",
@@ -302,7 +305,7 @@ export const resourceArguments: readonly ResourceArgument[] = [
     type: "boolean",
     shown: "true or false",
     doc: [
-      "An update or adoption may erase members that the program does not declare and that the service hides (masked or left-out secrets), where it is not known that this tenant's PUT keeps them.",
+      "An update or adoption may erase members that the program does not declare and that the service hides (masked or left-out secrets), unless it is known that this tenant's PUT keeps them.",
       "Without it the run refuses and names them. Default: `false`.",
     ],
   },
@@ -354,7 +357,7 @@ const outputs = (definition: Definition, types: readonly NestedType[]): string =
     })
     .join("\n");
 
-/** The member that people know an object by. */
+/** The natural key of a kind. */
 const knownBy = ({ kind, fields }: Definition): string => {
   const found = Object.entries(fields).find(([, field]) => "names" in field && field.names);
   if (!found) throw new Error(`${kind} has no field that names its objects`);

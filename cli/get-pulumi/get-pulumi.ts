@@ -23,7 +23,7 @@ import {
 import { CommandFailure, messageOf } from "../command.js";
 import type { Progress, ProgressStep } from "../terminal/progress.js";
 
-/** The release that is fetched where none is found, and what it takes to build it from its Go modules. */
+/** The release that is fetched if none is found, and what building it from its Go modules takes. */
 export const release = {
   version: "3.259.0",
   installer: "https://get.pulumi.com/install.sh",
@@ -54,10 +54,10 @@ export const release = {
 
 type GoProgram = (typeof release.programs)[number];
 
-/** What a way of getting the CLI may use. */
+/** The means that a way of getting the CLI may use. */
 interface FetchOptions {
   readonly progress: Progress;
-  /** Aborting ends what is under way. */
+  /** Aborting ends the work under way. */
   readonly signal: AbortSignal | undefined;
   readonly env: NodeJS.ProcessEnv;
 }
@@ -65,10 +65,10 @@ interface FetchOptions {
 const LONGEST_INSTALLATION_MS = 600_000;
 
 /**
- * Installs Pulumi's own release into a folder, with the installer that the Automation API carries.
- * In a process of its own, so that it can be ended at any time.
+ * Installs Pulumi's own release into a folder, with the installer of the Automation API. It runs in
+ * its own process, so that it can be ended at any time.
  *
- * @returns why it did not work; undefined: it did
+ * @returns why it did not work; undefined if it did
  */
 const installOfficially = async (
   root: string,
@@ -93,7 +93,7 @@ const installOfficially = async (
 };
 
 const LONGEST_BUILD_MS = 1_800_000;
-/** Where Go's own instructions put it, for a PATH that lacks it. */
+/** Where Go's installation instructions put it, for a PATH that lacks it. */
 const USUAL_FOLDER = "/usr/local/go/bin";
 
 /** Go removes its working files when interrupted. */
@@ -114,7 +114,7 @@ const findGo = async (env: NodeJS.ProcessEnv): Promise<{ go: string } | { missin
 /** A line that names a package, as `go build -v` and `go list` print it. */
 const isPackage = (line: string): boolean => /^[\w.-]+(\/[\w.~-]+)*$/.test(line);
 
-/** Counts what Go says it does, so that a long build is seen to move. */
+/** Counts Go's progress lines, so that a long build visibly advances. */
 const follow = (step: ProgressStep, toCompile = 0): ((line: string) => void) => {
   const counts = { downloaded: 0, compiled: 0 };
   return (line) => {
@@ -129,8 +129,8 @@ const follow = (step: ProgressStep, toCompile = 0): ((line: string) => void) => 
 };
 
 /**
- * What Go runs with: its caches lie in the build's own folder and go with it. The user's own are left
- * alone, and none is left behind by somebody who never uses Go.
+ * The environment of Go: its caches lie in the build's folder and are removed with it. The user's
+ * own caches stay untouched, and a user without Go is left with none.
  */
 export const goEnvironment = (folder: string, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
   ...env,
@@ -140,11 +140,11 @@ export const goEnvironment = (folder: string, env: NodeJS.ProcessEnv): NodeJS.Pr
   GOPATH: join(folder, "go"),
   GOMODCACHE: join(folder, "go", "modules"),
   GOCACHE: join(folder, "go", "cache"),
-  // Folders of modules are read-only otherwise, and only root could remove them.
+  // Otherwise module folders are read-only, and only root could remove them.
   GOFLAGS: "-buildvcs=false -modcacherw",
 });
 
-/** Builds one program in a module of its own; Go's checksum database vouches for what it downloads. */
+/** Builds one program in its own module; Go's checksum database vouches for the downloads. */
 const build = async (
   go: string,
   program: GoProgram,
@@ -182,7 +182,7 @@ const build = async (
 /**
  * Builds the CLI and the language host from their published Go modules into a folder.
  *
- * @returns why it did not work; undefined: it did
+ * @returns why it did not work; undefined if it did
  */
 const buildFromGoModules = async (
   root: string,
@@ -210,14 +210,14 @@ const buildFromGoModules = async (
 /** Where this package keeps Pulumi CLIs that it fetched, one folder per version. */
 const pulumiFolder = "pulumi";
 
-/** The `pulumi` that this package fetched earlier; undefined if it never did. */
+/** The `pulumi` that this package fetched earlier; undefined if none. */
 export const cachedPulumi = (env: NodeJS.ProcessEnv): string | undefined => {
   const cache = cacheFolder(env);
   if (!isOwnFolder(cache)) return undefined;
   return findProgram("pulumi", join(cache, pulumiFolder, release.version, "bin"));
 };
 
-/** What a person can do where there is no `pulumi` on PATH. */
+/** What a person can do if there is no `pulumi` on PATH. */
 export const missingPulumiAdvice = (env: NodeJS.ProcessEnv): string => {
   const cached = cachedPulumi(env);
   return cached
@@ -227,7 +227,7 @@ export const missingPulumiAdvice = (env: NodeJS.ProcessEnv): string => {
 
 interface EnsureOptions {
   readonly progress: Progress;
-  /** Aborting ends what is under way and leaves nothing half-made. */
+  /** Aborting ends the work under way and leaves nothing half-made. */
   readonly signal?: AbortSignal | undefined;
   /** Default: the environment of this process. */
   readonly env?: NodeJS.ProcessEnv;
@@ -235,7 +235,7 @@ interface EnsureOptions {
   readonly ways?: readonly Way[];
 }
 
-/** A way to put a CLI into the folder `bin` below `root`; gives the reason where it did not work. */
+/** A way to put a CLI into the folder `bin` below `root`; returns the reason if it did not work. */
 export interface Way {
   readonly origin: PulumiCli["origin"];
   readonly get: (root: string, options: FetchOptions) => Promise<string | undefined>;
@@ -261,7 +261,7 @@ const addProviderScript = (bin: string): void => {
 const giveUp = (tried: readonly string[]): CommandFailure =>
   new CommandFailure(
     [
-      `Looking for the Pulumi CLI (${LEAST_PULUMI} or newer): none could be had.`,
+      `Looking for the Pulumi CLI (${LEAST_PULUMI} or newer): none could be obtained.`,
       ...tried.map((line) => `  - ${line}`),
       "Do one of these, then try again:",
       "  - install it: https://www.pulumi.com/docs/install/ (its folder must be on PATH);",
@@ -293,7 +293,7 @@ const lockCache = async (
   return attempt.release;
 };
 
-/** Tries every way in a folder beside the cache's, which gets its name only when it is complete. */
+/** Tries every way in a folder beside the cache's, which is renamed to it only when complete. */
 const fill = async (
   cached: string,
   options: Required<EnsureOptions>,
@@ -331,7 +331,7 @@ const cachedCli = async (cached: string, { env, signal }: Required<EnsureOptions
   return "cli" in inspected ? inspected.cli : undefined;
 };
 
-/** @throws CommandFailure if nothing that is there may be run, and nothing be put there */
+/** @throws CommandFailure if the cache holds nothing that may be run and cannot be filled */
 const cacheToFill = (env: NodeJS.ProcessEnv, tried: readonly string[]): string => {
   try {
     return ownCacheFolder(env);
@@ -341,10 +341,10 @@ const cacheToFill = (env: NodeJS.ProcessEnv, tried: readonly string[]): string =
 };
 
 /**
- * Gives a Pulumi CLI that can run this package's programs: the one on PATH if it is new enough,
+ * Returns a Pulumi CLI that can run this package's programs: the one on PATH if it is new enough,
  * else the one in the user's cache, which the official installer or a build from Go modules fills.
  *
- * @throws CommandFailure that names every way tried and what the person can do.
+ * @throws CommandFailure that names every way tried and what the person can do
  */
 export const ensurePulumi = async (given: EnsureOptions): Promise<PulumiCli> => {
   const options = { signal: undefined, env: process.env, ways: usualWays, ...given };

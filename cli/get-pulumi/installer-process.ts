@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { PulumiCommand } from "@pulumi/pulumi/automation/cmd.js";
 import { release } from "./get-pulumi.js";
 
-/** How long the installer's address may take to answer. */
+/** Time limit for an answer of the installer's address. */
 const PROBE_MS = 10_000;
 
 /** `semver` in the copy that the Automation API itself uses. */

@@ -47,7 +47,9 @@ export const handOver = async (entries: readonly ImportEntry[]) => {
   };
 };
 
-/** Gets the entries that a command has handed over. @throws CommandFailure if they cannot be had */
+/**
+ * Gets the entries that a command has handed over. @throws CommandFailure if they are not available
+ */
 const handedOver = async (url: string): Promise<readonly ImportEntry[]> => {
   const answer: unknown = await fetch(url).then(
     (response) => response.json(),
@@ -58,10 +60,10 @@ const handedOver = async (url: string): Promise<readonly ImportEntry[]> => {
   throw new CommandFailure("The command that started this import has ended. Start it again.");
 };
 
-/* The SDK's protocol files come with the SDK of the project and have types of their own releases, so what is
-   used of them is looked up by name here, and nowhere else. */
+/* The protocol files come with the SDK of the project, in the types of its release, so the parts in
+ * use are looked up by name here and nowhere else. */
 
-/** Gives the entries for the arguments that Pulumi passes on. */
+/** Returns the entries for the arguments that Pulumi passes on. */
 type Convert = (args: readonly string[]) => Promise<readonly ImportEntry[]>;
 
 const unknownStatus = 2;
@@ -128,13 +130,13 @@ const serviceOf = (load: (path: string) => unknown, convert: Convert) => {
   };
 };
 
-/** Serves Pulumi's converter protocol. @returns its port on this machine, and its end */
+/** Serves Pulumi's converter protocol. @returns its port on this machine, and a way to end it */
 export const serveConverter = async (convert: Convert) => {
   const load = sdkRequire();
   const grpc = load("@grpc/grpc-js");
   const service = propertyOf(load("@pulumi/pulumi/proto/converter_grpc_pb.js"), "ConverterService");
   const handlers: Record<string, unknown> = serviceOf(load, convert);
-  // Later releases of the protocol ask for more, and a server must know all of it.
+  // Later releases of the protocol have more methods, and a server must implement all of them.
   for (const name of Object.keys(Object(service))) handlers[name] ??= handlers.convertProgram;
   const server = made(grpc, "Server");
   called(server, "addService", service, handlers);
@@ -165,10 +167,10 @@ const flagsIn = (args: readonly string[]): ImportFlags => {
 };
 
 /**
- * Where an import fails, Pulumi writes what it was given into the folder of the project, secrets in clear,
+ * If an import fails, Pulumi writes its entries into the folder of the project, secrets in clear,
  * unless --generate-resources names another place.
  *
- * @throws CommandFailure if secrets were asked for, and it was not
+ * @throws CommandFailure if secrets were asked for without that option
  */
 const assertNoFile = ({ withSecrets }: ImportFlags): void => {
   const words = parentPulumi()?.args;
@@ -195,8 +197,8 @@ const stackOfThisRun = async (profile: string | undefined) => {
 };
 
 /**
- * What Pulumi takes into the state: the entries of the command that started this converter, else those
- * that the arguments choose from the account.
+ * The entries that Pulumi takes into the state: those of the command that started this converter,
+ * else those that the arguments choose from the account.
  *
  * @throws CommandFailure if an object may not be taken over; ConversationError if the account
  *   cannot be read
@@ -212,7 +214,7 @@ export const convertState = async (args: readonly string[]): Promise<readonly Im
     ...account,
     ...(flags.profile ? { profile: flags.profile } : {}),
   });
-  // After the account: what a run makes or takes over in between is held by then.
+  // Read after the account: by then the states hold what a run has made or taken over in between.
   const states = await stack.readStates("all");
   return planImport(objects, { names: stack.names, states }, flags).entries;
 };

@@ -20,7 +20,7 @@ import type { importEntrySchema } from "./import-schema.js";
 /** A resource that Pulumi takes into a state, as `pulumi import --file` reads it. */
 export type ImportEntry = Printed<z.output<typeof importEntrySchema>>;
 
-/** An object, and the resource that is to stand for it. */
+/** An object, and the resource that is to represent it. */
 export interface Candidate {
   readonly object: ObjectInputs;
   /** Logical name of the resource. */
@@ -33,20 +33,20 @@ interface EntryOptions {
   readonly profile?: string;
 }
 
-/** Project, stack and a part of its own: the id of an `Ownership` that is not in a state yet. */
+/** Project, stack and a unique part: the id of an `Ownership` that is not in a state yet. */
 export const ownershipId = ({ project, stack }: StackNames, own: string): string =>
   `${project}/${stack}/${own}`;
 
 /**
- * The part of an `Ownership` that no other stack has, for one that is written to a file: the same each
- * time that a person exports an account on a machine, and another one for everybody else.
+ * The unique part of an `Ownership` that is written to a file: the same whenever a person exports
+ * an account on one machine, different for everybody else.
  */
 export const personalPart = (baseUrl: string, names: StackNames): string => {
   let user = "";
   try {
     user = userInfo().username;
   } catch {
-    // An account of the machine without a name.
+    // A user of the machine without a name.
   }
   const parts = [hostname(), user, baseUrl, names.project, names.stack];
   return hash("sha256", parts.join("\n")).slice(0, 16);
@@ -63,7 +63,9 @@ const propertiesOf = (
   record: { ...(created ? { created } : {}), ...(modified ? { modified } : {}) },
 });
 
-/** The entry of an object, secrets as the engine's own wire carries them; as undisclosed, unless they are wanted. */
+/**
+ * The entry of an object, secrets in the engine's wire format; undisclosed unless they are wanted.
+ */
 export const entryOf = (
   { object, logical }: Candidate,
   options: EntryOptions & { readonly withSecrets?: boolean },
@@ -94,7 +96,7 @@ export const inImportFile = (entries: readonly ImportEntry[]): string =>
   inertOutput(`${JSON.stringify({ resources: stateValue(entries) }, null, 2)}\n`, false);
 
 /**
- * The import file of an export: no entry where there is no object. It holds no secret: each is written as
+ * The import file of an export: without an object, no entry. It holds no secret: each is written as
  * undisclosed.
  */
 export const importFileText = (
@@ -129,7 +131,7 @@ const obstacle = (candidate: Candidate, states: StackStates): string | undefined
   const [holder] = states.holdersOf(definition.kind, id);
   if (holder) return heldIn(holder);
   const { ownership } = states.own;
-  // What this very stack made and no state holds is nobody else's.
+  // What this very stack made and no state holds belongs to nobody else.
   const isOurs =
     mark !== undefined && ownership !== undefined && mark.stack === stackMark(ownership);
   if (mark && !isOurs) return `it carries the mark of another stack: ${mark.label}`;
@@ -140,7 +142,7 @@ const obstacle = (candidate: Candidate, states: StackStates): string | undefined
   return problem === undefined ? undefined : `no program can declare it as it is: ${problem}`;
 };
 
-/** What may be taken over and what may not. */
+/** The candidates that may be taken over and those that may not. */
 export const divided = (
   candidates: readonly Candidate[],
   states: StackStates,
@@ -160,9 +162,9 @@ export const divided = (
 const mostShown = 20;
 
 /**
- * What is refused, each object with its reason.
+ * An error with the refused objects, each with its reason.
  *
- * @param outcome what did not come about
+ * @param outcome what did not happen
  */
 export const takeOverRefusal = (
   left: readonly LeftObject[],
@@ -178,17 +180,17 @@ export const takeOverRefusal = (
 
 export interface PlanImportOptions extends SelectionOptions {
   readonly profile?: string;
-  /** Leave out what a stack has already, instead of refusing. */
+  /** Leave out what a stack already has, instead of refusing. */
   readonly skipManaged?: boolean;
   /** Put the secrets that the service shows into the state, encrypted. */
   readonly withSecrets?: boolean;
 }
 
-/** What is going to be imported. */
+/** The objects that will be imported. */
 export interface ImportPlan {
   readonly taken: readonly Candidate[];
   readonly left: readonly LeftObject[];
-  /** The stack's `Ownership`, where its state has none, and an entry for each object. */
+  /** The stack's `Ownership` if its state has none, and an entry for each object. */
   readonly entries: readonly ImportEntry[];
 }
 
@@ -198,7 +200,7 @@ interface ImportTarget {
   readonly states: StackStates;
 }
 
-/** The id of the stack's `Ownership`, and its entry where the state has none yet. */
+/** The id of the stack's `Ownership`, and its entry if the state has none yet. */
 export const importOwnership = ({ names, states }: ImportTarget) => {
   const known = states.own.ownership;
   const ownership = known ?? ownershipId(names, randomBytes(8).toString("hex"));

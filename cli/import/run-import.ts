@@ -45,7 +45,7 @@ import {
 } from "./import-entries.js";
 import type { importSchema } from "./import-schema.js";
 
-/** What of Pulumi a way to import needs. */
+/** The Pulumi version that each way to import needs. */
 const importVersions = {
   /** Reads outputs in import files. */
   file: "3.254.0",
@@ -56,9 +56,9 @@ const importVersions = {
 const outcomes = { file: "Nothing was printed", converter: "Nothing was imported" } as const;
 
 /**
- * Refuses a CLI that would not import, or would lose what it does not know.
+ * Refuses a CLI that would not import, or would lose members that it does not know.
  *
- * @throws CommandFailure with the version that is there and the one that is needed
+ * @throws CommandFailure with the installed version and the required one
  */
 const assertImports = async (
   place: PulumiPlace,
@@ -68,7 +68,7 @@ const assertImports = async (
   const answer = await queryPulumi(place, ["version"]);
   const text = "text" in answer ? answer.text : "";
   if (isAtLeast(text, least)) return;
-  const have = versionIn(text)?.join(".") ?? "of a version that it does not tell";
+  const have = versionIn(text)?.join(".") ?? "of an unknown version";
   throw new CommandFailure(
     `Pulumi is ${have}; importing needs ${least} or newer. ${outcomes[way]}. Install a newer one: ` +
       "https://www.pulumi.com/docs/install/",
@@ -103,7 +103,7 @@ const converterFolder = (): PrivateFolder => {
 
 const flags = [
   ...["--generate-code=false", "--protect=false", "--yes", "--skip-preview"],
-  // Where an import fails, Pulumi writes what it was given into the project, secrets in clear.
+  // If an import fails, Pulumi writes its entries into the project, secrets in clear.
   ...["--generate-resources", devNull],
 ];
 
@@ -113,7 +113,7 @@ const lockedFailure = ({ names }: OpenStack, by?: string): CommandFailure =>
       "Wait until it has ended; if it was killed, run: pulumi-conversation repair. Then import again.",
   );
 
-/** What Pulumi says where a run took the lock after it was looked at, such as a second import. */
+/** What Pulumi says if a run, such as a second import, took the lock after the check. */
 const aboutLock = /stack is currently locked by|another update is currently in progress/i;
 
 const again =
@@ -122,7 +122,7 @@ const again =
 
 const aboutFile = /^Generated import file written out/;
 
-/** How an import that did not end well ended. */
+/** How a failed import ended. */
 const failureOf = (
   { code, lastLines }: Ended,
   stack: OpenStack,
@@ -168,23 +168,23 @@ const runPulumi = async (
 };
 
 /**
- * Imports objects of an account into the state of a stack, by Pulumi's own import. Shows only, unless
- * `apply` is given. Makes list calls alone, and never writes to the service.
+ * Imports objects of an account into the state of a stack, by Pulumi's own import. Shows only,
+ * unless `apply` is given. Makes list calls only and never writes to the service.
  *
- * @throws CommandFailure if Pulumi is too old, an object may not be taken over, or the import fails;
- *   ConversationError where the account cannot be read
+ * @throws CommandFailure if Pulumi is too old, an object may not be taken over, or the import
+ *   fails; ConversationError if the account cannot be read
  */
 export const runImport = async (options: ImportOptions): Promise<ImportResult> => {
   const stack = await openStack(options);
   await assertImports(stack.place, "converter");
   const { objects, notes } = await readAccountInputs(options);
-  // After the account: what a run makes or takes over in between is held by then.
+  // Read after the account: by then the states hold what a run has made or taken over in between.
   const states = await stack.readStates("all");
   const plan = planImport(objects, { names: stack.names, states }, options);
   const { apply = false, progress, signal } = options;
   if (apply && plan.taken.length > 0) {
     const lock = await stack.readLock();
-    // Pulumi would refuse, too, only later and in other words.
+    // Pulumi would refuse too, but later and in other words.
     if (lock.state === "locked") throw lockedFailure(stack, lock.by);
     if (signal?.aborted) throw new CommandFailure("Interrupted. Nothing was imported.", 130);
     const count = withCount(plan.taken.length, "object");
@@ -216,7 +216,7 @@ export const importJson = ({
   notes,
 });
 
-/** What is to be done next. */
+/** The next step. */
 const nextStep = ({ names: { project, stack }, applied, taken }: ImportResult): string => {
   if (taken.length === 0)
     return `There is nothing left to import into ${project}/${stack}. Nothing was changed.`;
@@ -243,7 +243,7 @@ export const importReport = (result: ImportResult): string => {
   );
 };
 
-/** An object to be printed, and the resource that is to stand for it. */
+/** An object to be printed, and the resource that is to represent it. */
 interface PrintedObject {
   readonly kind: string;
   /** Logical name of the resource. */
@@ -293,7 +293,7 @@ const byName = async (
   );
 };
 
-/** @throws CommandFailure if a resource, or an object, is named twice: Pulumi would take neither */
+/** @throws CommandFailure if a resource or an object is named twice: Pulumi would accept neither */
 const assertOnce = (candidates: readonly Candidate[]): void => {
   const names = candidates.flatMap(({ object: { definition, id }, logical }) => [
     `${definition.kind} ${logical}`,
@@ -308,7 +308,7 @@ const assertOnce = (candidates: readonly Candidate[]): void => {
  * The import file of these objects, as `pulumi import --file` reads it. One call to the service for each;
  * nothing is written to it.
  *
- * @throws CommandFailure if Pulumi is too old, no object or several are meant, or one may not be taken
+ * @throws CommandFailure if Pulumi is too old, no object or several match, or one may not be taken
  *   over; ConversationError if one cannot be read
  */
 export const runImportFile = async (
@@ -329,7 +329,7 @@ export const runImportFile = async (
       candidates.push({ object: objectInputs(definition, found, wire, settings), logical });
     }
     assertOnce(candidates);
-    // After the objects: what a run takes over in between is held by then.
+    // Read after the objects: by then the states hold what a run has taken over in between.
     const states = await stack.readStates("all");
     const { left } = divided(candidates, states);
     if (left.length > 0) throw takeOverRefusal(left, "Correct that first.", "Nothing was printed");

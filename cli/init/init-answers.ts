@@ -13,13 +13,13 @@ export interface Question {
   readonly text: string;
   /** Taken if the answer is empty. */
   readonly proposal?: string;
-  /** What is typed is not shown. */
+  /** Typed characters are not shown. */
   readonly secret?: true;
-  /** What is wrong with an answer, in words; asked again then. */
+  /** What is wrong with an answer, in words; the question is then asked again. */
   readonly problem?: (answer: string) => string | undefined;
 }
 
-/** What the person sees. */
+/** Output that the person sees. */
 interface Shown {
   write(text: string | Uint8Array): unknown;
 }
@@ -59,7 +59,8 @@ const asked = async (
   } finally {
     output.muted = false;
     if (secret) shown.write("\n");
-    // Only this one: with the others the interface lets go of the keys, which it would go on showing.
+    // Only this listener: the others make the interface release the keys, which it would go on
+    // showing.
     lines.off("close", stop);
     lines.close();
   }
@@ -98,7 +99,7 @@ export type InitFlags = Partial<Readonly<Record<AskedSetting, string>>> & {
   readonly emulator?: true;
 };
 
-/** Everything that is known of a new project before it is made. */
+/** Everything that is known about a new project before it is made. */
 export interface InitAnswers {
   readonly name: string;
   readonly description: string;
@@ -113,19 +114,19 @@ export interface InitAnswers {
 const nameProblem = (name: string): string | undefined =>
   /^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/.test(name)
     ? undefined
-    : `${JSON.stringify(name)} does not do: letters, digits, "_", "-" and ".", beginning with a letter or digit, at most 100.`;
+    : `${JSON.stringify(name)} is not allowed: letters, digits, "_", "-" and ".", beginning with a letter or digit, at most 100.`;
 
 const settingProblem =
   (key: SettingKey) =>
   (text: string): string | undefined => {
     const parsed = settingTable[key].parse(text);
     if (!("rule" in parsed)) return undefined;
-    // Rules of words say themselves what was given.
+    // Rules about words already say what was given.
     const rule = parsed.rule.replace(`, not ${JSON.stringify(text)}`, "");
     return `${JSON.stringify(text)} ${rule}.`;
   };
 
-/** Left empty it can be set later. */
+/** If left empty, it can be set later. */
 const laterOr =
   (problem: (text: string) => string | undefined) =>
   (text: string): string | undefined =>
@@ -134,7 +135,7 @@ const laterOr =
 const oneOfPipelines = (text: string): string | undefined =>
   pipelines.some((one) => one === text) ? undefined : `One of ${pipelines.join(", ")}.`;
 
-/** A name that a folder suggests. */
+/** A project name derived from the folder's. */
 const nameFor = (folder: string): string =>
   basename(folder)
     .replace(/[^A-Za-z0-9_.-]+/g, "-")
@@ -164,17 +165,17 @@ const askService = async (
     const text = `${settingTable[key].doc.split(/[.:;]/)[0]} (empty: later)`;
     const given = flags[key] ?? (await ask({ text, problem: laterOr(settingProblem(key)) }));
     if (given !== "") answers[key] = given;
-    // Without an address the rest has nothing to belong to.
+    // Without an address, the rest is meaningless.
     if (key === "baseUrl" && given === "") break;
   }
   return answers;
 };
 
 /**
- * What a new project is to be: from the flags, and from questions if there is somebody to ask.
+ * The answers for a new project: from the flags, and from questions if there is somebody to ask.
  *
  * @param secret of the environment; asked for if it is missing
- * @param ask undefined: nobody is asked, and what is left open gets its default
+ * @param ask undefined if nobody is asked; open questions then get their defaults
  * @throws CommandFailure with exit code 2 if a flag is wrong
  */
 export const initAnswers = async (

@@ -14,15 +14,15 @@ import type { Progress } from "../terminal/progress.js";
 import { type Ask, type InitAnswers, type InitFlags, initAnswers } from "./init-answers.js";
 import { type ProjectFile, templateProject } from "./template-project.js";
 
-/** What may be in a folder before a project is made there. */
+/** Files that a folder may hold before a project is made there. */
 const harmless = new Set([".git", ".gitattributes", "LICENSE", "LICENSE.md"]);
 
-/** @throws CommandFailure if something is in the way; nothing was made then */
+/** @throws CommandFailure if something is in the way; nothing has been made by then */
 const assertRoom = (folder: string): void => {
   const isFile = existsSync(folder) && !statSync(folder).isDirectory();
   if (isFile)
     throw new CommandFailure(
-      `${folder} is a file, and no folder. Nothing was made. Name a new folder: pulumi-conversation init <folder>`,
+      `${folder} is a file, not a folder. Nothing was made. Name a new folder: pulumi-conversation init <folder>`,
     );
   const found = existsSync(folder) ? readdirSync(folder).filter((name) => !harmless.has(name)) : [];
   if (found.length === 0) return;
@@ -49,14 +49,14 @@ const writeProject = (folder: string, files: readonly ProjectFile[]): void => {
   }
 };
 
-/** Runs one of the commands that make a project whole; why it did not work, or undefined. */
+/** Runs one of the commands that complete a project; returns why it did not work, or undefined. */
 type ProjectStep = (
   command: string,
   args: readonly string[],
   input?: string,
 ) => Promise<string | undefined>;
 
-/** npm gives its reason first, and a code before that; where its log is comes last. */
+/** npm gives its reason first, after a code; the path of its log comes last. */
 const npmReason = (lines: readonly string[]): string | undefined =>
   lines
     .filter((line) => /^npm (error|ERR!) /.test(line))
@@ -74,7 +74,7 @@ const LONGEST_MS = 600_000;
 /**
  * Steps in the folder of a project.
  *
- * @param onLine each line that a command says
+ * @param onLine gets each line that a command prints
  */
 const projectSteps =
   (
@@ -93,19 +93,19 @@ const projectSteps =
     return runCommand(command, args, limits).then(reasonOf, messageOf);
   };
 
-/** How far the stack of a new project came. */
+/** How far the stack of a new project is set up. */
 interface StackStanding {
-  /** Whether Pulumi has it. */
+  /** Whether it exists in Pulumi. */
   readonly made: boolean;
   /** Whether its configuration is complete as well. */
   readonly configured: boolean;
   /** What Pulumi said if something failed; undefined also if there is no Pulumi. */
   readonly refusal?: string;
-  /** Folder of a Pulumi that is on no PATH; what comes next needs it there. */
+  /** Folder of a Pulumi that is not on PATH; the next steps need it there. */
   readonly bin?: string;
 }
 
-/** Secrets go through standard input: a command line can be read by every process of the machine. */
+/** Secrets go through standard input: every process of the machine can read a command line. */
 const configure = async (
   step: ProjectStep,
   pulumi: string,
@@ -120,7 +120,7 @@ const configure = async (
   const set = (key = "", value = "", ...more: readonly string[]) =>
     step(pulumi, ["config", "set", key, "--stack", stack, ...more, "--non-interactive"], value);
   for (const [key, value] of plain) {
-    // Else Pulumi refuses what looks to it like a secret, such as an address of tokens.
+    // Otherwise Pulumi refuses what looks like a secret to it, such as a token address.
     const reason = await set(key, value, "--plaintext");
     if (reason) return reason;
   }
@@ -131,7 +131,9 @@ const configure = async (
   return undefined;
 };
 
-/** What a person has to do first, if Pulumi refused a stack for want of it: usual on a new machine. */
+/**
+ * What a person has to do first if Pulumi refused a stack for lack of it: usual on a new machine.
+ */
 const missingFirst = (refusal = ""): "login" | "passphrase" | undefined => {
   if (/PULUMI_ACCESS_TOKEN|log ?in/i.test(refusal)) return "login";
   return /passphrase must be set/.test(refusal) ? "passphrase" : undefined;
@@ -145,7 +147,7 @@ const laterFor = {
 const noPulumi =
   "There is no pulumi on PATH: install it (https://www.pulumi.com/docs/install/), then make the stack.";
 
-/** Makes the first stack of a project, with its configuration; what does not work is reported. */
+/** Makes the first stack of a project with its configuration; reports what does not work. */
 const makeStack = async (
   answers: InitAnswers,
   project: {
@@ -180,7 +182,7 @@ const makeStack = async (
   };
 };
 
-/** What of a new project is there already, and what is left. */
+/** What of a new project is done, and what is left. */
 interface ProjectStanding {
   readonly stack: StackStanding;
   /** Commands that fetch the packages; empty if that is done. */
@@ -191,7 +193,7 @@ interface ProjectStanding {
 
 const passphrase = 'export PULUMI_CONFIG_PASSPHRASE="one of your own"';
 
-/** What makes Pulumi take a stack that it refused, as far as its refusal shows. */
+/** Commands that make Pulumi accept a stack that it refused, as far as its refusal shows. */
 const beforeTheStack = ({ stack, emulator }: ProjectStanding): readonly string[] => {
   const missing = missingFirst(stack.refusal);
   const path = stack.bin ? [`export PATH="${stack.bin}:$PATH"`] : [];
@@ -208,7 +210,7 @@ const theStack = (
   { made, configured, refusal = "" }: StackStanding,
 ): readonly string[] => {
   if (configured) return [];
-  // Of an earlier project of this name: using it is safe, its objects stay its own.
+  // The stack of an earlier project of this name: using it is safe, as its objects stay its own.
   const verb = /already exists/.test(refusal) ? "select" : "init";
   return [
     ...(made ? [] : [`pulumi stack ${verb} ${stack}`]),
@@ -216,7 +218,10 @@ const theStack = (
   ];
 };
 
-/** Settings of the service that the stack does not hold yet. Pulumi asks for values that are left out. */
+/**
+ * Commands for settings of the service that the stack does not hold yet. Pulumi asks for missing
+ * values.
+ */
 const theSettings = (
   { stack, settings, clientSecret }: InitAnswers,
   { stack: { configured } }: ProjectStanding,
@@ -261,14 +266,14 @@ export interface InitOptions extends InitFlags {
   readonly install: boolean;
   readonly env: NodeJS.ProcessEnv;
   readonly progress: Progress;
-  /** Left out: nobody is asked. */
+  /** Left out if nobody is asked. */
   readonly ask?: Ask | undefined;
 }
 
 /** What was made, and what is left to do. */
 type NewProject = Printed<z.output<typeof newProjectSchema>>;
 
-/** What npm gets: packages may run scripts of theirs, and those have no business with the secrets of a stack. */
+/** The environment of npm: packages may run scripts, which must not see the secrets of a stack. */
 const environmentOfPackages = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(
     Object.entries(withoutSecretSettings(env)).filter(
@@ -276,13 +281,13 @@ const environmentOfPackages = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
     ),
   );
 
-/** Fetches the packages; the commands that are left to do so if that was not asked for or failed. */
+/** Fetches the packages; returns the commands for it if that was not asked for or failed. */
 const fetchPackages = async (
   folder: string,
   { env, install, progress }: InitOptions,
   packed: PackedPackage | undefined,
 ): Promise<readonly string[]> => {
-  // npm says nothing of a network that it cannot get through, for minutes, unless it is asked to.
+  // Otherwise npm is silent for minutes about a network that it cannot reach.
   const fetch = ["install", "--no-fund", "--no-audit", "--loglevel=http"];
   const [commands, npm] = [[...(packed ? [packed.pack] : []), fetch], findProgram("npm", env.PATH)];
   const left = [...(packed ? [packed.command] : []), "npm install"];
@@ -303,7 +308,7 @@ const fetchPackages = async (
 
 /**
  * Makes a new Pulumi project with a conversation account: files, packages, stack and configuration.
- * What does not work is said and becomes a next step; what was made stays.
+ * What does not work is reported and becomes a next step; what was made stays.
  *
  * @throws CommandFailure if a flag is wrong, the folder is not empty, or the person stops
  */

@@ -14,12 +14,12 @@ export interface ProjectFile {
   readonly executable: boolean;
 }
 
-/** What the template leaves open. */
+/** The choices that the template leaves open. */
 export interface ProjectChoices {
   readonly name: string;
   readonly description: string;
   readonly pipeline: Pipeline;
-  /** What package.json asks for of this package. Default: what the template does. */
+  /** The version of this package in package.json. Default: that of the template. */
   readonly dependency?: string;
 }
 
@@ -38,7 +38,7 @@ const belongs = (path: string, pipeline: Pipeline): boolean =>
 /** npm leaves a `.gitignore` out of packages, so the template's has no dot. */
 const pathOf = (path: string): string => (path === "gitignore" ? ".gitignore" : path);
 
-/** What only `pulumi new` reads, and asks for. */
+/** Removes the part that only `pulumi new` reads. */
 const withoutQuestions = (text: string): string => text.replace(/^template:\n(?: .*\n)+/m, "");
 
 const textOf = (path: string, text: string, choices: ProjectChoices): string => {

@@ -26,13 +26,13 @@ import {
   type TenantClient,
 } from "./tenant-client.js";
 
-/** What an experiment works with. */
+/** The means of an experiment. */
 interface ProbeMeans {
   readonly client: TenantClient;
   readonly objects: ProbeObjects;
 }
 
-/** Something that stayed open, and why. */
+/** A question that stayed open, and why. */
 interface StillOpen {
   readonly open: string;
 }
@@ -46,9 +46,12 @@ export type Answers = Readonly<Record<string, FoundValue | StillOpen>>;
 export interface Experiment {
   /** For people, such as `what PUT does to members that it leaves out`. */
   readonly asks: string;
-  /** What it finds out, by name. */
+  /** Names of what it finds out. */
   readonly names: readonly string[];
-  /** Most calls that it makes, those that remove its objects included; repeats beyond a rate not. */
+  /**
+   * Maximum number of calls, including those that remove its objects, without repeats beyond a
+   * rate.
+   */
   readonly mostCalls: number;
   readonly run: (means: ProbeMeans) => Promise<Answers>;
 }
@@ -56,7 +59,7 @@ export interface Experiment {
 const isAccepted = ({ status }: Pick<TenantAnswer, "status">): boolean =>
   status >= 200 && status < 300;
 
-/** What was answered that no experiment expects. */
+/** An answer that no experiment expects. */
 const unexpected = ({ status }: Pick<TenantAnswer, "status">): StillOpen =>
   stillOpen(`the tenant answered ${status}`);
 
@@ -64,7 +67,7 @@ const unexpected = ({ status }: Pick<TenantAnswer, "status">): StillOpen =>
 export const allOpen = (names: readonly string[], open: StillOpen): Answers =>
   Object.fromEntries(names.map((name) => [name, open]));
 
-/** An object as it is shown, or what was answered in its place. */
+/** An object as the tenant shows it, or what it answered instead. */
 interface Shown {
   readonly answer: TenantAnswer;
   readonly object?: JsonObject;
@@ -91,24 +94,24 @@ const standardRates = [
 
 const isOver = ({ status }: TenantAnswer): boolean => status === 429;
 
-/** How a service says that there is no such object. */
+/** Whether an answer says that there is no such object. */
 const isAbsent = ({ status }: TenantAnswer): boolean => [400, 403, 404, 410].includes(status);
 
 /**
- * A call that changes nothing, on an endpoint that is seldom used: nobody has this id.
+ * A call that changes nothing, on a rarely used endpoint: nothing has this id.
  *
- * @throws Error if the answer says nothing of the rate
+ * @throws Error if the answer says nothing about the rate
  */
 const probeCall = async (client: TenantClient): Promise<TenantAnswer> => {
   const path = `/${orchestration.collection}/${randomUUID()}`;
   const first = await client.attempt("GET", path);
-  // The token ran out: the rate was not asked.
+  // The token had expired: the rate was not measured.
   const answer = first.status === 401 ? await client.attempt("GET", path) : first;
   if (isOver(answer) || isAbsent(answer) || isAccepted(answer)) return answer;
   throw new Error(`the tenant answered ${answer.status} while its rate was measured`);
 };
 
-/** In which form a refusal for the rate says when to come again. */
+/** The form in which a rate-limit refusal says when to try again. */
 const retryAfterIn = ({ header }: TenantAnswer) => {
   const text = header("retry-after");
   if (text === undefined) return "none";
@@ -169,7 +172,7 @@ const measuredRate = async ({ client }: ProbeMeans, mostBurst: number): Promise<
 /**
  * Calls an endpoint until it is over its rate; for a while others of the tenant cannot call it either.
  *
- * @param mostBurst so many calls at most
+ * @param mostBurst maximum number of calls
  */
 export const burstExperiment = (mostBurst: number): Experiment => ({
   asks: `plan and burst, and how a call beyond the rate is refused (uses up GET /${orchestration.collection}/{id})`,
@@ -178,7 +181,7 @@ export const burstExperiment = (mostBurst: number): Experiment => ({
   run: (means) => measuredRate(means, mostBurst),
 });
 
-/** What the answer of the token address shows. */
+/** What the response of the token address shows. */
 export const tokenExperiment: Experiment = {
   asks: "how long a token lives, and which pages may read it",
   names: ["tokenLifetime", "cors"],
@@ -203,7 +206,7 @@ const listed = async ({ client }: ProbeMeans, query?: string) => {
 
 const lagLooks = 4;
 
-/** Milliseconds until a new object is counted; undefined if it is not within the looks. */
+/** Milliseconds until a new object is counted; undefined if no look found it. */
 const lagOf = async (
   means: ProbeMeans,
   id: string,
@@ -212,7 +215,7 @@ const lagOf = async (
   const since = means.client.now();
   for (let look = 1; look <= lagLooks; look += 1) {
     const { items, count = items.length } = await listed(means);
-    // Only the count covers what is on another page.
+    // Only the count includes what is on another page.
     const isCounted = count > before && count > items.length;
     const isThere = isCounted || items.some((item) => item.id === id);
     if (isThere) return look === 1 ? 0 : Math.round(means.client.now() - since);
@@ -246,7 +249,7 @@ const pagingNames = ["paging", "pageSize"] as const;
 const idsOf = (items: readonly { readonly id?: unknown }[]): ReadonlySet<unknown> =>
   new Set(items.map(({ id }) => id));
 
-/** How many objects a page holds: what the list says, if that fits what it shows. */
+/** How many objects a page holds: what the list says, if that matches what it shows. */
 const pageSizeOf = (first: ReturnType<typeof listIn>) => {
   const { items, count = items.length, pageSize } = first;
   const seen = count > items.length ? items.length : undefined;
@@ -256,8 +259,8 @@ const pageSizeOf = (first: ReturnType<typeof listIn>) => {
 };
 
 /**
- * A list that comes whole gives everything again for its second page, perhaps in another order. A
- * service may also page by a size of its own, whatever is asked for.
+ * A list that comes whole repeats everything as its second page, perhaps in another order. A
+ * service may also use its own page size, whatever is requested.
  */
 const pagingOf = async (means: ProbeMeans): Promise<Answers> => {
   const first = await listed(means);
@@ -326,7 +329,7 @@ const keptIn = ({ answer, object }: Shown): string | StillOpen => {
   return object.description === undefined || object.description === null ? "replace" : "keep";
 };
 
-/** A refusal counts if the same is taken with the right time. */
+/** A refusal counts if the same request is accepted with the right time. */
 const staleAnswer = async (
   means: ProbeMeans,
   id: string,
@@ -359,7 +362,10 @@ const putAnswers = async (means: ProbeMeans): Promise<Answers> => {
   };
 };
 
-/** An object with a description, read after a PUT that left it out, and after one that is out of date. */
+/**
+ * An object with a description, read after a PUT that left it out, and after one with an outdated
+ * time.
+ */
 const putExperiment: Experiment = {
   asks: "what PUT does to members that it leaves out, and with an old modified",
   names: putNames,
@@ -373,7 +379,7 @@ const hasNull = (value: unknown): boolean =>
   (Array.isArray(value) && value.some(hasNull)) ||
   (isObject(value) && Object.values(value).some(hasNull));
 
-/** What is given back for a secret that was sent. */
+/** What the service returns for a secret that was sent. */
 const secretIn = (sent: unknown, shown: unknown): string | StillOpen => {
   if (shown === undefined || shown === null || shown === "") return "omit";
   if (shown === sent) return "echo";
@@ -432,7 +438,7 @@ const unknownMember: Experiment = {
   },
 };
 
-/** Given so that each form of a service's own shows. */
+/** Chosen so that each form of the service's own shows. */
 const role = {
   name: "custom_bot",
   version: "v3",
@@ -468,7 +474,7 @@ const ownForms: Experiment = {
   },
 };
 
-/** Questions that objects of one's own answer, without any reference. */
+/** Questions that the probe's own objects answer, without any reference. */
 export const objectExperiments: readonly Experiment[] = [
   secretsShown,
   putExperiment,
@@ -477,7 +483,7 @@ export const objectExperiments: readonly Experiment[] = [
   ownForms,
 ];
 
-/** Whether an object that nobody uses can be deleted: else a refusal says nothing of use. */
+/** Whether an object that nobody uses can be deleted: if not, a refusal says nothing about use. */
 const canDelete = async ({ objects }: ProbeMeans): Promise<boolean> => {
   const made = await objects.post(authentication, await objects.body(authentication));
   const id = textAt(made.body, "id");
@@ -500,7 +506,7 @@ const heldObject: Experiment = {
   },
 };
 
-/** A refusal counts if the same is taken with the id of an object that exists. */
+/** A refusal counts if the same request is accepted with the id of an existing object. */
 const danglingReference: Experiment = {
   asks: "whether the id of an object that does not exist is refused",
   names: ["unknownReference"],
@@ -535,8 +541,8 @@ const foreignOnes = async ({ client, objects }: ProbeMeans): Promise<StillOpen |
 };
 
 /**
- * By the letter of the specification any client application holds every channel. Then a channel could
- * not be removed again, so one is made only if the client application can be removed as well.
+ * Read literally, the specification lets any client application hold every channel. A channel could
+ * then not be removed again, so one is made only if the client application can be removed, too.
  */
 const channelHolder: Experiment = {
   asks: "what holds a channel: accounts, or any client application",
@@ -568,8 +574,8 @@ export const referenceExperiments: readonly Experiment[] = [
 const { createAsset } = runtimeOperations;
 
 /**
- * How long a signed address lives. No list shows assets: one whose creation is not answered cannot be
- * found and removed again, so this is asked only on request.
+ * How long a signed address lives. No list shows assets: one whose creation is not answered cannot
+ * be found and removed, so this question needs an explicit request.
  */
 export const assetExperiment: Experiment = {
   asks: "how long a signed address lives",
@@ -587,7 +593,7 @@ export const assetExperiment: Experiment = {
     await client.call("DELETE", `${createAsset.template}/${encodeURIComponent(id)}`);
     const expiry = Date.parse(textAt(made.body, "contentUrlExpiry") ?? "");
     const date = Date.parse(made.header("date") ?? "");
-    // The header gives whole seconds only, cut off.
+    // The header has whole seconds only, rounded down.
     const seconds = Math.floor((expiry - date) / 1000);
     return {
       assetUrlLifetime: Number.isFinite(seconds) ? seconds : stillOpen("its answer does not say"),
@@ -597,7 +603,7 @@ export const assetExperiment: Experiment = {
 
 const neutral = "custom";
 
-/** The word before `_bot` or `_agent`, if it is not that of everybody's own. */
+/** The word before `_bot` or `_agent`, unless it stands for custom ones. */
 const wordIn = (kind: string | undefined): string | undefined => {
   const word = /^([a-z][a-z0-9]{0,31})_(bot|agent)$/.exec(kind ?? "")?.[1];
   return word === neutral ? undefined : word;
@@ -632,7 +638,7 @@ export const platformExperiment: Experiment = {
 
 const conversation = "only a conversation shows it, and one cannot be removed again";
 
-/** What no question settles, why not, and where it shows. */
+/** What no experiment can find out, why not, and where it shows. */
 const reasons = {
   runningConversationStatus: `${conversation}. Fetch one that goes on, and look at the status`,
   usedAssetStatus: `${conversation}. Delete an asset that was used in a message`,
@@ -647,7 +653,7 @@ const reasons = {
   callbackContent: `${conversation}. Look at the content of a call to a callback`,
 } as const satisfies Partial<Record<SwitchName, string>>;
 
-/** The reasons as answers: every switch of the emulator is found out, or stands among what is open. */
+/** The reasons as answers: every switch of the emulator is either found out or listed as open. */
 export const leftOpen: Answers = Object.fromEntries(
   Object.entries(reasons).map(([name, why]) => [name, stillOpen(why)]),
 );

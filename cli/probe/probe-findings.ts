@@ -34,7 +34,7 @@ export type Cleaned = z.output<typeof cleanedSchema>;
 
 const settingNames = ["put", "plan", "burst"];
 
-/** Whether an emulator can be set to it: what lies outside of its positions is only seen. */
+/** Whether an emulator can be set to it: other values are only reported as observed. */
 const isSwitch = ([name, value]: [string, FoundValue]): boolean => {
   try {
     return Object.keys(parseSwitch(name, value)).length > 0;
@@ -43,7 +43,7 @@ const isSwitch = ([name, value]: [string, FoundValue]): boolean => {
   }
 };
 
-/** What was found out, by where it is used, and what stays open. `at`: milliseconds since 1970. */
+/** What was found out, grouped by its use, and what stays open. `at`: milliseconds since 1970. */
 export const findingsOf = (
   answers: Answers,
   { settings, calls }: Pick<TenantClient, "settings" | "calls">,
@@ -84,7 +84,7 @@ export const foundSwitches = (file: string): Partial<Switches> => {
   }
 };
 
-/** What the command line may say itself of what a file of findings holds. */
+/** Values of a findings file that the command line may override. */
 export interface LikeArguments {
   /** Findings of a probe. */
   readonly like?: string;
@@ -94,7 +94,8 @@ export interface LikeArguments {
 }
 
 /**
- * The arguments of an emulator that behaves like the tenant of `--like`; what the command line says itself wins.
+ * The arguments of an emulator that behaves like the tenant of `--like`; what the command line says
+ * wins.
  *
  * @throws CommandFailure or ConversationError if the file cannot be used
  */
@@ -106,7 +107,7 @@ export const likeTenant = <G extends LikeArguments>(given: G): G => {
   const burst = Number.isInteger(settings.burst) ? Number(settings.burst) : undefined;
   if ((burst ?? 1) < 1 || plan !== settings.plan || burst !== settings.burst)
     throw new CommandFailure(
-      `The plan or the burst in ${like} is none that an emulator knows. Probe the tenant again.`,
+      `No emulator supports the plan or the burst in ${like}. Probe the tenant again.`,
     );
   const isPlanGiven = given.plan !== undefined;
   return {

@@ -23,9 +23,9 @@ const entry = z.object({
   collection: z.string(),
   /** Its unique name. */
   name: z.string(),
-  /** Left out: whether it was made is not known. */
+  /** Left out if it is not known whether it was made. */
   id: z.string().optional(),
-  /** It was refused after a refusal that says nothing of it, upon which a tenant may have made it. */
+  /** It was refused after an inconclusive refusal, upon which a tenant may have made it. */
   refused: z.literal(true).optional(),
 });
 
@@ -34,14 +34,14 @@ const document = z.object({ baseUrl: z.string(), objects: z.array(entry) });
 /** An object that a probe makes or has made. */
 type JournalEntry = z.infer<typeof entry>;
 
-/** @throws CommandFailure if it cannot be read: what stands in it would be left behind */
+/** @throws CommandFailure if it cannot be read: its objects would be left behind */
 const savedIn = (file: string): readonly JournalEntry[] => {
   if (!lstatSync(file, { throwIfNoEntry: false })) return [];
   const text = readOwnFile(file);
   const saved = document.safeParse(text === undefined ? undefined : jsonIn(text)).data;
   if (saved) return saved.objects;
   throw new CommandFailure(
-    `${file} cannot be read: there an earlier probe has written down what it made. Nothing was sent. Look for objects named pulumi-conversation-probe-… at the tenant, remove them and then the file.`,
+    `${file} cannot be read: in it, an earlier probe recorded what it made. Nothing was sent. Look for objects named pulumi-conversation-probe-… at the tenant, remove them and then the file.`,
   );
 };
 
@@ -51,22 +51,22 @@ const assertCache = (env: NodeJS.ProcessEnv): void => {
     ownCacheFolder(env);
   } catch (error) {
     throw new CommandFailure(
-      `A probe writes down what it makes before it makes it, and cannot: ${messageOf(error)}. Nothing was sent.`,
+      `A probe records what it makes before it makes it, and cannot: ${messageOf(error)}. Nothing was sent.`,
       1,
       { cause: error },
     );
   }
 };
 
-/** Where the journal of a tenant is: in the user's cache folder. */
+/** Path of a tenant's journal, in the user's cache folder. */
 export const journalFile = (baseUrl: string, env: NodeJS.ProcessEnv): string => {
   const name = hash("sha256", baseUrl).slice(0, 16);
   return join(cacheFolder(env), "probe", `${name}.json`);
 };
 
 /**
- * What a probe has made at a tenant, written down before it is made: a probe that is killed leaves
- * the journal, and the next one removes what stands in it.
+ * A record of what a probe makes at a tenant, written before each object is made: a killed probe
+ * leaves the journal, and the next one removes the objects in it.
  */
 export class ProbeJournal {
   #objects: JournalEntry[];
@@ -81,7 +81,7 @@ export class ProbeJournal {
     this.#objects = [...savedIn(file)];
   }
 
-  /** @throws CommandFailure if another probe is at work on the tenant */
+  /** @throws CommandFailure if another probe is working on the tenant */
   static open(baseUrl: string, env: NodeJS.ProcessEnv): ProbeJournal {
     assertCache(env);
     const file = journalFile(baseUrl, env);
@@ -105,7 +105,7 @@ export class ProbeJournal {
     return this.#objects;
   }
 
-  /** Writes down that an object is about to be made. */
+  /** Records that an object is about to be made. */
   begin(collection: string, name: string): JournalEntry {
     const begun: JournalEntry = { collection, name };
     this.#objects.push(begun);
@@ -113,19 +113,19 @@ export class ProbeJournal {
     return begun;
   }
 
-  /** Writes down what was made. */
+  /** Records what was made. */
   made(begun: JournalEntry, id: string): void {
     begun.id = id;
     this.#write();
   }
 
-  /** Writes down that it was most likely not made. */
+  /** Records that it was most likely not made. */
   refused(begun: JournalEntry): void {
     begun.refused = true;
     this.#write();
   }
 
-  /** The object is gone, or was never made. */
+  /** Records that the object is gone, or was never made. */
   gone(done: JournalEntry): void {
     this.#objects = this.#objects.filter((each) => each !== done);
     this.#write();
@@ -146,7 +146,7 @@ const sign = "Made by pulumi-conversation probe, which removes it again.";
 
 const placeholder = /^\$\{(\w+)\}$/;
 
-/** The object that an answer's list holds under this name. */
+/** The object with this name in the list of an answer. */
 const namedIn = (definition: Definition, answer: TenantAnswer, name: string) => {
   const { items } = listIn(answer, definition.listKey);
   const key = nameMember(definition);
@@ -166,10 +166,10 @@ const idIn = (value: unknown): string | undefined => {
   return typeof id === "string" || typeof id === "number" ? `${id}` : undefined;
 };
 
-/** The objects of a probe: made when they are needed, written down before, and all removed again. */
+/** The objects of a probe: recorded, made when they are needed, and all removed again. */
 export class ProbeObjects {
   #serial = 0;
-  /** Whether what is new does not appear in a list in time: then it cannot be looked for. */
+  /** Whether new objects do not appear in a list in time: then they cannot be looked up. */
   listsLag = false;
   readonly #first = new Map<string, string>();
 
@@ -180,7 +180,7 @@ export class ProbeObjects {
     this.#reserve();
   }
 
-  /** A name that nobody has and everybody recognises. */
+  /** A unique name that everybody recognizes. */
   newName(definition: Definition): string {
     this.#serial += 1;
     const sample = definition.example[naturalKey(definition)];
@@ -188,7 +188,7 @@ export class ProbeObjects {
     return `${prefix}pulumi-conversation-probe-${this.journal.run}-${this.#serial}`;
   }
 
-  /** A complete body of a kind, under a name of its own; what it refers to is made first. */
+  /** A complete body of a kind, under a unique name; what it refers to is made first. */
   async body(definition: Definition, changes: JsonObject = {}): Promise<JsonObject> {
     const references = await this.#resolved(definition.example);
     const inputs = normaliseFields(definition, isObject(references) ? references : {});
@@ -198,7 +198,7 @@ export class ProbeObjects {
     return { ...body, ...own, ...changes };
   }
 
-  /** Asks for an object, which is removed at the end if it was made. */
+  /** Requests an object, which is removed at the end if it was made. */
   async post(definition: Definition, body: JsonObject): Promise<TenantAnswer> {
     const { collection } = definition;
     const begun = this.journal.begin(collection, `${body[nameMember(definition)]}`);
@@ -208,7 +208,7 @@ export class ProbeObjects {
     const id = idIn(answer.body);
     if (id !== undefined && answer.status < 300) this.journal.made(begun, id);
     else if (isRefused(answer)) {
-      // A repeat may have been refused for the name that the call before it has taken.
+      // A repeat may have been refused because the call before it had taken the name.
       if (this.client.refusals > refusals) this.journal.refused(begun);
       else this.journal.gone(begun);
     }
@@ -228,19 +228,22 @@ export class ProbeObjects {
     return id;
   }
 
-  /** How many objects of a kind the probe has at the tenant, those that may have been made included. */
+  /**
+   * How many objects of a kind the probe has at the tenant, including those that may have been
+   * made.
+   */
   countOf(definition: Definition): number {
     return this.#entriesOf(definition).filter(({ refused }) => !refused).length;
   }
 
-  /** Removes all objects of a kind now, and what uses them, as far as they can be. */
+  /** Removes all objects of a kind now, and what uses them, as far as possible. */
   async removeAll(definition: Definition): Promise<void> {
     const order = deletionOrder(resources);
     for (const each of order.slice(0, order.indexOf(definition) + 1))
       for (const { id } of this.#entriesOf(each)) if (id !== undefined) await this.remove(each, id);
   }
 
-  /** Removes one of the objects now. Gives the status. */
+  /** Removes one of the objects now. Returns the status. */
   async remove(definition: Definition, id: string): Promise<number> {
     const { status } = await this.client.call("DELETE", `/${definition.collection}/${id}`);
     if (status < 300 || status === 404) {
@@ -253,8 +256,8 @@ export class ProbeObjects {
   }
 
   /**
-   * Removes what an earlier probe has left; an object whose creation was not answered and that no
-   * list shows yet stays in the journal for `cleanUp`.
+   * Removes what an earlier probe left; an object whose creation was not answered and that no list
+   * shows yet stays in the journal for `cleanUp`.
    *
    * @returns what could not be removed, a sentence for each
    */
@@ -263,7 +266,7 @@ export class ProbeObjects {
   }
 
   /**
-   * Removes everything that stands in the journal, users before what they use.
+   * Removes everything in the journal, users before what they use.
    *
    * @returns what could not be removed, a sentence for each
    */
@@ -276,7 +279,7 @@ export class ProbeObjects {
     });
   }
 
-  /** @param unseen says why an object is left that no list shows; undefined: it is not */
+  /** @param unseen says why an object that no list shows is left; undefined if it is not */
   async #cleaned(
     pauses: readonly number[],
     unseen: (entry: JournalEntry) => string | undefined,
@@ -341,7 +344,7 @@ export class ProbeObjects {
       if (id !== undefined) return id;
       if (answer.status !== 200)
         throw new NoTenantAnswer(`its list was refused (${answer.status})`);
-      // A list that comes whole gives the same again, whatever page is asked for.
+      // A list that comes whole repeats the same, whatever page is requested.
       const more = items.filter((item) => !seen.has(item.id));
       if (more.length === 0) return undefined;
       for (const item of more) seen.add(item.id);
@@ -352,7 +355,7 @@ export class ProbeObjects {
   }
 
   #reserve(): void {
-    // One that was perhaps made has to be looked up first.
+    // An object that may have been made has to be looked up first.
     this.client.reserved = this.journal.objects.reduce((sum, { id }) => sum + (id ? 1 : 2), 0);
   }
 

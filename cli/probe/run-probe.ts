@@ -28,31 +28,33 @@ import { type Cleaned, findingsOf } from "./probe-findings.js";
 import { ProbeJournal, ProbeObjects } from "./probe-objects.js";
 import { ProbeStopped, TenantClient } from "./tenant-client.js";
 
-/** What is asked of a tenant, and what is not. */
+/** The experiments on a tenant, and those left out. */
 interface ProbePlan {
   readonly experiments: readonly Experiment[];
   /** Left out, with the reason. */
   readonly leftOut: readonly { readonly experiment: Experiment; readonly why: string }[];
-  /** Most calls of all. */
+  /** Maximum number of calls in total. */
   readonly mostCalls: number;
 }
 
-/** What the command line says of the experiments. */
+/** What the command line says about the experiments. */
 interface PlanOptions {
   readonly maxCalls?: number;
-  /** False: the rate of no endpoint is used up. */
+  /** False if the rate of no endpoint may be used up. */
   readonly burst?: boolean;
-  /** Assets are asked for, too. */
+  /** Whether to ask for assets, too. */
   readonly assets?: true;
 }
 
-/** A burst is about 20 s of the rate (assumed); half as much again, so that the end is seen. */
+/**
+ * A burst is about 20 s of the rate (assumed); half as much again, so that the limit is reached.
+ */
 const mostBurst = ({ plan = "enterprise" }: Pick<Settings, "plan">): number => {
   const question = { service: "Conversation", version: "v3", plan, method: "GET" } as const;
   return Math.ceil(30 * rateOf({ ...question, template: "/orchestrations/{id}" }));
 };
 
-/** Chooses in order as long as calls are left; the cheap and safe questions come first. */
+/** Chooses experiments in order while calls are left; cheap and safe ones come first. */
 const probePlan = (settings: Settings, options: PlanOptions): ProbePlan => {
   const { maxCalls = Number.POSITIVE_INFINITY, burst = true, assets } = options;
   const all = [
@@ -84,7 +86,9 @@ const probePlan = (settings: Settings, options: PlanOptions): ProbePlan => {
   return { experiments, leftOut, mostCalls };
 };
 
-/** A text in lines that fit 80 columns, the first one behind `first`, the others as deep. */
+/**
+ * A text in lines within 80 columns, the first one behind `first`, the others indented to match.
+ */
 const wrapped = (text: string, first = ""): readonly string[] =>
   wrappedWords(text, 78 - first.length).map(
     (line, at) => (at === 0 ? first : " ".repeat(first.length)) + line,
@@ -92,7 +96,7 @@ const wrapped = (text: string, first = ""): readonly string[] =>
 
 const listItem = (text: string): readonly string[] => wrapped(text, "  - ");
 
-/** What is going to happen, before anything is sent. */
+/** The plan that is shown before anything is sent. */
 const planText = (baseUrl: string, { experiments, mostCalls, leftOut }: ProbePlan): string =>
   [
     `Probing ${baseUrl}:`,
@@ -109,7 +113,7 @@ const planText = (baseUrl: string, { experiments, mostCalls, leftOut }: ProbePla
 const rows = (values: TenantFindings["switches"]): readonly (readonly string[])[] =>
   Object.entries(values).map(([name, value]) => [name, `${value}`]);
 
-/** What was found out, for people. */
+/** The findings, for people. */
 const findingsText = (findings: TenantFindings, file: string): string => {
   const { switches, settings, observed, open, calls } = findings;
   const only = Object.fromEntries(Object.entries(settings).filter(([name]) => !(name in switches)));
@@ -132,11 +136,11 @@ const findingsText = (findings: TenantFindings, file: string): string => {
   ].join("\n");
 };
 
-/** What the command line says of a probe. */
+/** What the command line says about a probe. */
 export interface ProbeOptions extends PlanOptions {
   readonly out: string;
   readonly yes?: true;
-  /** Only removes what a probe that was killed has left. */
+  /** Only removes what a killed probe has left. */
   readonly clean?: true;
   readonly profile?: string;
   readonly stack?: string;
@@ -170,7 +174,7 @@ const assertAgreed = async ({ yes }: ProbeOptions): Promise<void> => {
     throw new CommandFailure("Nothing was sent: not confirmed.");
 };
 
-/** @throws CommandFailure before anything is sent: what is found out would be lost */
+/** @throws CommandFailure before anything is sent: otherwise the findings would be lost */
 const assertWritable = (file: string): void => {
   try {
     accessSync(existsSync(file) ? file : dirname(resolve(file)), constants.W_OK);
@@ -184,7 +188,7 @@ const assertWritable = (file: string): void => {
   );
 };
 
-/** Asks one question after the other; what cannot be answered stays open. */
+/** Runs the experiments one after the other; unanswered questions stay open. */
 const askAll = async (
   { experiments, leftOut }: ProbePlan,
   means: { readonly client: TenantClient; readonly objects: ProbeObjects },
@@ -198,7 +202,7 @@ const askAll = async (
     try {
       all.push(stopped === undefined ? await run(means) : allOpen(names, stillOpen(stopped)));
     } catch (error) {
-      // Settings that are wrong stay wrong for every question.
+      // Wrong settings stay wrong for every question.
       if (isConversationError(error)) throw error;
       if (error instanceof ProbeStopped && error.reason === "interrupted") throw error;
       if (error instanceof ProbeStopped) stopped = messageOf(error);
@@ -217,7 +221,7 @@ const leftBehind = (left: readonly string[], file: string): CommandFailure =>
     ].join("\n"),
   );
 
-/** Asks, and removes everything again, whatever came of the questions. */
+/** Runs the experiments and then removes everything, even if they failed. */
 const probed = async (
   plan: ProbePlan,
   client: TenantClient,
@@ -240,7 +244,7 @@ const interruptionOf = (session: Session): AbortController => {
   return controller;
 };
 
-/** What a probe works with. */
+/** The means of a probe. */
 interface Work {
   readonly settings: Settings;
   readonly journal: ProbeJournal;
@@ -249,10 +253,11 @@ interface Work {
 }
 
 /**
- * Removes what stands in the journal of a probe that was killed.
+ * Removes the objects in the journal of a killed probe.
  *
- * @param isAll whether to wait for lists to show what may have been made; else that is done at the end
- * @returns how many objects stood there
+ * @param isAll whether to wait until lists show what may have been made; if not, that is done at
+ * the end
+ * @returns how many objects the journal held
  * @throws CommandFailure if it cannot
  */
 const removeEarlier = async (
@@ -299,7 +304,7 @@ const findOut = async (
 /**
  * Finds out what the specification leaves open, on a tenant, and writes it into a file.
  *
- * @throws CommandFailure if nobody agrees, another probe is at work, something was left behind, or
+ * @throws CommandFailure if nobody agrees, another probe is running, something was left behind, or
  * it was interrupted
  */
 export const runProbe = async (

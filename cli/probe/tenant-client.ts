@@ -6,7 +6,7 @@ import { retryAfterMs } from "../../provider/service/http/pace.js";
 import type { HttpResponse, Transport } from "../../provider/service/http/transport.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 
-/** What the tenant answered, refusals too. */
+/** An answer of the tenant, including refusals. */
 export interface TenantAnswer {
   readonly status: number;
   /** The JSON value; undefined if there is none. */
@@ -33,25 +33,28 @@ interface TenantCall {
 interface TenantClientOptions {
   readonly transport: Transport;
   readonly clock: Clock;
-  /** Most calls, those for tokens and repeats included. */
+  /** Maximum number of calls, including those for tokens and repeats. */
   readonly mostCalls: number;
-  /** Ends everything but the cleaning up. */
+  /** Ends everything except the clean-up. */
   readonly signal: AbortSignal;
 }
 
-/** Page of nobody: the answer of the token address shows whether foreign pages may read it. */
+/**
+ * An origin that nobody owns: the response of the token address shows whether foreign pages may
+ * read it.
+ */
 export const foreignOrigin = "https://probe.invalid";
 
-/** Refusals that have nothing to do with what a call says: who calls, how slowly, how often. */
+/** Refusals unrelated to the content of a call: they concern who calls, how slowly, how often. */
 const ofEveryCall: readonly number[] = [401, 407, 408, 421, 425, 429];
 
-/** Whether a call was refused for what it says, not for a failure. */
+/** Whether a call was refused for its content, not for a failure. */
 export const isRefused = ({ status }: Pick<TenantAnswer, "status">): boolean =>
   status >= 400 && status < 500 && !ofEveryCall.includes(status);
 
 const mostRepeats = 6;
 const mostTries = 3;
-/** Longest pause if the tenant does not say how long, and if it does. */
+/** Longest pause, if the tenant does not ask for one and if it does. */
 const longestWaitMs = { guessed: 10_000, asked: 60_000 };
 const headers = { accept: "application/json", "accept-language": "en-US" } as const;
 
@@ -65,15 +68,15 @@ const answerOf = ({ status, text, headers: got }: HttpResponse): TenantAnswer =>
 });
 
 /**
- * Calls a tenant and gives every answer as it came, refusals too. Calls beyond the rate are repeated
- * after a while; calls beyond the budget are not made.
+ * Calls a tenant and returns every answer unchanged, including refusals. Calls beyond the rate are
+ * repeated after a while; calls beyond the budget are not made.
  */
 export class TenantClient {
-  /** Calls so far, those for tokens included. */
+  /** Calls so far, including those for tokens. */
   calls = 0;
-  /** How many of them were refused for what has nothing to do with what they say. */
+  /** How many of them were refused for reasons unrelated to their content. */
   refusals = 0;
-  /** Calls that must stay for what was made. */
+  /** Calls to keep in reserve for the removal of what was made. */
   reserved = 0;
   #isCleaning = false;
   #token: Promise<TokenGrant & { readonly answer: TenantAnswer }> | undefined;
@@ -95,19 +98,19 @@ export class TenantClient {
   /** The token in use, and the answer that it came with. */
   token() {
     this.#token ??= this.#fetchToken().catch((error: unknown) => {
-      // What it failed for may be over: the budget, when everything is removed.
+      // The cause of the failure may be gone, such as the budget during the clean-up.
       this.#token = undefined;
       throw error;
     });
     return this.#token;
   }
 
-  /** From now on calls are made whatever the budget says. */
+  /** From now on, calls are made regardless of the budget. */
   startCleaning(): void {
     this.#isCleaning = true;
   }
 
-  /** A call that is repeated while it is over the rate, and if reading or removing failed. */
+  /** Makes a call, repeated while it exceeds the rate, and if reading or removing failed. */
   async call(method: Method, path: string, call: TenantCall = {}): Promise<TenantAnswer> {
     for (let repeat = 0; ; repeat += 1) {
       const answer = await this.#tried(method, path, call);
@@ -124,7 +127,7 @@ export class TenantClient {
     }
   }
 
-  /** One call, whatever comes of it. @throws NoTenantAnswer */
+  /** Makes one call, without repeats. @throws NoTenantAnswer */
   async attempt(method: Method, path: string, { query, body }: TenantCall = {}) {
     const { accessToken } = await this.token();
     const response = await this.#exchange({
@@ -138,7 +141,7 @@ export class TenantClient {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const answer = answerOf(response);
-    // Something in front of the tenant answers so; whether it acted is not known.
+    // Something in front of the tenant answered; whether the tenant acted is not known.
     if (answer.status < 300 && answer.body === undefined && response.text.trim() !== "")
       throw new NoTenantAnswer("a page came in place of the tenant's answer");
     if (answer.status === 401) this.#token = undefined;
@@ -181,7 +184,7 @@ export class TenantClient {
   }
 }
 
-/** The objects of a list, and how many there are of all. */
+/** The objects of a list, and their total number. */
 export const listIn = ({ body }: TenantAnswer, listKey: string) => {
   const members = isObject(body) ? body : {};
   const items = listedObjects(members[listKey]);

@@ -14,7 +14,10 @@ import type { Progress } from "../terminal/progress.js";
 
 const STACK = "quickstart";
 
-/** The projects that are set up, in this order: their names, and where in the checkout their project files are. */
+/**
+ * The projects that are set up, in this order: their names, and the locations of their project
+ * files in the checkout.
+ */
 const PROJECTS = { "default-account": ".", "orders-bot": "examples/orders-bot" } as const;
 
 type ProjectName = keyof typeof PROJECTS;
@@ -84,13 +87,13 @@ export const ownedBy = (stateFolder: string): Readonly<Record<string, string>> =
 /** Ends what a killed run of the quick start has left behind. */
 export const endLeftovers = (stateFolder: string): void => endProcessesWith(OWNER, stateFolder);
 
-/** Lines of Pulumi's display that say nothing to somebody who watches it for the first time. */
+/** Lines of Pulumi's display that mean nothing to somebody who sees it for the first time. */
 const noise = [
   /^\s*$/,
   /^@ /,
   /^\s*(Outputs|Resources):$/,
   /^ {2,4}([+~-] )?(?!error|warning)\w+ *: +["[]/,
-  // What is under way; the same line comes again when it is done.
+  // A step under way; the same line comes again when it is done.
   /\b(creating|updating|deleting|reading|refreshing) \(\d/,
   /^The resources in the stack have been deleted, but/,
   /^If you want to remove the stack completely/,
@@ -164,7 +167,7 @@ export const pulumiProject = (state: ProjectState, options: ProjectOptions) => {
   const configFile = ["--config-file", state.configFile];
 
   /**
-   * @param shownLine what is shown of a line that Pulumi says. Left out: nothing is
+   * @param shownLine what to show of a line that Pulumi prints. Left out: nothing
    * @param input what it reads from standard input
    */
   const run = async (
@@ -199,7 +202,7 @@ export const pulumiProject = (state: ProjectState, options: ProjectOptions) => {
       print("  An interrupted run left its lock behind: clearing it (pulumi cancel).");
       await run(state.source, ["cancel", "--yes"]);
     },
-    /** Runs a command and shows what it says. */
+    /** Runs a command and shows its output. */
     show: async (...args: string[]): Promise<void> => {
       await run(state.source, [...args, ...configFile], (line) => compact(line, args[0] === "up"));
     },
@@ -207,7 +210,7 @@ export const pulumiProject = (state: ProjectState, options: ProjectOptions) => {
     configure: async (plain: Values, secret: Values): Promise<void> => {
       const values = Object.entries(plain).flatMap((pair) => ["--plaintext", pair.join("=")]);
       await run(state.source, ["config", "set-all", ...values, ...configFile]);
-      // A command line can be read by every process of the machine, standard input cannot.
+      // Every process of the machine can read a command line, but not standard input.
       for (const [key, value] of Object.entries(secret))
         await run(
           state.source,

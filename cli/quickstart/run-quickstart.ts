@@ -72,13 +72,16 @@ const textsIn = (value: unknown): readonly string[] => {
   return Object.values(value).flatMap(textsIn);
 };
 
-/** Names of the other objects that one mentions by id. */
+/** Names of the other objects that an object mentions by id. */
 const mentioned = (object: ServiceObject, names: ReadonlyMap<string, string>): string => {
   const ids = new Set(textsIn(object.body).filter((text) => text !== object.id));
   return [...ids].flatMap((id) => names.get(id) ?? []).join("\n");
 };
 
-/** The objects and how they hang together, as lines of a table; names, by which they differ, stay whole. */
+/**
+ * The objects and their relations, as lines of a table; names are never shortened, as they
+ * distinguish objects.
+ */
 export const objectTable = (objects: readonly ServiceObject[]): readonly string[] => {
   const names = new Map(objects.map(({ id, name }) => [id, name]));
   return textTable(
@@ -88,18 +91,18 @@ export const objectTable = (objects: readonly ServiceObject[]): readonly string[
   );
 };
 
-/** A quick start under way: where it writes, and what it works with. */
+/** A running quick start: where it writes, and its means. */
 interface QuickstartContext extends ProjectOptions {
   readonly state: StateFolder;
   readonly title: (text: string) => void;
 }
 
 const HOST = "127.0.0.1";
-/** Column at which it begins how something is done. */
+/** Column at which the instructions begin. */
 const HOW = 28;
 const LONGEST_MS = 180_000;
 
-/** A port of this machine that nobody listens at; undefined if the one asked for is taken. */
+/** A free port of this machine; undefined if the wanted one is taken. */
 const freePort = async (wanted = 0): Promise<number | undefined> => {
   const server = createServer();
   try {
@@ -120,7 +123,10 @@ const declaredPort = (configFile: string): number | undefined => {
   return port === undefined ? undefined : Number(port);
 };
 
-/** Says in the stack's configuration where the callbacks are: where they were, if that port is free. */
+/**
+ * Writes the callback addresses into the stack's configuration: the earlier ones, if that port is
+ * free.
+ */
 export const configureCallbacks = async (
   pulumi: Pick<PulumiProject, "state" | "configure">,
 ): Promise<void> => {
@@ -133,9 +139,9 @@ export const configureCallbacks = async (
 };
 
 /**
- * Lets bot, agent and a scripted customer talk on the account that was declared.
+ * Lets the bot, the agent and a scripted customer talk on the declared account.
  *
- * @throws CommandFailure if the conversation does not come to its end
+ * @throws CommandFailure if the conversation does not finish
  */
 const converse = async (context: QuickstartContext, pulumi: PulumiProject): Promise<void> => {
   const { state, settings, signal, alive } = context;
@@ -156,7 +162,7 @@ const converse = async (context: QuickstartContext, pulumi: PulumiProject): Prom
   if (signal.aborted) throw interrupted();
   if (ended.code !== 0)
     throw new CommandFailure(
-      "The conversation did not come to its end; why is above. Run npm run quickstart again to go on.",
+      "The conversation did not finish; the reason is above. Run npm run quickstart again to go on.",
     );
 };
 
@@ -169,7 +175,7 @@ const nextSteps = [
   ["Use a real service", "docs/guides/configuration.md; npx pulumi-conversation doctor checks it"],
 ] as const;
 
-/** What to do, and how, beside each other within 80 columns. */
+/** What to do and how, side by side within 80 columns. */
 const step = (what: string, how: string): readonly string[] =>
   wrapped(how, 80 - HOW).map((line, at) => padded(at === 0 ? `  ${what}:` : "", HOW) + line);
 
@@ -238,7 +244,7 @@ interface QuickstartOptions {
 
 const PLAN = "enterprise";
 
-/** How a quick start speaks to whoever watches it. */
+/** The output of a quick start for the person who watches it. */
 const voice = (stream: ProgressStream) => {
   const coloured = wantsColour(stream);
   const print = (line: string) => void stream.write(`${line}\n`);

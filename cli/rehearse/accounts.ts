@@ -23,19 +23,19 @@ import { type AccountReading, type KindReading, readAccount } from "../account/r
 import { CommandFailure } from "../command.js";
 import { type OriginalStack, profilesOf } from "./stack-copy.js";
 
-/** A tenant as a rehearsal needs to know it. */
+/** What a rehearsal needs to know about a tenant. */
 export interface TenantReading {
   readonly settings: Settings;
   readonly account: AccountReading;
-  /** Scopes that the token grants, where the token address tells them. */
+  /** Scopes that the token grants, if the token address reports them. */
   readonly scopes?: readonly string[];
   /** The usual time from a call to its answer, in milliseconds. */
   readonly roundTripMs: number;
-  /** Objects on a page where the caller asks for no number, where the service tells. */
+  /** Objects on a page if the caller requests no number; left out if the service does not say. */
   readonly pageSize?: number;
 }
 
-/** How an account is read. */
+/** Options for reading an account. */
 interface ReadingOptions {
   /** Default: that of this process. */
   readonly env?: NodeJS.ProcessEnv;
@@ -44,11 +44,11 @@ interface ReadingOptions {
   readonly say: (text: string) => void;
 }
 
-/** The lower quartile: what a busy machine adds to some of the calls is not the service's. */
+/** The lower quartile: a busy machine delays some calls, which is not the service's doing. */
 const usualOf = (durations: readonly number[]): number =>
   durations.toSorted((a, b) => a - b)[Math.floor(durations.length / 4)] ?? 0;
 
-/** The pages of an emulator hold as many objects at most. */
+/** Maximum number of objects on a page of an emulator. */
 const mostOnPage = 75;
 
 const pageSizeIn = (text: string): number | undefined => {
@@ -59,7 +59,8 @@ const pageSizeIn = (text: string): number | undefined => {
 };
 
 /**
- * Reads the account of a tenant, by lists only, and what else shows how a run would fare there.
+ * Reads the account of a tenant, with list calls only, and what else determines how a run would go
+ * there.
  *
  * @throws ConversationError if nothing can be read
  */
@@ -69,7 +70,7 @@ const readTenant = async (
 ): Promise<TenantReading> => {
   const durations: number[] = [];
   let pageSize: number | undefined;
-  // The wait for a call's turn is left aside.
+  // Does not count the wait for a call's turn.
   const observed =
     (pace: Pace): Pace =>
     (endpoint, attempt, stop) =>
@@ -111,10 +112,10 @@ const readTenant = async (
 };
 
 /**
- * The settings of every profile that can be used; of the default one, where there is no other.
+ * The settings of every profile that can be used; those of the default one if there is no other.
  *
  * @param notes gets a sentence for each profile that cannot
- * @throws ConversationError where settings are missing or wrong
+ * @throws ConversationError if settings are missing or wrong
  */
 export const settingsOfAccounts = (
   original: OriginalStack,
@@ -137,7 +138,7 @@ export const settingsOfAccounts = (
 /**
  * Reads the account of every profile that the stack may use, by lists only.
  *
- * @returns with what should be known about them, each a sentence
+ * @returns the readings, with notes about them, each a sentence
  * @throws ConversationError if settings are missing, or an account cannot be read
  */
 export const readAccounts = async (original: OriginalStack, options: ReadingOptions) => {
@@ -147,17 +148,17 @@ export const readAccounts = async (original: OriginalStack, options: ReadingOpti
     options.say(`Reading the account at ${settings.baseUrl} …`);
     const reading = await readTenant(settings, options);
     if (!reading.account.consistent)
-      notes.push("The account changed while it was read, so what is said of it may be wrong.");
+      notes.push("The account changed while it was read, so the statements about it may be wrong.");
     readings.push(reading);
   }
   return { readings, notes };
 };
 
-/** Under which limits a run on a copy takes place. */
+/** The limits of a run on a copy. */
 interface RunConditions {
-  /** Plan of the first account: the default one, where it has settings. */
+  /** Plan of the first account: the default one if it has settings. */
   readonly plan: Conditions["plan"];
-  /** Steps that run together. */
+  /** Steps that run in parallel. */
   readonly parallel: number;
   /** The limits of each account, in the order of the readings. */
   readonly accounts: readonly Conditions[];
@@ -169,8 +170,8 @@ const otherPlan = (profile: string | undefined, { plan }: Conditions): string =>
   `The account of profile ${profile} is on the plan ${plan}; its calls keep to that.`;
 
 /**
- * The limits of every account: of the command line first, then of its profile's settings, what a probe
- * found out included.
+ * The limits of every account: those of the command line first, then those of its profile's
+ * settings, including a probe's findings.
  */
 export const runConditions = (
   options: ConditionOptions,
@@ -197,19 +198,21 @@ export const runConditions = (
   };
 };
 
-/** As much of a tenant as tells what its client may do. */
+/** The part of a tenant's reading that shows what its client may do. */
 export type ClientReading = Pick<TenantReading, "scopes" | "settings"> & {
   readonly account: {
     readonly kinds: readonly Pick<KindReading, "definition" | "error">[];
   };
 };
 
-/** The client with which the run will take place, which may be another one than that which reads. */
+/** The client of the run, which may differ from the one that reads. */
 export interface DeployingClient {
   readonly scopes: readonly string[];
-  /** Whether it is another one: what the client that reads is refused for its scopes does not bind it. */
+  /**
+   * Whether it is another one: a refusal for the reading client's scopes then does not apply to it.
+   */
   readonly isOther: boolean;
-  /** What had to be assumed, and how to say it: a sentence. */
+  /** What had to be assumed, and how to specify it: a sentence. */
   readonly assumed?: string;
 }
 
@@ -227,9 +230,10 @@ const scopeOf = (word: string): Scope => {
 };
 
 /**
- * The scopes that a person names, separated by blanks or commas, with or without what they all begin with.
+ * The scopes that a person names, separated by blanks or commas, with or without their common
+ * prefix.
  *
- * @throws CommandFailure where the service has no such scope, or none is named
+ * @throws CommandFailure if the service has no such scope, or none is named
  */
 export const parseScopes = (text: string): readonly Scope[] => {
   const words = text.split(/[\s,]+/).filter(Boolean);
@@ -245,7 +249,10 @@ const isForbidden = ({ error }: Pick<KindReading, "error">): boolean =>
 const allows = (scopes: readonly string[], kind: Pick<KindReading, "definition">): boolean =>
   listScopes(kind).some((scope) => scopes.includes(scope));
 
-/** Without the scopes that would have given a list which was refused, if that explains the other lists, too. */
+/**
+ * Removes the scopes that would have allowed a refused list, if that is consistent with the other
+ * lists.
+ */
 const withoutRefused = (
   scopes: readonly string[],
   { account: { kinds } }: ClientReading,
@@ -256,8 +263,8 @@ const withoutRefused = (
 };
 
 /**
- * The scopes of the token that was used for reading: as the token address tells them in words of the
- * specification, else those that were asked for, as far as no answer shows that they were not granted.
+ * The scopes of the token used for reading: those that the token address reports in the
+ * specification's words, else the requested ones except those that answers show were not granted.
  */
 export const scopesInUse = (reading: ClientReading): readonly string[] => {
   const { scopes, settings } = reading;
@@ -278,8 +285,8 @@ const assumption = (reading: ClientReading, scopes: readonly string[]): string =
 };
 
 /**
- * The client that will deploy: with the scopes that are given, else the one that reads. Where that may
- * change nothing, it is not the one that deploys.
+ * The client that will deploy: one with the given scopes, else the one that reads. If the latter
+ * may change nothing, another one deploys.
  */
 export const deployingClient = (
   reading: ClientReading,
@@ -292,8 +299,8 @@ export const deployingClient = (
 };
 
 /**
- * The kinds whose lists the deploying client will be refused, too: those that were refused, but for those
- * that only the client that reads lacks the scope for.
+ * The kinds whose lists the deploying client will be refused, too: the refused ones, except those
+ * for which only the reading client lacks the scope.
  */
 export const refusedLists = (
   reading: Pick<TenantReading, "scopes" | "settings" | "account">,
@@ -308,22 +315,22 @@ export const refusedLists = (
 
 /** An account in which a run is rehearsed. */
 export interface RehearsedAccount extends TenantReading {
-  /** With which client the run takes place. */
+  /** The client of the run. */
   readonly client: DeployingClient;
   /** The limits of its calls. */
   readonly conditions: Conditions;
 }
 
-/** What the person says of the clients that deploy and of their limits. */
+/** What the person specifies about the clients that deploy and their limits. */
 export interface RehearsedAccountOptions extends ReadingOptions, Pick<ConditionOptions, "plan"> {
   /** Scopes of the client that will deploy. Default: those of the one that reads, if it may write. */
   readonly asScopes?: readonly string[];
 }
 
 /**
- * Reads every account that the program may reach, and what decides how a run fares there.
+ * Reads every account that the program may reach, and what determines how a run goes there.
  *
- * @param parallel steps that run together, if the person says it
+ * @param parallel steps that run in parallel, if the person specifies it
  * @throws ConversationError if settings are missing, or an account cannot be read
  */
 export const rehearsedAccounts = async (

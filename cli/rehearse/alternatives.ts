@@ -13,12 +13,12 @@ import type {
 } from "./rehearsal-schema.js";
 import type { RehearsedRun, RunSetup } from "./run-on-copy.js";
 
-/** Something uncertain about the service that may decide what a run comes to. */
+/** An uncertainty about the service that may decide the outcome of a run. */
 interface UncertainSwitch {
   readonly name: SwitchName;
-  /** What it may be, though it is not the likeliest. */
+  /** The less likely value. */
   readonly other: Partial<Switches>;
-  /** Whether a run has done anything that it bears upon. */
+  /** Whether it affects anything that a run has done. */
   readonly matters: (run: RehearsedRun) => boolean;
 }
 
@@ -33,7 +33,7 @@ const deletesHeld = ({ method, collection }: RehearsedCall): boolean =>
   method === "DELETE" &&
   resources.some((each) => each.collection === collection && each.heldByAny !== undefined);
 
-/** Whether a deletion was refused only for the sake of users of which it is not certain that they hold anything. */
+/** Whether a deletion was refused only because of users that may not really hold the object. */
 const isHeldByAssumption = ({ accounts }: RehearsedRun) => {
   const usersIn = accounts.map(({ after }) => usersAmong(kindsIn(after)));
   return ({ method, collection, id, status }: RehearsedCall): boolean => {
@@ -111,7 +111,9 @@ const uncertain: readonly UncertainSwitch[] = [
   },
 ];
 
-/** What is worth a run with its other value: it bears upon the run, and nobody knows it. */
+/**
+ * The switches worth a run with the other value: they affect the run, and their value is unknown.
+ */
 export const doubtfulSwitches = (
   run: RehearsedRun,
   known: ReadonlySet<string>,
@@ -132,7 +134,7 @@ const refusedOnly = (these: readonly Refusal[], those: readonly Refusal[]): read
 const changeText = ({ change, kind, name, members }: AccountChange): string =>
   `${kind} ${JSON.stringify(name)} is ${change}${members ? ` (${members.join(", ")})` : ""}`;
 
-/** How two outcomes differ, each difference a sentence; empty where they come to the same. */
+/** How two outcomes differ, each difference a sentence; empty if they are the same. */
 const differencesBetween = (
   usual: RehearsedOutcome,
   other: RehearsedOutcome,
@@ -146,17 +148,17 @@ const differencesBetween = (
       (refusal) => `${titleOf(refusal)} is not refused.`,
     ),
     ...after.filter((text) => !before.includes(text)).map((text) => `Afterwards ${text}.`),
-    ...before.filter((text) => !after.includes(text)).map((text) => `It is not so that ${text}.`),
+    ...before.filter((text) => !after.includes(text)).map((text) => `It is not true that ${text}.`),
   ];
 };
 
-/** What a further run on a copy comes to. */
+/** Makes a further run on a copy and returns its outcome. */
 export type RunAgain = (changes: Partial<RunSetup>) => Promise<RehearsedOutcome>;
 
 const switchesText = (switches: Partial<Switches>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(switches).map(([name, value]) => [name, String(value)]));
 
-/** Runs again with the other values: all at once, and one by one if that makes a difference. */
+/** Runs again with the other values: all together, then one by one if that makes a difference. */
 export const alternativesTo = async (
   usual: RehearsedOutcome,
   others: readonly Partial<Switches>[],

@@ -37,25 +37,25 @@ import {
 } from "./rehearsal-schema.js";
 import { type OriginalStack, readOriginal } from "./stack-copy.js";
 
-/** A value that is not to be read: by a digest that takes long to work out, with a salt of its own. */
+/** A value that must not be readable: a digest that is slow to compute, with its own salt. */
 const hiddenValueSchema = z.strictObject({ salt: z.string(), digest: z.string() });
 
 type HiddenValue = z.infer<typeof hiddenValueSchema>;
 
 /**
- * The settings that decide what a run does, by their names in the configuration, as they resolve from
- * environment, configuration, findings and defaults. Never a secret one.
+ * The settings that decide what a run does, by their names in the configuration, resolved from
+ * environment, configuration, findings and defaults. Never a secret.
  */
 const recordedSettingsSchema = z.record(z.string(), z.union([z.string(), hiddenValueSchema]));
 
 type RecordedSettings = z.infer<typeof recordedSettingsSchema>;
 
-/** A setting as it is now, and how a record holds it. */
+/** A current setting, and how a record holds it. */
 interface ResolvedSetting {
-  /** As messages name it. */
+  /** Its name in messages. */
   readonly label: string;
   readonly text: string;
-  /** Whether it is not to be read in a record, although the table of settings calls it public. */
+  /** Whether a record must hide it although the table of settings calls it public. */
   readonly hidden: boolean;
 }
 
@@ -64,20 +64,20 @@ type ResolvedSettings = ReadonlyMap<string, ResolvedSetting>;
 /** An address may carry a key behind `?`. */
 const mayCarryKey = (text: string): boolean => URL.canParse(text) && new URL(text).search !== "";
 
-/** What a file of findings says counts, not where it is. */
+/** The content of a findings file counts, not its path. */
 const textOf = (settings: Settings, { key }: SettingDescription): string | undefined => {
   const value = settings[key];
   if (value === undefined) return undefined;
   return key === "findings" ? jsonDigest(knownSwitches(settings)) : String(value);
 };
 
-/** What differs between two clients of one tenant. */
+/** The settings that differ between two clients of one tenant. */
 const ofClient: readonly SettingKey[] = ["clientId", "scope"];
 
 /**
  * The settings of every account that a run may reach.
  *
- * @param isOther whether another client deploys than the one that rehearses
+ * @param isOther whether the deploying client differs from the rehearsing one
  */
 export const resolvedSettings = (
   accounts: readonly Settings[],
@@ -116,7 +116,7 @@ const isSame = (recorded: RecordedSettings[string] | undefined, text: string): b
   return digestWith(recorded.salt, text) === recorded.digest;
 };
 
-/** What a value was, where it may be read: findings are a digest, which tells a person nothing. */
+/** What a value was, if it is readable: findings are a digest, which means nothing to a person. */
 const wasText = (name: string, recorded: RecordedSettings[string] | undefined): string => {
   if (recorded === undefined) return ", and was not set";
   return typeof recorded === "string" && !name.endsWith("findings") ? `, and was ${recorded}` : "";
@@ -130,11 +130,11 @@ const changeText = (
   const isShown = !hidden && !name.endsWith("findings");
   const change = isShown ? `${label} is ${text}${wasText(name, recorded)}` : `${label} changed`;
   return name.endsWith("clientId")
-    ? `${change} (where another client deploys than the one that rehearses: rehearse --as-scopes)`
+    ? `${change} (if another client deploys than the one that rehearses: rehearse --as-scopes)`
     : change;
 };
 
-/** Which settings are others than at the rehearsal, each a sentence without its full stop. */
+/** Which settings have changed since the rehearsal, each a sentence without its period. */
 export const settingChanges = (
   recorded: RecordedSettings,
   now: ResolvedSettings,
@@ -161,7 +161,7 @@ export const scopeChanges = (
       .map((scope) => `the client ${whose} lacks ${scope}, with which this was rehearsed`);
   });
 
-/** What a rehearsal was made from, mostly by digests (SHA-256), and what it came to. */
+/** What a rehearsal was made from, mostly as digests (SHA-256), and its outcome. */
 const changeRecordSchema = z.strictObject({
   format: z.literal("pulumi-conversation change record"),
   version: z.literal(2),
@@ -170,9 +170,9 @@ const changeRecordSchema = z.strictObject({
   args: z.array(z.string()),
   program: recordedProgramSchema,
   settings: recordedSettingsSchema,
-  /** Scopes of the client that deploys, where it is another one than that which rehearsed. */
+  /** Scopes of the deploying client, if it differs from the rehearsing one. */
   asScopes: z.exactOptional(z.array(z.string())),
-  /** Kinds of which the client that rehearsed may see nothing. */
+  /** Kinds of which the rehearsing client may see nothing. */
   unread: z.array(unreadKindSchema),
   digests: z.strictObject({ state: digestSchema, account: digestSchema, outcome: digestSchema }),
   rehearsal: z.looseObject({
@@ -194,7 +194,7 @@ interface RecordedGround {
   readonly digests: Pick<ChangeRecord["digests"], "state" | "account">;
 }
 
-/** An account as far as its digest depends on it. */
+/** The part of an account that its digest depends on. */
 interface DigestedAccount {
   readonly settings: Pick<TenantReading["settings"], "profile">;
   readonly account: Pick<TenantReading["account"], "baseUrl" | "kinds">;
@@ -209,9 +209,10 @@ export const unreadKinds = (readings: readonly DigestedAccount[]): readonly Unre
   );
 
 /**
- * The accounts by what is surely no secret: every object with its times, and what could not be read.
+ * The digest of the accounts without anything that may be secret: every object with its times, and
+ * what could not be read.
  *
- * @param unread kinds that count as not read, also where they were
+ * @param unread kinds that count as not read, even if they were read
  */
 export const accountDigest = (
   readings: readonly DigestedAccount[],
@@ -233,15 +234,15 @@ export const accountDigest = (
               },
         ),
       }))
-      // Which account comes first may depend on the order of a machine's environment variables.
+      // The order of the accounts may depend on the order of a machine's environment variables.
       .map(jsonDigest)
       .toSorted(),
   );
 
 /**
- * The state by its resources, secrets encrypted as they are kept.
+ * The digest of the state's resources, secrets encrypted as stored.
  *
- * @throws CommandFailure where it cannot be read
+ * @throws CommandFailure if it cannot be read
  */
 export const stateDigest = async ({ place }: OpenStack): Promise<string> => {
   const { deployment } = await exportStack(place);
@@ -249,13 +250,13 @@ export const stateDigest = async ({ place }: OpenStack): Promise<string> => {
   return jsonDigest({ resources: resources ?? [], pending: pending ?? [] });
 };
 
-/** A rehearsal in the shape of JSON, so that it can be compared with what was read back. */
+/** A rehearsal in the shape of its JSON, so that it can be compared with one that was read back. */
 const recorded = (rehearsal: Rehearsal): ChangeRecord["rehearsal"] => {
   const value: unknown = JSON.parse(JSON.stringify(rehearsal));
   return changeRecordSchema.shape.rehearsal.parse(isObject(value) ? value : {});
 };
 
-/** The digest of what a record says of the outcome, and of what that outcome is of. */
+/** The digest of the outcome in a record, and of what the outcome belongs to. */
 export const outcomeDigest = ({
   madeAt,
   args,
@@ -291,7 +292,9 @@ export const changeRecord = (
   };
 };
 
-/** No record comes near: that of an account with 10,000 objects has some ten million bytes. */
+/**
+ * No record comes near this: one for an account with 10,000 objects has about ten million bytes.
+ */
 const mostBytes = 256 * 1024 * 1024;
 
 const advice = "Make one with: npx pulumi-conversation rehearse --record <file>";
@@ -308,8 +311,8 @@ const recordText = (file: string): string => {
 const textOrSpace = /("(?:[^"\\]|\\.)*")|\s+/g;
 
 /**
- * Whether a text says a value in the way in which it was written, but for the space between: a member that
- * stands there twice is read as one, and by every reader as another one.
+ * Whether a text is a value as it was written, apart from white space: of a member that occurs
+ * twice, readers keep only one, and not all the same one.
  */
 const isSaidOnce = (text: string, value: unknown): boolean =>
   text.replaceAll(textOrSpace, "$1") === JSON.stringify(value);
@@ -317,7 +320,7 @@ const isSaidOnce = (text: string, value: unknown): boolean =>
 /**
  * Reads a change record.
  *
- * @throws CommandFailure where the file cannot be read, or is none
+ * @throws CommandFailure if the file cannot be read or is no change record
  */
 export const readRecord = (file: string): ChangeRecord => {
   const text = recordText(file);
@@ -356,11 +359,11 @@ interface CheckRecordOptions {
 }
 
 /**
- * Looks whether program, settings, state, account and the record itself are as they were at the rehearsal.
- * Reads lists only, and those only with the same settings.
+ * Checks whether program, settings, state, account and the record itself are unchanged since the
+ * rehearsal. Reads lists only, and only with unchanged settings.
  *
- * @throws CommandFailure where the file is no record, or the stack cannot be read; ConversationError where
- * the account cannot
+ * @throws CommandFailure if the file is no record, or the stack cannot be read; ConversationError
+ * if the account cannot
  */
 export const runCheckRecord = async (options: CheckRecordOptions): Promise<CheckedRecord> => {
   const record = readRecord(options.file);
@@ -377,7 +380,7 @@ export const runCheckRecord = async (options: CheckRecordOptions): Promise<Check
     settings,
     resolvedSettings(settingsOfAccounts(original), original, asScopes !== undefined),
   );
-  // Other settings may lead elsewhere: nothing is sent there.
+  // Other settings may lead to another service: nothing is sent there.
   const { readings } =
     otherSettings.length === 0 ? await readAccounts(original, options) : { readings: undefined };
   const ofSettings = [...otherSettings, ...scopeChanges(asScopes ?? [], readings ?? [])];
@@ -409,7 +412,7 @@ const meanings: Readonly<Record<RecordPart, string>> = {
   outcome: "the record itself",
 };
 
-/** More of them are no help to a person. */
+/** More would not help a person. */
 const mostDifferences = 10;
 
 const differenceLines = (differences: readonly string[]): readonly string[] => {
@@ -423,7 +426,7 @@ const differenceLines = (differences: readonly string[]): readonly string[] => {
 const kindText = ({ kind, profile }: CheckedRecord["unread"][number]): string =>
   profile === undefined ? kind : `${kind} of profile ${profile}`;
 
-/** What a check found, for a person. */
+/** The result of a check, for a person. */
 export const checkedRecordText = (checked: CheckedRecord): string => {
   const { holds, changed, differences, unread, passes, madeAt, operation, project, stack, args } =
     checked;

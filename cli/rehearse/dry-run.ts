@@ -2,22 +2,31 @@ import { writeFileSync } from "node:fs";
 import { getCallSites } from "node:util";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 
-/* Loaded into the process of a program before all else (`node --require`). The engine makes a real update on
-   the copy, so Pulumi's SDK has to act as in one; the program is to act as in a preview. All copies of the
-   SDK in a process keep their options in one global store, whoever loads them and how. */
+/* Loaded into the process of a program before everything else (`node --require`). The engine makes
+ * a real update on the copy, so Pulumi's SDK has to act accordingly, but the program should act as
+ * in a preview. All copies of the SDK in a process keep their options in one global store, however
+ * they are loaded. */
 
-/** Names the file that is written as soon as the SDK is seen to read the answer that is given here. */
+/** Names the file that is written as soon as the SDK reads the answer given here. */
 export const dryRunVariable = "PULUMI_CONVERSATION_DRY_RUN";
 
 const runsPrograms = /[\\/]@pulumi[\\/]pulumi[\\/]cmd[\\/]run(?:[\\/]index\.js)?$/;
 const partOfSdk = /[\\/]@pulumi[\\/]pulumi[\\/](?!.*[\\/]node_modules[\\/])/;
-/** Where the SDK asks for itself. Its other modules ask for a program only, which may give them `isDryRun` to call. */
+/**
+ * The modules in which the SDK asks on its own behalf. Its other modules ask only for a program,
+ * which may pass them `isDryRun` to call.
+ */
 const runtimeOfSdk = /[\\/]@pulumi[\\/]pulumi[\\/]runtime[\\/][^\\/]+$/;
 
-/** Where the SDK leaves the answer for those who cannot ask this process: its child processes and its workers. */
+/**
+ * The variable in which the SDK leaves the answer for its child processes and workers, which cannot
+ * ask this process.
+ */
 const answerForOthers = "PULUMI_NODEJS_DRY_RUN";
 
-/** `isDryRun` reads this option: the SDK itself gets the truth from it, everybody else `true`. */
+/**
+ * `isDryRun` reads this option: the SDK itself gets the truth from it, everyone else gets `true`.
+ */
 const answerDryRun = (options: JsonObject, onRead: () => void): void => {
   let isDryRun = options.dryRun;
   Object.defineProperty(options, "dryRun", {
@@ -39,13 +48,15 @@ const isForPreviews = (hook: object): boolean => {
   return isObject(options) && options.onDryRun === true;
 };
 
-/** What registers the hooks of a program, and what a hook answers that is not called in a preview. */
+/**
+ * The calls that register a program's hooks, and the answer of a hook that previews do not call.
+ */
 const registering = [
   { name: "registerResourceHook", answer: undefined },
   { name: "registerErrorHook", answer: false },
 ];
 
-/** The engine calls all hooks, as in an update; those that are not for previews do nothing. */
+/** The engine calls all hooks, as in an update; hooks that previews do not call do nothing. */
 const quietHooks = (server: unknown): unknown => {
   if (!isObject(server)) return server;
   for (const { name, answer } of registering) {

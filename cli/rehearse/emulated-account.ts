@@ -56,17 +56,17 @@ import {
 } from "./accounts.js";
 import type { RehearsedTime } from "./rehearsed-time.js";
 
-/** Stands for a secret that nobody here knows where the service leaves it out: an object must have one. */
+/** Replaces an unknown secret that the service leaves out but the object must have. */
 const unknownSecret = "not-known";
 
-/** What a service does with the secrets of the objects that it gives back. */
+/** What a service does with secrets in the objects that it returns. */
 interface SecretsSeen {
   masked: number;
   omitted: number;
   echoed: number;
 }
 
-/** A secret as the copy is to have it: what the state knows, where the service hides it. */
+/** A secret for the copy: if the service hides it, the value in the state. */
 const secretOf = (live: unknown, known: unknown, seen: SecretsSeen): unknown => {
   if (isMissing(live)) {
     if (known === undefined) return undefined;
@@ -121,9 +121,9 @@ const revealedValue = (field: Field, live: unknown, known: unknown, seen: Secret
 };
 
 /**
- * An object as the service keeps it, as far as that can be known: what it hides comes from the state.
+ * An object as the service stores it, as far as that is known: what it hides comes from the state.
  *
- * @param known the object as the state knows it, in the service's JSON; empty where no state does
+ * @param known the object as the state has it, in the service's JSON; empty if no state does
  * @param seen counts what the service does with secrets
  */
 export const membersWithSecrets = (
@@ -142,7 +142,7 @@ export const membersWithSecrets = (
   return objectOf([...Object.entries(live), ...revealed]);
 };
 
-/** Objects of each collection, as an emulator takes them. */
+/** Objects of each collection, as an emulator accepts them. */
 export type CopiedObjects = Readonly<Record<string, readonly StoredObject[]>>;
 
 /** The same by kind, in an order in which they can be deleted. */
@@ -160,10 +160,10 @@ interface AccountCopy {
   readonly missing: readonly string[];
 }
 
-/** What a state knows of the objects of an account, in the service's JSON: by kind and id. */
+/** The objects of an account as a state has them, in the service's JSON: by kind and id. */
 type StateBodies = ReadonlyMap<string, ReadonlyMap<string, JsonObject>>;
 
-/** What the state of the stack knows of the objects of one account, secrets in clear. */
+/** The objects of one account as the stack's state has them, secrets in clear. */
 export const stateBodies = (document: StackExport, settings: Settings): StateBodies => {
   const bodies = new Map<string, Map<string, JsonObject>>();
   for (const { type, id, inputs, external } of document.deployment.resources ?? []) {
@@ -183,8 +183,8 @@ const textOr = (value: unknown, otherwise: string): string =>
 const epoch = new Date(0).toISOString();
 
 /**
- * Also what has a form that this product does not know: its name is taken, and its references hold. Where
- * the list is not whole, what the state holds is there as well.
+ * Includes objects in a form that this product does not know: their names are taken, and their
+ * references hold. If the list is incomplete, objects of the state are added.
  */
 const copyOfKind = (
   { definition, objects, problem }: KindReading,
@@ -217,20 +217,20 @@ export const copyAccount = ({ account }: TenantReading, bodies: StateBodies): Ac
       problem === undefined
         ? []
         : [
-            `The ${noun}s are missing in the copy, but for those that the state of the stack has: ${problem}`,
+            `The ${noun}s are missing in the copy, except those that the state of the stack has: ${problem}`,
           ],
     ),
   };
 };
 
-/** A call of a rehearsal as it arrived and was answered. */
+/** A call of a rehearsal, with its arrival and its answer. */
 export interface RehearsedCall {
   readonly profile?: string;
   readonly method: Method;
   /** Such as `/channels/{id}`. */
   readonly template: string;
   readonly collection: string;
-  /** Id in the path, or of what the call has made. */
+  /** Id in the path, or of the object that the call made. */
   readonly id?: string;
   readonly status: number;
   /** Milliseconds of the rehearsed time. */
@@ -238,10 +238,10 @@ export interface RehearsedCall {
   readonly endedAt: number;
 }
 
-/** How long a call is under way, and when it is let go. */
+/** How long a call takes, and when it may be sent. */
 interface Timing {
   readonly time: RehearsedTime;
-  /** For a call that is wanted at a moment the one at which its rate lets it go, in milliseconds. */
+  /** The time at which its rate allows a call that is wanted now, in milliseconds. */
   readonly turnOf: (endpoint: Endpoint, now: number) => number;
   /** From a call to its answer, in milliseconds. */
   readonly roundTripMs: number;
@@ -256,11 +256,11 @@ export interface TimedServer {
   readonly close: () => Promise<void>;
 }
 
-/** An answer that is kept back when it is ready. */
+/** A response that is held back when it is ready. */
 class HeldResponse extends ServerResponse {
   #held: unknown[] | undefined;
 
-  /** Settles with the body as soon as the answer is ready, or the caller has gone. */
+  /** Settles with the body as soon as the response is ready or the caller is gone. */
   readonly ready = new Promise<unknown>((settle) => {
     this.once("held", settle);
     this.once("close", settle);
@@ -272,7 +272,7 @@ class HeldResponse extends ServerResponse {
     return this;
   }
 
-  /** Sends what was kept back. */
+  /** Sends the response that was held back. */
   release(): void {
     if (this.#held) Reflect.apply(super.end, this, this.#held);
   }
@@ -292,12 +292,15 @@ const createdId = (status: number, body: unknown): string | undefined => {
 
 const methods: readonly Method[] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
-/** What a rehearsal never does, as it would reach people: the emulator delivers messages to callbacks. */
+/**
+ * A call that a rehearsal never makes, as it would reach people: the emulator delivers messages to
+ * callbacks.
+ */
 const isMessage = ({ collection }: { readonly collection: string }): boolean =>
   collection === "conversations" || collection === "assets";
 
 /**
- * Serves on a free port of this machine, in the time of the rehearsal.
+ * Serves on a free port of this machine, in rehearsed time.
  *
  * @param serve answers a call at once
  */
@@ -335,7 +338,8 @@ export const serveInTime = async (
     time.answered();
   };
 
-  // Only the run knows it: calls of others on this machine would count as its own, and hold its time up.
+  // Only the run knows it: calls of others on this machine would count as the run's and hold up its
+  // time.
   const secretPath = `/${randomBytes(24).toString("hex")}`;
   const server = createServer({ ServerResponse: HeldResponse }, (incoming, response) => {
     const { url = "" } = incoming;
@@ -371,17 +375,17 @@ export interface EmulatedAccount {
   /** Whether the lists show what the service does with secrets. */
   readonly showsSecrets: boolean;
   readonly calls: readonly RehearsedCall[];
-  /** The objects that it has now. */
+  /** Its current objects. */
   readonly objects: () => CopiedObjects;
   readonly close: () => Promise<void>;
 }
 
-/** The server knows the rates: a run that kept to them by itself would wait in real time. */
+/** The server enforces the rates: a run that did so itself would wait in real time. */
 const noLimit = String(unlimitedBurst);
 
 const kept = ["scope", "platformName", "ownershipMark", "put"] as const;
 
-/** What the run is told of the tenant: the emulator's address, and what decides what it does. */
+/** The settings that the run gets: the emulator's address, and those that decide what it does. */
 const valuesFor = (
   settings: Settings,
   { scopes, isOther }: DeployingClient,
@@ -411,14 +415,14 @@ const namedValues = (
     }),
   );
 
-/** How the emulator gives secrets back: as the service was seen to. */
+/** How the emulator returns secrets: as the service was observed to. */
 const secretsSwitch = ({ masked, omitted, echoed }: Record<string, number>) => {
   if (masked) return { secrets: "mask" } as const;
   if (omitted) return { secrets: "omit" } as const;
   return echoed ? ({ secrets: "echo" } as const) : {};
 };
 
-/** What an account's settings say of the service, and what a probe of it found out. */
+/** What an account's settings say about the service, and what a probe found out. */
 export const knownSwitches = ({ put, findings }: Settings): Partial<Switches> => {
   const found = findings === undefined ? {} : foundSwitches(findings);
   return put === undefined ? found : { ...found, put };
@@ -449,7 +453,7 @@ const clientId = "rehearsal";
 /**
  * Starts an emulator of an account.
  *
- * @param given how it behaves if the service's behaviour is not certain
+ * @param given how it behaves if the service's behavior is not certain
  */
 export const emulateAccount = async (
   reading: RehearsedAccount,
@@ -470,12 +474,12 @@ export const emulateAccount = async (
   });
   const clientSecret = randomSecret();
   const service = createService({ plan: "none", switches });
-  // Not by snapshot: that refuses what has a form which this product does not know.
+  // Not by snapshot, which refuses objects in a form that this product does not know.
   service.store.replaceAll(copy.objects);
   service.clients.put({ clientId, clientSecret, scopes: client.scopes });
   service.faults.add(forbiddenLists(refusedLists(reading, client)));
   const turnOf = turnsOf(conditions);
-  // Nobody controls it from outside: it holds the secrets of the stack in clear.
+  // Nobody may control it from outside: it holds the secrets of the stack in clear.
   const server = await serveInTime(createRequestListener(service, randomSecret()), profile, {
     ...{ time, turnOf, roundTripMs },
   });

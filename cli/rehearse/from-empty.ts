@@ -36,14 +36,17 @@ interface BeyondProgram {
   readonly kind: string;
   readonly name: string;
   readonly id: string;
-  /** Members that the rebuilt object lacks, or has with another value; left out where all of it is missing. */
+  /**
+   * Members that the rebuilt object lacks or has with another value; left out if all of it is
+   * missing.
+   */
   readonly members?: readonly string[];
 }
 
 const nameOf = (definition: Definition, wire: WireObject): string =>
   String(nameOnWire(definition, wire) ?? "");
 
-/** What each id stands for: ids differ between two accounts, names do not. */
+/** The name for each id: ids differ between two accounts, names do not. */
 const namesById = (objects: ObjectsByKind): ReadonlyMap<string, string> =>
   new Map(
     resources.flatMap((definition) =>
@@ -62,11 +65,11 @@ const withNames = (value: unknown, names: ReadonlyMap<string, string>): unknown 
   );
 };
 
-/** Whether a value can be compared: a mask stands for any. */
+/** Whether a value can be compared: a mask may stand for any value. */
 const isComparable = (value: unknown): boolean =>
   value !== null && !(typeof value === "string" && isSurelyMask(value));
 
-/** What no field knows of an object: only names of it are shown. */
+/** The members of an object that no field covers: only their names are shown. */
 const unknownTo = (fields: Fields, wire: WireObject): JsonObject =>
   objectOf(
     Object.entries(wire).filter(
@@ -195,8 +198,8 @@ const problemsOf = (readings: readonly TenantReading[]): readonly string[] =>
   );
 
 /**
- * Makes everything that the program declares anew, in an emulator with nothing in it, and compares with
- * the account. The service gets lists only; nothing is written.
+ * Makes everything that the program declares anew, in an empty emulator, and compares the result
+ * with the account. The service gets lists only; nothing is written.
  *
  * @throws CommandFailure if the stack cannot be read; ConversationError if the service cannot
  */

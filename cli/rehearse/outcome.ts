@@ -24,10 +24,10 @@ import type {
   RehearsedRun,
 } from "./run-on-copy.js";
 
-/** What the service itself sets. */
+/** Members that the service itself sets. */
 export const serverSet: ReadonlySet<string> = new Set(["id", ...Object.keys(outputFields)]);
 
-/** An object as people know it. */
+/** An object by its natural key. */
 const namedObject = (
   definition: Definition,
   object: StoredObject,
@@ -66,7 +66,7 @@ const changesOfKind = (
   return [...made, ...others];
 };
 
-/** What a run has changed in an account, kind by kind in set-up order. */
+/** The changes of a run to an account, kind by kind in set-up order. */
 const rehearsedChanges = (
   before: CopiedObjects,
   after: CopiedObjects,
@@ -81,13 +81,13 @@ const rehearsedChanges = (
     ),
   );
 
-/** What the engine does without changing anything. */
+/** Operations of the engine that change nothing. */
 const unchanged = new Set(["same", "refresh", "read", "discard", "import"]);
 
-/** Parts of a forced replacement, which is one step for the person who reads. */
+/** Parts of a forced replacement, which is one step for the reader. */
 const parts = new Set(["create-replacement", "delete-replaced", "discard-replaced"]);
 
-/** Which object each resource stands for, from the state before and the state after. */
+/** Ids of the object of each resource, from the states before and after. */
 type IdsByUrn = ReadonlyMap<string, readonly string[]>;
 
 const ownCalls = (
@@ -103,7 +103,7 @@ const ownCalls = (
 };
 
 /**
- * What was done, in the order in which it was.
+ * The steps done, in order.
  *
  * @param startedAt the start of the run in the time of the calls, in milliseconds
  */
@@ -145,12 +145,12 @@ const endedSteps = (
 interface RefusingAccount {
   /** Everything in it, in an order in which it can be deleted. */
   readonly objects: readonly PlacedObject[];
-  /** Everything that uses an object, in that order, once for each place of the reference. */
+  /** Everything that uses an object, in that order, once for each reference. */
   readonly usersOf: (target: Definition, id: string) => readonly PlacedObject[];
   readonly toObstacle: (placed: PlacedObject) => Obstacle;
 }
 
-/** Who has what of an account. */
+/** Who holds which objects of an account. */
 type OtherHolders = Pick<StackStates, "holdersOf">;
 
 interface PlacedObject {
@@ -192,7 +192,7 @@ const distinct = (obstacles: readonly Obstacle[]): readonly Obstacle[] => [
   ...new Map(obstacles.map((each) => [`${each.kind} ${each.id}`, each])).values(),
 ];
 
-/** What uses an object, in whichever account. */
+/** What uses an object, in any account. */
 const usersIn = (
   accounts: readonly RefusingAccount[],
   target: Definition,
@@ -225,26 +225,26 @@ const orderOfDeletion = (
   "Then run this again.",
 ];
 
-/** What a refusal is explained with. */
+/** The facts that explain a refusal. */
 interface RefusalContext {
   readonly before: StackState;
   /** The accounts as they were when the run ended. */
   readonly accounts: readonly RefusingAccount[];
-  /** The stack as its own obstacles name it. */
+  /** The stack's name for its own obstacles. */
   readonly stack: string;
 }
 
-/** What the engine says of the run when something else has already been said of a step. */
+/** An engine message about the run as a whole, redundant if a step already has an error. */
 const isSummary = ({ urn = "", message }: EngineError): boolean =>
   /:pulumi:pulumi:Stack::/.test(urn) && /^(update|preview|destroy|refresh) failed$/.test(message);
 
 const typeIn = (urn: string): string => urn.split("::")[2]?.split("$").at(-1) ?? "";
 
-/** A message without what Node prints behind it for developers: where in the code it was, and its members. */
+/** A message without what Node appends for developers: the stack trace and the error's members. */
 const withoutFrames = (message: string): string =>
   message.replace(/\n[^\S\n]+at \S[\s\S]*$/, "").replace(/<ref \*\d+> /g, "");
 
-/** What is said more than once is said once. */
+/** Joins the messages, without repetitions. */
 const reasonOf = (messages: readonly string[]): string =>
   [
     ...new Set(
@@ -285,8 +285,8 @@ const refusalOf = (
 };
 
 /**
- * Deletions that were not reached, and that are refused all the same: somebody uses the object, and
- * this run neither deletes nor changes that user.
+ * Deletions that were not reached but would be refused as well: somebody uses the object, and this
+ * run neither deletes nor changes that user.
  */
 const blockedDeletions = (
   deletions: readonly string[],
@@ -317,7 +317,7 @@ const failedSteps = (steps: readonly EngineStep[]): ReadonlyMap<string, EngineSt
 /**
  * What was refused: steps that failed, and resources that were refused before they became steps.
  *
- * @param said the last lines of Pulumi, for a run that failed without an error of its own
+ * @param said Pulumi's last lines, for a run that failed without an error event
  */
 const refusalsIn = (
   { steps, errors }: EngineEvents,
@@ -346,7 +346,7 @@ const idsByUrn = ({ before, after }: RehearsedRun): IdsByUrn => {
   return new Map([...groups].map(([urn, held]) => [urn, [...new Set(held.map(({ id }) => id))]]));
 };
 
-/** Objects of an account that neither this stack, as it then is, nor another one has. */
+/** Objects of an account that neither this stack, after the run, nor another one has. */
 const undeclaredIn = (
   { after, profile }: AccountOutcome,
   run: RehearsedRun,
@@ -383,7 +383,7 @@ const outcomeCall = (
 const countObjects = ({ after }: AccountOutcome): number =>
   Object.values(after).reduce((sum, list) => sum + list.length, 0);
 
-/** What a run on a copy says of the run to come. */
+/** What a run on a copy reveals about the real run. */
 export const outcomeOf = (
   run: RehearsedRun,
   stack: string,
@@ -408,10 +408,10 @@ export const outcomeOf = (
 };
 
 /**
- * Steps whose refusal shows only when the others are out of the way.
+ * Steps whose refusal shows only once the others are resolved.
  *
  * @param run stopped at the first refusal
- * @param others what a run came to that went on after it
+ * @param others outcome of a run that continued past it
  */
 export const laterRefusals = (
   run: RehearsedRun,

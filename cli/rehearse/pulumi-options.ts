@@ -1,18 +1,18 @@
-/** Options that a preview does not take. */
+/** Options that a preview does not accept. */
 const onlyOfRuns = new Set([
   ...["--yes", "-y", "--skip-preview", "-f", "--continue-on-error"],
   ...["--suppress-progress", "--show-secrets", "--strict"],
 ]);
 
-/** Options of `pulumi up` or `pulumi destroy` as a preview takes them. */
+/** Options of `pulumi up` or `pulumi destroy`, reduced to those that a preview accepts. */
 export const forPreview = (args: readonly string[]): readonly string[] =>
   args.filter((arg) => !onlyOfRuns.has(arg));
 
 const replacing = /^--(target-)?replace(=|$)/;
 
 /**
- * Options for a look at what a second run would find: without what it is told to replace again. Where
- * only that is run, that is what is looked at.
+ * Options for checking what a second run would find: without forced replacements. If only replaced
+ * resources are run, only those are checked.
  */
 export const forSecondLook = (args: readonly string[]): readonly string[] =>
   forPreview(args).flatMap((arg, at, all) => {
@@ -20,7 +20,7 @@ export const forSecondLook = (args: readonly string[]): readonly string[] =>
     return replacing.test(arg) || all[at - 1] === "--replace" ? [] : [arg];
   });
 
-/** Whether only a part of the stack is run, named by its resources. */
+/** Whether the options restrict the run to named resources. */
 export const namesTargets = (args: readonly string[]): boolean =>
   args.some((arg) => /^(--target(-replace)?(=|$)|-t)/.test(arg));
 
@@ -35,14 +35,15 @@ export const runsProgram = (
 ): boolean =>
   args.some((arg) => /^--run-program(=true)?$/.test(arg)) || /^(1|true)$/i.test(byDefault);
 
-/** Whether the run first asks the services what they have. */
+/** Whether the run first reads the services. */
 export const asksToRefresh = (args: readonly string[]): boolean =>
   args.some((arg) => /^(--refresh(=true)?|-r)$/.test(arg));
 
 /**
- * Options that keep Pulumi from these resources. It takes none beside targets: what is no target is left
- * alone anyway. With `--refresh` it refuses the URN of what no state has yet, but not a pattern of it; that
- * also fits longer names, of the same type: none of those is run, either.
+ * Options that keep Pulumi from these resources. It accepts none beside targets: what is no target
+ * is left alone anyway. With `--refresh` it refuses the URN of a resource that no state has yet,
+ * but not a pattern for it. The pattern also matches longer names of the same type: none of those
+ * is run, either.
  */
 export const excluding = (urns: readonly string[], args: readonly string[]): readonly string[] =>
   namesTargets(args)
@@ -57,15 +58,15 @@ export const parallelIn = (args: readonly string[]): number | undefined => {
   return Number.isInteger(given) && given > 0 ? given : undefined;
 };
 
-/** Options that would lead a run away from the copy, or write where a person keeps things. */
+/** Options that would lead a run away from the copy, or write to a person's files. */
 const leadsAway =
   /^(--(stack|cwd|config-file|secrets-provider|json|event-log|save-plan|import-file|preview-only|client|remote[\w-]*)(=|$)|-[a-zA-Z]?[sCj](=|$|[^a-zA-Z-]))/;
 
-/** Settings of the service, and of Pulumi: they would lead a run to others than those of the copy. */
+/** Options that set settings of the service or of Pulumi: they would override those of the copy. */
 const setsWay = /^(--override-env|--config|-c)(=|$)/;
 const way = /^=?(conversation:|CONVERSATION_|PULUMI_)/;
 
-/** The first of these options that a run on a copy cannot be given. */
+/** The first of these options that a run on a copy does not accept. */
 export const optionNotHandedOn = (args: readonly string[]): string | undefined =>
   args.find((arg, at) => {
     if (leadsAway.test(arg)) return true;

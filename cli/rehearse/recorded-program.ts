@@ -25,7 +25,7 @@ import type { OpenStack } from "../stack/open-stack.js";
 /** SHA-256 in hexadecimal. */
 export const digestSchema = z.string().regex(/^[0-9a-f]{64}$/);
 
-/** JSON whose members are in one order, so that the same content is the same text. */
+/** JSON with its members in a fixed order, so that the same content gives the same text. */
 const canonical = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(canonical);
   if (!isObject(value)) return value;
@@ -39,11 +39,11 @@ const canonical = (value: unknown): unknown => {
 /** SHA-256 of a text or of bytes, in hexadecimal. */
 const digestOf = (content: string | Uint8Array): string => hash("sha256", content);
 
-/** The digest of a JSON value, whatever the order of its members. */
+/** The digest of a JSON value, regardless of the order of its members. */
 export const jsonDigest = (value: unknown): string =>
   digestOf(JSON.stringify(canonical(value)) ?? "undefined");
 
-/** A file by device and number, whatever it is called: `undefined` for what is none. */
+/** A file by its device and inode numbers, whatever its name. */
 type FileIdentity = string;
 
 const identityIn = (
@@ -69,7 +69,7 @@ export const fileIdentity = (path: string): FileIdentity | undefined =>
 const redirectedTo = (): readonly FileIdentity[] =>
   [1, 2].flatMap((descriptor) => identityIn(() => fstatSync(descriptor, { bigint: true })) ?? []);
 
-/** Its version stands for it. */
+/** Its version represents it. */
 const thisPackage = "pulumi-conversation";
 
 const dependencyLists = ["dependencies", "devDependencies", "optionalDependencies"];
@@ -84,7 +84,7 @@ const dependenciesOf = (folder: string): readonly string[] => {
   });
 };
 
-/** Where a package is found from a folder: there, or in a folder above. */
+/** The path of a package as found from a folder: there, or in a folder above. */
 const installedAt = (folder: string, name: string): string | undefined => {
   const path = join(folder, "node_modules", name);
   if (lstatSync(path, { throwIfNoEntry: false })) return path;
@@ -96,13 +96,13 @@ const linkedFolder = (folder: string, name: string): string | undefined => {
   const path = name === thisPackage ? undefined : installedAt(folder, name);
   if (path === undefined || !existsSync(path)) return undefined;
   const real = realpathSync(path);
-  // Package managers link what they have installed, too: that is below a folder of this name.
+  // Package managers also link what they install; that lies below a folder of this name.
   return /[/\\]node_modules[/\\]/.test(real) ? undefined : real;
 };
 
 /**
- * Folders of the packages on which a program depends and that are links to sources: those of the same
- * workspace, and those of `file:` and `link:`. No lock file tells of what is in them.
+ * Folders of the packages on which a program depends and that are links to sources: those of the
+ * same workspace, and those of `file:` and `link:`. No lock file covers their content.
  */
 const linkedPackages = (folders: readonly string[]): readonly string[] => {
   const waiting = [...folders];
@@ -119,12 +119,12 @@ const linkedPackages = (folders: readonly string[]): readonly string[] => {
 
 const source = /\.(?:[cm]?[jt]sx?|json)$/;
 
-/** A path in quotes that leads on from where it stands, as programs import and open files by. */
+/** A quoted relative path, as programs use to import and open files. */
 const relativePaths = /["'`](\.{1,2}\/[^"'`\n$*?<>|]+)["'`]/g;
 
 const forms = ["ts", "tsx", "mts", "cts", "js", "jsx", "mjs", "cjs", "json"];
 
-/** What a path of an import may stand for: TypeScript writes the name of the file that it will be. */
+/** The files that an import path may mean: TypeScript imports name the compiled file. */
 const candidates = (path: string): readonly string[] => [
   path,
   ...[".ts", ".tsx"].map((form) => path.replace(/\.jsx?$/, form)),
@@ -136,7 +136,7 @@ const candidates = (path: string): readonly string[] => [
 const isFile = (path: string): boolean =>
   statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 
-/** The files that a source names, from where it is or from where the program is run. */
+/** The files that a source names, relative to itself or to the folder where the program runs. */
 const namedIn = (file: string, root: string): readonly string[] => {
   const paths = [...readFileSync(file, "utf8").matchAll(relativePaths)].map(
     ([, path = ""]) => path,
@@ -150,11 +150,11 @@ const namedIn = (file: string, root: string): readonly string[] => {
 };
 
 /**
- * The files outside of a program's folders that its sources name, and those that these name: modules,
- * settings of the compiler, files that are read. Without what is installed.
+ * The files outside a program's folders that its sources name, transitively: modules, compiler
+ * settings, files that are read. Without installed packages.
  *
  * @param files those of the program, absolute
- * @param root where the program is run
+ * @param root folder where the program runs
  */
 const importedFiles = (files: readonly string[], root: string): readonly string[] => {
   const known = new Set(files);
@@ -178,13 +178,13 @@ export const recordedProgramSchema = z.strictObject({
   version: z.string(),
   /** Digest of each file, by its path from the folder of the project. */
   files: z.record(z.string(), digestSchema),
-  /** Paths of the files that the rehearsal itself wrote: they are no part of the program, also later. */
+  /** Paths of the files that the rehearsal itself wrote: they are never part of the program. */
   outputs: z.array(z.string()),
 });
 
 export type RecordedProgram = z.infer<typeof recordedProgramSchema>;
 
-/** Folders that are made from the others, or by every run. */
+/** Folders that are generated from the others, or by every run. */
 const leftOut = new Set(["node_modules", ".git", ".pulumi", ".hg", ".svn"]);
 
 /** The configuration of another stack: `Pulumi.<stack>.yaml`. */
@@ -206,7 +206,9 @@ const contentDigest = (entry: Dirent, path: string): string => {
   return digestOf(`link ${readlinkSync(path)} ${content}`);
 };
 
-/** The folder outside of the program's to which a link leads; what is installed does not count. */
+/**
+ * The target folder of a link that leads outside the program's; installed packages do not count.
+ */
 const folderBehind = (entry: Dirent, path: string, root: string): string | undefined => {
   if (!entry.isSymbolicLink()) return undefined;
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return undefined;
@@ -215,16 +217,16 @@ const folderBehind = (entry: Dirent, path: string, root: string): string | undef
   return isCounted || real.split(sep).includes("node_modules") ? undefined : real;
 };
 
-/** Which stack's program it is, and what is no part of it although it may be in its folder. */
+/** The stack of the program, and what is not part of it although it may be in its folder. */
 export interface ProgramSearchOptions {
   readonly stack: string;
   /** Absolute paths of folders in which tools keep what they need. */
   readonly toolFolders: readonly string[];
-  /** Where the record is, or will be. */
+  /** Path of the existing or future record. */
   readonly recordFile: string;
   /** Files to which this process writes. */
   readonly written: readonly FileIdentity[];
-  /** Those to which the rehearsal wrote, by their paths from the folder of the project. */
+  /** Files to which the rehearsal wrote, by their paths from the folder of the project. */
   readonly outputs: readonly string[];
 }
 
@@ -234,13 +236,13 @@ const toolFoldersIn = (env: NodeJS.ProcessEnv, folder: string): readonly string[
     path ? [resolve(folder, path)] : [],
   );
 
-/** A path whose folder is the real one, also where it leads through links. */
+/** A path with its real folder, even if it leads through links. */
 const realPath = (path: string): string => {
   const folder = dirname(resolve(path));
   return existsSync(folder) ? join(realpathSync(folder), basename(path)) : resolve(path);
 };
 
-/** What is found in a folder: a file with its digest, or without one where it is an output. */
+/** A file found in a folder, with its digest, or without one if it is an output. */
 type FoundFile = readonly [path: string, content: string | undefined];
 
 interface Search extends ProgramSearchOptions {
@@ -275,7 +277,9 @@ const filesBelow = (
     return [...own, ...filesBelow(path, search, [...linked, behind])];
   });
 
-/** The folder of the program, where `main` of the project file leads out of the folder of the project. */
+/**
+ * The folder of the program, if `main` of the project file leads out of the folder of the project.
+ */
 const foldersOutside = (project: string): readonly string[] => {
   const root = dirname(project);
   const main = resolve(root, projectDocument(project).main ?? ".");
@@ -289,7 +293,7 @@ const lockFiles = [
   ...["bun.lock", "bun.lockb"],
 ];
 
-/** The lock file of a workspace stands in a folder above, within the same repository. */
+/** The lock file of a workspace is in a folder above, within the same repository. */
 const lockFileAbove = (folder: string): readonly string[] => {
   const found = lockFiles.map((name) => join(folder, name)).filter((path) => existsSync(path));
   const parent = dirname(folder);
@@ -301,12 +305,13 @@ const sorted = (entries: Iterable<readonly [string, string]>): Readonly<Record<s
   Object.fromEntries([...entries].toSorted(([a], [b]) => (a < b ? -1 : 1)));
 
 /**
- * The program by its files: everything in the folder of the project, in that of `main` where it is
- * another, and in the packages that are links to sources, and every file elsewhere that one of these
- * names by a path; but for what is installed (the lock file stands for it, wherever it is), the
- * configuration of other stacks, and what a rehearsal writes; and the version of this package.
+ * The program as its files and the version of this package. It covers everything in the folder of
+ * the project, in that of `main` if different, and in packages that are links to sources, and every
+ * file elsewhere that one of these names by a path. It leaves out installed packages (represented
+ * by the lock file, wherever that is), the configuration of other stacks, and what a rehearsal
+ * writes.
  *
- * @param folder where the command is run: the project is there or above
+ * @param folder where the command runs: the project is there or above
  */
 export const readProgram = (folder: string, options: ProgramSearchOptions): RecordedProgram => {
   const project = projectFile(folder);
@@ -341,7 +346,7 @@ export const readProgram = (folder: string, options: ProgramSearchOptions): Reco
 /**
  * The program of a stack, as this process finds it.
  *
- * @param outputs of the rehearsal, where it was before
+ * @param outputs of an earlier rehearsal, if there was one
  */
 export const programOf = (
   { place: { folder }, names: { stack }, env }: Pick<OpenStack, "place" | "names" | "env">,
@@ -354,7 +359,7 @@ export const programOf = (
     written: redirectedTo(),
   });
 
-/** What makes another program of it, each a sentence without its full stop. */
+/** The changes to the program, each a sentence without its period. */
 export const programChanges = (
   { version, files }: RecordedProgram,
   now: RecordedProgram,

@@ -30,7 +30,7 @@ const some = <T>(all: readonly T[], shown: (one: T) => readonly string[]): reado
 };
 
 /**
- * What a rehearsal comes to, in a sentence.
+ * The outcome of a rehearsal, in a sentence.
  *
  * @param shown how names are shown
  */
@@ -168,13 +168,13 @@ export const rehearsalReport = (rehearsal: Rehearsal): string => {
   );
 };
 
-/** By which a pipeline finds its comment of the last time, to put this one in its place. */
+/** The marker by which a pipeline finds its previous comment, to replace it. */
 const commentMarker = "<!-- pulumi-conversation rehearse -->";
 
-/** More rows make a comment that nobody reads, and that a forge may refuse. */
+/** Nobody reads a comment with more rows, and the Git host may refuse it. */
 const mostRows = 100;
 
-/** A sentence that holds names of others; the whole of it is code. */
+/** A sentence that contains foreign names; all of it becomes a code span. */
 const sentence = (text: string): string => codeSpan(text, 1_000);
 
 const bullets = (lines: readonly string[]): readonly string[] => {

@@ -8,7 +8,7 @@ const namedSchema = z.strictObject({
   name: z.string(),
   id: z
     .exactOptional(z.string())
-    .describe("Left out where the run makes the object: the service gives it another one"),
+    .describe("Left out if the run makes the object: the service gives it another one"),
   profile: z.exactOptional(z.string()),
 });
 
@@ -38,10 +38,10 @@ const callSchema = z.strictObject({
 });
 
 const refusalSchema = z.strictObject({
-  urn: z.exactOptional(z.string()).describe("Left out where the run as a whole is refused"),
+  urn: z.exactOptional(z.string()).describe("Left out if the run as a whole is refused"),
   kind: z.exactOptional(z.string()),
   name: z.exactOptional(z.string()),
-  operation: z.string().describe("preview where Pulumi refuses before anything is done"),
+  operation: z.string().describe("preview if Pulumi refuses before anything is done"),
   reason: z.string(),
   inTheWay: z.array(obstacleSchema),
   order: z.array(z.string()).describe("What to do, in this order"),
@@ -56,7 +56,7 @@ const changeSchema = namedSchema.extend({
 });
 
 const outcomeSchema = z.strictObject({
-  passes: z.boolean().describe("Whether everything is done that is to be done"),
+  passes: z.boolean().describe("Whether everything gets done"),
   totalSeconds: seconds,
   totalCalls: z.int().min(0),
   calls: z.array(callSchema).describe("In the order in which they are sent; without token calls"),
@@ -70,7 +70,7 @@ const outcomeSchema = z.strictObject({
   objects: z.int().min(0).describe("Objects in the account afterwards"),
   isIdempotent: z
     .exactOptional(z.boolean())
-    .describe("Whether a second run would find nothing to do; left out where this one is refused"),
+    .describe("Whether a second run would find nothing to do; left out if this one is refused"),
 });
 
 const alternativeSchema = z.strictObject({
@@ -89,7 +89,7 @@ export const rehearsalSchema = z.strictObject({
   outcome: outcomeSchema,
   alternatives: z
     .array(alternativeSchema)
-    .describe("How it ends where the service behaves otherwise; only what differs"),
+    .describe("How it ends if the service behaves otherwise; only what differs"),
   unaffectedSwitches: z.array(z.string()).describe("Switches that make no difference"),
   notes: z.array(z.string()).describe("What could not be seen or copied"),
 });
@@ -109,9 +109,9 @@ export type OutcomeCall = Printed<z.output<typeof callSchema>>;
 export type Refusal = Printed<z.output<typeof refusalSchema>>;
 /** How the account changes; names only, no values. */
 export type AccountChange = Printed<z.output<typeof changeSchema>>;
-/** What a run comes to. */
+/** The outcome of a run. */
 export type RehearsedOutcome = Printed<z.output<typeof outcomeSchema>>;
-/** How the outcome is otherwise where the service behaves in another way than is assumed. */
+/** How the outcome differs if the service does not behave as assumed. */
 export type Alternative = Printed<z.output<typeof alternativeSchema>>;
 /** A whole rehearsal, as `--json` prints it. */
 export type Rehearsal = Printed<z.output<typeof rehearsalSchema>>;
@@ -123,7 +123,9 @@ export const lostSchema = z.strictObject({
   id: z.string(),
   members: z
     .exactOptional(z.array(z.string()))
-    .describe("What the made object lacks or has otherwise; left out: all of it is missing"),
+    .describe(
+      "Members that the made object lacks or has with other values; left out if all of it is missing",
+    ),
   profile: z.exactOptional(z.string()),
   stack: z.exactOptional(z.string()).describe("Another stack that makes it"),
 });
@@ -134,7 +136,7 @@ export const fromEmptySchema = z.strictObject({
   stack: z.string(),
   plan: z.string(),
   parallel: z.int().min(1),
-  outcome: rebuiltSchema.describe("What making everything anew comes to"),
+  outcome: rebuiltSchema.describe("The outcome of making everything anew"),
   liveObjects: z.int().min(0).describe("Objects in the account now"),
   lost: z.array(lostSchema).describe("What is in the account and not made by the program"),
   notes: z.array(z.string()),

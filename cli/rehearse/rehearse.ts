@@ -27,7 +27,7 @@ import {
 } from "./run-on-copy.js";
 import type { OriginalStack } from "./stack-copy.js";
 
-/** A rehearsal, and what it was made from. */
+/** A rehearsal and its inputs. */
 interface RehearsalResult {
   readonly rehearsal: Rehearsal;
   readonly setup: RunSetup;
@@ -44,13 +44,13 @@ const cutOffNotes = ({ document }: OriginalStack): readonly string[] => {
     : [];
 };
 
-/** What is known of every account, so that there is no doubt about it. */
+/** The switches known for every account, so that there is no doubt about them. */
 const knownOfAll = (accounts: RunSetup["accounts"]): readonly string[] => {
   const [first = {}, ...others] = accounts.map(({ settings }) => knownSwitches(settings));
   return Object.keys(first).filter((name) => others.every((known) => name in known));
 };
 
-/** What would be refused next, once everything is out of the way that is refused now. */
+/** What would be refused next, once everything that is refused now is resolved. */
 const refusedLater = async (
   run: RehearsedRun,
   { args, original: { stack, states } }: RunSetup,
@@ -85,12 +85,12 @@ const runRehearsal = async (
   const outcomeHere = (run: RehearsedRun) => outcomeOf(run, stack.names.stack, original.states);
   const furtherRuns = async (run: RehearsedRun) => {
     const outcome = outcomeHere(run);
-    // A switch decides what the service does, which no preview sees.
+    // A switch decides what the service does, which does not affect a preview.
     const again: RunAgain = async (changes) =>
       outcomeHere(await runOnCopy({ ...setup, ahead: run.ahead, ...changes }));
     const later = await refusedLater(run, setup, again);
     const others = run.stage === "run" ? doubtfulSwitches(run, known) : [];
-    if (others.length > 0) say("Rehearsing again where the service's behaviour is not certain …");
+    if (others.length > 0) say("Rehearsing again where the service's behavior is not certain …");
     return { outcome, later, either: await alternativesTo(outcome, others, again) };
   };
   say(`Rehearsing pulumi ${operation} on a copy …`);
@@ -151,7 +151,7 @@ export const rehearse = async (
   const stateAfter = await stateDigest(stack);
   if (stateAfter !== result.stateBefore)
     throw new CommandFailure(
-      "The state of the stack was changed by somebody else during the rehearsal, so what it said is of the past. Rehearse again.",
+      "The state of the stack was changed by somebody else during the rehearsal, so its result is out of date. Rehearse again.",
     );
   if (record !== undefined) writeRecord(record, result, options, stateAfter);
   return result.rehearsal;

@@ -1,22 +1,24 @@
-/** Something that is due at a moment of the rehearsed time. */
+/** Something that is due at a moment in rehearsed time. */
 interface Due {
   readonly at: number;
   readonly happen: () => void;
 }
 
-/** How long nothing must have happened before time is moved on, in milliseconds: at first, least and most. */
+/**
+ * How long nothing must happen before time jumps, in milliseconds: initial, minimum and maximum.
+ */
 const quiet = { first: 80, least: 25, most: 400 };
 
-/** A quiet time so many times as long as the usual pause between an answer and the next call. */
+/** The quiet time as a multiple of the usual pause between an answer and the next call. */
 const margin = 4;
 
-/** Share of an older pause in what counts as usual. */
+/** Weight of older pauses in the usual pause. */
 const memory = 0.8;
 
 /**
- * Time as a run would see it at the real service. It goes by as it does while the run computes, and
- * jumps as soon as the run does nothing but wait: for the rate of an endpoint, or for an answer. So
- * hours take seconds, and everything happens in the order in which it would.
+ * Time as a run would see it at the real service. It passes normally while the run computes, and
+ * jumps as soon as the run only waits: for the rate of an endpoint, or for an answer. So hours take
+ * seconds, and everything happens in the real order.
  */
 export class RehearsedTime {
   readonly #due: Due[] = [];
@@ -28,7 +30,8 @@ export class RehearsedTime {
   #busy = 0;
 
   /**
-   * @param slots steps that the engine runs together: when as many calls wait, nothing else can happen
+   * @param slots steps that the engine runs in parallel: when that many calls wait, nothing else
+   * can happen
    * @param clock milliseconds, monotonic
    */
   constructor(
@@ -43,7 +46,7 @@ export class RehearsedTime {
     return this.clock() + this.#lead;
   }
 
-  /** The run has made a call: it is awake. */
+  /** Reports that the run has made a call, so it is awake. */
   woken(): void {
     const now = this.clock();
     if (this.#answeredAt !== undefined) {
@@ -55,13 +58,13 @@ export class RehearsedTime {
     this.#lastAt = now;
   }
 
-  /** The run has got an answer, and goes on. */
+  /** Reports that the run has got an answer and goes on. */
   answered(): void {
     this.#lastAt = this.clock();
     this.#answeredAt = this.#lastAt;
   }
 
-  /** Settles at a moment of the rehearsed time, after all that is due before. */
+  /** Settles at a moment in rehearsed time, after everything that is due before. */
   until(at: number): Promise<void> {
     return new Promise((happen) => {
       const place = this.#due.findLastIndex((other) => other.at <= at) + 1;
@@ -70,7 +73,7 @@ export class RehearsedTime {
     });
   }
 
-  /** Work that takes its own time: time is not moved on meanwhile. */
+  /** Does work that takes real time: time does not jump meanwhile. */
   async during<T>(work: () => Promise<T>): Promise<T> {
     this.#busy += 1;
     try {
@@ -82,7 +85,7 @@ export class RehearsedTime {
     }
   }
 
-  /** Nothing waits any longer: what is due happens now. */
+  /** Ends all waiting: everything due happens now. */
   close(): void {
     clearTimeout(this.#timer);
     for (const { happen } of this.#due.splice(0)) happen();
@@ -96,14 +99,14 @@ export class RehearsedTime {
     const restMs = isFull ? 0 : this.#lastAt + this.#quietMs - this.clock();
     const waitMs = Math.min(restMs, next.at - this.now());
     if (waitMs > 0) this.#timer = setTimeout(() => this.#plan(), Math.ceil(waitMs));
-    // In a turn of its own, so that calls that arrive together are seen together.
+    // In a separate turn of the event loop, so that calls that arrive together are seen together.
     else this.#timer = setTimeout(() => this.#happen(), 0);
   }
 
   #happen(): void {
     const next = this.#busy > 0 ? undefined : this.#due.shift();
     if (!next) return;
-    // Since something last happened the run has only waited: that time is taken out again.
+    // Since the last event the run has only waited: that time is subtracted again.
     const reached = Math.max(next.at, this.#lastAt + this.#lead);
     this.#lastAt = this.clock();
     this.#lead = reached - this.#lastAt;

@@ -64,7 +64,7 @@ const eventSchema = z.object({
   diagnosticEvent: z
     .object({ urn: z.string().optional(), message: z.string(), severity: z.string() })
     .optional(),
-  /** The last one, whichever way a run ends. */
+  /** The last event, however a run ends. */
   cancelEvent: z.object({}).optional(),
 });
 
@@ -77,29 +77,29 @@ export interface EngineStep {
   readonly failed: boolean;
 }
 
-/** What the engine set about, or in a preview would do, with one resource. */
+/** What the engine began to do, or in a preview would do, with one resource. */
 interface PlannedStep extends Omit<EngineStep, "failed"> {
   /** Whether a provider manages it, and it is no component. */
   readonly custom: boolean;
 }
 
-/** An error that was shown; without a URN it is about the run as a whole. */
+/** An error that was shown; without a URN it concerns the run as a whole. */
 export interface EngineError {
   readonly urn?: string;
   readonly message: string;
 }
 
-/** What the engine said of one run. */
+/** What the engine reported about one run. */
 export interface EngineEvents {
   readonly planned: readonly PlannedStep[];
   /** In the order in which they ended; what began and never ended comes last. */
   readonly steps: readonly EngineStep[];
   readonly errors: readonly EngineError[];
-  /** Whether all events are there, and each could be read. */
+  /** Whether no event is missing and each could be read. */
   readonly isWhole: boolean;
 }
 
-/** Pulumi marks colours in messages: `<{%reset%}>`. */
+/** Pulumi marks colors in messages: `<{%reset%}>`. */
 const withoutColour = (text: string): string =>
   stripVTControlCharacters(text.replace(/<\{%[\w ]*%\}>/g, "")).trim();
 
@@ -142,42 +142,45 @@ export const engineEventsIn = (log: string): EngineEvents => {
   return { planned, steps: [...ended, ...unended], errors, isWhole: isEnded && unread === 0 };
 };
 
-/** What the engine says of its last run on a copy. */
+/** What the engine reports about its last run on a copy. */
 const eventsOf = ({ eventFile }: CopiedStack): EngineEvents =>
   engineEventsIn(existsSync(eventFile) ? readFileSync(eventFile, "utf8") : "");
 
-/** What a person asks for, whichever the rehearsal. */
+/** Options of every rehearsal. */
 export interface RehearseOptions extends RehearsedAccountOptions {
   readonly operation: "up" | "destroy";
   /** Options for `pulumi up` or `pulumi destroy`. */
   readonly args: readonly string[];
   /** Types of other packages that are run, too. */
   readonly also?: readonly string[];
-  /** What is known of the service. */
+  /** What is known about the service. */
   readonly switches?: Partial<Switches>;
-  /** Whether the program is answered that this is no dry run, as in a real update. */
+  /** Whether the program gets the answer that this is no dry run, as in a real update. */
   readonly runEffects?: true;
 }
 
-/** What is run on a copy, and where: resolved once for all runs of a rehearsal. */
+/** What to run on a copy, and where: resolved once for all runs of a rehearsal. */
 export interface RunSetup
   extends Required<Pick<RehearseOptions, "operation" | "args" | "also" | "switches" | "signal">> {
   readonly original: OriginalStack;
   readonly accounts: readonly RehearsedAccount[];
   /** Plan of the first account. */
   readonly plan: Plan;
-  /** Steps that run together. */
+  /** Steps that run in parallel. */
   readonly parallel: number;
   readonly runEffects: boolean;
-  /** How an account behaves if neither the person nor its settings say it. Default: as the emulator does. */
+  /**
+   * How an account behaves if neither the person nor its settings say so. Default: as the emulator
+   * does.
+   */
   readonly otherwise?: Partial<Switches>;
-  /** What is known from an earlier run on a copy of the same. Default: a preview is made. */
+  /** What is known from an earlier run on the same copy. Default: make a preview. */
   readonly ahead?: LookAhead;
 }
 
-/** What is known of a run before it: the same for every run on a copy of the same. */
+/** What is known about a run in advance: the same for every run on the same copy. */
 interface LookAhead {
-  /** URNs of what is not run, as it reaches beyond the account. */
+  /** URNs of resources that are not run, as they reach beyond the account. */
   readonly leftOut: readonly string[];
   /** URNs of what is to be deleted. */
   readonly deletions: readonly string[];
@@ -190,7 +193,7 @@ interface LookAhead {
 /**
  * Reads the stack and its accounts.
  *
- * @returns with what should be known about them, each a sentence
+ * @returns the set-up, with notes about it, each a sentence
  * @throws CommandFailure if the stack cannot be read; ConversationError if the service cannot
  */
 export const prepareRun = async (
@@ -223,12 +226,15 @@ const foreignIn = ({ original, also }: RunSetup): readonly string[] =>
     isRun(type, custom === true, also) ? [] : [urn],
   );
 
-/** @throws CommandFailure where the program would not see a dry run: it would do for real what it guards with that */
+/**
+ * @throws CommandFailure if the program would not see a dry run: it would really do what it guards
+ * with that
+ */
 const assertDryRun = (copy: CopiedStack, { runEffects }: RunSetup): void => {
   if (runEffects || copy.hasSeenDryRun()) return;
   throw new CommandFailure(
-    "Nothing was rehearsed: the program would not see a dry run, and do for real whatever it guards with pulumi.runtime.isDryRun(). " +
-      "Only programs that run on Node.js with @pulumi/pulumi 3.216 or newer see one. With --run-effects it is rehearsed as it is.",
+    "Nothing was rehearsed: the program would not see a dry run, and would really do whatever it guards with pulumi.runtime.isDryRun(). " +
+      "Only programs that run on Node.js with @pulumi/pulumi 3.216 or newer see one. With --run-effects it is rehearsed anyway.",
   );
 };
 
@@ -259,19 +265,20 @@ const previewWith = async (
     const ended = await copy.pulumi([...words, ...leaving, ...forPreview(args)]);
     const { planned, errors, isWhole } = eventsOf(copy);
     const unknown = unknownStackIn(errors.map(({ message }) => message));
-    // New in the program, so that no state has it.
+    // It is new in the program, so no state has it.
     if (ended.code !== 0 && unknown !== undefined && (await add(unknown))) continue;
     return { ended, planned, isWhole, referenced, missing };
   }
 };
 
 /**
- * What a preview shows: why it was refused, or which steps are of packages that are not run. Without it
- * nothing is run, whatever options a person gives: it is what keeps a run from reaching beyond the account.
+ * Makes a preview, which shows why it was refused or which steps belong to packages that are not
+ * run. Nothing is run without it, whatever options a person gives: it keeps a run from reaching
+ * beyond the account.
  */
 const lookAtPreview = async (copy: CopiedStack, setup: RunSetup) => {
   const { args, also } = setup;
-  // A refresh asks the services of the others for what they have.
+  // A refresh would also call the services of the other resources.
   const unread = asksToRefresh(args) ? foreignIn(setup) : [];
   const leaving = excluding(unread, args);
   const { ended, planned, isWhole, ...found } = await previewWith(copy, setup, leaving);
@@ -298,9 +305,9 @@ const lookAtPreview = async (copy: CopiedStack, setup: RunSetup) => {
 };
 
 /**
- * Looks what a run on a copy is going to do.
+ * Finds out what a run on a copy will do.
  *
- * @returns `ended` where the preview was refused, so that there is nothing to run
+ * @returns `ended` if the preview was refused, so that there is nothing to run
  */
 const lookAhead = async (
   copy: CopiedStack,
@@ -320,13 +327,13 @@ const lookAhead = async (
   return ahead;
 };
 
-/** Whether nothing is left to be done by a second run, and nothing has changed outside. */
+/** Whether a second run has nothing to do, and nothing has changed outside. */
 const isIdempotent = async (
   copy: CopiedStack,
   setup: RunSetup,
   { leftOut }: LookAhead,
 ): Promise<boolean> => {
-  // The program says itself how its providers read: one run of it, and one process of each provider.
+  // The program determines how its providers read: one run of it, and one process of each provider.
   const args = ["--refresh", "--run-program", ...forSecondLook(setup.args)];
   const leaving = excluding([...new Set([...foreignIn(setup), ...leftOut])], args);
   const { code } = await copy.pulumi([
@@ -345,15 +352,15 @@ export interface AccountOutcome {
   readonly after: CopiedObjects;
 }
 
-/** A run on a copy as it went. */
+/** The course and result of a run on a copy. */
 export interface RehearsedRun {
-  /** `preview` where Pulumi refused before anything was done. */
+  /** `preview` if Pulumi refused before anything was done. */
   readonly stage: "preview" | "run";
   readonly succeeded: boolean;
   readonly said: readonly string[];
   readonly engine: EngineEvents;
   readonly calls: readonly RehearsedCall[];
-  /** Milliseconds in the time of the calls. */
+  /** In milliseconds, on the clock of the calls. */
   readonly startedAt: number;
   readonly endedAt: number;
   readonly ahead: LookAhead;
@@ -365,22 +372,25 @@ export interface RehearsedRun {
   readonly showsSecrets: boolean;
 }
 
-/** A copy of the stack, and what stands for the service. */
+/** A copy of the stack, and the emulators that replace the service. */
 interface Copied {
   readonly copy: CopiedStack;
   readonly emulated: readonly EmulatedAccount[];
   readonly time: RehearsedTime;
 }
 
-/** A program may ask other packages for values: nothing shows whether it does, and what it was told is real. */
+/**
+ * A program may get values from other packages: nothing shows whether it does, and the values are
+ * real.
+ */
 const askedNotes = (packages: readonly string[]): readonly string[] =>
   packages.length === 0
     ? []
     : [
-        `The program uses other packages, too: ${packages.join(", ")}. Where it calls their functions, they were really asked and answered as of today; what depends on that may come out otherwise once resources that were left out have changed.`,
+        `The program uses other packages, too: ${packages.join(", ")}. If it calls their functions, those were really called and answered as of today; what depends on that may come out otherwise once resources that were left out have changed.`,
       ];
 
-/** Said before a run in which the program does not see a dry run. */
+/** Shown before a run in which the program does not see a dry run. */
 const effectsWarning =
   "Warning: the program sees a real update (--run-effects), so it really does what it guards with pulumi.runtime.isDryRun().";
 
@@ -391,7 +401,7 @@ const effectsNotes = ({ runEffects }: RunSetup): readonly string[] =>
       ]
     : [];
 
-/** The copy is looked at afterwards, so its stack stays. */
+/** The copy is examined afterwards, so its stack stays. */
 const isOfRuns = (arg: string): boolean => arg !== "--remove";
 
 const runIn = async ({ copy, emulated, time }: Copied, setup: RunSetup): Promise<RehearsedRun> => {
@@ -431,7 +441,10 @@ const runIn = async ({ copy, emulated, time }: Copied, setup: RunSetup): Promise
   };
 };
 
-/** Makes a fresh copy of the stack and a fresh emulator of each account, and takes them away again. */
+/**
+ * Makes a fresh copy of the stack and a fresh emulator of each account, and removes them after the
+ * work.
+ */
 const onCopy = async <R>(setup: RunSetup, work: (copied: Copied) => Promise<R>): Promise<R> => {
   const { original, accounts, parallel, signal, runEffects } = setup;
   const time = new RehearsedTime(Math.min(parallel, mostConnections * accounts.length));
@@ -462,14 +475,14 @@ const onCopy = async <R>(setup: RunSetup, work: (copied: Copied) => Promise<R>):
 export const runOnCopy = (setup: RunSetup): Promise<RehearsedRun> =>
   onCopy(setup, (copied) => runIn(copied, setup));
 
-/** With more steps two runs beside each other would take more memory than most machines of pipelines have. */
+/** With more steps, two parallel runs would take more memory than most pipeline machines have. */
 const mostStepsBeside = 200;
 
 /**
- * The same, and looks afterwards whether a second run would find anything to do. That takes as long as
- * the run, mostly waiting for one process: what can be done beside it is, if the stack is small.
+ * Does the same, then checks whether a second run would find anything to do. That takes as long as
+ * the run and mostly waits for one process, so other work runs in parallel if the stack is small.
  *
- * @param beside what follows from the run
+ * @param beside work that needs the run's result
  */
 export const runAndLookAfter = <B>(setup: RunSetup, beside: (run: RehearsedRun) => Promise<B>) =>
   onCopy(setup, async (copied) => {
@@ -477,7 +490,7 @@ export const runAndLookAfter = <B>(setup: RunSetup, beside: (run: RehearsedRun) 
     const isLooked = run.succeeded && setup.operation === "up";
     const after = isLooked ? isIdempotent(copied.copy, setup, run.ahead) : undefined;
     if (run.engine.steps.length > mostStepsBeside) await after;
-    // Both come to an end before the copy goes, also if one of them fails.
+    // Both finish before the copy is removed, even if one of them fails.
     const [looked, other] = await Promise.allSettled([after, beside(run)]);
     if (looked.status === "rejected") throw looked.reason;
     if (other.status === "rejected") throw other.reason;

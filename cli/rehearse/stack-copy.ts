@@ -43,13 +43,13 @@ import { dryRunVariable } from "./dry-run.js";
 interface PassphraseCrypter {
   /** For PULUMI_CONFIG_PASSPHRASE. */
   readonly passphrase: string;
-  /** What a stack keeps of it: enough to tell a wrong passphrase, not to decrypt. */
+  /** What a stack stores: enough to recognize a wrong passphrase, not to decrypt. */
   readonly salt: string;
-  /** A text as Pulumi keeps it. */
+  /** A text as Pulumi stores it. */
   readonly encrypt: (text: string) => string;
 }
 
-/** Pulumi's own number of rounds; whoever has the passphrase needs the same key. */
+/** Pulumi's own number of rounds: the same passphrase must give the same key. */
 const rounds = 1_000_000;
 const keyBytes = 32;
 const nonceBytes = 12;
@@ -68,12 +68,12 @@ const encryptWith =
     return `v1:${nonce.toString("base64")}:${Buffer.concat(sealed).toString("base64")}`;
   };
 
-/** Pulumi decrypts this word to tell whether a passphrase is the right one. */
+/** Pulumi decrypts this word to check a passphrase. */
 const checkedWord = "pulumi";
 
 const formOfSalt = /^v1:([\w+/]+=*):v1:([\w+/]+=*):([\w+/]+=*)$/;
 
-/** Whether a stack with this salt has this passphrase; true where the salt is of a form that is not known. */
+/** Whether a stack with this salt has this passphrase; true if the salt has an unknown form. */
 export const hasPassphrase = async (passphrase: string, salt: string): Promise<boolean> => {
   const [random, nonce, word] = (formOfSalt.exec(salt) ?? [])
     .slice(1)
@@ -97,17 +97,17 @@ export const createCrypter = async (): Promise<PassphraseCrypter> => {
   return { passphrase, encrypt, salt: `v1:${salt.toString("base64")}:${encrypt(checkedWord)}` };
 };
 
-/** What Pulumi takes without asking a person. */
+/** The passphrase that Pulumi uses without asking a person. */
 const givenPassphrase = (env: NodeJS.ProcessEnv, folder: string): string | undefined => {
   const { PULUMI_CONFIG_PASSPHRASE: text, PULUMI_CONFIG_PASSPHRASE_FILE: file } = env;
   return text ?? (file ? readFileSync(resolve(folder, file), "utf8").trim() : undefined);
 };
 
 /**
- * Refuses a passphrase that is not the one of the stack. Pulumi reads a stack in which nothing is
- * encrypted with any, but refuses to run it.
+ * Refuses a passphrase that is not the one of the stack. With any passphrase, Pulumi reads a stack
+ * in which nothing is encrypted, but it refuses to run it with a wrong one.
  *
- * @throws CommandFailure where it is another one
+ * @throws CommandFailure if it is another one
  */
 export const assertPassphrase = async ({
   place: { folder },
@@ -125,21 +125,22 @@ export const assertPassphrase = async ({
   );
 };
 
-/** Everything that is copied of a stack; nothing of it is ever changed. */
+/** Everything that is copied of a stack; the stack itself never changes. */
 export interface OriginalStack {
   readonly stack: OpenStack;
   /** Its state, secrets in clear: kept in memory only. */
   readonly document: StackExport;
   readonly config: ReadonlyMap<string, ConfigEntry>;
   readonly source: SettingSource;
-  /** What the states of all stacks of the backend hold. */
+  /** The content of the states of all stacks of the backend. */
   readonly states: StackStates;
 }
 
 /**
  * Reads state, configuration and the states beside it.
  *
- * @throws CommandFailure where one of the stack's own cannot be read, or the passphrase is another one
+ * @throws CommandFailure if the stack's own state or configuration cannot be read, or the
+ * passphrase is another one
  */
 export const readOriginal = async (stack: OpenStack): Promise<OriginalStack> => {
   const { place, env } = stack;
@@ -165,7 +166,7 @@ export const emptied = (original: OriginalStack): OriginalStack => ({
   },
 });
 
-/** As much of a stack as tells its profiles. */
+/** The parts of a stack that show its profiles. */
 type ProfileSources = Pick<OriginalStack, "document" | "config"> & {
   readonly stack: Pick<OpenStack, "env">;
 };
@@ -179,12 +180,12 @@ const profilesInState = ({ document }: Pick<OriginalStack, "document">): readonl
 const variableOf = /^CONVERSATION_([A-Z][A-Z0-9_]*)_BASE_URL$/;
 const entryOfProfile = /^conversation:([A-Za-z][\w-]*)\.(\w+)$/;
 
-/** A profile as its variables spell it. */
+/** A profile as spelled in its variables. */
 const wordOf = (profile: string): string => profile.toUpperCase().replaceAll("-", "_");
 
 /**
  * Profiles that a program may use: those of the state, and those that have a base address in the
- * configuration or in the environment. Without one no profile reaches anything.
+ * configuration or in the environment. Without an address, a profile reaches nothing.
  */
 export const profilesOf = (original: ProfileSources): readonly string[] => {
   const words = Object.keys(original.stack.env).flatMap((name) => variableOf.exec(name)?.[1] ?? []);
@@ -201,12 +202,12 @@ export const profilesOf = (original: ProfileSources): readonly string[] => {
 const settingsReaching = (original: ProfileSources): readonly SettingDescription[] =>
   [undefined, ...profilesOf(original)].flatMap((profile) => describeSettings(profile));
 
-/** Whatever would lead a run to the real backend, or another stack. */
+/** Variables that would lead a run to the real backend or another stack. */
 const leadsElsewhere = /^PULUMI_(BACKEND_URL|CONFIG_PASSPHRASE|OPTION_|STACK$|ACCESS_TOKEN$)/;
 
 /**
- * The environment of a stack without what leads to its backend, and without every setting by which a
- * program may reach an account. Other variables may be the program's own, or hold its secrets.
+ * The environment of a stack without what leads to its backend, and without every setting by which
+ * a program may reach an account. Other variables may belong to the program or hold its secrets.
  */
 export const withoutWaysOut = (original: ProfileSources): NodeJS.ProcessEnv => {
   const ours = new Set(settingsReaching(original).map(({ environment }) => environment));
@@ -218,8 +219,8 @@ export const withoutWaysOut = (original: ProfileSources): NodeJS.ProcessEnv => {
 };
 
 /**
- * The configuration of a stack with other settings for its accounts; those that have none are empty,
- * which counts as missing: what the project file says would count if they were left out.
+ * The configuration of a stack with other settings for its accounts; settings without a value are
+ * empty, which counts as missing: if they were left out, the project file's values would apply.
  *
  * @param settings by full key, such as `conversation:baseUrl`
  */
@@ -238,24 +239,27 @@ export const configWith = (
   return new Map([...others, ...given]);
 };
 
-/** A stack to which a program refers, as far as it needs it: its outputs, secrets in clear. */
+/** A stack to which a program refers, reduced to what it needs: the outputs, secrets in clear. */
 export interface ReferencedStack {
-  /** Of the form that its URNs have. */
+  /** As in its URNs. */
   readonly project: string;
   readonly stack: string;
-  /** The resource that stands for the stack in its state. */
+  /** The resource that represents the stack in its state. */
   readonly root: JsonObject;
 }
 
 const rootType = "pulumi:pulumi:Stack";
 
-/** Project and name of the stack that a URN is of. */
+/** Project and name of the stack of a URN. */
 const namesIn = (urn: string): readonly [project: string, stack: string] | undefined => {
   const [, stack, project] = /^urn:pulumi:(.+?)::(.+?)::/.exec(urn) ?? [];
   return stack && project ? [project, stack] : undefined;
 };
 
-/** The stacks to which a program referred in the run that made this state, as it calls them. */
+/**
+ * The stacks to which a program referred in the run that made this state, under the names that it
+ * uses.
+ */
 export const stackReferencesIn = ({ deployment }: StackExport): readonly string[] => [
   ...new Set(
     (deployment.resources ?? [])
@@ -265,14 +269,15 @@ export const stackReferencesIn = ({ deployment }: StackExport): readonly string[
   ),
 ];
 
-/** The stack of which Pulumi says that the copy's backend has none. */
+/** The stack that Pulumi reports as missing in the copy's backend. */
 export const unknownStackIn = (messages: readonly string[]): string | undefined =>
   messages.flatMap((message) => /unknown stack "([^"]+)"/.exec(message)?.[1] ?? [])[0];
 
 /**
  * Reads a stack beside the one that is rehearsed.
  *
- * @returns the stack, or why it could not be read; undefined for the rehearsed stack itself, which is there
+ * @returns the stack, or why it could not be read; undefined for the rehearsed stack itself, which
+ * exists already
  */
 export const readReferenced = async (
   { place, names }: OpenStack,
@@ -311,7 +316,7 @@ const ownershipsOf = (holdings: readonly Holding[]): readonly JsonObject[] => {
   }));
 };
 
-/** A stack in a file backend: what `latest` holds is its state. */
+/** A stack in a file backend: its state is in `latest`. */
 const writeCheckpoint = (
   backend: string,
   [project, stack]: readonly [project: string, stack: string],
@@ -335,9 +340,8 @@ const sealedState = (deployment: JsonObject, { encrypt, salt }: PassphraseCrypte
 };
 
 /**
- * Puts a stack beside the copied one: what it holds of the service, as whether an object is somebody
- * else's decides what a run may do with it, and its outputs, where the program refers to it. Nothing
- * else of it.
+ * Puts a stack beside the copied one, with nothing but the objects that it holds, as their owner
+ * decides what a run may do with them, and its outputs, if the program refers to it.
  */
 const copyOther = (
   backend: string,
@@ -362,7 +366,7 @@ const copyReferenced = (
   copyOther(backend, [project, stack], held, root, crypter);
 };
 
-/** Puts what the other stacks hold of the service beside the copied one. */
+/** Puts the other stacks' objects of the service beside the copied stack. */
 const copyHoldings = (
   { holdings }: Pick<StackStates, "holdings">,
   backend: string,
@@ -375,14 +379,17 @@ const copyHoldings = (
   }
 };
 
-/** Pulumi warns where a state names no version of its own. */
+/** Pulumi warns if a state names no Pulumi version. */
 const manifest = (): JsonObject => ({
   time: new Date().toISOString(),
   magic: "",
   version: "",
 });
 
-/** A stack in a private folder: own backend, own passphrase, own settings; the program stays where it is. */
+/**
+ * A stack in a private folder, with its own backend, passphrase and settings; the program stays
+ * where it is.
+ */
 export interface CopiedStack {
   /** Where engine events are written. */
   readonly eventFile: string;
@@ -390,34 +397,37 @@ export interface CopiedStack {
   readonly pulumi: (args: readonly string[]) => Promise<Ended>;
   /** Puts a stack beside it to which the program refers. */
   readonly addStack: (referenced: ReferencedStack) => void;
-  /** Whether a run has asked for a dry run and was answered that it is one. */
+  /** Whether a run has asked whether it is a dry run and got the answer that it is. */
   readonly hasSeenDryRun: () => boolean;
-  /** What its state holds now. */
+  /** The current content of its state. */
   readonly state: () => StackState;
   /** Other packages whose providers its last run started, such as `aws`. */
   readonly otherPackages: () => readonly string[];
-  /** Removes the folder and all that is in it. */
+  /** Removes the folder with its content. */
   readonly remove: () => void;
 }
 
 interface CopyOptions {
-  /** Variables that point every profile at its emulator; all other settings of these profiles are taken away. */
+  /**
+   * Variables that point every profile at its emulator; all other settings of these profiles are
+   * removed.
+   */
   readonly variables: Readonly<Record<string, string>>;
   /** The same as entries of the configuration. */
   readonly settings: Readonly<Record<string, string>>;
-  /** Whether the program is answered that this is no dry run, as in a real update. */
+  /** Whether the program gets the answer that this is no dry run, as in a real update. */
   readonly runEffects: boolean;
   readonly signal: AbortSignal;
 }
 
-/** Once: what is under way is finished. Twice: it is given up. */
+/** The first signal lets work under way finish; the second one aborts it. */
 const stops: Stops = [
   { signal: "SIGINT", afterMs: 0 },
   { signal: "SIGINT", afterMs: 1000 },
   { signal: "SIGKILL", afterMs: 4000 },
 ];
 
-/** Where a copied stack keeps its things. */
+/** The paths in the folder of a copied stack. */
 const placesIn = (folder: string) => ({
   backend: join(folder, "backend"),
   config: join(folder, "stack.yaml"),
@@ -448,10 +458,10 @@ const environmentOf = (
     PULUMI_BACKEND_URL: `file://${backend}`,
     PULUMI_CONFIG_PASSPHRASE: passphrase,
     PULUMI_DIY_BACKEND_DISABLE_CHECKPOINT_BACKUPS: "true",
-    // Without it the CLI does not take --event-log.
+    // Without it the CLI does not accept --event-log.
     PULUMI_DEBUG_COMMANDS: "true",
     XDG_CACHE_HOME: cache,
-    // What one run has compiled, the next one need not.
+    // Later runs reuse what the first one compiled.
     NODE_COMPILE_CACHE: join(cache, "node"),
     NO_PROXY: direct,
     no_proxy: direct,
@@ -498,8 +508,8 @@ const packagesIn = (state: StackExport | undefined): readonly string[] => {
 };
 
 /**
- * Copies a stack into a folder that only this user can read. It is gone when `remove` is called, and
- * when this process ends; after SIGKILL with the next copy.
+ * Copies a stack into a folder that only this user can read. It is removed by `remove` and at the
+ * end of this process; after SIGKILL, by the next copy.
  */
 export const copyStack = async (
   original: OriginalStack,

@@ -46,7 +46,7 @@ const shownOrphan = (orphan: Orphan): FoundOrphan => {
 export interface OrphansResult {
   readonly names: StackNames;
   readonly found: readonly FoundOrphan[];
-  /** Sentences about what could not be seen. */
+  /** Sentences about what could not be read. */
   readonly notes: readonly string[];
 }
 
@@ -105,7 +105,7 @@ export const orphansReport = ({ found, names: { project, stack } }: OrphansResul
   return textReport(...blocks, kept);
 };
 
-/** Deletes an object. @returns why it is still there; undefined: it is gone */
+/** Deletes an object. @returns why it still exists; undefined if it is gone */
 const removeOrphan = async (
   { definition, id, mark }: Orphan,
   session: AccountSession,
@@ -123,8 +123,8 @@ const removeOrphan = async (
 };
 
 /**
- * The body of the PUT that takes the mark off a live object and leaves everything else as it is, and
- * what it would erase as the service hides it, such as `basicAuth.password`.
+ * The body of the PUT that takes the mark off a live object and leaves everything else as it is,
+ * and the members that it would erase because the service hides them, such as `basicAuth.password`.
  */
 const withoutMark = (
   definition: Definition,
@@ -133,7 +133,7 @@ const withoutMark = (
 ): { readonly body: JsonObject; readonly hidden: readonly string[] } => {
   const { id: _, created: __, modified, ...rest } = live;
   const keeps = put === "keep";
-  // What a person wrote; if that is nothing and a PUT keeps what it leaves out, the name.
+  // What a person wrote; if there is nothing and a PUT keeps omitted members, the name.
   const written =
     readMark(live.description).description ?? (keeps ? nameOnWire(definition, live) : undefined);
   const { body, hidden } = mergeFields({
@@ -144,7 +144,7 @@ const withoutMark = (
   return { body: modified === undefined ? body : { ...body, modified }, hidden };
 };
 
-/** Takes the mark off an object. @returns why it is still there; undefined: it is gone */
+/** Takes the mark off an object. @returns why it is still there; undefined if it is gone */
 const releaseOrphan = async (
   { definition, id, mark }: Orphan,
   { service, settings }: AccountSession,
@@ -155,7 +155,7 @@ const releaseOrphan = async (
     const there = readMark(live.description).mark;
     if (!there) return undefined;
     if (there.stack !== mark.stack || there.resource !== mark.resource)
-      return `somebody has marked it anew since: ${there.label}`;
+      return `somebody has marked it again since: ${there.label}`;
     const { body, hidden } = withoutMark(definition, live, settings);
     if (hidden.length > 0)
       return (
@@ -172,11 +172,11 @@ const releaseOrphan = async (
 type Purpose = "delete" | "release";
 
 /**
- * Deletes or releases an object. Right before anything is sent it looks once more whether a run has
+ * Deletes or releases an object. Right before anything is sent, it checks again whether a run has
  * taken the object over in the meantime.
  *
- * @param assertNobody passes if nobody else is at work on the stack
- * @returns why it was not done; undefined: it was
+ * @param assertNobody passes if nobody else is working on the stack
+ * @returns why it was not done; undefined if it was
  */
 export const changeOrphan = (
   orphan: Orphan,
@@ -221,7 +221,7 @@ const refusalFor = (
 /**
  * What may be deleted or released, in the order of the orphans.
  *
- * @param ids only these, where given; else every left-over
+ * @param ids only these, if given; else every left-over
  * @throws CommandFailure if one of the ids must not be touched, or if it is not certain what is left over
  */
 const chosenAmong = (
@@ -243,7 +243,7 @@ const chosenAmong = (
   if (leftOver.length === 0 || states.complete) return leftOver;
   throw new CommandFailure(
     `${nothing} not every stack of the backend could be read, and one of the others may hold what looks left over. ` +
-      "Name what is surely not needed: --delete --id <id>",
+      "Name what is certainly not needed: --delete --id <id>",
   );
 };
 
@@ -251,13 +251,13 @@ export interface OrphansOptions extends StackOptions, StackAccountOptions {
   readonly delete?: true;
   readonly release?: true;
   readonly ids?: readonly string[];
-  /** Go on where the lock cannot be seen. */
+  /** Go on if the lock cannot be seen. */
   readonly ignoreLock?: true;
-  /** Ends it; what was not done by then has that as its reason. */
+  /** Ends the command; what was not done by then gets that as its reason. */
   readonly signal?: AbortSignal;
 }
 
-/** Why the lock forbids to change anything; undefined if it does not. */
+/** Why the lock forbids changes; undefined if it does not. */
 const lockRefusal = (
   lock: StackLock,
   { project, stack }: StackNames,
@@ -299,11 +299,11 @@ const notesOf = (
 
 /**
  * Finds, and on demand deletes or releases, what carries a stack's mark or name and is in no state.
- * The service is listed before the lock is looked at, and the lock before the states: so whatever a
- * run makes or takes over meanwhile shows in one of the later looks.
+ * It lists the service first, then reads the lock, then the states: so whatever a run makes or
+ * takes over meanwhile shows in a later reading.
  *
  * @throws CommandFailure if a state cannot be read, or if nothing may be changed; ConversationError
- * where the service cannot be listed
+ * if the service cannot be listed
  */
 export const runOrphans = async (options: OrphansOptions): Promise<OrphansResult> => {
   const stack = await openStack(options);

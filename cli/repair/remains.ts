@@ -31,23 +31,23 @@ import { CommandFailure, messageOf } from "../command.js";
 import { type OpenStack, projectIn, type StackOptions } from "../stack/open-stack.js";
 import type { RepairStep } from "./schemas.js";
 
-/** What keeps Pulumi from reading a state of a file backend, in whole paths. */
+/** Files that keep Pulumi from reading a state of a file backend, as full paths. */
 interface CutOffFiles {
   /** Attributes that are empty: without them Pulumi can read the file beside them. */
   readonly empty: readonly string[];
-  /** States that are cut off, each with the newest copy that Pulumi keeps of it. */
+  /** Truncated states, each with the newest copy that Pulumi keeps of it. */
   readonly damaged: readonly { readonly file: string; readonly copy: string }[];
   /** The stacks that these files are of. */
   readonly stacks: readonly string[];
 }
 
-/** Pulumi writes attributes in place: those of a run at work are empty for an instant. */
+/** Pulumi writes attributes in place: those of a running operation are empty for an instant. */
 const againMs = 200;
 
-/** A state of thousands of objects has some ten million bytes. */
+/** A state with thousands of objects has about ten million bytes. */
 const largestState = 512 * 1024 * 1024;
 
-/** Of a plain file: a pipe has no size either. */
+/** The size of a regular file: a pipe, too, has size 0. */
 const sizeOf = async (path: string): Promise<number | undefined> => {
   const facts = await lstat(path).catch(() => undefined);
   return facts?.isFile() ? facts.size : undefined;
@@ -62,7 +62,7 @@ const isWhole = (path: string): boolean | undefined => {
 const areEmpty = (paths: readonly string[]): Promise<readonly string[]> =>
   Promise.all(paths.map(sizeOf)).then((sizes) => paths.filter((_, place) => sizes[place] === 0));
 
-/** Those of the paths that are empty, and stay so. */
+/** The paths of files that are empty and stay so. */
 const leftEmpty = async (paths: readonly string[]): Promise<readonly string[]> => {
   const first = await areEmpty(paths);
   if (first.length === 0) return [];
@@ -70,7 +70,10 @@ const leftEmpty = async (paths: readonly string[]): Promise<readonly string[]> =
   return areEmpty(first);
 };
 
-/** Copies that Pulumi keeps of a state, the newest first: of before its last write, and of before its last runs. */
+/**
+ * Copies that Pulumi keeps of a state, the newest first: from before its last write, and from
+ * before its last runs.
+ */
 const copiesOf = async (file: string): Promise<readonly string[]> => {
   const [project, stack] = [basename(dirname(file)), basename(file, ".json")];
   const folder = join(file, "../../..", "backups", project, stack);
@@ -82,7 +85,7 @@ const copiesOf = async (file: string): Promise<readonly string[]> => {
   return [`${file}.bak`, ...backups.map((name) => join(folder, name))];
 };
 
-/** The newest copy that is whole, of a state that is not, and stays so. */
+/** The newest complete copy of a state that is truncated and stays so. */
 const copyOfDamaged = async (file: string): Promise<string | undefined> => {
   if (isWhole(file) !== false) return undefined;
   await pause(againMs);
@@ -100,8 +103,8 @@ const damagedAmong = async (paths: readonly string[]): Promise<CutOffFiles["dama
 };
 
 /**
- * Looks for files of a file backend that a run has left cut off, killed in the instant in which it wrote
- * them: attributes that are empty ("failed to load checkpoint: EOF"), and states that end in the middle.
+ * Finds files of a file backend that a run left truncated because it was killed while writing them:
+ * empty attributes ("failed to load checkpoint: EOF"), and states that end in the middle.
  *
  * @param backend folder of the backend
  * @param stack default: all stacks of the project
@@ -131,16 +134,16 @@ export const cutOffFiles = async (
   return { empty, damaged, stacks: [...new Set(stacks)] };
 };
 
-/** Removes attributes that are empty; what is gone by now is no error. */
+/** Removes empty attributes; a file that is already gone is no error. */
 const removeEmpty = async (paths: readonly string[]): Promise<void> => {
   for (const path of await areEmpty(paths)) await rm(path, { force: true });
 };
 
-/** Puts the copy of a state in its place, at once or not at all. */
+/** Replaces a state by its copy, atomically. */
 const restoreState = async (file: string, copy: string): Promise<void> => {
   const draft = `${file}.${process.pid}.tmp`;
   await copyFile(copy, draft);
-  // They describe the file that goes.
+  // They describe the file that is replaced.
   await rm(`${file}.attrs`, { force: true });
   await rename(draft, file);
 };
@@ -165,8 +168,8 @@ const isLeft = async ({ args }: ProcessFacts): Promise<boolean> => {
 };
 
 /**
- * Processes of dynamic providers that a killed run of a project has left: they wait for ever, and what
- * they had sent may still be answered. Only on a system that lists its processes (Linux).
+ * Processes of dynamic providers that a killed run of a project has left: they wait forever, and
+ * calls that they sent may still be answered. Only on a system that lists its processes (Linux).
  *
  * @param folder folder of the project
  */
@@ -195,7 +198,7 @@ const isGoneWithin = async (pid: number, limitMs: number): Promise<boolean> => {
   return true;
 };
 
-/** Asks a process to end, and ends it where it does not. @returns whether it is gone */
+/** Asks a process to end, and kills it if it does not. @returns whether it is gone */
 const endProcess = async (pid: number): Promise<boolean> => {
   signalProcess(pid, "SIGINT");
   if (await isGoneWithin(pid, patienceMs)) return true;
@@ -203,7 +206,7 @@ const endProcess = async (pid: number): Promise<boolean> => {
   return isGoneWithin(pid, patienceMs);
 };
 
-/** Whether the run that holds a lock still lives, as far as this machine can see. */
+/** Whether the run that holds a lock is still alive, as far as this machine can see. */
 type LockStanding =
   | { readonly state: "free" }
   /** Its run is gone. */
@@ -211,16 +214,16 @@ type LockStanding =
   | { readonly state: "alive"; readonly by: string }
   | { readonly state: "unknown"; readonly why: string };
 
-/** A lock file that was just made is empty for an instant; one that stays so was cut off. */
-/** A process that began so much later than the lock was taken is not the one that took it. */
+/** A new lock file is empty for an instant; one that stays so was cut off. */
+/** A process that began this much later than the lock was taken is not the one that took it. */
 const laterMs = 5000;
 
-/** Another process may have got the number since. */
+/** Another process may have got the same id since. */
 const isAlive = ({ pid, since }: LockHolder): boolean => {
   if (!isRunning(pid)) return false;
   const facts = processFacts(pid);
   if (facts === undefined || isPulumi(facts)) return true;
-  // Packagers and version tools give the CLI other names.
+  // Packages and version managers give the CLI other names.
   const start = startOfProcess(pid);
   return start === undefined || !(start > since + laterMs);
 };
@@ -244,11 +247,11 @@ const standingOfFile = async (file: string): Promise<LockStanding> => {
   return { state: "unknown", why: `its lock cannot be read: ${file}` };
 };
 
-/** The least hopeful of several counts. */
+/** Of several, the worst counts. */
 const order = ["alive", "unknown", "left", "free"] as const;
 
 /**
- * Whether a run is at work on a stack of a file backend.
+ * Whether a run is working on a stack of a file backend.
  *
  * @param backend its folder
  */
@@ -266,7 +269,7 @@ export const lockInFolder = async (
   }
 };
 
-/** The same for any backend: only one of files says whose a lock is. */
+/** The same for any backend: only a file backend says who holds a lock. */
 const lockStanding = async ({ place, names, readLock }: OpenStack): Promise<LockStanding> => {
   const backend = await fileBackend(place);
   if (backend !== undefined) return lockInFolder(backend, names);
@@ -299,7 +302,7 @@ const refusal = (lock: LockStanding, name: string, ignoreLock: boolean): string 
   );
 };
 
-/** @throws CommandFailure if a run is at work on a stack, or may be */
+/** @throws CommandFailure if a run is, or may be, working on a stack */
 export const assertNoRun = async (
   stack: OpenStack,
   { ignoreLock }: RemainsOptions,
@@ -312,9 +315,9 @@ export const assertNoRun = async (
 };
 
 /**
- * Files that keep the state from being read; put in order on demand.
+ * Files that keep the state from being read; repaired on demand.
  *
- * @throws CommandFailure if a run is at work on their stack, or may be
+ * @throws CommandFailure if a run is, or may be, working on their stack
  */
 export const fileRemains = async (options: RemainsOptions): Promise<readonly RepairStep[]> => {
   const { folder = process.cwd(), env = process.env, stack, apply, ignoreLock } = options;
@@ -340,10 +343,10 @@ export const fileRemains = async (options: RemainsOptions): Promise<readonly Rep
 };
 
 /**
- * The processes and the lock that a killed run has left; ended and taken away on demand, the processes
- * first: what they still send is then sent.
+ * The processes and the lock that a killed run has left; removed on demand, the processes first, so
+ * that nothing more is sent once the lock is gone.
  *
- * @throws CommandFailure if a run is at work, or may be, or if the lock stays
+ * @throws CommandFailure if a run is, or may be, working, or if the lock stays
  */
 export const lockRemains = async (
   stack: OpenStack,

@@ -29,12 +29,15 @@ import { messageOf } from "../command.js";
 import { type AccountRead, isOurType, kindIn, type StackReading } from "../stack/stack-reading.js";
 import type { RepairStep } from "./schemas.js";
 
-/** All that a repair decides by. */
+/** All facts that a repair decides by. */
 interface RepairFacts extends StackReading {
   readonly names: StackNames;
 }
 
-/** What a run began on resources of ours and did not report on; of one resource the last. */
+/**
+ * Operations that a run began on our resources without reporting the result; for each resource, the
+ * last.
+ */
 const pendingOperations = ({ deployment }: StackExport): readonly PendingOperation[] => {
   const ours = (deployment.pending_operations ?? []).filter(({ resource }) =>
     isOurType(resource.type),
@@ -42,7 +45,7 @@ const pendingOperations = ({ deployment }: StackExport): readonly PendingOperati
   return [...new Map(ours.map((each) => [each.resource.urn, each])).values()];
 };
 
-/** The resource of a state that stands for an object under a URN, if there is one. */
+/** The resource of a state that represents an object under a URN, if there is one. */
 const heldResource = (
   { deployment }: StackExport,
   urn: string,
@@ -53,11 +56,13 @@ const heldResource = (
   return undefined;
 };
 
-/** What a run began on resources of other packages and did not report on. */
+/** Operations that a run began on resources of other packages without reporting the result. */
 const foreignOperations = ({ deployment }: StackExport): readonly PendingOperation[] =>
   (deployment.pending_operations ?? []).filter(({ resource }) => !isOurType(resource.type));
 
-/** What became of a creation that a run began and did not report on, and that no state has. */
+/**
+ * The outcome of a creation that a run began without reporting the result, and that no state has.
+ */
 type CreationOutcome =
   /** Nothing at the service was made. */
   | { readonly outcome: "not-made" }
@@ -67,12 +72,12 @@ type CreationOutcome =
       readonly object: MarkedObject;
       readonly surplus: readonly MarkedObject[];
     }
-  /** Nobody knows; in a sentence, with the way out. */
+  /** Unknown; `why` is a sentence that includes what to do. */
   | { readonly outcome: "unclear"; readonly why: string };
 
 const unclear = (why: string): CreationOutcome => ({ outcome: "unclear", why });
 
-/** The one that others refer to already, else the one that was made first. */
+/** The object that others already refer to, else the one that was made first. */
 const firstOf = (account: AccountRead, objects: readonly MarkedObject[]) => {
   const createdOf = ({ definition, id }: MarkedObject): number =>
     objectTime(kindIn(account, definition).objects.get(id)?.created);
@@ -98,7 +103,7 @@ const madeFor = (
       kindOfMarked(object, states) === "left-over",
   );
 
-/** If an object could not carry a mark, only its name speaks for it, and that is not enough. */
+/** If an object could not carry a mark, only its name identifies it, which is not enough. */
 const unmarkedOutcome = (
   declared: Declared,
   account: AccountRead,
@@ -135,7 +140,7 @@ const outcomeAmong = (
   );
 };
 
-/** Finds out what became of a creation, by the mark of its resource at the service. */
+/** Finds the outcome of a creation, by the mark of its resource at the service. */
 const creationOutcome = async (
   { resource: { urn, type, inputs } }: PendingOperation,
   facts: RepairFacts,
@@ -155,12 +160,12 @@ const creationOutcome = async (
   return unmarkedOutcome(declared, account, facts, urn);
 };
 
-/** An object as steps name it. */
+/** The names of an object in steps. */
 const namedInStep = ({ definition: { kind }, name, id }: MarkedObject) => ({
   ...{ kind, name: asText(name), id },
 });
 
-/** A resource for the state; nothing if its object is gone; or why it cannot be read. */
+/** A resource for the state; empty if its object is gone; or why it cannot be read. */
 type Entry = { readonly entry?: JsonObject } | { readonly why: string };
 
 const readEntry = async (
@@ -179,13 +184,16 @@ const readEntry = async (
   return { entry: { ...resource, custom: true, id, ...values } };
 };
 
-/** A resource as the state would have it, had the run not been cut off: with what the object holds now. */
+/**
+ * A resource as the state would have it if the run had not been cut off: with the object's current
+ * values.
+ */
 const stateEntry: typeof readEntry = (resource, definition, id, known, facts) =>
   readEntry(resource, definition, id, known, facts).catch((error: unknown) => ({
     why: `${definition.kind} ${logicalName(resource.urn)}: its object (id ${id}) could not be read: ${messageOf(error)}`,
   }));
 
-/** What is gathered while one operation after the other is looked at. */
+/** The results gathered while the operations are examined one by one. */
 interface PendingSteps {
   readonly steps: RepairStep[];
   readonly entries: JsonObject[];
@@ -213,7 +221,7 @@ const gatherCreation = async (
   const known = { ...openedValues(inputs), ...(mark.serial ? { serial: mark.serial } : {}) };
   const read = await stateEntry(resource, definition, id, known, facts);
   if ("why" in read) left.push(read.why);
-  // Gone since it was listed.
+  // It disappeared after it was listed.
   else if (!read.entry) steps.push(forget);
   else {
     entries.push(read.entry);
@@ -227,8 +235,8 @@ const isAsHeld = (entry: JsonObject, { outputs }: StateResource): boolean =>
   isObject(entry.outputs) && sameJson(openedValues(entry.outputs), openedValues(outputs));
 
 /**
- * An update, or a replacement, may have reached the service: what the object holds now is what the next
- * run compares with.
+ * An update or a replacement may have reached the service: the next run compares with the object's
+ * current values.
  */
 const gatherHeld = async (
   { type, resource: { urn, type: token } }: PendingOperation,
@@ -254,7 +262,7 @@ const gatherHeld = async (
   steps.push({ action: "refresh", urn, kind: definition.kind, name, id: held.id });
 };
 
-/** Decides on every operation that a run began and did not report on. */
+/** Decides on every operation that a run began without reporting the result. */
 const pendingSteps = async (facts: RepairFacts): Promise<PendingSteps> => {
   const all: PendingSteps = {
     ...{ steps: [], entries: [], left: [], kept: new Set<string>(), surplus: new Set<string>() },
@@ -267,20 +275,20 @@ const pendingSteps = async (facts: RepairFacts): Promise<PendingSteps> => {
   return all;
 };
 
-/** A left-over beside the object that stands for its resource. */
+/** A left-over beside the object that represents its resource. */
 export interface Duplicate {
   readonly orphan: Orphan;
   readonly account: AccountRead;
 }
 
-/** What brings the state and the service in order. */
+/** The steps that put the state and the service in order. */
 export interface RepairPlan {
   readonly steps: readonly RepairStep[];
   /** Resources for the state. */
   readonly entries: readonly JsonObject[];
   readonly duplicates: readonly Duplicate[];
   readonly notes: readonly string[];
-  /** What nobody can settle without a person, in sentences. */
+  /** What only a person can settle, in sentences. */
   readonly left: readonly string[];
 }
 
@@ -311,7 +319,7 @@ const noteOn = ({ definition: { kind }, name, id }: MarkedObject): string =>
   `${kind} "${asText(name)}" (id ${id}) was made by a run that left no note of it. ` +
   "The next pulumi up takes it over, if the program still declares it; else: pulumi-conversation orphans --delete";
 
-/** So many operations of other packages are named; a run may have left hundreds. */
+/** How many operations of other packages are named; a run may have left hundreds. */
 const namedForeign = 3;
 
 /** What is pending for other packages, in one sentence: a state that is imported loses all of it. */
@@ -339,7 +347,7 @@ const unreadNotes = ({ accounts }: RepairFacts): readonly string[] =>
     ),
   );
 
-/** Decides on every operation that is pending, and on what is there twice. */
+/** Decides on every pending operation and on every duplicate. */
 export const repairPlan = async (facts: RepairFacts): Promise<RepairPlan> => {
   const { steps, entries, left, kept, surplus } = await pendingSteps(facts);
   const leftOvers = facts.accounts.flatMap((account) =>

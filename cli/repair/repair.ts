@@ -35,7 +35,7 @@ const sentenceOf = (step: RepairStep): string => {
     case "restore-state":
       return `Put the newest copy that Pulumi keeps (${step.copy}) in the place of the state, which is cut off (${step.file}). What was made since is found at the service.`;
     case "end-process":
-      return `End process ${step.pid}: the provider of the killed run, which waits for ever.`;
+      return `End process ${step.pid}: the provider of the killed run, which waits forever.`;
     case "cancel":
       return `Take away the lock (pulumi cancel): ${step.by}`;
     case "record":
@@ -63,7 +63,7 @@ const ending = (result: RepairResult): readonly string[] => {
   return isRepaired(result) ? ["All in order. The next pulumi up goes on from here."] : [];
 };
 
-/** What was found and done, for people, within 80 columns. */
+/** The findings and actions, for people, within 80 columns. */
 export const repairReport = (result: RepairResult): string => {
   const { project, stack, steps, notes, left } = result;
   const name = project ? `${project}/${stack}` : stack || "the selected stack";
@@ -84,11 +84,11 @@ export const repairReport = (result: RepairResult): string => {
 export interface RepairOptions extends StackOptions, StackAccountOptions {
   /** Perform the steps. Default: only find them. */
   readonly apply?: true;
-  /** Go on where it cannot be seen whether the run that holds the lock still lives. */
+  /** Go on if it cannot be seen whether the run that holds the lock is still alive. */
   readonly ignoreLock?: true;
 }
 
-/** Writes all that the state lacks, at once. @returns why it was not written */
+/** Writes everything that the state lacks, in one go. @returns why it was not written */
 const written = async (
   stack: OpenStack,
   before: StackExport,
@@ -97,7 +97,7 @@ const written = async (
 ): Promise<string | undefined> => {
   if (plan.left.length > 0) return "see below: the state is written once that is settled";
   try {
-    // A run that has begun since would write its own state over this one, or this one over that.
+    // A run that has begun since would overwrite this state, or this one its state.
     await assertNoRun(stack, options);
     await writeToState(stack.place, before, plan.entries);
     return undefined;
@@ -127,7 +127,7 @@ const performed = async (
       ({ orphan }) => step.action === "delete" && step.id === orphan.id,
     );
     if (!duplicate) continue;
-    // Until the state has the object that stays, nothing says which of them that is.
+    // Until the state has the object that stays, nothing shows which one that is.
     const why = reason
       ? "the state was not written"
       : await changeOrphan(duplicate.orphan, "delete", duplicate.account.access, stack, () =>
@@ -160,11 +160,12 @@ const ofStateAndService = async (
 const torn = "The state cannot be read before that is done; what else there is to do shows then.";
 
 /**
- * Finds, and on demand does, what brings a stack in order after a run that was killed: its lock, its
- * processes, the notes of creations that it began, and objects that are there twice. Objects are found
- * by their marks. The service is listed before the states are read.
+ * Finds, and on demand repairs, what a killed run left of a stack: its lock, its processes, notes
+ * of creations that it began, and duplicate objects. Finds objects by their marks. Lists the
+ * service before it reads the states.
  *
- * @throws CommandFailure if a run, or another repair, is at work, or may be; ConversationError if the service cannot be listed
+ * @throws CommandFailure if a run or another repair is, or may be, working; ConversationError if
+ * the service cannot be listed
  */
 export const runRepair = async (options: RepairOptions): Promise<RepairResult> => {
   const applied = options.apply === true;

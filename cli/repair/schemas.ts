@@ -14,10 +14,10 @@ export const foundOrphanSchema = z.strictObject({
   heldBy: z
     .exactOptional(z.array(z.strictObject({ stack: z.string(), urn: z.string() })))
     .describe("The resources that hold it or look it up"),
-  deleted: z.exactOptional(z.boolean()).describe("Only where it was to be deleted: whether it is"),
+  deleted: z.exactOptional(z.boolean()).describe("Only if it was to be deleted: whether it is"),
   released: z
     .exactOptional(z.boolean())
-    .describe("Only where it was to be released: whether its mark is gone"),
+    .describe("Only if it was to be released: whether its mark is gone"),
   reason: z.exactOptional(z.string()).describe("Why it was not deleted or released"),
 });
 
@@ -27,11 +27,11 @@ export const orphansSchema = z.array(foundOrphanSchema);
 const object = { kind: z.string(), name: z.string(), id: z.string() };
 
 const outcome = {
-  done: z.exactOptional(z.boolean()).describe("Left out where it was only shown"),
+  done: z.exactOptional(z.boolean()).describe("Left out if it was only shown"),
   reason: z.exactOptional(z.string()).describe("Why it was not done"),
 };
 
-/** Shape of one thing that brings a stack in order. */
+/** Shape of one step that puts a stack in order. */
 const repairStepSchema = z.discriminatedUnion("action", [
   z.strictObject({
     action: z.literal("remove-cut-off-files"),
@@ -78,12 +78,15 @@ export const repairSchema = z.strictObject({
   left: z.array(z.string()).describe("What a repair cannot settle, and who can"),
 });
 
-/** One thing that brings a stack in order after a run that was cut off, in the order in which they are done. */
+/**
+ * One step that puts a stack in order after a run was cut off; steps are in the order in which they
+ * are done.
+ */
 export type RepairStep = Printed<z.output<typeof repairStepSchema>>;
 
 /** What a repair found and did. */
 export type RepairResult = Printed<z.output<typeof repairSchema>>;
 
-/** Whether all is in order now. */
+/** Whether everything is in order now. */
 export const isRepaired = ({ applied, steps, left }: RepairResult): boolean =>
   left.length === 0 && steps.every(({ done }) => !applied || done === true);

@@ -29,7 +29,7 @@ interface PlannedDeletion {
   readonly urn: string;
 }
 
-/** What a run does, as far as deletions depend on it. */
+/** The changes of a run that its deletions depend on. */
 export interface PlannedChanges {
   readonly deletions: readonly PlannedDeletion[];
   /** Inputs of resources after the run, by URN, of those that it changes. */
@@ -45,7 +45,7 @@ type BlockedDeletion = Printed<z.output<typeof blockedDeletionSchema>>;
 /** One step of an order that works. */
 type OrderedStep = Printed<z.output<typeof orderedStepSchema>>;
 
-/** What stands in the way of the deletions of a run. */
+/** The obstacles to the deletions of a run. */
 export type BlastRadius = Printed<z.output<typeof blastRadiusSchema>>;
 
 const named = (definition: Definition, id: string, wire: WireObject) => ({
@@ -90,7 +90,7 @@ export const blastRadius = (
       ...named(user.definition, user.id, user.wire),
       ...{ path: user.path, ...whose(user.definition, user.id, user.wire, states) },
     }));
-    // What is gone already is deleted, and nothing is said of it.
+    // An object that is already gone counts as deleted and is not mentioned.
     return wire && users.length > 0 ? [{ ...named(definition, id, wire), urn, users }] : [];
   });
   const deleted = kinds.flatMap(({ definition, objects }) =>
@@ -110,7 +110,7 @@ export const blastRadius = (
 
 type Named = ReturnType<typeof named>;
 
-/** Users before what they use; else by names, as the steps of a preview come in another order each time. */
+/** Users before what they use; else by name, as the order of a preview's steps varies. */
 const inOrder = <T extends Named>(objects: readonly T[]): T[] => {
   const places = deletionOrder(resources).map(({ kind }) => kind);
   const keyOf = ({ kind, name, id }: Named): string =>
@@ -118,7 +118,7 @@ const inOrder = <T extends Named>(objects: readonly T[]): T[] => {
   return objects.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 };
 
-/** Users first, then everything that goes, users before what they use. */
+/** Remaining users first, then everything that is deleted, users before what they use. */
 const orderThatWorks = (
   blocked: readonly BlockedDeletion[],
   deleted: readonly Named[],
@@ -167,7 +167,7 @@ const uncertainLines = ({ unread = [] }: BlastRadius): readonly string[] =>
   unread.length === 0
     ? []
     : indented(
-        `Nobody can tell whether these kinds use what is deleted, as they could not be read: ${unread.join(", ")}`,
+        `It is not known whether these kinds use what is deleted, as they could not be read: ${unread.join(", ")}`,
         0,
       );
 

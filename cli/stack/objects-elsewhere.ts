@@ -18,7 +18,7 @@ interface HeldObject {
   readonly name: string;
 }
 
-/** One object may have been deleted by hand; so many of different kinds hardly are. */
+/** One object may have been deleted by hand; this many of different kinds hardly. */
 const mostAsked = 3;
 
 const objectIn = ({
@@ -33,7 +33,7 @@ const objectIn = ({
   return [{ definition, id, name: logicalName(urn) }];
 };
 
-/** Objects of a profile that are worth a look: of different kinds if there are some. */
+/** Objects of a profile that are worth checking: of different kinds if possible. */
 const examples = (held: readonly StateResource[], profile: ProfileName): readonly HeldObject[] => {
   const own = held.filter(({ inputs }) => profileIn(inputs) === profile);
   const all = own.flatMap(objectIn);
@@ -41,7 +41,7 @@ const examples = (held: readonly StateResource[], profile: ProfileName): readonl
   return [...new Set([...kinds.values(), ...all])].slice(0, mostAsked);
 };
 
-/** Whether an object is there. A 404 is believed: what follows from it is a sentence, and no deletion. */
+/** Whether an object exists. A 404 is trusted, as it leads to a sentence, not to a deletion. */
 const isThere = async ({ request }: Service, { definition, id }: HeldObject): Promise<boolean> => {
   try {
     await request(setUpOperation(definition, "get"), { id });
@@ -60,23 +60,23 @@ const missingAmong = async (
   return objects;
 };
 
-/** What a state and the settings say of each other. */
+/** Whether a state and the settings match. */
 interface StateStanding {
-  /** How many objects there were to ask for, at most three. */
+  /** How many objects were checked, at most three. */
   readonly asked: number;
-  /** Left out: at least one is there, or there is none to ask for. */
+  /** Left out if at least one exists, or there is none to check. */
   readonly problem?: string;
 }
 
-/** What to do where a stack's objects are not where its settings lead. */
+/** What to do if a stack's objects are not where its settings lead. */
 export const elsewhereAdvice =
   "If the settings lead to another service, correct baseUrl, or use a stack of its own for this one: pulumi stack init. If the objects are gone, pulumi up --refresh makes them again.";
 
 /**
- * Looks whether the objects that a state holds are at the service that the settings name, by up to
- * three reads: a state does not say at which service its objects were made.
+ * Checks with up to three reads whether the objects of a state are at the service that the settings
+ * name: a state does not say at which service its objects were made.
  *
- * @param profile only the resources that name it; undefined: those that name none
+ * @param profile only the resources that name it; undefined for those that name none
  * @throws ConversationError if the service does not say
  */
 export const stateStanding = async (

@@ -44,19 +44,25 @@ export interface StackOptions {
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** A stack of the project in a folder: whatever commands ask of Pulumi about it. Nothing of it is changed. */
+/**
+ * A stack of the project in a folder, with everything that commands ask Pulumi about it. Never
+ * changed.
+ */
 export interface OpenStack {
   readonly place: PulumiPlace;
   readonly env: NodeJS.ProcessEnv;
   readonly names: StackNames;
   /** Looks at the lock, each time anew. */
   readonly readLock: LockReader;
-  /** What the state of this stack holds, or those of all stacks of its backend. @throws CommandFailure if this one's cannot be read */
+  /**
+   * Reads the state of this stack, or those of all stacks of its backend. @throws CommandFailure if
+   * this one's cannot be read
+   */
   readonly readStates: (scope: StateScope) => Promise<StackStates>;
   /**
    * The settings for the service of this stack.
    *
-   * @param profile default: the one that was asked for
+   * @param profile default: the requested one
    * @throws ConversationError if one is missing or wrong
    */
   readonly readSettings: (profile?: string) => Promise<Settings>;
@@ -71,7 +77,7 @@ const unreadState = (reason: string): CommandFailure =>
 /**
  * Exports the state of a stack.
  *
- * @param secrets `clear`: as what they are; default: encrypted
+ * @param secrets `clear` for plain values; default: encrypted
  * @throws CommandFailure if it cannot be read
  */
 export const exportStack = async (place: PulumiPlace, secrets?: "clear"): Promise<StackExport> => {
@@ -92,7 +98,7 @@ const statesAt = async (place: PulumiPlace, scope: StateScope): Promise<StackSta
   throw unreadState(reason);
 };
 
-/** The name of the project in a folder, as its file has it. */
+/** The name of the project in a folder, from its project file. */
 export const projectIn = (folder: string): string | undefined => {
   const file = projectFile(folder);
   return file && projectDocument(file).name;
@@ -148,11 +154,11 @@ const isOf =
     leaving !== true && entries.some((entry) => entry.urn === urn);
 
 /**
- * Puts resources into a state, in place of those with the same URN, and takes off all notes of operations that are pending. Pulumi itself encrypts,
- * checks and writes it, under its lock.
+ * Puts resources into a state, in place of those with the same URN, and removes all notes of
+ * pending operations. Pulumi itself encrypts, checks and writes it, under its lock.
  *
  * @param before the state, secrets in clear, as it was when this was decided
- * @throws CommandFailure if the state has changed since, or where Pulumi refuses
+ * @throws CommandFailure if the state has changed since, or Pulumi refuses
  */
 export const writeToState = async (
   place: PulumiPlace,
@@ -180,13 +186,13 @@ export const writeToState = async (
 
 type ChangedStack = Pick<OpenStack, "env" | "names">;
 
-/** The same for every process of a user that changes this stack. */
+/** The lock file, the same for every process of a user that changes this stack. */
 const lockFile = ({ env, names: { project, stack } }: ChangedStack): string => {
   const key = hash("sha256", JSON.stringify([env.PULUMI_BACKEND_URL ?? "", project, stack]));
   return join(ownCacheFolder(env), `stack-${key.slice(0, 16)}.lock`);
 };
 
-/** Nobody else can hold a lock where none can be kept. */
+/** If no lock can be kept, nobody else can hold one. */
 const lockOf = (stack: ChangedStack): ReturnType<typeof tryLock> => {
   try {
     return tryLock(lockFile(stack));
@@ -196,10 +202,11 @@ const lockOf = (stack: ChangedStack): ReturnType<typeof tryLock> => {
 };
 
 /**
- * Does something that only one command at a time may do to a stack. Pulumi's own lock does not cover
- * them: between what one has decided and what it does, the other would take away what that is about.
+ * Does something that only one command at a time may do to a stack. Pulumi's own lock does not
+ * cover them: between one command's decision and its action, the other could remove what the
+ * decision is about.
  *
- * @throws CommandFailure if another command of this user is at it on this machine
+ * @throws CommandFailure if another command of this user is doing so on this machine
  */
 export const whileAlone = async <R>(stack: ChangedStack, work: () => Promise<R>): Promise<R> => {
   const lock = lockOf(stack);

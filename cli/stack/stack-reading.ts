@@ -13,7 +13,7 @@ import { accessService, type Say, type ServiceAccess } from "../account/open-acc
 import { type AccountReading, type KindReading, readAccount } from "../account/read-account.js";
 import type { OpenStack } from "./open-stack.js";
 
-/** A name of settings; undefined for those without a name. */
+/** A profile name; undefined for the settings without one. */
 export type ProfileName = string | undefined;
 
 /** An account that resources of a stack are in. */
@@ -23,7 +23,7 @@ interface StackAccount {
   readonly access: ServiceAccess;
 }
 
-/** The accounts of a stack, each once however many profiles lead to it. */
+/** The accounts of a stack, each once, however many profiles lead to it. */
 interface StackAccounts {
   readonly all: readonly StackAccount[];
   readonly of: (profile: ProfileName) => StackAccount;
@@ -85,13 +85,13 @@ export const openAccounts = async (
   };
 };
 
-/** An account, and all that was in it. */
+/** An account with all its objects. */
 export interface AccountRead {
   readonly access: ServiceAccess;
   readonly reading: AccountReading;
 }
 
-/** A stack beside the accounts that its resources are in. */
+/** A stack with the accounts of its resources. */
 export interface StackReading {
   /** The state, secrets in clear. */
   readonly document: StackExport;
@@ -99,7 +99,7 @@ export interface StackReading {
   readonly states: StackStates;
   readonly accounts: readonly AccountRead[];
   readonly accountOf: (profile: ProfileName) => AccountRead;
-  /** For the life cycle: it reads by the same sessions. */
+  /** For the life cycle, which reads through the same sessions. */
   readonly run: Run;
 }
 
@@ -126,7 +126,8 @@ const readOne = async ({ access }: StackAccount): Promise<AccountRead> => ({
 });
 
 /**
- * Reads the accounts first and the states after them: what a run takes over in between is held by then.
+ * Reads the accounts first and the states after them, which then hold what a run has taken over in
+ * between.
  *
  * @throws ConversationError if nothing of an account can be read; CommandFailure if the state cannot
  */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { CommandSpec } from "../command.js";
 
-/** What is read of a JSON Schema. */
+/** The part of a JSON Schema that is used. */
 const shape = z.looseObject({
   type: z.union([z.string(), z.array(z.string())]).optional(),
   description: z.string().default(""),
@@ -40,7 +40,7 @@ const alternativesOf = ({ anyOf, oneOf }: Shape): readonly Shape[] | undefined =
 const itemOf = ({ items }: Shape): Shape | undefined =>
   items === undefined ? undefined : shape.parse(items);
 
-/** What all keys of a map lead to; undefined if it is none. */
+/** The shape of a map's values; undefined if it is no map. */
 const entryOf = ({ properties, additionalProperties: entry }: Shape): Shape | undefined =>
   !properties && typeof entry === "object" ? shape.parse(entry ?? {}) : undefined;
 
@@ -56,7 +56,9 @@ const typeOf = (of: Shape): string => {
   return types.length === 0 ? "any value" : types.join(" or ");
 };
 
-/** Members of the same name of several alternatives as one; what not all have may be left out. */
+/**
+ * Merges members of the same name of several alternatives; those that not all have are optional.
+ */
 const merged = (alternatives: readonly (readonly JsonMember[])[]): readonly JsonMember[] => {
   const byPath = Map.groupBy(alternatives.flat(), ({ path }) => path);
   return [...byPath].map(([path, same]) => ({
@@ -85,11 +87,11 @@ const below = (of: Shape, path: string): readonly JsonMember[] => {
   });
 };
 
-/** Every member of a JSON Schema, each after what it is in. */
+/** Every member of a JSON Schema, each after its parent. */
 export const jsonMembers = (schema: unknown): readonly JsonMember[] =>
   below(shape.parse(schema), "");
 
-/** Members in braces, `?` after those that may be left out, as a help shows them. */
+/** Members in braces, `?` after optional ones, as a help text shows them. */
 const shapeOf = (of: Shape): string | undefined => {
   const item = itemOf(of);
   if (item) return `[${shapeOf(item) ?? item.enum?.join(" | ") ?? typeOf(item)}]`;
@@ -114,7 +116,7 @@ const shapeOf = (of: Shape): string | undefined => {
 
 type NamedShape = readonly [name: string, shape: Shape];
 
-/** The members of several alternatives; what not all have may be left out. */
+/** The members of several alternatives; those that not all have are optional. */
 const membersOfAll = (alternatives: readonly Shape[]): readonly NamedShape[] => {
   const all = alternatives.flatMap(({ properties = {} }) => Object.entries(properties));
   const byName = new Map(all);
@@ -124,7 +126,7 @@ const membersOfAll = (alternatives: readonly Shape[]): readonly NamedShape[] => 
   });
 };
 
-/** The shape of what a schema describes, in a line: `{ ok, checks: [{ name, message? }] }`. */
+/** The shape that a schema describes, on one line: `{ ok, checks: [{ name, message? }] }`. */
 export const jsonShape = (schema: z.ZodType): string => {
   const document = shape.parse(z.toJSONSchema(schema, { io: "output" }));
   return shapeOf(document) ?? typeOf(document);

@@ -11,24 +11,24 @@ export interface ProgressStream {
   write(text: string): unknown;
 }
 
-/** One thing that takes a while. */
+/** A step that takes a while. */
 export interface ProgressStep {
-  /** What it is busy with at the moment. */
+  /** Shows what it is currently doing. */
   detail(text: string): void;
-  /** A line of what it does, which stays. */
+  /** Prints a line that stays. */
   print(line: string): void;
-  /** It is done; `text` replaces what was being done. */
+  /** Reports success; `text` replaces the description. */
   done(text?: string): void;
-  /** It did not work. */
+  /** Reports failure; `text` replaces the description. */
   failed(text?: string): void;
-  /** It is over, and nothing more is to be said of it. */
+  /** Ends the step without a message. */
   end(): void;
 }
 
 /** Shows the person what is being done, and for how long. */
 export interface Progress {
   step(doing: string): ProgressStep;
-  /** Only shows that it is alive while it is busy with something, and prints what comes of it. */
+  /** Only shows that it is alive while it is busy, and prints the output. */
   alive(doing: string): Pick<ProgressStep, "print" | "end">;
   note(text: string): void;
 }
@@ -36,7 +36,10 @@ export interface Progress {
 type Colour = "green" | "red" | "dim" | "cyan";
 
 const redrawMs = 250;
-/** Without a terminal a dot as often shows that it is alive: the longest silence is 2 seconds. */
+/**
+ * Without a terminal, a dot at this interval shows that it is alive: the longest silence is 2
+ * seconds.
+ */
 const dotMs = 1_900;
 const clearLine = "\r\x1b[K";
 
@@ -51,7 +54,7 @@ const signOfLife = (stream: ProgressStream, status: () => string, paint: Paint) 
     dots += 1;
   };
   let timer = setInterval(draw, live ? redrawMs : dotMs);
-  /** Takes the redrawn line away, or ends the line of dots. */
+  /** Removes the redrawn line, or ends the line of dots. */
   const over = () => {
     if (live) stream.write(clearLine);
     else if (dots > 0) stream.write("\n");
@@ -114,7 +117,7 @@ export const progressOn = (stream: ProgressStream): Progress => {
   return { step, alive, note: (text) => void stream.write(`${inertOutput(text, coloured)}\n`) };
 };
 
-/** What a long command works with: where it reports progress, and what ends it. */
+/** The context of a long command: where it reports progress, and what ends it. */
 export interface CommandWork {
   /** On standard error, so that the output stays the command's own. */
   readonly progress: Progress;
@@ -141,7 +144,7 @@ export const withProgress = <T>(
 };
 
 /**
- * The same for a command that is one step. Nothing is said of its end: the output shows it.
+ * The same for a command that is one step. Its end is not reported: the output shows it.
  *
  * @param doing shown to the person at once
  * @param left shown if a signal ends it

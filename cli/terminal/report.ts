@@ -1,6 +1,6 @@
 import { codeSpan, foldedLines, markdownTable, wrapped } from "../../provider/kernel/columns.js";
 
-/** Lines of text that stand together. */
+/** Lines of text that belong together. */
 export type Block = readonly string[];
 
 /** The text of a report: its blocks, with an empty line between two of them. */
@@ -10,26 +10,26 @@ export const textReport = (...blocks: readonly Block[]): string =>
     .map((lines) => lines.join("\n"))
     .join("\n\n")}\n`;
 
-/** A title and what stands under it; nothing if that is nothing. */
+/** A title with its lines; empty if there are none. */
 export const titled = (title: string, lines: Block): readonly Block[] =>
   lines.length === 0 ? [] : [wrapped(title, 80), lines];
 
-/** Longer lists are not read by anybody. */
+/** Nobody reads longer lists. */
 const mostListed = 50;
 
-/** The lines of the first of several things, and how many more there are. */
+/** The lines of the first things, and the number of the others. */
 export const listed = <T>(things: readonly T[], linesOf: (thing: T) => Block): Block => {
   const more = things.length - mostListed;
   const lines = things.slice(0, mostListed).flatMap(linesOf);
   return more > 0 ? [...lines, `  … and ${more} more; --json shows all`] : lines;
 };
 
-/** What somebody else wrote, such as the name of an object: no renderer reads anything into it. */
+/** Foreign text, such as the name of an object: no renderer interprets it. */
 export interface Foreign {
   readonly foreign: string;
 }
 
-/** What stands in a cell of a table: our words, and those of others. */
+/** The content of a table cell: our words and those of others. */
 export type Cell = string | Foreign | readonly (string | Foreign)[];
 
 /** A part of a report that a terminal shows as lines, and a page as a table. */
@@ -57,7 +57,7 @@ const mostRows = 100;
 /**
  * Sections as lines of Markdown, each after an empty line.
  *
- * @param inFull command that shows what is too much for a comment
+ * @param inFull command that shows what does not fit into a comment
  */
 export const sectionMarkdown = (
   sections: readonly ReportSection[],

@@ -234,8 +234,8 @@ describe("import --print", () => {
 
   test.each([
     [["--print", "Chanel", "web", "1"], "There is no kind"],
-    [["--print", "Channel", "web"], "Give kind, name and id of each object"],
-    [["--print"], "Give kind, name and id of each object"],
+    [["--print", "Channel", "web"], "Give the kind, name and id of each object"],
+    [["--print"], "Give the kind, name and id of each object"],
     [["--print", "Channel", "web", "1", "--apply"], "Give either --print or --apply, not both."],
     [["Channel", "web", "1"], "go with --print"],
     [["--out", "x.json"], "go with --print"],

@@ -187,7 +187,7 @@ test("a folder with something in it is left as it is", async () => {
 });
 
 test.each([
-  ["shop", /shop is a file, and no folder\. Nothing was made\. Name a new folder/],
+  ["shop", /shop is a file, not a folder\. Nothing was made\. Name a new folder/],
   [
     "shop/below",
     /^Making the project in .*shop\/below: it cannot be written: ENOTDIR.*Name another/,
@@ -200,8 +200,8 @@ test.each([
 });
 
 test.each([
-  [["--name", "my shop"], '--name: "my shop" does not do'],
-  [["--stack", "a/b"], '--stack: "a/b" does not do'],
+  [["--name", "my shop"], '--name: "my shop" is not allowed'],
+  [["--stack", "a/b"], '--stack: "a/b" is not allowed'],
   [["--base-url", "https://hub.test/v2"], "--base-url: "],
   [["--plan", "gold"], "--plan: "],
   [["--emulator", "--base-url", "https://hub.test/v3"], "either --emulator or"],

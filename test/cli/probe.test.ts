@@ -423,7 +423,7 @@ test("what no switch of an emulator can be set to is reported, and the file can 
   expect(likeTenant<LikeArguments>({ like }).switch).toEqual(switches);
   const spoiled = { ...JSON.parse(readFileSync(like, "utf8")), settings: { burst: -5 } };
   writeFileSync(like, JSON.stringify(spoiled));
-  expect(() => likeTenant({ like })).toThrow("none that an emulator knows");
+  expect(() => likeTenant({ like })).toThrow("No emulator supports the plan or the burst");
 });
 
 test("no more calls are made than announced, apart from new tokens and refusals for the rate", async () => {

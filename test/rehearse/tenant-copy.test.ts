@@ -92,7 +92,7 @@ test("what a refused list hides is in the copy as far as the stack knows it", ()
   ]);
   expect(objects.participants).toEqual([]);
   expect(missing).toEqual([
-    "The channels are missing in the copy, but for those that the state of the stack has: the scope is missing",
+    "The channels are missing in the copy, except those that the state of the stack has: the scope is missing",
   ]);
 });
 

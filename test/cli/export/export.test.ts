@@ -321,7 +321,7 @@ test("of two exports at once one is refused, and neither mixes its files into th
 test("a file in the place of the folder is refused before anything is read", async () => {
   const hub = await exportSandbox();
   writeFileSync(join(hub.folder, "taken"), "mine");
-  await expect(hub.export({ out: "taken" })).rejects.toThrow(/is a file, and no folder/);
-  await expect(hub.export({ out: "taken/below" })).rejects.toThrow(/is a file, and no folder/);
+  await expect(hub.export({ out: "taken" })).rejects.toThrow(/is a file, not a folder/);
+  await expect(hub.export({ out: "taken/below" })).rejects.toThrow(/is a file, not a folder/);
   expect(await hub.control.log()).toEqual([]);
 });
