@@ -58,7 +58,7 @@ test("where a PUT keeps what it leaves out, a run says what it cannot remove", a
   );
   const later = await steps.change("Channel", id, state, kiosk());
   expect(hub.reported.join()).toMatch(
-    /still has restrictions, region, which the program declares no/,
+    /still has restrictions, region, which the program no longer declares/,
   );
   hub.nextRun();
   await steps.change("Channel", id, later, kiosk({ displayName: "New" }));

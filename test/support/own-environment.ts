@@ -1,3 +1,5 @@
+import fc from "fast-check";
+
 /**
  * What the shell says of a service, a stack or its passphrase is not for the programs of a test, nor what it
  * says of its terminal, its language and who runs it: what they print depends on that. The runner, in a
@@ -13,3 +15,7 @@ for (const name of Object.keys(process.env)) if (ofTheShell.test(name)) delete p
 process.env.NO_PROXY = direct.endsWith(here) ? direct : [direct, here].filter(Boolean).join();
 // Farthest from the time of services: where a text tells the time of a machine, every machine shows it.
 process.env.TZ = "Pacific/Kiritimati";
+
+// Properties that say nothing of their own look at the same values in each short run, and at new ones in a long one.
+const { PROPERTY_RUNS: runs } = process.env;
+fc.configureGlobal(runs ? { numRuns: Number(runs) } : { seed: 20_261_124 });

@@ -102,11 +102,14 @@ const shown = (seconds: string): string =>
     ? `${seconds.slice(0, mostDigits)}… s (${seconds.length} digits)`
     : `${seconds} s`;
 
+/** Without what binary fractions add: 32.2 s are 32,200 ms, not a part of the next one. */
+const millisecondsIn = (seconds: string): number => Math.round(Number(seconds) * 1e6) / 1e3;
+
 /** The longest wait that the header requests; undefined if it requests none. */
 const askedFor = (headers: Headers, wallMs: number) => {
   const asked = valuesOf(headers, "retry-after").flatMap((text) => {
     const form = retryAfterForm(text);
-    if (form === "seconds") return [{ ms: Number(text) * 1000, text: shown(text) }];
+    if (form === "seconds") return [{ ms: millisecondsIn(text), text: shown(text) }];
     return form === "date" ? [{ ms: dateOf(text) - nowOf(headers, wallMs), text }] : [];
   });
   const longest = asked.toSorted((a, b) => b.ms - a.ms)[0];
