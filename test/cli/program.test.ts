@@ -57,7 +57,6 @@ test("the help of every command fits 80 columns, and explains every option", asy
     ...commands.filter(({ isHidden }) => !isHidden).map(({ name }) => name),
     "help",
   ]);
-  expect(names).toHaveLength(14);
   for (const name of names.filter((each) => each !== "help")) {
     const { code, out } = await run(name, "--help");
     expect(code).toBe(0);
