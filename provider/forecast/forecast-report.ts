@@ -64,9 +64,9 @@ const limitsLine = ({ plan, parallel }: Forecast, { burst, share }: Conditions):
 const fullBuckets = "Every bucket is taken to be full: calls made just before take time from it.";
 
 /**
- * The forecast as a person reads it.
+ * The forecast as text for people.
  *
- * @param faster the number of parallel steps that would be faster, where there is one
+ * @param faster the number of parallel steps that would be faster, if there is one
  */
 export const forecastReport = (
   forecast: Forecast,

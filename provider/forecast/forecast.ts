@@ -30,12 +30,14 @@ import {
   simulate,
 } from "./simulation.js";
 
-/** Under which limits a run takes place. */
+/** The limits and conditions of a run. */
 export interface Conditions {
   readonly plan: Plan;
-  /** Calls that an endpoint takes in a spike. Left out: about 20 seconds of its rate (assumed). */
+  /**
+   * Calls that an endpoint accepts in a burst. Left out: about 20 seconds of its rate (assumed).
+   */
   readonly burst?: number;
-  /** Part of each limit that may be used: above 0, at most 1. */
+  /** Fraction of each limit that may be used: above 0, at most 1. */
   readonly share: number;
   /** Steps that run together. */
   readonly parallel: number;
@@ -43,7 +45,10 @@ export interface Conditions {
   readonly pageSize: number;
 }
 
-/** The limit of an endpoint for this tool. Below the whole share also a spike is kept to that part. */
+/**
+ * The limit of an endpoint for this tool. Below the whole share, a burst is limited to that
+ * fraction, too.
+ */
 export const endpointLimit = (
   { method, template }: Endpoint,
   { plan, burst, share }: Conditions,
@@ -56,7 +61,7 @@ export const endpointLimit = (
   };
 };
 
-/** What the command line says of the conditions. */
+/** The conditions given on the command line. */
 export type ConditionOptions = Partial<Omit<Conditions, "share">>;
 
 const setting = <T>(
@@ -76,7 +81,7 @@ const setting = <T>(
 
 /**
  * The conditions from the command line first, then the environment, then the stack's configuration;
- * what had to be assumed is said in sentences for people.
+ * assumptions are reported in sentences for people.
  *
  * @param profile default: the settings without a profile
  */
@@ -103,7 +108,7 @@ export const givenConditions = (
   };
 };
 
-/** The calls that led to one, in groups of one endpoint. */
+/** The chain of calls that led to one, in groups by endpoint. */
 const groupsTo = (last: SimulatedCall | undefined): readonly (readonly SimulatedCall[])[] => {
   const groups: SimulatedCall[][] = [];
   for (let call = last; call; call = call.cause) {
@@ -114,7 +119,7 @@ const groupsTo = (last: SimulatedCall | undefined): readonly (readonly Simulated
   return groups;
 };
 
-/** The chain of calls that makes the run as long as it is; empty if there are none. */
+/** The chain of calls that determines the duration of the run; empty if there are none. */
 export const criticalPath = (calls: readonly SimulatedCall[]): readonly PathPart[] => {
   const last = calls.reduce<SimulatedCall | undefined>(
     (latest, call) => (latest && latest.endedAt >= call.endedAt ? latest : call),
@@ -137,7 +142,7 @@ export const criticalPath = (calls: readonly SimulatedCall[]): readonly PathPart
 /** Assumed: the time from a call to its answer. */
 const roundTripSeconds = 0.05;
 
-/** How a run goes on under some conditions. `engine`: left out, as measured. */
+/** Simulates a run under given conditions. `engine`: default: as measured. */
 export const simulateRun = (
   workload: Workload,
   conditions: Conditions,
@@ -167,7 +172,10 @@ const pathOf = ({ calls }: Simulated): readonly PathPart[] =>
     toSeconds: rounded(part.toSeconds),
   }));
 
-/** Says how many calls a run makes and how long it takes, under these conditions and on other plans. */
+/**
+ * Computes how many calls a run makes and how long it takes, under these conditions and on other
+ * plans.
+ */
 export const forecast = (workload: Workload, conditions: Conditions): Forecast => {
   const { plan, parallel } = conditions;
   const run = simulateRun(workload, conditions);
@@ -191,10 +199,10 @@ export const forecast = (workload: Workload, conditions: Conditions): Forecast =
   };
 };
 
-/** Numbers worth trying: more slots hardly cost anything, but all of them are waited for on Ctrl-C. */
+/** Numbers worth trying: more slots cost hardly anything, but Ctrl-C waits for all of them. */
 const choices = [16, 32, 64, 128, 256];
 
-/** A gain below this part of the time is not worth a change. */
+/** A gain below this fraction of the time does not justify a change. */
 const worthPart = 0.05;
 const closePart = 0.02;
 const worthSeconds = 2;
@@ -202,7 +210,10 @@ const worthSeconds = 2;
 /** A number of parallel steps, with the time that the run then takes. */
 export type ParallelChoice = Pick<Forecast, "parallel" | "totalSeconds">;
 
-/** The smallest number of parallel steps with which nothing waits for a slot; undefined if the given one will do. */
+/**
+ * The smallest number of parallel steps with which nothing waits for a slot; undefined if the given
+ * one is sufficient.
+ */
 export const fasterParallel = (
   workload: Workload,
   conditions: Conditions,
@@ -218,7 +229,10 @@ export const fasterParallel = (
   return candidates.find(({ totalSeconds }) => totalSeconds <= best * (1 + closePart));
 };
 
-/** Objects of one kind that are made, each after the first object of every kind it may refer to. */
+/**
+ * The creation of a number of objects of one kind, each after the first object of every kind it may
+ * refer to.
+ */
 const creations = (kind: string, count: number): readonly PlannedStep[] => {
   const definition = resources.find((known) => known.kind === kind);
   const targets = definition ? referencesOf(definition).map(({ to }) => `${to.kind} 1`) : [];
@@ -227,7 +241,7 @@ const creations = (kind: string, count: number): readonly PlannedStep[] => {
   );
 };
 
-/** The kinds with the most objects first: the order in which they hold up the others most. */
+/** The kinds with the most objects first: in this order they delay the others most. */
 const creationOfAll = (counts: Readonly<Record<string, number>>): Workload => ({
   operation: "up",
   steps: Object.entries(counts)
@@ -237,11 +251,11 @@ const creationOfAll = (counts: Readonly<Record<string, number>>): Workload => ({
 });
 
 /**
- * The number for `--parallel` with which making all these objects anew takes hardly longer than
- * with any higher one.
+ * The number for `--parallel` with which creating all these objects takes hardly longer than with
+ * any higher number.
  *
  * @param resourceCounts objects of each kind, such as `{ Channel: 12 }`
- * @param leastParallel never less than this
+ * @param leastParallel minimum of the result
  */
 export const recommendedParallel = (
   plan: Plan,

@@ -1,4 +1,4 @@
-// A module of its own: the help of the command names them, and loads nothing else for it.
+// A separate module: the help of the command names them, and loads nothing else for it.
 
 /** The runs of Pulumi that can be forecast. */
 export const forecastOperations = ["up", "refresh", "destroy"] as const;

@@ -12,18 +12,18 @@ import { type Endpoint, type SetUpAction, setUpOperation } from "../service/http
 import { listCalls } from "../service/lists.js";
 import type { ForecastOperation } from "./operations.js";
 
-/** What a forecast is made from. */
+/** The documents from which a forecast is made. */
 export interface Documents {
-  /** Of `up`; the other operations need none. */
+  /** For `up`; the other operations need none. */
   readonly preview?: Preview;
   readonly state?: StackExport;
-  /** How long the command took that made the preview. Left out: it was made before. */
+  /** Duration of the command that made the preview. Left out: it was made earlier. */
   readonly previewSeconds?: number;
 }
 
 /**
- * What a run does with a resource. `adopt`: takes over an object that is named by its id. `find`:
- * looks at it through the list. `get`: looks it up by its id. `none`: no calls.
+ * The action of a run on a resource. `adopt`: takes over an object that is named by its id. `find`:
+ * looks for it in the list. `get`: looks it up by its id. `none`: no calls.
  */
 export type StepAction =
   | "create"
@@ -44,17 +44,17 @@ export interface PlannedStep {
   /** Left out: not an object of the service. */
   readonly definition?: Definition | undefined;
   readonly profile?: string | undefined;
-  /** Steps of one phase may run together; a phase begins when the one before has ended. */
+  /** Steps of one phase may run in parallel; a phase begins when the previous one has ended. */
   readonly phase: number;
   /** URNs of steps of the same phase that come before. */
   readonly after: readonly string[];
 }
 
-/** Everything that a run is going to do. */
+/** Everything that a run will do. */
 export interface Workload {
   readonly operation: ForecastOperation;
   readonly steps: readonly PlannedStep[];
-  /** Objects that are there before the run, by {@link collectionKey}. */
+  /** Objects that exist before the run, by {@link collectionKey}. */
   readonly counts: ReadonlyMap<string, number>;
   /** How long Pulumi took for the preview, in seconds. Left out: there was none. */
   readonly previewSeconds?: number | undefined;
@@ -67,16 +67,16 @@ const collectionKey = (definition: Definition, profile: string | undefined): str
 /** Calls that follow each other on one endpoint. */
 export interface PlannedCalls {
   readonly endpoint: Endpoint;
-  /** Whose buckets these are: each profile stands for a tenant of its own. */
+  /** The owner of the buckets: each profile stands for a separate tenant. */
   readonly profile?: string | undefined;
   readonly times: number;
-  /** Made once in a run for all steps with the same text, which wait for it together. */
+  /** Made once per run for all steps with the same key, which wait for it together. */
   readonly sharedAs?: string;
-  /** So many of the steps need only the first of these calls, and only the others need the rest. */
+  /** This many of the steps need only the first of these calls; the others need them all. */
   readonly servedByFirst?: number;
 }
 
-/** Objects on a page of a list (assumed; the service may be set up otherwise). */
+/** Objects on a page of a list (assumed; the service may be configured differently). */
 export const assumedPageSize = 10;
 
 /** The life cycle of each action, call by call. */
@@ -103,10 +103,10 @@ export const callsOf = (
     const { method, template } = setUpOperation(definition, action);
     const call = { endpoint: { method, template }, profile };
     if (action !== "list") return { ...call, times: 1 };
-    // One list serves all; it has a page even where there is nothing.
+    // One list serves all; it has a page even if it is empty.
     const sharedAs = collectionKey(definition, profile);
     const list = { ...call, sharedAs, times: listCalls(counts.get(sharedAs) ?? 0, pageSize) };
-    // Who looks for one object is content with the page that shows it.
+    // A search for one object ends with the page that shows it.
     return step.action === "find" ? { ...list, servedByFirst: pageSize } : list;
   });
 };
@@ -122,7 +122,7 @@ const profileOf = ({ inputs }: StateResource): string | undefined =>
 const labelOf = ({ type, urn }: StateResource): string =>
   `${type.split(/[:/]/).at(-1) ?? type} ${logicalName(urn)}`;
 
-/** Everything that a resource waits for, and that waits for it when it is deleted. */
+/** Everything that a resource waits for; on deletion, these wait for the resource. */
 const dependenciesOf = (resource: StateResource): readonly string[] => {
   const { dependencies, propertyDependencies, parent, deletedWith } = resource;
   const byProperty = Object.values(propertyDependencies ?? {}).flatMap((urns) => urns ?? []);
@@ -169,9 +169,10 @@ export const countKinds = (all: readonly StateResource[]): Readonly<Record<strin
   Object.fromEntries(counted(all, ({ kind }) => kind));
 
 /**
- * The order in which Pulumi deletes: in levels, each of which ends before the next begins. What
- * depends on nothing else that is deleted belongs to the last level, its direct dependents to the
- * one before, and so on; so a resource may wait although nothing that depends on it is left.
+ * The order in which Pulumi deletes: in levels, each of which ends before the next begins.
+ * Resources that depend on nothing else that is deleted belong to the last level, their direct
+ * dependents to the one before, and so on; so a resource may wait although nothing that depends on
+ * it is left.
  *
  * @returns the number of its level for each URN, from 0
  */
@@ -181,7 +182,7 @@ const deletionLevels = (deleted: readonly StateResource[]): ReadonlyMap<string, 
   const depthOf = (urn: string): number => {
     const known = depths.get(urn);
     if (known !== undefined) return known;
-    // A state that was edited by hand may hold a circle.
+    // A state that was edited by hand may contain a cycle.
     depths.set(urn, 0);
     const resource = byUrn.get(urn);
     const below = resource ? dependenciesOf(resource).filter((other) => byUrn.has(other)) : [];
@@ -193,15 +194,15 @@ const deletionLevels = (deleted: readonly StateResource[]): ReadonlyMap<string, 
   return new Map(deleted.map(({ urn }) => [urn, deepest - depthOf(urn)]));
 };
 
-/** What the command takes before Pulumi begins to count (measured on two cores). */
+/** Duration of the command before Pulumi begins to count (measured on two cores). */
 const startSeconds = 0.5;
 
-/** What the life cycle does in each of Pulumi's steps; all others make no calls. */
+/** The action of the life cycle in each of Pulumi's steps; all others make no calls. */
 const actions: Readonly<Record<string, StepAction>> = {
   create: "create",
   update: "update",
   delete: "delete",
-  // A forced replacement is done in place, and the deletion of the "old" object not at all.
+  // A forced replacement is done in place, and the deletion of the "old" object is skipped.
   replace: "takeOver",
   "create-replacement": "takeOver",
   read: "get",
@@ -217,7 +218,7 @@ const actionOf = ({ op, newState, oldState }: PreviewStep): StepAction => {
   return action === "delete" ? deletion(oldState) : action;
 };
 
-/** What a program only looked up, or leaves at the service, is not deleted. */
+/** Objects that a program only looked up, or leaves at the service, are not deleted. */
 const deletion = (resource: StateResource | null | undefined): StepAction =>
   resource?.retainOnDelete || resource?.external ? "none" : "delete";
 
@@ -234,8 +235,8 @@ const deletionSteps = (
 };
 
 /**
- * The steps of `pulumi up`. A preview leaves out what does not change, but a changed resource may
- * wait for another one through it: those come from the state.
+ * The steps of `pulumi up`. A preview omits resources that do not change, but a changed resource
+ * may wait for another one through them: those come from the state.
  */
 const upSteps = (preview: Preview, before: readonly StateResource[]): readonly PlannedStep[] => {
   const changed = new Set(preview.steps.map(({ urn }) => urn));
@@ -263,17 +264,17 @@ const stepsOf = (
   return preview ? upSteps(preview, before) : [];
 };
 
-/** Pulumi counts nanoseconds, and not the start of the command. */
+/** Pulumi counts nanoseconds, without the start of the command. */
 const secondsSaid = (preview: Preview | undefined): number | undefined => {
   const duration = preview?.duration;
   return typeof duration === "number" ? duration / 1e9 + startSeconds : undefined;
 };
 
 /**
- * What a run is going to do.
+ * Everything that a run will do.
  *
- * @param preview of `up`; the other operations need none
- * @param state left out: the stack holds what the preview shows of it
+ * @param preview for `up`; the other operations need none
+ * @param state left out: the stack contains what the preview shows of it
  */
 export const workloadOf = (
   operation: ForecastOperation,

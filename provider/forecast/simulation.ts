@@ -2,7 +2,10 @@ import { availableParallelism } from "node:os";
 import { endpointName } from "../service/http/operations.js";
 import type { PlannedCalls, PlannedStep, Workload } from "./planned-steps.js";
 
-/** Simulated time: what is due happens in the order of time, and else in the order it was asked for. */
+/**
+ * Simulated time: events happen in the order of time, at the same time in the order of their
+ * requests.
+ */
 class Timeline {
   /** Seconds since the start. */
   now = 0;
@@ -14,7 +17,7 @@ class Timeline {
     this.#due.splice(place, 0, { at, happen });
   }
 
-  /** Lets time pass until nothing is left to happen. */
+  /** Advances time until no events are left. */
   run(): void {
     for (let next = this.#due.shift(); next; next = this.#due.shift()) {
       this.now = next.at;
@@ -23,13 +26,16 @@ class Timeline {
   }
 }
 
-/** Steps for each core that Pulumi runs together if nobody says otherwise. */
+/** Steps per core that Pulumi runs in parallel by default. */
 const perCore = 4;
 
 const wholeNumber = (text: string | undefined): number | undefined =>
   text !== undefined && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;
 
-/** How many steps Pulumi runs together without `--parallel`: PULUMI_PARALLEL, else 4 for each core. */
+/**
+ * The number of steps that Pulumi runs in parallel without `--parallel`: PULUMI_PARALLEL, otherwise
+ * 4 per core.
+ */
 export const defaultParallel = (
   env: NodeJS.ProcessEnv,
   cores: number = availableParallelism(),
@@ -45,7 +51,7 @@ export interface EngineTimes {
 
 /** What Pulumi took on two cores (measured), in seconds. */
 const measured = {
-  /** Start and end of a run of the program, where no preview shows it. */
+  /** Start and end of a run of the program, if no preview shows it. */
   up: 2.4,
   /** A run that needs no program: refresh and destroy. */
   withoutProgram: 1.2,
@@ -54,23 +60,23 @@ const measured = {
   step: 0.02,
 };
 
-/** How long Pulumi itself takes: as long as it took for the preview, which runs the same program. */
+/** Pulumi's own time: as long as the preview took, which runs the same program. */
 export const engineTimes = ({ operation, previewSeconds, steps }: Workload): EngineTimes => {
   const { step: stepSeconds, least, withoutProgram, up } = measured;
   if (operation !== "up") return { startSeconds: withoutProgram, stepSeconds };
   if (previewSeconds === undefined) return { startSeconds: up, stepSeconds };
-  // The steps of the preview come again, and are counted one by one.
+  // The steps of the preview come again, and are counted individually.
   const changing = steps.filter(({ action }) => action !== "none").length;
   return { startSeconds: Math.max(least, previewSeconds - changing * stepSeconds), stepSeconds };
 };
 
-/** What runs in a slot: begins for a reason, and releases the slot with what it ended with. */
+/** The work in a slot: starts for a reason, and releases the slot with its result. */
 type Job<Reason> = (
   reason: Reason | undefined,
   release: (last: Reason | undefined) => void,
 ) => void;
 
-/** The slots of the engine (`--parallel`): what finds none free waits in order of arrival. */
+/** The slots of the engine (`--parallel`): work that finds none free waits in order of arrival. */
 class EngineSlots<Reason> {
   readonly #waiting: { readonly job: Job<Reason>; readonly seconds: number }[] = [];
   #free: number;
@@ -84,7 +90,7 @@ class EngineSlots<Reason> {
     this.#free = parallel;
   }
 
-  /** @param isWork false: takes no time of the engine that the start does not hold already */
+  /** @param isWork false: takes no engine time beyond that included in the start */
   run(reason: Reason | undefined, isWork: boolean, job: Job<Reason>): void {
     const seconds = isWork ? this.times.stepSeconds : 0;
     if (this.#free === 0) {
@@ -117,8 +123,9 @@ export interface SimulatedLimit {
 }
 
 /**
- * The bucket of one endpoint over time; full at the start. For a call that is wanted at a time it
- * gives the time at which it may go, in seconds. Calls must come in the order of time.
+ * The bucket of one endpoint over time; full at the start. Given the time at which a call is
+ * wanted, returns the time at which it may be sent, in seconds. Calls must be given in the order of
+ * time.
  */
 export const rateBucket = ({ rate, burst }: SimulatedLimit): ((now: number) => number) => {
   const beforehand = (Math.max(1, burst) - 1) / rate;
@@ -136,10 +143,10 @@ export interface SimulatedCall {
   /** Such as `POST /channels`, with the profile if there is one. */
   readonly endpoint: string;
   readonly wantedAt: number;
-  /** Later than `wantedAt` where the call waited for its rate. */
+  /** Later than `wantedAt` if the call waited for its rate. */
   readonly sentAt: number;
   readonly endedAt: number;
-  /** The call without which this one would have gone earlier. */
+  /** The call without which this one would have been sent earlier. */
   readonly cause?: SimulatedCall;
 }
 
@@ -151,7 +158,7 @@ class AwaitedCall {
   readonly #waiting: Wake[] = [];
 
   wait(cause: SimulatedCall | undefined, next: Wake): void {
-    // Found in the list long ago: no reason for what comes now.
+    // Found in the list long ago: not the reason for the present call.
     if (this.ended) next(cause ?? this.ended);
     else this.#waiting.push(next);
   }
@@ -169,7 +176,7 @@ class SharedCalls {
   #served = 0;
   #rest: "not wanted" | "wanted" | "runs" = "not wanted";
 
-  /** @param send makes so many calls in a row */
+  /** @param send makes a number of calls in a row */
   constructor(
     readonly calls: PlannedCalls,
     readonly send: (times: number, cause: SimulatedCall | undefined, done: Wake) => void,
@@ -200,13 +207,13 @@ class SharedCalls {
   }
 }
 
-/** How the service answers. */
+/** The service's behavior in the simulation. */
 interface ServiceModel {
   readonly roundTripSeconds: number;
   readonly limitOf: (calls: PlannedCalls) => SimulatedLimit;
 }
 
-/** `GET /channels`, or `GET /channels (profile staging)`: each has a bucket of its own. */
+/** `GET /channels`, or `GET /channels (profile staging)`: each has its own bucket. */
 const bucketName = ({ endpoint, profile }: PlannedCalls): string =>
   `${endpointName(endpoint)}${profile === undefined ? "" : ` (profile ${profile})`}`;
 
@@ -309,7 +316,10 @@ const waitingSteps = (steps: readonly PlannedStep[]): ReadonlyMap<PlannedStep, W
   return all;
 };
 
-/** Which steps may begin, at first and as others end: dependencies within a phase, and one phase after the other. */
+/**
+ * The steps that may begin, at first and as others end: dependencies within a phase, and one phase
+ * after the other.
+ */
 const stepOrder = (steps: readonly PlannedStep[]) => {
   const waiting = waitingSteps(steps);
   const phases = [...new Set(steps.map(({ phase }) => phase))].sort((a, b) => a - b);
@@ -331,7 +341,7 @@ const stepOrder = (steps: readonly PlannedStep[]) => {
 };
 
 export interface SimulationOptions extends ServiceModel {
-  /** Steps that run together. */
+  /** Number of steps that run in parallel. */
   readonly parallel: number;
   readonly callsOf: (step: PlannedStep) => readonly PlannedCalls[];
   readonly engine: EngineTimes;
@@ -344,8 +354,8 @@ export interface Simulated {
 }
 
 /**
- * Lets a run happen in simulated time: each step waits for what it depends on, then for a free slot
- * of the engine, which it holds while its calls wait for their rates.
+ * Simulates a run: each step waits for its dependencies, then for a free slot of the engine, which
+ * it occupies while its calls wait for their rates.
  */
 export const simulate = (steps: readonly PlannedStep[], options: SimulationOptions): Simulated => {
   const timeline = new Timeline();

@@ -1,10 +1,10 @@
 /** Time as the service client sees it, so that tests need not wait. */
 export interface Clock {
-  /** Monotonic milliseconds: changes of the wall clock do not show. */
+  /** Monotonic milliseconds: changes of the wall clock have no effect. */
   now(): number;
   /** Wall clock in milliseconds since 1970; only for dates that the service sends. */
   wall(): number;
-  /** Waits; rejects with the signal's reason when the signal is aborted first. */
+  /** Waits; rejects with the signal's reason if the signal is aborted first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
@@ -13,7 +13,8 @@ const longestTimerMs = 2 ** 31 - 1;
 export const systemClock: Clock = {
   now: () => performance.now(),
   wall: () => Date.now(),
-  // By a plain timer: that of node:timers/promises makes an error with a stack for every wait that is cut short.
+  // A plain timer: that of node:timers/promises creates an error with a stack for every canceled
+  // wait.
   sleep: (ms, signal) =>
     new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);

@@ -1,28 +1,31 @@
 import { inertText } from "./text.js";
 
-/** Characters that take two columns: East Asian wide and full-width ones, and pictures (Unicode, UAX 11). */
+/**
+ * Characters with a width of two columns: East Asian wide and full-width ones, and pictures
+ * (Unicode, UAX 11).
+ */
 const wide =
   /^(?:\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6]|[\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}])/u;
 
 const segments = new Intl.Segmenter();
 
-/** What a person sees as one character each, with the columns that it takes. */
+/** The characters as a person sees them, each with its width in columns. */
 const charactersOf = (text: string): readonly (readonly [character: string, columns: number])[] =>
   [...segments.segment(text)].map(({ segment }) => [segment, wide.test(segment) ? 2 : 1]);
 
 const plain = /^[\x20-\x7e]*$/;
 
-/** How many columns of a terminal a text takes. */
+/** The width of a text in columns of a terminal. */
 export const terminalWidth = (text: string): number =>
   plain.test(text)
     ? text.length
     : charactersOf(text).reduce((sum, [, columns]) => sum + columns, 0);
 
-/** A text with spaces up to so many columns. */
+/** A text padded with spaces to a number of columns. */
 export const padded = (text: string, columns: number): string =>
   text + " ".repeat(Math.max(0, columns - terminalWidth(text)));
 
-/** A word in pieces of at most so many columns. */
+/** A word in pieces of limited width. */
 const pieces = (word: string, most: number): readonly string[] => {
   const found: string[] = [];
   let taken = most;
@@ -37,11 +40,11 @@ const pieces = (word: string, most: number): readonly string[] => {
   return found;
 };
 
-/** Whatever others have written into names is shown as text. */
+/** Foreign text inside names is made inert. */
 const wordsOf = (text: string): readonly string[] =>
   text.split(/\s+/).filter(Boolean).map(inertText);
 
-/** Words in lines of at most so many columns. */
+/** Words in lines of limited width. */
 const linesOf = (words: readonly string[], columns: number): readonly string[] => {
   const lines: string[] = [];
   for (const word of words) {
@@ -53,7 +56,7 @@ const linesOf = (words: readonly string[], columns: number): readonly string[] =
   return lines;
 };
 
-/** A text in lines of at most so many columns; a word that is longer is cut. */
+/** A text in lines of limited width; a longer word is cut. */
 export const wrapped = (text: string, columns: number): readonly string[] =>
   linesOf(
     wordsOf(text).flatMap((word) =>
@@ -62,14 +65,14 @@ export const wrapped = (text: string, columns: number): readonly string[] =>
     columns,
   );
 
-/** The same, but a word that is longer stays whole, so that it can be copied. */
+/** The same, but a longer word stays whole, so that it can be copied. */
 export const wrappedWords = (text: string, columns: number): readonly string[] =>
   linesOf(wordsOf(text), columns);
 
 /**
- * A text in lines that fit 80 columns. A word that is longer stays whole, so that it can be copied.
+ * A text in lines that fit 80 columns. A longer word stays whole, so that it can be copied.
  *
- * @param first what the first line begins with; the others are set in as far
+ * @param first beginning of the first line; the other lines are indented by its width
  */
 export const wrappedText = (text: string, first = ""): readonly string[] => {
   const indent = terminalWidth(first);
@@ -77,13 +80,15 @@ export const wrappedText = (text: string, first = ""): readonly string[] => {
   return [first + line, ...others.map((other) => " ".repeat(indent) + other)];
 };
 
-/** A text in lines that fit 80 columns, set in by so many; the further ones two more. */
+/**
+ * A text in lines that fit 80 columns, with an indent; continuation lines are indented by two more.
+ */
 export const indented = (text: string, indent: number): readonly string[] =>
   wrapped(text, 80 - indent - 2).map(
     (line, at) => `${" ".repeat(at === 0 ? indent : indent + 2)}${line}`,
   );
 
-/** A text in one line of at most so many columns; what does not fit is cut, and the cut is shown. */
+/** A text in one line of limited width; a longer text is cut, and the cut is shown. */
 export const shortened = (text: string, columns: number): string => {
   const line = inertText(text.replace(/\s+/g, " ").trim());
   if (terminalWidth(line) <= columns) return line;
@@ -97,7 +102,7 @@ export const withCount = (count: number, one: string): string =>
 type Row = readonly string[];
 
 interface TableOptions {
-  /** Columns of the terminal that the table keeps to, if it can. Default: 80. */
+  /** Columns of the terminal to which the table is limited, if possible. Default: 80. */
   readonly width?: number;
   /** Headings of columns that are never broken, such as those of ids and commands. */
   readonly whole?: readonly string[];
@@ -108,7 +113,7 @@ const leastWidth = 8;
 
 const widest = (cells: readonly string[]): number => Math.max(...cells.map(terminalWidth), 0);
 
-/** A row whose cells hold several lines, as several rows. */
+/** A row whose cells have several lines, as several rows. */
 const unfolded = (row: Row): readonly Row[] => {
   const cells = row.map((cell) => cell.split("\n"));
   const height = Math.max(...cells.map((lines) => lines.length));
@@ -137,8 +142,8 @@ const broken = (cell: string, width: number): string =>
     .join("\n");
 
 /**
- * Rows under a heading, in columns as wide as their widest cell; if that is wider than the terminal
- * the widest are broken into several lines. A cell may hold several lines itself.
+ * Rows under a heading, in columns as wide as their widest cell; if the table is wider than the
+ * terminal, the widest columns are broken into several lines. A cell may itself have several lines.
  */
 export const textTable = (
   heading: Row,
@@ -163,10 +168,10 @@ export const textTable = (
 };
 
 /**
- * Foreign text as code of Markdown: nothing in it is markup, a mention, an image, a link or HTML, and it
- * ends where it ends.
+ * Foreign text as Markdown code: nothing in it is interpreted as markup, a mention, an image, a
+ * link or HTML, and it cannot end the code early.
  *
- * @param longest in characters; the rest is cut
+ * @param longest maximum number of characters; the rest is cut
  */
 export const codeSpan = (text: string, longest = 300): string => {
   const characters = [...inertText(text.replaceAll(/[\p{Zl}\p{Zp}\s]+/gu, " "))];
@@ -178,7 +183,10 @@ export const codeSpan = (text: string, longest = 300): string => {
   return `${fence}${edge}${plain}${edge}${fence}`;
 };
 
-/** Before a bar the number of backslashes must stay odd: two of them stand for one, and the bar ends the cell. */
+/**
+ * Before a bar the number of backslashes must stay odd: two of them stand for one, and the bar ends
+ * the cell.
+ */
 const cell = (markdown: string): string =>
   markdown.replaceAll(/(?<!\\)\\*\|/g, (bar) => `${"\\".repeat(2 * (bar.length - 1) + 1)}|`);
 
@@ -190,13 +198,13 @@ export const markdownTable = (
   rows: readonly (readonly string[])[],
 ): readonly string[] => [row(heading), row(heading.map(() => "---")), ...rows.map(row)];
 
-/** Lines that are folded away under a title; none if there is nothing to fold. */
+/** Lines that are collapsed under a title; none if there are no lines. */
 export const foldedLines = (title: string, lines: readonly string[]): readonly string[] =>
   lines.length === 0
     ? []
     : ["", `<details><summary>${title}</summary>`, "", ...lines, "", "</details>"];
 
-/** A text as one word of a shell, whatever is in it; without quotes if it needs none. */
+/** A text as one shell word, whatever its content; without quotes if it needs none. */
 export const shellWord = (text: string): string =>
   /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
@@ -206,8 +214,8 @@ interface MaybeTerminal {
 }
 
 /**
- * Whether a stream wants colours: a terminal does, unless NO_COLOR is set (no-color.org) or it is a
- * dumb one; FORCE_COLOR asks for them everywhere, and FORCE_COLOR=0 nowhere.
+ * Whether a stream supports colors: a terminal does, unless NO_COLOR is set (no-color.org) or it is
+ * a dumb one; FORCE_COLOR enables them everywhere, and FORCE_COLOR=0 nowhere.
  */
 export const wantsColour = (
   { isTTY }: MaybeTerminal,
@@ -219,7 +227,10 @@ export const wantsColour = (
   return isTTY === true && TERM !== "dumb";
 };
 
-/** Where the lines of a text go on: below what stands behind its first words, or below its beginning. */
+/**
+ * The indent of continuation lines: below the text after the first words, or below the beginning of
+ * the line.
+ */
 const hangingIndent = (line: string, columns: number): number => {
   const beside = /^\s*\S+(?: \S+)* {2,}(?=\S)/.exec(line)?.[0].length ?? 0;
   if (beside > 0 && beside < columns / 2) return beside;
@@ -228,7 +239,7 @@ const hangingIndent = (line: string, columns: number): number => {
 
 const indentOf = (line: string): number => line.length - line.trimStart().length;
 
-/** A line that is too wide in two: what fits, and the rest. */
+/** Splits a line that is too wide: the part that fits, and the rest. */
 const split = (line: string, columns: number): readonly [fits: string, rest: string] => {
   const from = hangingIndent(line, columns);
   const [first = "", ...rest] = wrappedWords(line.slice(from), columns - from);
@@ -236,8 +247,8 @@ const split = (line: string, columns: number): readonly [fits: string, rest: str
 };
 
 /**
- * A help text whose lines keep to so many columns. What is too wide goes on in the next line, at the
- * same depth: in the line that is there, if it is part of the same paragraph.
+ * A help text with lines of limited width. The excess continues in the next line, at the same
+ * depth: in the existing line, if it is part of the same paragraph.
  */
 export const foldedHelp = (text: string, columns = 80): string => {
   const left = text.split("\n");

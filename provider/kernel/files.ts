@@ -20,12 +20,12 @@ const isFolder = (path: string): boolean =>
   statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
 /**
- * Makes a folder with those above it that are missing. Node's own way to do so never ends where the
- * system says that a folder is missing whose parent is there, as Linux does below /proc.
+ * Creates a folder and any missing parents. Node's own function never returns if the system reports
+ * a folder as missing although its parent exists, as Linux does below /proc.
  *
- * @param mode of those that are made. Default: as the system has it
- * @returns the outermost folder that was made; undefined where the folder was there already
- * @throws the system's error where one of them cannot be made
+ * @param mode of the created folders. Default: the system's
+ * @returns the outermost folder that was created; undefined if the folder existed already
+ * @throws the system's error if one of them cannot be created
  */
 export const makeFolders = (folder: string, mode?: number): string | undefined => {
   const parent = dirname(folder);
@@ -34,19 +34,22 @@ export const makeFolders = (folder: string, mode?: number): string | undefined =
   try {
     mkdirSync(folder, { mode });
   } catch (error) {
-    // Another process may have made it meanwhile.
+    // Another process may have created it in the meantime.
     if (!isFolder(folder)) throw error;
     return outermost;
   }
   return outermost ?? folder;
 };
 
-/** Left out on Windows, where others do not write into a user's folders, and none of this is asked. */
+/**
+ * Undefined on Windows, where others do not write into a user's folders, and none of this is
+ * checked.
+ */
 const user = process.getuid?.();
 
 const isOurs = ({ uid }: Stats): boolean => user === undefined || uid === user;
 
-/** Bits of a mode that let the group and others do something. */
+/** Bits of a mode that permit something to the group and others. */
 const writing = 0o022;
 
 const anything = 0o077;
@@ -58,13 +61,14 @@ const mayOthers = ({ mode }: Stats, bits: number): boolean =>
 
 const lookAt = (path: string): Stats | undefined => lstatSync(path, { throwIfNoEntry: false });
 
-/** Nothing that is kept for oneself is as large, in bytes. */
+/** No private file of this package is this large, in bytes. */
 const largestBytes = 16 * 1024 * 1024;
 
 /**
- * Whether a path is surely a folder of this user into which nobody else can put anything, and no link.
+ * Whether a path is certainly a folder of this user, and not a link, into which nobody else can put
+ * anything.
  *
- * @param closed to whom: to those who would write, or also to those who would read
+ * @param closed the people it is closed to: writers, or also readers
  */
 export const isOwnFolder = (path: string, closed: "writers" | "readers" = "writers"): boolean => {
   const facts = lookAt(path);
@@ -73,9 +77,9 @@ export const isOwnFolder = (path: string, closed: "writers" | "readers" = "write
 };
 
 /**
- * Makes a folder of this user in a place that others may share, where it is missing.
+ * Creates a folder of this user in a place that others may share, if it is missing.
  *
- * @throws Error where it cannot be made, or something else has its name: that is left alone
+ * @throws Error if it cannot be created, or if something else has its name: that is left alone
  */
 export const makeOwnFolder = (path: string): void => {
   if (!lookAt(path)) makeFolders(path, 0o700);
@@ -86,8 +90,8 @@ export const makeOwnFolder = (path: string): void => {
 };
 
 /**
- * Whether what is ours in a folder stays in its place: others cannot put something else there. So it is
- * in the shared folder for temporary files of most systems, by its sticky bit.
+ * Whether our files in a folder stay in place: others cannot replace them. That is true of the
+ * shared folder for temporary files of most systems, because of its sticky bit.
  */
 export const keepsWhatIsOurs = (folder: string): boolean => {
   const facts = statSync(folder, { throwIfNoEntry: false });
@@ -96,9 +100,10 @@ export const keepsWhatIsOurs = (folder: string): boolean => {
 };
 
 /**
- * What may be opened, replaced and removed: nothing, or a plain file of this user.
+ * Asserts that a path may be opened, replaced and removed: it is absent, or a plain file of this
+ * user.
  *
- * @throws Error where something else is there
+ * @throws Error if anything else is there
  */
 export const assertOwnFile = (path: string): void => {
   const facts = lookAt(path);
@@ -106,7 +111,9 @@ export const assertOwnFile = (path: string): void => {
     throw new Error(`${path} is left alone: it is no plain file of this user`);
 };
 
-/** The text of an open file, of as many bytes as it had when it was opened, although it may grow. */
+/**
+ * The text of an open file, up to the size that it had when it was opened, although it may grow.
+ */
 const textOf = (file: number, bytes: number): string => {
   const buffer = Buffer.alloc(bytes);
   let length = 0;
@@ -140,10 +147,10 @@ const readPlain = (
 };
 
 /**
- * The text of a file that was looked for by its name where others may write: of a plain file of this
- * user, and no link. Never waits: a pipe or a device is not read.
+ * The text of a file that was found by its name in a place where others may write: only of a plain
+ * file of this user, not of a link. Never waits: a pipe or a device is not read.
  *
- * @returns undefined where there is no such file, or one that is too large
+ * @returns undefined if there is no such file, or if it is too large
  */
 export const readOwnFile = (path: string): string | undefined =>
   readPlain(
@@ -153,17 +160,17 @@ export const readOwnFile = (path: string): string | undefined =>
   );
 
 /**
- * The text of a file that several users may share, such as one of a backend: of any plain file.
+ * The text of a file that several users may share, such as one of a backend: any plain file.
  * Never waits: a pipe or a device is not read.
  *
- * @returns undefined where there is no such file, or one that is too large
+ * @returns undefined if there is no such file, or if it is too large
  */
 export const readPlainFile = (path: string, largest = largestBytes): string | undefined =>
   readPlain(path, 0, ({ size }) => size <= largest);
 
 /**
- * Writes a file of this user beside its place, under a name that was not there, and gives that name:
- * nothing that others made is opened.
+ * Writes a file of this user beside its final place, under a new name, and returns that name: no
+ * file that others created is opened.
  */
 export const writeDraft = (path: string, text: string): string => {
   const draft = `${path}.${process.pid}.${randomBytes(6).toString("hex")}`;
@@ -172,9 +179,9 @@ export const writeDraft = (path: string, text: string): string => {
 };
 
 /**
- * Writes a file of this user whole or not at all, in place of one of its own.
+ * Writes a file of this user atomically, replacing one of its own.
  *
- * @throws Error where something else is there
+ * @throws Error if something else is there
  */
 export const writeOwnFile = (path: string, text: string): void => {
   const draft = writeDraft(path, text);

@@ -1,7 +1,7 @@
-// The kernel: what the provider, the runtime client, the emulator and the commands all build on, and
-// what needs none of them. JSON that comes from elsewhere is read by `parseJson` alone; beside it stand
-// the one error class, ids, texts as messages show them, own files, stand-ins, the clock and the package.
-// The emulator keeps its own rules of senders, rates and content types on purpose: a second opinion.
+// The kernel: the base of the provider, the runtime client, the emulator and the commands, which
+// depends on none of them. Only `parseJson` reads JSON from elsewhere; the kernel also contains the
+// one error class, ids, text for messages, own files, stand-ins, the clock and the package. The
+// emulator deliberately keeps its own rules of senders, rates and content types: a second opinion.
 
 /** A JSON object whose members are not known yet. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -9,7 +9,7 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Members in order, those without a value left out; safe for keys such as `__proto__`. */
+/** Members in order, without undefined values; safe for keys such as `__proto__`. */
 export const objectOf = (entries: Iterable<readonly [string, unknown]>): JsonObject =>
   Object.fromEntries([...entries].filter(([, value]) => value !== undefined));
 
@@ -17,13 +17,13 @@ export const objectOf = (entries: Iterable<readonly [string, unknown]>): JsonObj
 export const memberOf = (object: JsonObject, name: string): unknown =>
   Object.hasOwn(object, name) ? object[name] : undefined;
 
-/** A text as it is; anything else is the empty text. */
+/** A text unchanged; anything else becomes the empty text. */
 export const asText = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** A text that is not empty; undefined for anything else. */
+/** A nonempty text; undefined for anything else. */
 export const filledText = (value: unknown): string | undefined => asText(value) || undefined;
 
-/** The texts in a list; undefined where there are none. */
+/** The texts in a list; undefined if there are none. */
 export const filledTexts = (value: unknown): readonly string[] | undefined => {
   const texts = Array.isArray(value)
     ? value.filter((item): item is string => typeof item === "string")
@@ -31,11 +31,11 @@ export const filledTexts = (value: unknown): readonly string[] | undefined => {
   return texts.length > 0 ? texts : undefined;
 };
 
-/** The objects in a list; none where it is no list. */
+/** The objects in a list; empty if it is not a list. */
 export const listedObjects = (value: unknown): readonly JsonObject[] =>
   Array.isArray(value) ? value.filter(isObject) : [];
 
-/** Nothing in it, in any of the forms that services give to what is not there. */
+/** Whether a value is empty, in any form that services use for an absent value. */
 export const isBlank = (value: unknown): boolean =>
   value === "" ||
   (Array.isArray(value) && value.length === 0) ||
@@ -54,18 +54,18 @@ export const sameJson = (a: unknown, b: unknown): boolean => {
   );
 };
 
-/** The value at a path of members; undefined where it is missing. */
+/** The value at a path of members; undefined if it is missing. */
 export const valueAt = (value: unknown, ...path: readonly string[]): unknown =>
   path.reduce<unknown>(
     (inner, name) => (isObject(inner) ? memberOf(inner, name) : undefined),
     value,
   );
 
-/** The text at a path of members; undefined where it is missing or empty. */
+/** The text at a path of members; undefined if it is missing or empty. */
 export const textAt = (value: unknown, ...path: readonly string[]): string | undefined =>
   filledText(valueAt(value, ...path));
 
-/** The objects of a list, also where it is wrapped as `{ [wrapper]: [ … ] }`. */
+/** The objects of a list, even if it is wrapped as `{ [wrapper]: [ … ] }`. */
 export const objectsIn = (value: unknown, wrapper: string): readonly JsonObject[] =>
   listedObjects(isObject(value) ? memberOf(value, wrapper) : value);
 
@@ -73,23 +73,25 @@ type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
 
-/** Members without those that are undefined, for types that distinguish the two. */
+/** Members without undefined ones, for types that distinguish the two. */
 export const withoutUndefined = <const T extends object>(members: T): Defined<T> =>
   objectOf(Object.entries(members)) as Defined<T>;
 
-/** No object of the service comes near; much deeper ones would overflow whoever walks through them. */
+/** No object of the service is nearly this deep; much deeper ones would overflow any recursion. */
 const mostDepth = 128;
 
 /**
- * JSON text as a value, after a byte order mark as well (RFC 8259 §8.1), without any `__proto__` member: such a member is harmless where it stands
- * but changes the prototype of whatever it is merged into, and without halves of characters, which JSON can
- * spell (`"\\ud83d"`) and UTF-8 cannot hold: `\ufffd` stands in their place, in keys as well. Throws a SyntaxError, also where the
- * text is nested deeper than 128 levels.
+ * Parses JSON text, with or without a byte order mark (RFC 8259 §8.1). Removes every `__proto__`
+ * member, which is harmless where it is but changes the prototype of any object it is merged into.
+ * Replaces halves of characters, which JSON can spell (`"\\ud83d"`) and UTF-8 cannot represent, by
+ * `\ufffd`, in keys as well. Throws a SyntaxError, also if the text is nested deeper than 128
+ * levels.
  */
 export const parseJson = (given: string): unknown => {
   const text = given.startsWith("\ufeff") ? given.slice(1) : given;
   if (isDeep(text)) throw new SyntaxError(`more than ${mostDepth} levels`);
-  // The cheap look first: a reviver makes parsing several times slower. `\u` may spell the name too.
+  // The cheap check first: a reviver makes parsing several times slower. `\u` may spell the name
+  // too.
   const suspicious = text.includes("__proto__") || text.includes("\\u");
   if (!suspicious) return JSON.parse(text);
   const value: unknown = JSON.parse(text, withoutPrototype);
@@ -107,15 +109,15 @@ const wellFormed = (value: unknown): unknown => {
   return Object.fromEntries(members);
 };
 
-/** Whether an object is one of plain members, of whichever realm, and no instance of a class. */
+/** Whether an object has only plain members, in any realm, and is not an instance of a class. */
 const isPlain = (value: object): boolean => {
   const prototype: unknown = Object.getPrototypeOf(value);
   return !prototype || Object.getPrototypeOf(prototype) === null;
 };
 
 /**
- * Where a value holds texts, or keys, that such a test picks out: paths as a person would write them,
- * such as `roles[0].name`. Instances of classes are left alone.
+ * The places of the texts, or keys, in a value that match a test: paths as a person would write
+ * them, such as `roles[0].name`. Instances of classes are skipped.
  */
 export const pathsOfTexts = (
   value: unknown,
@@ -132,7 +134,7 @@ export const pathsOfTexts = (
   });
 };
 
-/** JSON text as a value, undefined where the text is none: for what is only looked at. */
+/** Parses JSON text; undefined if it is not JSON: for values that are only inspected. */
 export const jsonIn = (text: string): unknown => {
   try {
     return parseJson(text);
@@ -141,7 +143,7 @@ export const jsonIn = (text: string): unknown => {
   }
 };
 
-/** Where the text that begins with the quote at `from` ends. */
+/** The end of the text that begins with the quote at `from`. */
 const endOfText = (text: string, from: number): number => {
   for (let at = from + 1; at < text.length; at++) {
     if (text[at] === "\\") at += 1;
@@ -150,7 +152,7 @@ const endOfText = (text: string, from: number): number => {
   return text.length;
 };
 
-/** By the text alone, since the parser itself may not survive what this looks for. */
+/** Checks only the text, because the parser itself may not survive such depth. */
 const isDeep = (text: string): boolean => {
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
@@ -166,5 +168,5 @@ const isDeep = (text: string): boolean => {
 const withoutPrototype = (key: string, value: unknown): unknown =>
   key === "__proto__" ? undefined : value;
 
-/** What a schema says, at every depth not to be changed: what a command prints as JSON. */
+/** The type of a schema, read-only at every depth: what a command prints as JSON. */
 export type Printed<T> = unknown extends T ? T : { readonly [Name in keyof T]: Printed<T[Name]> };

@@ -1,6 +1,6 @@
 import { ConversationError } from "./errors.js";
 
-/** As package.json says under `engines`: the first version that has all that the package needs. */
+/** As in `engines` of package.json: the first version that has everything the package needs. */
 export const leastNode = "22.19";
 
 const numbersOf = (version: string): readonly number[] => version.split(".").map(Number);
@@ -12,7 +12,7 @@ const isOlder = (version: string): boolean => {
 };
 
 /**
- * Refuses a Node that is too old, before anything fails in a way that nobody understands. Loads and
+ * Refuses a Node that is too old, before something fails with an incomprehensible error. Loads and
  * runs on old versions too, so it imports nothing that they lack.
  *
  * @throws ConversationError `SETTINGS_INVALID`

@@ -8,12 +8,14 @@ const allowed = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
 
 /**
  * Whether a value can be the id of an object: a letter or digit, then up to 127 more, `_` or `-`.
- * Nothing else may stand in a path, as it could leave its segment.
+ * Other characters are not allowed in a path, because the id could leave its segment.
  */
 export const isId = (id: unknown): id is string =>
   typeof id === "string" && id.length <= longestId && allowed.test(id);
 
-/** Whether a text has the form of the service's own ids: UUIDs, by its public reference. */
+/**
+ * Whether a text has the form of the service's own ids: UUIDs, according to its public reference.
+ */
 export const isServiceId = (id: string): boolean =>
   /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id);
 
@@ -21,7 +23,7 @@ export const isServiceId = (id: string): boolean =>
  * Refuses an id that could name another path, such as `..` or the empty text, before any address is
  * built from it.
  *
- * @param what what the id belongs to, such as `channel`, for the message
+ * @param what the owner of the id, such as `channel`, for the message
  * @throws ConversationError `ID_INVALID`
  */
 export const assertId = (id: string, what: string): void => {

@@ -5,7 +5,7 @@ import { isObject, type JsonObject, parseJson } from "./json.js";
 
 export const packageName = "pulumi-conversation";
 
-/** The package.json of this package in a folder; undefined where there is none. */
+/** The package.json of this package in a folder; undefined if there is none. */
 const manifestIn = (folder: string): JsonObject | undefined => {
   try {
     const content = parseJson(readFileSync(join(folder, "package.json"), "utf8"));
@@ -15,7 +15,10 @@ const manifestIn = (folder: string): JsonObject | undefined => {
   }
 };
 
-/** The same source runs from its own folder and from `dist`, so the file is looked for upwards. */
+/**
+ * The same source runs from its own folder and from `dist`, so parent folders are searched for the
+ * file.
+ */
 const rootAbove = (folder: string): string | undefined => {
   if (manifestIn(folder)) return folder;
   const parent = dirname(folder);
@@ -31,7 +34,7 @@ export const packageRoot = (): string => {
 
 let known: string | undefined;
 
-/** Version of this package as its package.json says, `0.0.0` where that file is not to be found. */
+/** Version of this package according to its package.json, `0.0.0` if that file cannot be found. */
 export const packageVersion = (): string => {
   if (known !== undefined) return known;
   const root = rootAbove(__dirname);
@@ -48,8 +51,8 @@ const repository = (): string | undefined => {
 };
 
 /**
- * Where a page of the documentation is read: in the repository, at this release, where the package
- * names one; else in the package's own folder, which carries the same pages.
+ * The address of a documentation page: in the repository, at this release, if the package names
+ * one; otherwise in the package's own folder, which contains the same pages.
  *
  * @param page such as `policies.md#account-protected`
  */
@@ -60,11 +63,14 @@ export const docsLink = (page: string): string => {
     : `node_modules/${packageName}/docs/${page}`;
 };
 
-/** A sentence that leads from a message to what the documentation says about its code. */
+/** A sentence that refers from a message to the documentation of its code. */
 export const moreAbout = (code: ConversationErrorCode): string =>
   `More: ${docsLink(`troubleshooting.md#${code.toLowerCase()}`)}`;
 
-/** A bundle may hold a package that cannot be found as a file: then only its use shows whether it is there. */
+/**
+ * A bundle may contain a package that cannot be found as a file: then only its use shows whether it
+ * is present.
+ */
 const isMissing = (name: string): boolean => {
   try {
     require.resolve(name);
@@ -75,17 +81,17 @@ const isMissing = (name: string): boolean => {
 };
 
 /**
- * Asks at the start for a package that is installed only by those who need it: found out later, its
- * absence looks like an outage.
+ * Checks at the start for a package that only some users install: if its absence is noticed later,
+ * it looks like an outage.
  *
- * @param need what cannot be done without it, as the beginning of a sentence
- * @throws ConversationError `SETTINGS_INVALID` where it is not installed
+ * @param need what requires it, as the beginning of a sentence
+ * @throws ConversationError `SETTINGS_INVALID` if it is not installed
  */
 export const assertInstalled = (name: string, need: string): void => {
   if (isMissing(name)) throw notInstalled(name, need);
 };
 
-/** The error about an optional package that is needed and not there. */
+/** The error about an optional package that is needed and missing. */
 export const notInstalled = (name: string, need: string): ConversationError =>
   new ConversationError(
     "SETTINGS_INVALID",

@@ -1,9 +1,9 @@
 import { isObject, type JsonObject, jsonIn, objectOf } from "./json.js";
 
 /**
- * How the engine writes a value that is not known before the update, whatever its type and at any
- * depth. Public as `pulumi.runtime.unknownValue`; repeated here so that the provider does not load
- * the SDK for one constant.
+ * The engine's notation for a value that is not known before the update, whatever its type and at
+ * any depth. Public as `pulumi.runtime.unknownValue`; repeated here so that the provider does not
+ * load the SDK for one constant.
  */
 export const unknownValue = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
@@ -11,7 +11,7 @@ const signatureKey = "4dabf18193072939515e22adb298388d";
 const secretKind = "1b47061264138c4ac30d75fd1eb44270";
 
 /**
- * What distinguishes the engine's own form of a secret: beside it stands the `value` in a call, and
+ * The signature of the engine's own form of a secret: beside it is the `value` in a call, and
  * `plaintext` (JSON) or `ciphertext` in a state. Public as `pulumi.runtime.specialSigKey` and
  * `specialSecretSig`; repeated for the same reason.
  */
@@ -21,7 +21,7 @@ export const secretSignature: JsonObject = { [signatureKey]: secretKind };
 export const isSecretValue = (value: unknown): value is JsonObject =>
   isObject(value) && value[signatureKey] === secretKind;
 
-/** Whether a value is unknown, or holds an unknown anywhere inside. */
+/** Whether a value is unknown, or contains an unknown at any depth. */
 export const holdsUnknown = (value: unknown): boolean =>
   typeof value === "string"
     ? value.includes(unknownValue)
@@ -30,25 +30,25 @@ export const holdsUnknown = (value: unknown): boolean =>
       : isObject(value) && Object.values(value).some(holdsUnknown);
 
 /**
- * What the state holds in place of a secret that an import could not or did not read: the service hides
+ * The state's placeholder for a secret that an import could not or did not read: the service hides
  * it, or it was not to be written to a file. It stands for whatever the program gives first, and is
  * never sent. Part of state files: never changed.
  */
 export const undisclosed = "(secret not read by the import)";
 
-/** Whether a value is undisclosed, or holds such a one anywhere inside. */
+/** Whether a value is undisclosed, or contains such a value at any depth. */
 export const holdsUndisclosed = (value: unknown): boolean =>
   value === undisclosed ||
   (Array.isArray(value) && value.some(holdsUndisclosed)) ||
   (isObject(value) && Object.values(value).some(holdsUndisclosed));
 
-/** A secret that is kept in an environment variable and nowhere else. */
+/** A secret that is kept only in an environment variable. */
 export interface EnvironmentSecret {
   /** Name of the variable. */
   readonly name: string;
   /** Changes whenever the value does. */
   readonly version: string;
-  /** What stands in the place of the value. */
+  /** The placeholder for the value. */
   readonly text: string;
 }
 
@@ -58,7 +58,7 @@ const versionText = /^[\w.-]{1,64}$/;
 
 const places = /\$\{fromEnv ([A-Za-z_]\w{0,254}) ([\w.-]{1,64})\}/g;
 
-/** Why no variable can have this name, or no version be called so; undefined where all is well. */
+/** Why a variable cannot have this name, or a version this label; undefined if both are valid. */
 export const environmentSecretFault = (name: string, version: string): string | undefined => {
   if (!variable.test(name)) return "the name must be made of letters, digits and _";
   return versionText.test(version)
@@ -66,7 +66,7 @@ export const environmentSecretFault = (name: string, version: string): string | 
     : "the version, such as { version: 1 }, must be 1 to 64 letters, digits, dots, _ or -; raise it whenever the value changes";
 };
 
-/** What a program and its state hold in the place of the value. */
+/** The placeholder for the value in a program and its state. */
 export const environmentSecretText = (name: string, version: string): string =>
   `\${fromEnv ${name} ${version}}`;
 
@@ -77,15 +77,15 @@ const leaves = (value: unknown): readonly string[] => {
   return isObject(value) ? Object.values(value).flatMap(leaves) : [];
 };
 
-/** Every secret of the environment that stands somewhere inside a value. */
+/** Every secret of the environment at any depth inside a value. */
 export const environmentSecretsIn = (value: unknown): readonly EnvironmentSecret[] =>
   leaves(value).flatMap((leaf) =>
     [...leaf.matchAll(places)].map(([text, name = "", version = ""]) => ({ name, version, text })),
   );
 
 /**
- * Places of secrets below a member, from the places inside its value. A dot in a member's name could not be
- * distinguished from one of the path: then all around it is secret.
+ * Places of secrets below a member, from the places inside its value. A dot in a member's name
+ * could not be distinguished from one of the path: then the whole parent is secret.
  */
 export const secretPathsBelow = (member: string, inside: readonly string[]): readonly string[] =>
   inside.map((path) => {
@@ -94,8 +94,9 @@ export const secretPathsBelow = (member: string, inside: readonly string[]): rea
   });
 
 /**
- * Which parts of a value hold a secret of the environment, as paths from its top: `apiKey`,
- * `proxy.password`; a list that holds one counts as a whole, and the empty path says that everything does.
+ * The parts of a value that contain a secret of the environment, as paths from its top: `apiKey`,
+ * `proxy.password`; a list that contains one counts as a whole, and the empty path means
+ * everything.
  */
 export const environmentSecretPaths = (value: unknown): readonly string[] =>
   isObject(value)
@@ -106,12 +107,12 @@ export const environmentSecretPaths = (value: unknown): readonly string[] =>
       ? [""]
       : [];
 
-/** The value of a secret; undefined where it stays as it is. */
+/** The value of a secret; undefined if its placeholder stays. */
 type ValueOf = (secret: EnvironmentSecret) => string | undefined;
 
 const inText = (text: string, lookUp: ValueOf): string => {
   if (!text.includes("${fromEnv ")) return text;
-  // Inside JSON the value has to be written as JSON writes it.
+  // Inside JSON the value must be escaped as JSON requires.
   const json = /^\s*[[{]/.test(text) ? jsonIn(text) : undefined;
   if (json !== undefined) return JSON.stringify(withEnvironmentSecrets(json, lookUp));
   return text.replace(
@@ -120,7 +121,7 @@ const inText = (text: string, lookUp: ValueOf): string => {
   );
 };
 
-/** A value with the secrets of the environment in their places, also inside a text or its JSON. */
+/** A value with the secrets of the environment filled in, even inside a text or its JSON. */
 export const withEnvironmentSecrets = <T>(value: T, lookUp: ValueOf): T => {
   const change = (part: unknown): unknown => {
     if (typeof part === "string") return inText(part, lookUp);

@@ -1,8 +1,8 @@
 /**
- * What moves a cursor, colours what follows, turns its direction round or cannot be seen: control
- * characters, line and paragraph separators, annotations, half characters, and what Unicode has
- * programs show as nothing, such as marks of direction and blanks without width. Joiners and the
- * selectors of forms stay, as emoji and scripts need them.
+ * Characters that move a cursor, color the text that follows, change its direction or are
+ * invisible: control characters, line and paragraph separators, annotations, half characters, and
+ * those that Unicode lets programs show as nothing, such as direction marks and zero-width spaces.
+ * Joiners and variation selectors stay, because emoji and scripts need them.
  */
 const active =
   /(?!\u200c|\u200d|\p{Variation_Selector})[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
@@ -13,20 +13,23 @@ const escapes = (characters: string): string =>
     .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
     .join("");
 
-/** Foreign text that can only be read: every active character stands as its escape, such as `\u001b`. */
+/** Foreign text made safe to read: every active character becomes its escape, such as `\u001b`. */
 export const inertText = (text: string): string => text.replaceAll(active, escapes);
 
 const esc = "\u001b";
 
-/** Colours and weights as this package writes them; never what hides or moves. */
+/** Colors and weights as this package writes them; never sequences that hide or move. */
 const colours = new RegExp(`${esc}\\[(?:0|1|2|22|3\\d|39)m`, "g");
 
-/** Lines of these forms are commands to the runners of GitHub, Azure and TeamCity, wherever they come from. */
+/**
+ * Lines of these forms are commands to the runners of GitHub, Azure and TeamCity, whatever their
+ * origin.
+ */
 const runnerCommands = /^[^\S\r\n\u2028\u2029]*::|##(?=\[|vso\[|teamcity\[)/gm;
 
 /**
- * What a command prints, as a terminal and the log of a pipeline may take it: lines stay, and colours if
- * they are wanted. The escapes read the same inside JSON.
+ * The output of a command, made safe for a terminal and the log of a pipeline: line breaks stay,
+ * and so do colors if they are wanted. The escapes read the same inside JSON.
  */
 export const inertOutput = (text: string, coloured: boolean): string => {
   const lines = (part: string): string =>
@@ -48,10 +51,13 @@ const mostCharacters = 40;
 
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** A text without what a terminal acts on or hides: control and format characters, line ends. */
+/**
+ * A text without characters that a terminal acts on or hides: control and format characters, line
+ * ends.
+ */
 export const cleaned = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ");
 
-/** At most so many characters; what is longer ends with `…`, and no character is cut in two. */
+/** A text of limited length; a longer one ends with `…`, and no character is cut in two. */
 export const abbreviated = (text: string, most: number): string => {
   if (text.length <= most) return text;
   const characters = [...text];
@@ -61,7 +67,10 @@ export const abbreviated = (text: string, most: number): string => {
 const escaped = (character: string): string =>
   `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`;
 
-/** A text in quotes as a message may show it: nothing that a terminal acts on, at most 40 characters. */
+/**
+ * A text in quotes as a message may show it: nothing that a terminal acts on, at most 40
+ * characters.
+ */
 export const quoted = (text: string): string => {
   const characters = [...text.slice(0, 2 * mostCharacters + 1)];
   const isLong = characters.length > mostCharacters;
@@ -70,7 +79,7 @@ export const quoted = (text: string): string => {
   return isLong ? `${shown}… (${text.length} characters)` : shown;
 };
 
-/** Letters to add, leave out or exchange until one text is the other. */
+/** The number of letters to add, remove or replace to turn one text into the other. */
 const distance = (one: string, other: string): number => {
   let row = Array.from({ length: other.length + 1 }, (_, place) => place);
   for (const [place, letter] of [...one].entries()) {
@@ -87,8 +96,8 @@ const distance = (one: string, other: string): number => {
 const mostTypos = 2;
 
 /**
- * The word that was probably meant, in any case: at most two letters off, and fewer than half of
- * its own. Undefined where there is none.
+ * The word that was probably meant, in any case: at most two letters different, and fewer than half
+ * of its own. Undefined if there is none.
  */
 export const nearestWord = (text: string, words: readonly string[]): string | undefined => {
   const candidates = words
@@ -98,7 +107,7 @@ export const nearestWord = (text: string, words: readonly string[]): string | un
   return candidates.sort((a, b) => a.off - b.off)[0]?.word;
 };
 
-/** `; did you mean plan?`, or nothing where no word is near. */
+/** `; did you mean plan?`, or nothing if no word is similar. */
 export const nearestHint = (text: string, words: readonly string[]): string => {
   const meant = nearestWord(text, words);
   return meant === undefined ? "" : `; did you mean ${meant}?`;
@@ -113,7 +122,7 @@ const sorts: Readonly<Record<string, string>> = {
   undefined: "nothing",
 };
 
-/** Of which sort a value is, in words for a message. Never the value itself, which may be a secret. */
+/** The type of a value, in words for a message. Never the value itself, which may be a secret. */
 export const valueSort = (value: unknown): string => {
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";
@@ -127,7 +136,7 @@ const meant: Readonly<Record<string, string>> = {
 };
 
 /**
- * What is wrong with a text into which a program has put an output like any other value: Pulumi leaves a
+ * The error in a text into which a program has put an output like any other value: Pulumi puts a
  * sentence in the output's place. Undefined for any other text.
  */
 export const outputAsText = (text: string): string | undefined => {

@@ -175,7 +175,7 @@ const addPage = (
 
 type Query = Readonly<Record<string, number>>;
 
-/** A further page, or undefined where the service refuses to give one. */
+/** A further page, or undefined if the service refuses to give one. */
 const furtherPage = async (
   request: Request,
   operation: Operation,

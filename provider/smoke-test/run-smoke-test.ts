@@ -24,7 +24,7 @@ import {
   walkChain,
 } from "./walk-chain.js";
 
-/** Longest time of one call to a probe or a callback address. */
+/** Maximum time of one call to a probe or a callback address. */
 const callTimeoutMs = 5_000;
 
 const waysIn = (callbacks: readonly Callback[]): string =>
@@ -44,7 +44,7 @@ interface Sent {
   readonly session: EngineSession;
 }
 
-/** The message did not arrive: the last link that can be looked at from here. */
+/** The message did not arrive: checks the last link that is visible from here. */
 const lost = async ({ test, chain, findings, session }: Sent, transport: Transport) => {
   const { callbacks } = chain;
   for (const { url, role } of callbacks) {
@@ -87,8 +87,8 @@ const awaitArrival = async (sent: Sent): Promise<boolean> => {
 };
 
 /**
- * Reads the chain of an account, sends one message over it, waits for its arrival where a probe is
- * given, and ends the conversation, also after a failure.
+ * Reads the chain of an account, sends one message over it, waits for its arrival if a probe is
+ * given, and ends the conversation, even after a failure.
  *
  * @throws ConversationError that names the broken link
  */
@@ -210,7 +210,7 @@ const sendSmokeMessage = async (
 };
 
 /**
- * Ends the conversation of a test, as far as that can be done: it is no part of the test.
+ * Ends the conversation of a test, if possible: this is not part of the test.
  *
  * @returns whether it is over
  */
@@ -226,27 +226,27 @@ export const endConversation = async (
     return true;
   } catch (error) {
     if (!isConversationError(error)) throw error;
-    // Refused: it is over already, or gone with its account.
+    // Refused: it is already over, or was deleted with its account.
     return isConversationError(error, "REJECTED", "NOT_FOUND");
   }
 };
 
-/** How one look at a probe, or a whole wait for it, ended. */
+/** The result of one query to a probe, or of a whole wait for it. */
 type Sighting =
   | { readonly state: "seen" }
   | { readonly state: "not yet" }
-  /** The probe itself is out of order. */
+  /** The probe itself does not work. */
   | { readonly state: "failed"; readonly why: string; readonly isFinal: boolean };
 
 type Probe = NonNullable<SmokeTestInputs["probe"]>;
 
-/** An address as messages show it: what comes after the path may be confidential. */
+/** An address as messages show it: the part after the path may be confidential. */
 const shownAddress = (url: string): string => {
   const { origin, pathname } = new URL(url);
   return origin + pathname;
 };
 
-/** Whether one of some texts stands anywhere in a JSON value, as a value or as a key. */
+/** Whether one of the given texts occurs anywhere in a JSON value, as a value or as a key. */
 const holdsAny = (value: unknown, texts: readonly string[]): boolean => {
   if (typeof value === "string") return texts.includes(value);
   if (Array.isArray(value)) return value.some((item) => holdsAny(item, texts));
@@ -317,10 +317,10 @@ const pause = async ({ clock, signal }: EngineSession, ms: number): Promise<void
 };
 
 /**
- * Asks a probe again and again until it has seen one of the ids, or the time is over.
+ * Queries a probe repeatedly until it has seen one of the ids, or the time is over.
  *
- * @returns the last look
- * @throws ConversationError `CANCELLED` where the run is cancelled
+ * @returns the last result
+ * @throws ConversationError `CANCELLED` if the run is canceled
  */
 const awaitSighting = async (
   probe: Probe,
@@ -343,7 +343,9 @@ const awaitSighting = async (
   }
 };
 
-/** Why no server can be reached at an address from here; undefined where one answers, whatever it says. */
+/**
+ * Why no server can be reached at an address from here; undefined if one answers, with any status.
+ */
 export const unreachable = async (
   url: string,
   transport: Transport,

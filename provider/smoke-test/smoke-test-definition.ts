@@ -9,11 +9,11 @@ import {
 } from "../definition/define.js";
 import { account } from "../resources/account.js";
 
-/** How long the message may take where a program says nothing, in seconds. */
+/** Default maximum time for the message to arrive, in seconds. */
 export const defaultTimeout = 30;
 
 /**
- * The one resource that is no set-up object but a conversation, had once: it shares the rules for
+ * The only resource that is not a set-up object but a single conversation: it shares the rules for
  * inputs and secrets with the kinds of the registry, and nothing else.
  */
 export const smokeTest = defineResource({

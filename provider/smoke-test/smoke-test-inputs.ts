@@ -19,10 +19,10 @@ const inputs = z.object({
   profile: z.string().optional(),
 });
 
-/** What a test is to do; `timeout` in seconds. */
+/** The inputs of a test; `timeout` in seconds. */
 export type SmokeTestInputs = Readonly<z.output<typeof inputs>>;
 
-/** The declared fields of what the engine hands over, in their normal form. */
+/** The declared fields of the engine's values, in their normal form. */
 export const fieldsOf = (values: JsonObject): JsonObject => {
   const known = Object.entries(values).filter(([name]) => Object.hasOwn(smokeTest.fields, name));
   return normaliseFields(smokeTest, objectOf(known));
@@ -37,20 +37,20 @@ const result = z.object({
   messageId: z.string(),
   /** When the service accepted the message: ISO 8601, GMT. */
   sentAt: z.string(),
-  /** True: seen at the probe. False: accepted by the service; nobody looked further. */
+  /** True: seen at the probe. False: accepted by the service, with no further check. */
   arrived: z.boolean(),
   /** The conversation could not be ended after the test. */
   open: z.literal(true).optional(),
 });
 
-/** What the state keeps of a test that passed. */
+/** The part of a passed test that the state keeps. */
 export type SmokeTestResult = Readonly<z.output<typeof result>>;
 
-/** The result that a state holds; undefined before the first test. */
+/** The result in a state; undefined before the first test. */
 export const smokeTestResult = (state: JsonObject): SmokeTestResult | undefined =>
   result.safeParse(state).data;
 
-/** A secret may not leave this machine in clear. */
+/** A secret must not leave this machine in clear text. */
 const probeViolation = ({ probe }: JsonObject): readonly string[] => {
   const given = inputs.shape.probe.safeParse(probe).data;
   if (given?.authorization === undefined || given.url === unknownValue) return [];
@@ -73,8 +73,8 @@ export const checkSmokeTest = (news: JsonObject): CheckedInputs => {
 };
 
 /**
- * Whether the test has to run, or its end be noted: while it is off before and after, whatever else
- * changes is no change.
+ * Whether the test must run, or its end must be recorded: while it is off before and after, no
+ * other change counts.
  */
 export const smokeTestChanges = (olds: JsonObject, news: JsonObject): boolean => {
   const [old, next] = [fieldsOf(olds), fieldsOf(news)];

@@ -13,7 +13,7 @@ import {
   smokeTestResult,
 } from "./smoke-test-inputs.js";
 
-/** What a test needs of the run that it is in. */
+/** The parts of the run that a test needs. */
 type TestRun = Pick<Run<EngineSession>, "session" | "about">;
 
 const outputsOf = (inputs: JsonObject, last: SmokeTestResult | undefined): JsonObject => ({
@@ -28,7 +28,7 @@ const tested = async (inputs: JsonObject, { session }: TestRun) => {
   return runSmokeTest(test, await session(test.profile));
 };
 
-/** Ends what an earlier test had to leave open, as far as that can be done. */
+/** Ends a conversation that an earlier test had to leave open, if possible. */
 const endLeftOpen = async (state: JsonObject, { session }: TestRun): Promise<void> => {
   const last = smokeTestResult(state);
   if (!last?.open) return;

@@ -13,16 +13,16 @@ import { participant } from "../resources/participant.js";
 import { type ConversationSide, namedOnSide, rolesOnSide } from "../service/message-types.js";
 import type { SmokeTestInputs } from "./smoke-test-inputs.js";
 
-/** Where the service delivers the message to, and how it signs in there. */
+/** Where the service delivers the message, and how it signs in there. */
 export interface Callback {
   readonly url: string;
   /** `client application "bot" (id …), role custom_bot` */
   readonly role: string;
-  /** Left out: it sends no Authorization header. */
+  /** Left out: the service sends no Authorization header. */
   readonly authentication?: string;
 }
 
-/** What a message needs to be sent, and where it will go. */
+/** What is needed to send a message, and where it will go. */
 export interface Chain {
   readonly channelType: string;
   readonly address: string;
@@ -59,7 +59,7 @@ const lacking = (object: ChainObject, member: string, { findings }: ChainReader)
   return brokenLink(object.definition.noun, what, findings);
 };
 
-/** The role of a client application that takes the message, and the authentication it names. */
+/** The role of a client application that receives the message, and the authentication it names. */
 const callbackOf = async (
   { application, roles }: MessageRecipient,
   flow: ChainObject,
@@ -89,10 +89,10 @@ const withoutRole = (
 
 /**
  * Reads the set-up objects that a message passes, in their order: sign-in, account, channel,
- * orchestration, then the participants, client applications and authentications of whoever gets
- * it. One call for each object.
+ * orchestration, then the participants, client applications and authentications of the recipients.
+ * One call per object.
  *
- * @throws ConversationError that names the first link that is broken
+ * @throws ConversationError that names the first broken link
  */
 export const walkChain = async (test: SmokeTestInputs, reader: ChainReader): Promise<Chain> => {
   await signIn(reader);
@@ -123,7 +123,7 @@ const callbacksOf = async (
   return callbacks;
 };
 
-/** A client application that a message may go to, and the roles in which it can take it. */
+/** A client application that a message may go to, and the roles in which it can receive it. */
 interface MessageRecipient {
   readonly application: string;
   readonly roles: readonly string[];
@@ -148,7 +148,7 @@ const readApplications = (flow: ChainObject, { findings }: ChainReader): Applica
   throw brokenLink(flow.definition.noun, what, findings);
 };
 
-/** A bot takes messages in the role that its participant's type says. */
+/** A bot receives messages in the role given by its participant's type. */
 const botRoles = (bot: ChainObject | undefined): readonly string[] =>
   typeof bot?.fields.type === "string" ? [bot.fields.type] : rolesOnSide.bot;
 
@@ -187,10 +187,10 @@ const recipientsOnSide = (
   namedFor(named, side).map(({ application }) => ({ application, roles: rolesOnSide[side] }));
 
 /**
- * Who gets a message (specification §6; contract of the orchestration): a customer's goes to the
- * bots, where there are none to the agents; every other one goes to the customer.
+ * The recipients of a message (specification §6; contract of the orchestration): a customer's goes
+ * to the bots, or to the agents if there are none; every other one goes to the customer.
  *
- * @throws ConversationError that names the link where nobody is there, or a bot does not exist
+ * @throws ConversationError that names the link if there is no recipient, or a bot does not exist
  */
 const recipientsOf = async (
   sender: string,
@@ -217,7 +217,7 @@ interface ChainObject {
   readonly fields: JsonObject;
 }
 
-/** Who refers to an object, for messages: `orchestration "flow" (id …)`. */
+/** The object that refers to another one, for messages: `orchestration "flow" (id …)`. */
 type Referrer = Pick<ChainObject, "label">;
 
 /** Reads objects of the chain one by one, each by its id. */
@@ -228,9 +228,9 @@ export class ChainReader {
   ) {}
 
   /**
-   * An object that a message cannot do without.
+   * Reads an object that a message needs.
    *
-   * @throws ConversationError that names the link where it is missing or cannot be read
+   * @throws ConversationError that names the link if the object is missing or cannot be read
    */
   async needed(definition: Definition, id: string, by?: Referrer): Promise<ChainObject> {
     const found = await this.#read(definition, id, by);
@@ -239,9 +239,9 @@ export class ChainReader {
   }
 
   /**
-   * An object whose absence breaks the chain, while not being allowed to look at it proves nothing.
+   * Reads an object whose absence breaks the chain; a missing permission to read it proves nothing.
    *
-   * @returns undefined where it may not be read
+   * @returns undefined if it may not be read
    */
   async wanted(definition: Definition, id: string, by: Referrer): Promise<ChainObject | undefined> {
     const found = await this.#read(definition, id, by);
@@ -284,11 +284,11 @@ export class ChainReader {
   }
 }
 
-/** What was found out before a link turned out to be broken. */
+/** The findings before a link turned out to be broken. */
 export interface ChainFindings {
   /** Links that hold, with kind, name and id. */
   readonly sound: string[];
-  /** What may be wrong, but need not be: it speaks only when the test fails. */
+  /** Possible problems, shown only if the test fails. */
   readonly doubts: string[];
 }
 
@@ -303,9 +303,9 @@ const doubtText = ({ doubts }: ChainFindings): string =>
 /**
  * The failure of a test.
  *
- * @param link the kind of the object that is wrong, or `sign-in`, `message`, `delivery`, `callback
- * address`, `probe`
- * @param what what is wrong with it, and what to do, in whole sentences
+ * @param link the kind of the faulty object, or `sign-in`, `message`, `delivery`, `callback
+ *   address`, `probe`
+ * @param what the problem and what to do, in whole sentences
  */
 export const brokenLink = (
   link: string,
