@@ -32,7 +32,7 @@ export type { Client } from "./token/tokens.js";
 
 /** What a server needs for TLS, as PEM text. */
 export interface TlsFiles {
-  /** The certificate, followed by those that it depends on. */
+  /** The certificate, followed by its intermediate certificates. */
   readonly cert: string;
   readonly key: string;
 }
@@ -45,14 +45,14 @@ export interface EmulatorOptions extends EmulatedServiceOptions {
   readonly host?: string;
   /**
    * Lets other hosts control the emulator, and asks for this secret in every control call; `true`:
-   * for one that is made at random. Left out: only this machine may control, without a secret.
+   * for a random one. Left out: only this machine may control, without a secret.
    */
   readonly controlSecret?: string | true;
   /** Serves https with this certificate. Left out: http. */
   readonly tls?: TlsFiles;
 }
 
-/** What a client needs to know of a running emulator. */
+/** What a client needs to know about a running emulator. */
 export interface EmulatorAddresses {
   readonly baseUrl: string;
   readonly tokenUrl: string;
@@ -62,13 +62,15 @@ export interface EmulatorAddresses {
   readonly controlUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** What control calls must carry as `Authorization: Bearer`; there only if one is asked for. */
+  /**
+   * What control calls must carry as `Authorization: Bearer`; present only if a secret is required.
+   */
   readonly controlSecret?: string;
-  /** The certificate, as PEM text, that callers must trust; there only with TLS. */
+  /** The certificate, as PEM text, that callers must trust; present only with TLS. */
   readonly certificate?: string;
 }
 
-/** A running emulator: its addresses, its control, its end. */
+/** A running emulator: its addresses, its control, and a way to end it. */
 export interface Emulator extends EmulatorAddresses, AsyncDisposable {
   /** Looks at what happened and makes things go wrong; needs neither address nor secret. */
   readonly control: EmulatorControl;
@@ -78,7 +80,7 @@ export interface Emulator extends EmulatorAddresses, AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** The address for callers on this machine, if the server listens on all. */
+/** The address for callers on this machine, even if the server listens on all interfaces. */
 const originOf = (scheme: string, host: string, port: number): string => {
   const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
   return `${scheme}://${name.includes(":") ? `[${name}]` : name}:${port}`;
@@ -86,9 +88,14 @@ const originOf = (scheme: string, host: string, port: number): string => {
 
 /** Room for the long headers of some callers. */
 const maxHeaderSize = 64 * 1024;
-/** Longer than clients keep a connection without a call, so that none is closed just when its next call is sent. */
+/**
+ * Longer than clients keep an idle connection, so that none is closed just when its next call is
+ * sent.
+ */
 const keepAliveTimeout = 65_000;
-/** Callers of old say which HTTP they speak before they call (`curl --http1.0`); Node knows the newer one only. */
+/**
+ * Some callers announce HTTP/1.0 by ALPN (`curl --http1.0`); by default Node offers only HTTP/1.1.
+ */
 const tlsOptions = { maxHeaderSize, keepAliveTimeout, ALPNProtocols: ["http/1.1", "http/1.0"] };
 
 const serverWith = (listener: RequestListener, tls: TlsFiles | undefined) => {
@@ -96,7 +103,7 @@ const serverWith = (listener: RequestListener, tls: TlsFiles | undefined) => {
   try {
     return createTlsServer({ ...tlsOptions, cert: tls.cert, key: tls.key }, listener);
   } catch (error) {
-    // OpenSSL's own words name neither the certificate nor the key.
+    // OpenSSL's message names neither the certificate nor the key.
     throw new Error("The certificate and key for TLS cannot be used: they must be PEM, and fit.", {
       cause: error,
     });

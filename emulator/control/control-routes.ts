@@ -28,11 +28,14 @@ import type { EmulatedService } from "../service/service.js";
 import { parseSwitches, type Switches, turnSwitches } from "../service/switches.js";
 import { type Client, isSameSecret, parseClient } from "../token/tokens.js";
 
-/** Whether the caller is on this machine, whatever a forwarding header says. */
+/** Whether the caller is on this machine, regardless of forwarding headers. */
 export const isFromThisMachine = ({ socket }: Pick<IncomingMessage, "socket">): boolean =>
   /^(::1$|(::ffff:)?127\.)/.test(socket.remoteAddress ?? "");
 
-/** Names of this machine for itself. Another one may be a page's own name, turned to this address. */
+/**
+ * Names of this machine for itself. Any other name may belong to a page and have been rebound to
+ * this address.
+ */
 const isLoopbackName = (host: string): boolean =>
   /^(([\w-]+\.)*localhost|127(\.\d{1,3}){3}|\[::1\]|\[::ffff:127(\.\d{1,3}){3}\])\.?(:\d{1,5})?$/i.test(
     host,
@@ -49,7 +52,9 @@ const hasSecret = ({ headers }: IncomingMessage, secret: string): boolean => {
   return isSameSecret(given, secret);
 };
 
-/** Who calls: with the secret from anywhere, without one from this machine only. */
+/**
+ * Refuses callers: with the secret they may call from anywhere, without one from this machine only.
+ */
 const callerRefusal = (
   request: IncomingMessage,
   secret: string | undefined,
@@ -83,7 +88,10 @@ const pageRefusal = ({ headers }: IncomingMessage): ServiceResponse | undefined 
   return refusal(403, "Pages of other origins may not control the emulator (header Origin).");
 };
 
-/** What Node's fetch says of a text of its own accord; a browser that says it says its origin, too. */
+/**
+ * The content type that Node's fetch sets for a text by default; a browser that sends it also sends
+ * its origin.
+ */
 const saidByFetch = "text/plain;charset=UTF-8";
 
 const contentRefusal = ({ headers }: IncomingMessage): ServiceResponse | undefined => {
@@ -104,7 +112,7 @@ const controlRefusal = (
 const version = 1;
 const members = ["version", "objects", "conversations", "assets", "clients", "switches"];
 
-/** What can be set up and what comes of it; everything but clients and switches. */
+/** The set-up and what results from it: everything except clients and switches. */
 interface Content {
   readonly objects: ObjectsByCollection;
   readonly conversations: readonly ConversationDocument[];
@@ -123,7 +131,7 @@ export const takeSnapshot = (service: EmulatedService): JsonObject => ({
   switches: service.switches,
 });
 
-/** Puts other content in the place of all; deliveries on their way are dropped. */
+/** Replaces all content; pending deliveries are dropped. */
 const replaceContent = (
   { journal, store, conversations, assets, deliveries }: EmulatedService,
   content: Content,
@@ -210,9 +218,9 @@ const documentsOf = <T extends { readonly id: string }>(
 };
 
 /**
- * Puts a snapshot in the place of everything; clients and switches stay if it leaves them out.
+ * Replaces everything by a snapshot; clients and switches stay if it leaves them out.
  *
- * @throws Error that says what is wrong with it; nothing is changed then
+ * @throws Error that says what is wrong with it; then nothing is changed
  */
 export const putSnapshot = (service: EmulatedService, document: unknown): void => {
   if (!isObject(document) || document.version !== version)
@@ -262,7 +270,7 @@ const placeIn = (text: string): number => {
   throw new Error("since must be a whole number, such as the `next` of the answer before.");
 };
 
-/** A list that grows; with `since` only what came from a place on. */
+/** A growing list; with `since`, only the entries from that place on. */
 const growing = <T>(
   { query }: ControlCall,
   list: RecentEntries<T>,
@@ -274,7 +282,7 @@ const growing = <T>(
   return { ...places, entries: entries.map(shown) };
 };
 
-/** With `since` only the conversations that changed at that time or later. */
+/** With `since`, only the conversations that changed at that time or later. */
 const conversationsOf = ({ conversations }: EmulatedService, since: string | null) => {
   if (since === null) return conversations.all();
   const time = Date.parse(since);
@@ -340,7 +348,7 @@ const controlRoutes = (service: EmulatedService): ControlRoutes => ({
   ...pageRoutes(service, endpoints),
 });
 
-/** A text in which what need not be written as `%41` is not. */
+/** A path without needless percent-encoding such as `%41`. */
 const decoded = (path: string): string => {
   try {
     return decodeURI(path);
@@ -366,7 +374,7 @@ export const controlPath = "/control";
 /** Carries a control call out. @param path with its query, below the origin; `sent`: its body */
 export type Control = (method: string, path: string, sent: string) => ServiceResponse;
 
-/** The control interface of an emulator, for whoever may call it. */
+/** The control interface of an emulator, for callers that may use it. */
 export const controlOf = (service: EmulatedService): Control => {
   const table = controlRoutes(service);
   return (method, path, sent) => {
@@ -385,7 +393,8 @@ export const controlOf = (service: EmulatedService): Control => {
 /**
  * Serves a control call of another process, which may be refused.
  *
- * @param secret of the control interface; undefined: none is asked for, and only this machine may
+ * @param secret of the control interface; undefined if none is required, and only this machine may
+ * call
  */
 export const serveControl = async (
   control: Control,

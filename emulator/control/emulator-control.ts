@@ -16,22 +16,25 @@ import { type FaultKind, type FaultRule, faultKinds } from "../service/faults.js
 import { isSwitches, type Switches } from "../service/switches.js";
 import type { Client } from "../token/tokens.js";
 
-/** What is to go wrong: once and at once, unless `times` and `after` say otherwise. */
+/** What should go wrong: once and at once, unless `times` and `after` say otherwise. */
 export type FaultRequest = Pick<FaultRule, "on" | "kind"> & Partial<FaultRule>;
 
 /**
- * Which delivery is waited for: one with all these members, accepted (2xx) unless `status` or `error`
+ * The delivery to wait for: one with all these members, accepted (2xx) unless `status` or `error`
  * says otherwise; or one that a function accepts.
  */
 export type DeliveryMatch = Partial<DeliveryEntry> | ((entry: DeliveryEntry) => boolean);
 
 /**
  * Controls a running emulator: looks at what happened, and makes things go wrong. Every call fails
- * with a `ControlError` if the emulator refuses it, and with the reason of the connection if
- * there is none.
+ * with a `ControlError` if the emulator refuses it, and with the connection's error if there is
+ * none.
  */
 export interface EmulatorControl {
-  /** Moves a manual clock on. Gives its new time, in milliseconds since 1970; fails on the real clock. */
+  /**
+   * Moves a manual clock on. Returns its new time, in milliseconds since 1970; fails on the real
+   * clock.
+   */
   advance(ms: number): Promise<number>;
   /** How often each endpoint was called since the last reset. Does not fail by itself. */
   stats(): Promise<EmulatorStats>;
@@ -42,7 +45,7 @@ export interface EmulatorControl {
   /**
    * Waits until a message was delivered; one since the last reset counts as well.
    *
-   * @param match which one; left out: any that a callback accepted
+   * @param match which one; left out for any that a callback accepted
    * @param options `timeoutMs` in real milliseconds, 5,000 if it is left out
    * @throws Error after that time, with the deliveries that were tried
    */
@@ -52,15 +55,18 @@ export interface EmulatorControl {
   ): Promise<DeliveryEntry>;
   /** The last 1,000 mails to a `notificationEmail`: nothing leaves this machine. Does not fail by itself. */
   mailbox(): Promise<readonly NotificationMail[]>;
-  /** Asks for faults, in the order given; without rules it changes nothing. Gives those still to come; fails for an unknown rule. */
+  /**
+   * Asks for faults, in the order given; without rules it changes nothing. Returns those still to
+   * come; fails for an unknown rule.
+   */
   faults(rules?: FaultRequest | readonly FaultRequest[]): Promise<readonly FaultRule[]>;
   /** Forgets all faults. Does not fail by itself. */
   clearFaults(): Promise<void>;
   /** Forgets objects, conversations, assets, log, faults and buckets; clients and switches stay. Does not fail by itself. */
   reset(): Promise<void>;
-  /** Everything that is kept, secrets in clear. Does not fail by itself. */
+  /** Everything that the emulator keeps, secrets in clear. Does not fail by itself. */
   snapshot(): Promise<EmulatorSnapshot>;
-  /** Puts a snapshot in the place of everything. Fails, and changes nothing, if it is none. */
+  /** Replaces everything by a snapshot. Fails, and changes nothing, if it is none. */
   restore(snapshot: EmulatorSnapshot): Promise<void>;
   /** Adds clients that may ask for tokens at once, or changes them. Fails if one is wrong. */
   clients(clients: Client | readonly Client[]): Promise<void>;
@@ -68,11 +74,14 @@ export interface EmulatorControl {
   switches(values?: Partial<Switches>): Promise<Switches>;
   /** How full the bucket of each endpoint is; empty without a plan. Does not fail by itself. */
   buckets(): Promise<readonly BucketLevel[]>;
-  /** The conversations with their messages; with a time those that changed then or later. Does not fail by itself. */
+  /**
+   * The conversations with their messages; with a time, those that changed then or later. Does not
+   * fail by itself.
+   */
   conversations(since?: Date): Promise<readonly ConversationDocument[]>;
 }
 
-/** How often each endpoint was called, and how many tokens were given out. */
+/** How often each endpoint was called, and how many tokens were issued. */
 export interface EmulatorStats {
   /** By endpoint, such as `GET /channels/{id}`. */
   readonly calls: Readonly<Record<string, CallCounts>>;
@@ -176,7 +185,7 @@ const controlAnswers = {
   switches: z.custom<Switches>(isSwitches),
 };
 
-/** A control call was refused, or answered with what no emulator answers. */
+/** A control call was refused, or got an answer that no emulator gives. */
 export class ControlError extends Error {
   override readonly name = "ControlError";
 
@@ -213,12 +222,15 @@ const callWith =
       throw new ControlError(`${what} was refused (${status}): ${reasonIn(value)}`, status);
     const read = answer.safeParse(value);
     if (read.success) return read.data;
-    throw new ControlError(`${what} answered with what no emulator answers.`, status);
+    throw new ControlError(`${what} gave an answer that no emulator gives.`, status);
   };
 
 const isAccepted = ({ status = 0 }: DeliveryEntry): boolean => status >= 200 && status <= 299;
 
-/** Whether every member of the match is the same in the entry; without a status: one that was accepted. */
+/**
+ * Whether every member of the match equals that of the entry; without a status, the entry must be
+ * accepted.
+ */
 const fits = (match: DeliveryMatch, entry: DeliveryEntry): boolean => {
   if (typeof match === "function") return match(entry);
   const wanted = Object.entries(match);
@@ -258,7 +270,7 @@ const waitForDelivery = async (call: Call, match: DeliveryMatch, timeoutMs: numb
   throw new Error(`No delivery ${what} within ${timeoutMs} ms. ${seenText(seen)}`);
 };
 
-/** The control calls as functions, sent in whichever way. */
+/** The control calls as functions, over any transport. */
 export const controlThrough = (send: SendControl): EmulatorControl => {
   const call = callWith(send);
   const { nothing, clock, stats, log, deliveries, faults, buckets, conversations } = controlAnswers;
@@ -296,11 +308,11 @@ export const controlThrough = (send: SendControl): EmulatorControl => {
   };
 };
 
-/** How an emulator of another process is reached. */
+/** How to reach an emulator of another process. */
 export interface ControlOptions {
   /** The `controlSecret` of the emulator, if it asks for one. */
   readonly secret?: string;
-  /** The `certificate` of an emulator with TLS, which the process does not trust otherwise. */
+  /** The `certificate` of an emulator with TLS, which the process would not trust otherwise. */
   readonly certificate?: string;
 }
 

@@ -27,11 +27,11 @@ import type { SiblingRates } from "./rate-limit.js";
 export interface Route {
   readonly method: string;
   readonly template: string;
-  /** `POST /channels`: the endpoint, as rates, logs and faults call it. */
+  /** `POST /channels`: the endpoint's name in rates, logs and faults. */
   readonly name: string;
   /** Any one of these scopes is enough; empty: any client and user may call. */
   readonly scopes: readonly ScopeLabel[];
-  /** Rates of its own; left out: those of the conversation service. */
+  /** Its own rates; left out for those of the conversation service. */
   readonly rates?: SiblingRates;
   readonly carryOut: OperationHandler;
 }
@@ -74,7 +74,7 @@ for (const each of routes) {
 interface PathMatch {
   readonly methods: ReadonlyMap<string, Route>;
   readonly template: string;
-  /** What stands for `{id}`. */
+  /** The value of `{id}`. */
   readonly id: string;
 }
 
@@ -101,11 +101,11 @@ interface SiblingService {
   readonly name: string;
   readonly versions: readonly string[];
   readonly rates: SiblingRates;
-  /** Endpoints with rates of their own; a placeholder stands for any one segment. */
+  /** Endpoints with their own rates; a placeholder matches any single segment. */
   readonly special: Readonly<Record<string, SiblingRates>>;
 }
 
-/** One row of the table: name, versions, rates, endpoints with rates of their own. */
+/** One row of the table: name, versions, rates, endpoints with their own rates. */
 const row = (
   name: string,
   versions: string,
@@ -117,8 +117,8 @@ const sameFor = (rates: SiblingRates, ...endpoints: string[]) =>
   Object.fromEntries(endpoints.map((endpoint) => [endpoint, rates]));
 
 /**
- * The services that share the plans, with their rates: specification §8.3. Independent on purpose: with
- * the provider's table a rate that is wrong there would look right here.
+ * The services that share the plans, with their rates: specification §8.3. Independent on purpose:
+ * if it used the provider's table, a wrong rate there would look right here.
  */
 const siblingServices: readonly SiblingService[] = [
   row(
@@ -189,7 +189,7 @@ const siblingServices: readonly SiblingService[] = [
 
 const siblingMethods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
-/** Such as `case-manager`, however the words are put together. */
+/** The words of a name such as `case-manager`, however they are joined. */
 const wordsOf = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
 
 const siblingByPath: ReadonlyMap<string, SiblingService> = new Map(
@@ -198,7 +198,7 @@ const siblingByPath: ReadonlyMap<string, SiblingService> = new Map(
   ),
 );
 
-/** Ids and whatever else has a digit; a word is a part of the path. */
+/** Ids are segments with a digit, or long ones; a plain word is part of the path. */
 const isIdentifier = (segment: string): boolean => /\d/.test(segment) || segment.length > 40;
 
 const fits = (template: string, segments: readonly string[]): boolean => {
@@ -209,7 +209,7 @@ const fits = (template: string, segments: readonly string[]): boolean => {
   );
 };
 
-/** The template of a path: one that has rates of its own, the more literal first, or one that is made up. */
+/** The template of a path: one with its own rates, the more literal first, or a derived one. */
 const templateOf = ({ special }: SiblingService, segments: readonly string[]): string => {
   const known = Object.keys(special)
     .map((endpoint) => endpoint.slice(endpoint.indexOf(" ") + 1))
@@ -222,9 +222,9 @@ const templateOf = ({ special }: SiblingService, segments: readonly string[]): s
 const mostSegments = 8;
 
 /**
- * The operations of a path of another service, such as `/case-manager/v3/cases`; undefined if
- * there is no such service. The specification says nothing of them but paths, methods and rates: what
- * is allowed is answered with 200 and an empty object.
+ * The operations of a path of another service, such as `/case-manager/v3/cases`; undefined if there
+ * is no such service. The specification says nothing about them except paths, methods and rates:
+ * allowed calls are answered with 200 and an empty object.
  */
 export const matchSibling = (path: string): PathMatch | undefined => {
   const [, name = "", version = "", ...segments] = path.split("/");
@@ -265,7 +265,7 @@ interface ApiRequest {
   readonly query: URLSearchParams;
 }
 
-/** What is known of a call, for the log and for its answer; filled in as far as the call gets. */
+/** What is known about a call, for the log and for its answer; filled in as the call proceeds. */
 interface CallProgress {
   template: string;
   clientId?: string;
@@ -273,8 +273,8 @@ interface CallProgress {
 }
 
 /**
- * In the order in which the service says no: path, token, rate, scope, object, body. A fault comes
- * after the rate, so that a call which is refused anyway uses up none, and a spoiled one is counted.
+ * Checks in the order of the service's refusals: path, token, rate, scope, object, body. A fault
+ * comes after the rate, so that a call refused anyway uses up none, and a spoiled one is counted.
  */
 const answer = async (
   service: EmulatedService,
@@ -298,7 +298,7 @@ const answer = async (
   return route.carryOut(service, { ...call, ...(fault ? { fault } : {}) });
 };
 
-/** The answer to a failure; none if the caller went away before all of the call was there. */
+/** The answer to a failure; none if the caller went away before the call was complete. */
 const errorResponse = (
   error: unknown,
   { switches }: EmulatedService,
@@ -311,10 +311,13 @@ const errorResponse = (
 
 const longestPath = 300;
 
-/** A copy: a part of a text keeps the whole of it in memory. */
+/** A copy, as a substring keeps the whole text in memory. */
 const copied = (text: string): string => Buffer.from(text).toString();
 
-/** A path as the log keeps it; a short one keeps at most the rest of a short address. */
+/**
+ * A path as the log keeps it; a short substring keeps at most the rest of a short address in
+ * memory.
+ */
 const loggedPath = (path: string, { url = "" }: IncomingMessage): string =>
   url.length > longestPath ? copied(path.slice(0, longestPath)) : path;
 

@@ -1,13 +1,15 @@
-/** A part of a list that grows at its end and is forgotten from its beginning. */
+/** A part of a list that grows at its end and is trimmed at its beginning. */
 export interface EntriesSince<T> {
-  /** Place of the oldest entry that is still there; places count on over the emulator's life. */
+  /**
+   * Place of the oldest entry that is still kept; places keep counting over the emulator's life.
+   */
   readonly first: number;
-  /** Place of the next entry: what to ask for the next time. */
+  /** Place of the next entry: the value to pass the next time. */
   readonly next: number;
   readonly entries: readonly T[];
 }
 
-/** The last entries of a list that would grow without end. */
+/** The last entries of a list that would otherwise grow without limit. */
 export class RecentEntries<T> {
   #entries: T[] = [];
   /** How many there were before the first of these. */
@@ -17,7 +19,7 @@ export class RecentEntries<T> {
 
   add(entry: T): void {
     this.#entries.push(entry);
-    // Cut only now and then: a cut copies the list.
+    // Trimmed only now and then, as trimming copies the list.
     if (this.#entries.length >= 2 * this.most) this.#forget(this.#entries.length - this.most);
   }
 
@@ -58,7 +60,9 @@ export interface LogEntry {
 
 /** A call as the page shows it. */
 export interface ShownCall extends LogEntry {
-  /** Why the service said no: the code and the sentence of its answer, never a value that was sent. */
+  /**
+   * Why the service refused: the code and the sentence of its answer, never a value that was sent.
+   */
   readonly reason?: string;
 }
 
@@ -68,7 +72,10 @@ export interface CallCounts {
   refused: number;
 }
 
-/** Paths of the services that share the plan are made up by callers: beyond so many the one that was not called for longest is forgotten. */
+/**
+ * Paths of the services that share the plan are made up by callers: beyond this many, the least
+ * recently called one is forgotten.
+ */
 const mostEndpoints = 2_000;
 
 /** The last calls, and how many there were on each endpoint. */

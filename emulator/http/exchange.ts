@@ -4,7 +4,7 @@ import { abbreviated } from "../../provider/kernel/text.js";
 
 export type ResponseHeaders = Readonly<Record<string, string>>;
 
-/** What the service answers. */
+/** A response of the service. */
 export interface ServiceResponse {
   readonly status: number;
   /** Text and bytes are sent as they are, anything else as JSON; left out: no body. */
@@ -19,7 +19,10 @@ interface Detail {
 
 const cut = (text: string): string => abbreviated(text, 255);
 
-/** The only way in which a part of the emulator says no: an error body of the service (public reference). */
+/**
+ * The only way in which a part of the emulator refuses: an error body of the service (public
+ * reference).
+ */
 export class HttpError extends Error {
   override readonly name: string = "HttpError";
 
@@ -34,7 +37,7 @@ export class HttpError extends Error {
     super(message);
   }
 
-  /** @param forUsers also with a message for users, which a caller must ask for */
+  /** @param forUsers whether to include a message for users, which a caller must request */
   response(forUsers = false): ServiceResponse {
     const details = this.details
       .slice(0, 30)
@@ -49,19 +52,22 @@ export class HttpError extends Error {
   }
 }
 
-/** Why the service says no, in one line; undefined for any other answer. */
+/** Why the service refuses, in one line; undefined for any other answer. */
 export const reasonOf = ({ status, body }: ServiceResponse): string | undefined => {
   if (status < 400 || !isObject(body)) return undefined;
   return `${asText(body.code)} ${asText(body.developerMessage)}`.trim() || undefined;
 };
 
-/** What a failure is to the caller: what goes wrong in the emulator itself, such as a full disk, is unexpected (500-100). */
+/**
+ * The error that the caller sees: failures of the emulator itself, such as a full disk, are
+ * unexpected (500-100).
+ */
 export const failureOf = (error: unknown): HttpError =>
   error instanceof HttpError
     ? error
     : new HttpError(500, "500-100", `The emulator failed: ${String(error)}`);
 
-/** The response that the work gives, or that of its failure. */
+/** The response of the work, or that of its failure. */
 export const responseOf = (work: () => ServiceResponse): ServiceResponse => {
   try {
     return work();
@@ -73,7 +79,7 @@ export const responseOf = (work: () => ServiceResponse): ServiceResponse => {
 /** One call of the control interface. */
 export interface ControlCall {
   readonly query: URLSearchParams;
-  /** @throws Error if it is no JSON, or is nested too deeply */
+  /** @throws Error if it is not JSON, or is nested too deeply */
   readonly body: () => unknown;
 }
 
@@ -82,10 +88,10 @@ export type ControlRoutes = Readonly<Record<string, (call: ControlCall) => Servi
 
 export const jsonResponse = (body: unknown): ServiceResponse => ({ status: 200, body });
 
-/** Nothing is to be sent: the connection is cut, or kept open for ever. The log shows the status 0. */
+/** Sends nothing: the connection is cut, or kept open forever. The log shows the status 0. */
 export const noResponse: ServiceResponse = { status: 0 };
 
-/** A body as it is sent. */
+/** A body as sent. */
 export const serialised = (body: unknown): string | Buffer =>
   typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body);
 
@@ -109,7 +115,7 @@ export const sendResponse = (
     .end(text);
 };
 
-/** As many as an error body may hold (sibling service, assumed). */
+/** Maximum number of details in an error body (sibling service, assumed). */
 const mostErrors = 30;
 
 /** A value that breaks a rule beyond its form, such as a reference to nothing (400-152, assumed). */
@@ -157,7 +163,7 @@ export class ValidationErrors {
     this.#add("400-196", `must be one of ${values.join(", ")}`);
   }
 
-  /** Whether anything was found but values that are not among those allowed. */
+  /** Whether anything other than disallowed values was found. */
   get hasBrokenShape(): boolean {
     return this.#found.hasBrokenShape;
   }
@@ -179,12 +185,12 @@ export class ValidationErrors {
 }
 
 const mostBytes = 2 * 1024 * 1024;
-/** A caller who is still sending reads no answer; so much of a large body is let through and dropped. */
+/** A caller who is still sending reads no answer; this much of a large body is read and dropped. */
 const mostIgnored = 64 * 1024 * 1024;
 /** How deep a body may be nested. */
 export const mostDepth = 64;
 
-/** The body of a request. @param tooLarge the error for more than so many bytes */
+/** The body of a request. @param tooLarge the error for more bytes */
 export const receive = (
   request: IncomingMessage,
   most: number,
@@ -225,7 +231,7 @@ const tooLarge = (headers: ResponseHeaders = {}): HttpError =>
 export const readBytes = async (request: IncomingMessage): Promise<Buffer> =>
   hasBody(request) ? receive(request, mostBytes, tooLarge) : Buffer.alloc(0);
 
-/** Whether a value holds others in one another more than so many times. */
+/** Whether a value is nested more deeply than this. */
 export const isDeeperThan = (most: number, value: unknown): boolean =>
   most < 0 ||
   (typeof value === "object" &&
@@ -253,8 +259,8 @@ const parse = (bytes: Buffer, contentType = ""): JsonObject => {
 };
 
 /**
- * The body of a call of the service: reads it to its end, and parses it when it is asked for, which
- * throws HttpError if it is no JSON object, or is not said to be JSON.
+ * The body of a call of the service: reads it to its end, and parses it on demand, which throws
+ * HttpError if it is no JSON object or not declared as JSON.
  *
  * @throws HttpError for more than 2 MiB
  */

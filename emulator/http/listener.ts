@@ -29,7 +29,7 @@ interface PageAccess {
 /** A public client exchanges its code from within a page (specification §5.3). */
 const tokenAccess: PageAccess = { methods: "POST", headers: "content-type" };
 
-/** A page may be given a signed address by its own server. */
+/** A page may get a signed address from its own server. */
 const contentAccess: PageAccess = { methods: "GET, HEAD, POST", headers: "content-type" };
 
 /** How long a browser need not ask again, in seconds. */
@@ -61,7 +61,7 @@ const corsHeaders = (
   { headers: { origin } }: IncomingMessage,
 ): ResponseHeaders => (origin === undefined ? {} : allowOrigin(service, origin));
 
-/** The answer to a browser that asks before it calls; undefined: it is a call of its own. */
+/** The answer to a preflight request of a browser; undefined for any other call. */
 const preflight = (
   { switches }: EmulatedService,
   { method, headers }: IncomingMessage,
@@ -101,7 +101,7 @@ const authorizeAudiences: ReadonlyMap<string, Audience> = new Map([
   [paths.customerAuthorize, "customer"],
 ]);
 
-/** It answers, so it is ready: for containers and load balancers, whatever name they call it by. */
+/** It answers, so it is ready: for containers and load balancers, under any host name. */
 const healthy = { status: 200, body: { status: "ok" } } as const;
 
 const notFound = {
@@ -116,7 +116,7 @@ const splitUrl = (url: string): { readonly path: string; readonly query: URLSear
   return { path, query: new URLSearchParams(mark < 0 ? "" : url.slice(mark + 1)) };
 };
 
-/** Lets pages read the answer. Gives true if that was all that the browser asked for. */
+/** Lets pages read the answer. Returns true if the call was only a preflight request. */
 const isPreflight = (
   service: EmulatedService,
   request: IncomingMessage,
@@ -139,7 +139,7 @@ const describeApi = ({ switches }: EmulatedService, request: IncomingMessage): S
 /**
  * The listener of the emulator's server.
  *
- * @param secret that every control call must carry; left out: only this machine may control
+ * @param secret that every control call must carry; left out if only this machine may control
  */
 export const createRequestListener = (service: EmulatedService, secret?: string) => {
   const control = controlOf(service);

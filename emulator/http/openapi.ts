@@ -18,11 +18,11 @@ import { type Route, routes } from "./api.js";
 /** What a schema is for. */
 interface SchemaUse {
   readonly switches: Switches;
-  /** Of what is read: nothing is required there, as secrets may be left out, or be asterisks. */
+  /** For responses: nothing is required there, as secrets may be left out or be asterisks. */
   readonly isRead: boolean;
 }
 
-/** What a field's own words add to its schema: how certain it is, and whether it is a secret. */
+/** What a field's definition adds to its schema: how certain it is, and whether it is a secret. */
 const notes = ({ doc, basis, secret }: Field): readonly (readonly [string, unknown])[] => [
   ["description", doc],
   ["x-basis", basis],
@@ -44,7 +44,7 @@ const textSchema = (field: TextField, use: SchemaUse): JsonObject =>
     ["type", field.envelope && isInOwnForms(use) ? ["string", "number"] : "string"],
     ["enum", field.values?.map((word) => vendorWord(word, use.switches))],
     ["minLength", field.values ? undefined : field.min],
-    // A slash or a return of the service's own may come on top.
+    // The service may add a slash or a carriage return.
     ["maxLength", field.values || isInOwnForms(use) ? undefined : field.max],
     ["default", field.default],
     ...(field.format ? Object.entries(formats[field.format]) : []),
@@ -64,7 +64,7 @@ const holding = (members: JsonObject, required = Object.keys(members)): JsonObje
   ...(required.length > 0 ? { required } : {}),
 });
 
-/** The value without what it travels in. */
+/** The schema of the value without its envelope. */
 const valueSchema = (field: Field, use: SchemaUse): JsonObject => {
   switch (field.type) {
     case "text":
@@ -102,7 +102,7 @@ const fieldSchema = (field: Field, use: SchemaUse): JsonObject => {
   const value = isHidden ? { type: "string" } : valueSchema(field, use);
   const key = envelopeOf(field);
   const schema = key === undefined ? value : holding({ [key]: value });
-  // In its own forms the service says null for what is optional and was not given.
+  // In its own forms, the service sends null for optional members that were not given.
   const read =
     isInOwnForms(use) && !field.required ? { anyOf: [schema, { type: "null" }] } : schema;
   return objectOf([...Object.entries(read), ...notes(field)]);
@@ -120,7 +120,7 @@ const ruleSchema = (rule: MemberRule | undefined): JsonObject => {
   return { oneOf: variants };
 };
 
-/** The schema of what an object of these fields looks like in JSON; further members are allowed. */
+/** The schema of an object with these fields in JSON; further members are allowed. */
 const fieldsSchema = (fields: Fields, rule: MemberRule | undefined, use: SchemaUse): JsonObject => {
   const members = Object.entries(fields).map(
     ([name, field]) => [wireName(name, field), field] as const,
@@ -147,7 +147,7 @@ const schemaAt = (name: string): JsonObject => ({ $ref: `#/components/schemas/${
 
 const ownMembers = { id: text, created: dateTime, modified: dateTime };
 
-/** What a kind looks like when it is given, when it is read, and in a list. */
+/** The schemas of a kind when written, when read, and in a list. */
 const kindSchemas = (definition: Definition, switches: Switches): JsonObject => {
   const { kind, doc, fields, rule, listKey } = definition;
   const given = { description: doc, ...fieldsSchema(fields, rule, { switches, isRead: false }) };
@@ -267,7 +267,7 @@ const schemasFor = (switches: Switches): JsonObject => ({
   },
 });
 
-/** What an operation takes and answers; names are those of schemas. */
+/** The request and response of an operation, as names of schemas. */
 interface Shapes {
   readonly summary: string;
   readonly tag: string;
@@ -349,7 +349,10 @@ const refusals = {
 
 const refusalWith = (description: string): JsonObject => ({ description, ...json("Error") });
 
-/** Refusals of an operation whose status a switch decides; if it is one of those above, that one says it. */
+/**
+ * Refusals of an operation whose status a switch decides; a status listed above keeps its
+ * description.
+ */
 const refusalsBySwitch = (
   { method, template }: Route,
   switches: Switches,
@@ -404,7 +407,7 @@ const operationId = ({ method, template }: Route): string =>
 
 const operationOf = (route: Route, switches: Switches): JsonObject => {
   const shape = shapes[route.name];
-  if (!shape) throw new Error(`No shape is known of ${route.name}.`);
+  if (!shape) throw new Error(`No shape is known for ${route.name}.`);
   const { tag, summary, takes, status, gives } = shape;
   const parameters = parametersOf(route);
   return {
@@ -446,8 +449,8 @@ const security = (tokenUrl: string): JsonObject => ({
 });
 
 /**
- * The API that the emulator serves, as an OpenAPI 3.1 document made of the definitions: every operation
- * with its scopes, what it takes and what it answers.
+ * The API that the emulator serves, as an OpenAPI 3.1 document made of the definitions: every
+ * operation with its scopes, request and response.
  *
  * @param addresses of the service and of its token address, as a caller sees them
  */

@@ -2,7 +2,7 @@ import type { EmulatorClock } from "../service/clock.js";
 import type { Switches } from "../service/switches.js";
 import type { ResponseHeaders, ServiceResponse } from "./exchange.js";
 
-/** Plans of a tenant; `none`: no limits. */
+/** Plans of a tenant; `none` means no limits. */
 export const planNames = ["developer", "basic", "enterprise", "none"] as const;
 /** A plan of a tenant. */
 export type PlanName = (typeof planNames)[number];
@@ -39,21 +39,26 @@ const special = new Set([
 /** The body of a refusal for the rate, word for word (specification §7). */
 export const tooManyRequests = { code: "429-001", developerMessage: "Too many requests." } as const;
 
-/** Bursts: 20 times the rate, as said of one of these services; at least one call (assumed). */
+/**
+ * Bursts: 20 times the rate, as documented for one of these services; at least one call (assumed).
+ */
 const siblingLimit = (rates: SiblingRates, plan: Exclude<PlanName, "none">): Limit => {
   const [developer, basic, enterprise] = rates;
   const rate = { developer, basic, enterprise }[plan];
   return { rate, burst: Math.max(1, Math.floor(20 * rate)) };
 };
 
-/** Callers who make paths up fill no memory: beyond so many the bucket that was not used for longest is forgotten. */
+/**
+ * Callers that make up paths must not fill the memory: beyond this many, the least recently used
+ * bucket is forgotten.
+ */
 const mostBuckets = 5_000;
 
 /** How full the bucket of an endpoint is now. */
 export interface BucketLevel {
   /** Such as `GET /channels`. */
   readonly endpoint: string;
-  /** Tokens that come back in a second. */
+  /** Tokens regained per second. */
   readonly rate: number;
   /** Most tokens that the bucket holds. */
   readonly burst: number;
@@ -67,7 +72,7 @@ interface RateLimiterOptions {
   readonly switches: Switches;
 }
 
-/** Less than a token by rounding only is a token. */
+/** A token that falls short only by rounding counts. */
 const tolerance = 1e-9;
 
 const wholeSeconds = (ms: number): number => Math.ceil(ms / 1000);
@@ -112,7 +117,7 @@ export class RateLimiter {
     return { endpoint, rate, burst, tokens: Math.min(burst, refilled) };
   }
 
-  /** Takes a token. Gives the milliseconds until there is one; 0: it was taken. */
+  /** Takes a token. Returns the milliseconds until there is one; 0 if it was taken. */
   #take(endpoint: string, rates: SiblingRates | undefined): number {
     const { clock, switches } = this.options;
     const level = this.level(endpoint, rates);

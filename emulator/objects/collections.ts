@@ -10,16 +10,16 @@ import { fromOwnForms, responseObject } from "./forms.js";
 import { isDateTime, type Store, type StoredObject, storedReferences } from "./store.js";
 import { validate } from "./validate.js";
 
-/** What the rules between objects look at. */
+/** The input of the rules between objects. */
 interface Stored {
   readonly store: Store;
   readonly switches: Switches;
 }
 
 /**
- * No two objects of a kind share a unique name.
+ * Asserts that no two objects of a kind share a unique name.
  *
- * @param own id of the object itself, if it is there already
+ * @param own id of the object itself, if it already exists
  */
 const assertUnique = (
   { store, switches }: Stored,
@@ -34,7 +34,7 @@ const assertUnique = (
   throw new HttpError(status, `${status}-152`, `${taken} ${rule}.`, [{ key: taken, value: rule }]);
 };
 
-/** What an object refers to is there. */
+/** Asserts that everything an object refers to exists. */
 const assertReferences = (
   { store, switches }: Stored,
   definition: Definition,
@@ -46,7 +46,10 @@ const assertReferences = (
       throw invalidAttribute(path, `there is no ${to.noun} with this id`);
 };
 
-/** By the letter of the rule: any object of the holding kinds holds every object of this one. */
+/**
+ * Taken literally, the rule says that any object of the holding kinds holds every object of this
+ * one.
+ */
 const isHeld = (store: Store, target: Definition): boolean =>
   (target.heldByAny?.kinds ?? []).some((kind) => store.count(kind.collection) > 0);
 
@@ -110,7 +113,7 @@ const assertFresh = ({ switches }: EmulatedService, object: StoredObject, modifi
     throw new HttpError(409, "409-152", "The object was modified since.");
 };
 
-/** The body as it may be stored, beside what stays of the object before it. */
+/** The body in the form to store, and what remains of the object before it. */
 const checkedBody = (service: EmulatedService, call: CollectionCall, before?: StoredObject) => {
   const { definition } = call;
   const body = call.body();
@@ -123,7 +126,9 @@ const checkedBody = (service: EmulatedService, call: CollectionCall, before?: St
   return checked;
 };
 
-/** What a PUT leaves in place by switch: the members that it neither names nor contradicts. */
+/**
+ * The members that a PUT leaves in place by switch: those that it neither names nor contradicts.
+ */
 const keptMembers = (
   switches: Switches,
   { rule }: Definition,
@@ -147,7 +152,7 @@ const create: CollectionHandler = (service, call) => {
   return { status: 201, body: { id } };
 };
 
-/** Query parameters of a sibling service (assumed), and the least and greatest number of each. */
+/** Query parameters of a sibling service (assumed), with the minimum and maximum of each. */
 const pageParameters = { $pagenum: [1, 999], $pagesize: [1, 75] } as const;
 
 const pageParameter = (
@@ -203,7 +208,7 @@ const get: CollectionHandler = (service, call) => ({
 });
 
 const update: CollectionHandler = (service, call) => {
-  // What is not there is said before what is wrong with the body.
+  // A missing object is reported before errors in the body.
   const before = find(service, call);
   const checked = checkedBody(service, call, before);
   const { id, created } = before;

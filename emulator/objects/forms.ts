@@ -11,7 +11,7 @@ import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.
 import type { Switches } from "../service/switches.js";
 import type { Store, StoredObject } from "./store.js";
 
-/** What the object that a reference points at is called; undefined if there is none. */
+/** The name of the object that a reference points to; undefined if there is none. */
 type NameOf = (to: Definition, id: unknown) => unknown;
 
 const isEmpty = (value: unknown): boolean =>
@@ -29,13 +29,13 @@ const textForm = ({ format }: TextField, text: string): string => {
   return format === "email" ? text.toLowerCase() : plainForm(text);
 };
 
-/** Numeric text as a number, if the number says as much as the text. */
+/** Numeric text as a number, if the number loses nothing. */
 const numericForm = (text: unknown): unknown => {
   const number = Number(text);
   return Number.isSafeInteger(number) && String(number) === text ? number : text;
 };
 
-/** Items that are objects with an id that the service made up, unless they have one. */
+/** Items with an id from the service added to each object that has none. */
 const withItemIds = (items: readonly unknown[]): readonly unknown[] =>
   items.map((item, place) => (isObject(item) ? { id: `item-${place + 1}`, ...item } : item));
 
@@ -89,7 +89,7 @@ const formOf = (field: Field, value: unknown, nameOf: NameOf): unknown => {
   }
 };
 
-/** What can be said of a member that no field knows. */
+/** The form of a member that no field covers. */
 const unknownForm = (value: unknown): unknown => {
   if (typeof value === "string") return plainForm(value);
   if (isEmpty(value)) return undefined;
@@ -116,8 +116,8 @@ const fieldsForm = (fields: Fields, values: JsonObject, nameOf: NameOf): JsonObj
 };
 
 /**
- * The JSON of an object in forms of the service's own (switch `forms`): what it means stays, and
- * how it is written changes. Secrets are left to the switch `secrets`.
+ * The JSON of an object in the service's own forms (switch `forms`): the meaning stays, the
+ * notation changes. Secrets are left to the switch `secrets`.
  */
 const ownForms = ({ fields }: Definition, object: JsonObject, nameOf: NameOf) => {
   const { id, created, modified, ...rest } = object;
@@ -133,7 +133,7 @@ const ownForms = ({ fields }: Definition, object: JsonObject, nameOf: NameOf) =>
 const without = (values: JsonObject, name: string): JsonObject =>
   objectOf(Object.entries(values).filter(([each]) => each !== name));
 
-/** Such as `item-1`: no id that a caller gave. */
+/** An id such as `item-1`, which no caller gave. */
 const madeUpId = /^item-\d+$/;
 
 const withoutItemId = (item: unknown): unknown =>
@@ -143,7 +143,7 @@ const withoutItemId = (item: unknown): unknown =>
 
 const isNumeric = (text: string): boolean => /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text);
 
-/** Whether the service has an id of its own for items of this shape. */
+/** Whether the service adds its own id to items of this shape. */
 const hasOwnId = (field: Field): boolean =>
   field.type === "reference" ||
   (field.type === "object" && fieldsByWireName(field.fields).has("id"));
@@ -208,8 +208,8 @@ const plainFields = (fields: Fields, values: JsonObject): JsonObject => {
 };
 
 /**
- * A body as it would be without the switch `forms`: what was read in the service's own forms can be
- * written back. What neither form allows is left for the validation to refuse.
+ * A body as it would be without the switch `forms`, so that what was read in the service's own
+ * forms can be written back. Validation refuses what neither form allows.
  */
 export const fromOwnForms = ({ fields }: Definition, body: JsonObject): JsonObject =>
   plainFields(fields, body);
@@ -247,7 +247,7 @@ const hideValue = (field: Field, value: unknown, way: SecretsSwitch): unknown =>
 const hideItems = (of: Field, items: unknown, way: SecretsSwitch): unknown =>
   Array.isArray(items) ? items.map((item) => hideValue(of, item, way)) : items;
 
-/** The JSON of an object as it is given back: secrets as asterisks, left out, or as they are. */
+/** The JSON of an object as returned: secrets as asterisks, left out, or in clear. */
 export const hideSecrets = (fields: Fields, values: JsonObject, way: SecretsSwitch): JsonObject => {
   if (way === "echo") return values;
   const byWire = fieldsByWireName(fields);
@@ -266,7 +266,10 @@ const namesIn =
     return target?.[namingOf(to).wire];
   };
 
-/** A stored object as the service gives it back: in its own forms, and secrets hidden, by switch. */
+/**
+ * A stored object as the service returns it: in its own forms and with secrets hidden, depending on
+ * switches.
+ */
 export const responseObject = (
   { store, switches }: { readonly store: Store; readonly switches: Switches },
   definition: Definition,

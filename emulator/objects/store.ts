@@ -64,7 +64,7 @@ interface Change<T> {
   readonly weight: number;
 }
 
-/** What a value takes, about, in characters. */
+/** The approximate size of a value in characters. */
 const weightOf = (value: unknown): number => {
   if (typeof value === "string") return value.length + 16;
   if (typeof value !== "object" || value === null) return 8;
@@ -73,12 +73,15 @@ const weightOf = (value: unknown): number => {
   return weight;
 };
 
-/** Most changes that can be undone. */
+/** Maximum number of changes that can be undone. */
 const mostChanges = 2_000;
-/** Most that the objects of before may take, in characters: some hold pictures. */
+/** Maximum size of the former objects, in characters: some hold pictures. */
 const mostWeight = 4 * 1024 * 1024;
 
-/** The last changes of a collection, so that it can be shown as it was; what is older cannot be undone. */
+/**
+ * The last changes of a collection, so that it can be shown as it was; older changes cannot be
+ * undone.
+ */
 export class History<T extends { readonly id: string; readonly created: string }> {
   #changes: Change<T>[] = [];
   #weight = 0;
@@ -101,7 +104,7 @@ export class History<T extends { readonly id: string; readonly created: string }
     return [...earlier.values()].sort((a, b) => Date.parse(a.created) - Date.parse(b.created));
   }
 
-  /** Down to the half, so that it is seldom done. */
+  /** Down to half, so that it happens rarely. */
   #forgetOldest(): void {
     let from = 0;
     for (const { weight } of this.#changes) {
@@ -127,7 +130,7 @@ export const isDateTime = (value: unknown): value is string =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/i.test(value) &&
   !Number.isNaN(Date.parse(value));
 
-/** Whether something read back from a file or a snapshot is an object of a collection. */
+/** Whether a value read from a file or a snapshot is an object of a collection. */
 export const isStoredObject = (value: unknown): value is StoredObject =>
   isObject(value) &&
   typeof value.id === "string" &&
@@ -192,7 +195,7 @@ export class Store {
     }
   }
 
-  /** Another number after every change. */
+  /** A number that differs after every change. */
   get version(): number {
     return this.#version;
   }
@@ -208,7 +211,7 @@ export class Store {
     return this.#table(collection).objects.size;
   }
 
-  /** Whether any object refers to this one, with whichever field. */
+  /** Whether any object refers to this one, with any field. */
   isReferredTo(target: Definition, id: string): boolean {
     return this.#referrers.has(referrerKey(target, id));
   }
@@ -217,7 +220,7 @@ export class Store {
     return this.#table(collection).objects.get(id);
   }
 
-  /** The unique member of which another object than this one has the value. */
+  /** The unique member whose value another object already has. */
   takenMember(collection: string, object: JsonObject, own?: string): string | undefined {
     for (const [member, byValue] of this.#table(collection).ids) {
       const id = byValue.get(object[member]);
@@ -255,7 +258,7 @@ export class Store {
     return history.undone(objects, this.clock.now() - ms);
   }
 
-  /** Puts other objects in the place of all. */
+  /** Replaces all objects. */
   replaceAll(objects: ObjectsByCollection): void {
     for (const { collection } of resources) {
       this.journal.clear(sectionOf(collection));
@@ -275,7 +278,7 @@ export class Store {
     this.#version += 1;
   }
 
-  /** Takes an object in, and what it refers to and is unique by into account. */
+  /** Adds an object, and records its references and unique values. */
   #keep(table: Table, object: StoredObject): void {
     this.#release(table, object.id);
     table.objects.set(object.id, object);
@@ -283,7 +286,7 @@ export class Store {
     this.#count(table.definition, object, 1);
   }
 
-  /** Frees what is unique about an object that changes or goes, and what it refers to. */
+  /** Releases the unique values and references of an object that changes or is removed. */
   #release(table: Table, id: string): void {
     const object = table.objects.get(id);
     for (const [member, byValue] of table.ids) byValue.delete(object?.[member]);

@@ -15,7 +15,7 @@ import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.
 import { ValidationErrors } from "../http/exchange.js";
 import { type Switches, vendorWord } from "../service/switches.js";
 
-/** Says that a size is out of its bounds, and whether it is within them. */
+/** Reports a size that is out of bounds; returns whether it is within them. */
 const checkSize = (
   size: number,
   { min, max }: { readonly min?: number; readonly max?: number },
@@ -37,7 +37,7 @@ const isEmail = (text: string): boolean => {
   return Boolean(local) && Boolean(domain) && more.length === 0 && !/\s/.test(text);
 };
 
-/** With padding or without: one digit alone holds no byte, and padding fills up to four. */
+/** With or without padding: a single digit holds no byte, and padding fills up to four. */
 const isBase64 = (text: string): boolean => {
   const digits = text.replace(/={1,2}$/, "");
   if (/[^A-Za-z0-9+/]/.test(digits)) return false;
@@ -50,7 +50,7 @@ const formats = {
   base64: { fits: isBase64, rule: "must be base64 text" },
 } as const;
 
-/** @param words the values allowed, as the vendor spells them */
+/** @param words the allowed values, as the vendor spells them */
 const checkText = (
   field: TextField,
   value: unknown,
@@ -82,12 +82,12 @@ const checkId = ({ length }: ReferenceField, value: unknown, errors: ValidationE
   checkSize(value.length, { min: 1, max: 255 }, "characters", errors);
 };
 
-/** What belongs to a body and is nobody's field. */
+/** Members that belong to a body but to no field. */
 const serverSet = new Set(["id", "created", "modified"]);
 
 const isMissing = (value: unknown): boolean => value === undefined || value === null;
 
-/** The member that the discriminator asks for; undefined if it asks for none. */
+/** The member that the discriminator requires; undefined if none. */
 const neededMember = (rule: MemberRule | undefined, values: JsonObject): string | undefined => {
   if (!rule || !("exactlyOne" in rule)) return undefined;
   const chosen = values[rule.discriminator];
@@ -96,7 +96,10 @@ const neededMember = (rule: MemberRule | undefined, values: JsonObject): string 
     : undefined;
 };
 
-/** Checks which members stand together; that the needed one is there is checked as for a required field. */
+/**
+ * Checks which members may occur together; the presence of the required one is checked like that of
+ * a required field.
+ */
 const checkRule = (rule: MemberRule, values: JsonObject, errors: ValidationErrors): void => {
   if ("atLeastOne" in rule) {
     const { atLeastOne } = rule;
@@ -121,13 +124,13 @@ const checkUnique = (key: string, items: readonly unknown[], errors: ValidationE
   });
 };
 
-/** The one key of the object that a value travels in, such as `{ "id": … }`; undefined: in none. */
+/** The key of the object that wraps a value, such as `{ "id": … }`; undefined if none does. */
 export const envelopeOf = (field: Field): string | undefined => {
   if (field.type === "reference") return field.plainId ? undefined : "id";
   return field.type === "text" || field.type === "list" ? field.envelope : undefined;
 };
 
-/** Checks values, each against its field, and gives them back as they are to be kept. */
+/** Checks values, each against its field, and returns them in the form to store. */
 class Validator {
   constructor(private readonly switches: Switches) {}
 
@@ -154,7 +157,7 @@ class Validator {
     return objectOf([...checked, ...unknown]);
   }
 
-  /** What the switch leaves of the members that nobody knows. */
+  /** What the switch leaves of the unknown members. */
   #unknown(
     values: JsonObject,
     isKnown: (name: string) => boolean,
@@ -178,7 +181,7 @@ class Validator {
     return objectOf([[key, checked], ...this.#unknown(value, (name) => name === key, errors)]);
   }
 
-  /** A value without what it travels in. */
+  /** A value without its envelope. */
   #value(field: Field, value: unknown, errors: ValidationErrors): unknown {
     switch (field.type) {
       case "text": {
@@ -235,7 +238,7 @@ class Validator {
 }
 
 /**
- * A body as it is to be kept.
+ * A body in the form to store.
  *
  * @throws HttpError 400 that names every attribute that breaks a rule
  */
@@ -248,7 +251,7 @@ export const validate = (definition: Definition, body: JsonObject, switches: Swi
 
 /**
  * Whether an object could once have been stored. Words that a switch spells (`platformName`) and
- * unknown members are let pass: the switch may have been another then.
+ * unknown members are accepted: the switch may have been different then.
  */
 export const hasShape = (definition: Definition, object: JsonObject, switches: Switches) => {
   const errors = new ValidationErrors();

@@ -18,14 +18,14 @@ import type { EmulatedService } from "../service/service.js";
 import { type Switch, switchTable, vendorWord } from "../service/switches.js";
 import { scopesByLabel } from "../token/tokens.js";
 
-/** As much of everything as a person looks through; more is slow to send again after each change. */
+/** As many of each as a person looks through; more would be slow to resend after each change. */
 const most = { objects: 5_000, conversations: 2_000, messages: 500, addresses: 1_000 } as const;
 
 /** A set-up object as the page draws it. */
 const graphObject = (definition: Definition, object: StoredObject) => ({
   collection: definition.collection,
   id: object.id,
-  /** What people know it by; empty if it has no name. */
+  /** Its natural key; empty if it has none. */
   name: asText(object[namingOf(definition).wire]),
   isActive: object.active !== false,
   /** `path` is the place of a reference in the object, such as `roles[0].authentication.id`. */
@@ -72,11 +72,11 @@ const summaryOf = (
   modified,
 });
 
-/** What is new in a conversation from a place on; undefined if there is no such conversation. */
+/** The new part of a conversation from a place on; undefined if there is no such conversation. */
 const growthOf = (service: EmulatedService, id: string, from: number) => {
   const conversation = service.conversations.get(id);
   if (!conversation) return undefined;
-  // Later than asked for if too many came since.
+  // Later than requested if too many have come since.
   const first = Math.max(from, service.conversations.lengthOf(id) - most.messages);
   return {
     id,
@@ -98,7 +98,7 @@ const conversationAddresses = (service: EmulatedService) =>
       channelType: channelTypeOf(service, object) ?? "",
     }));
 
-/** The buckets of the service, and those of other services that were called; none without a plan. */
+/** The buckets of the service and those of other services that were called; none without a plan. */
 const levelsOf = (service: EmulatedService, called: readonly string[]): readonly BucketLevel[] => {
   const own = routes.map(({ name }) => name);
   const others = called.filter((name) => !own.includes(name));
@@ -111,9 +111,9 @@ const levelsOf = (service: EmulatedService, called: readonly string[]): readonly
   ].flatMap((level) => level ?? []);
 };
 
-/** What the page shows and knows already. */
+/** What the page shows and already knows. */
 interface PageLook {
-  /** Of the look before; any other text: nothing is known. */
+  /** From the previous look; any other text means that nothing is known. */
   readonly cursor: string;
   /** Id of the conversation that is shown; empty: none. */
   readonly conversation: string;
@@ -125,7 +125,8 @@ interface PageLook {
 
 /** Finds what changed between two looks of a page; what did not change is left out if it is large. */
 const changesSince = (service: EmulatedService) => {
-  // Versions begin anew with every process; a page that stays open must not take them for the old.
+  // Versions start over with every process; a page that stays open must not confuse them with the
+  // old ones.
   const run = randomBytes(6).toString("hex");
   return ({ cursor, conversation, messages, object }: PageLook) => {
     const { clock, rateLimiter, log, faults, switches, store, conversations } = service;
@@ -137,7 +138,7 @@ const changesSince = (service: EmulatedService) => {
     const changed = conversations.since(known[2] ?? -1, most.conversations);
     const counts = log.counts();
     return {
-      /** To be given with the next look. */
+      /** To be sent with the next look. */
       cursor: [run, calls.next, deliveries.next, conversations.version, store.version].join("-"),
       /** The emulator's time, in milliseconds since 1970. */
       now: clock.now(),
@@ -150,7 +151,7 @@ const changesSince = (service: EmulatedService) => {
       calls,
       deliveries,
       conversations: {
-        /** Whether these are all there are, and take the place of those known before. */
+        /** Whether these are all, and replace those known before. */
         isWhole: changed.isWhole,
         /** How many there are in all. */
         total: conversations.count,
@@ -175,7 +176,10 @@ export interface FormField {
   readonly isRequired: boolean;
 }
 
-/** What the page's forms offer, with what is said of each choice: from the tables that the emulator obeys. */
+/**
+ * What the page's forms offer, with a description of each choice: from the tables that the emulator
+ * itself uses.
+ */
 const formTables = ({ switches }: EmulatedService, endpoints: readonly string[]) => ({
   /** In set-up order. */
   kinds: resources.map(({ collection, noun, doc }) => ({ collection, noun, doc })),
@@ -199,7 +203,7 @@ const formTables = ({ switches }: EmulatedService, endpoints: readonly string[])
     default: usual,
     isRequired: true,
   })),
-  /** The words on the wire of who may send, each with the message types that it may send. */
+  /** The senders in the wire format, each with the message types that it may send. */
   senders: senderTypes.map((sender) => ({
     type: vendorWord(sender, switches),
     messageTypes: messageTypesOf(sender),
@@ -213,7 +217,7 @@ export type ConversationAddress = ReturnType<typeof conversationAddresses>[numbe
 export type PageChanges = ReturnType<ReturnType<typeof changesSince>>;
 export type FormTables = ReturnType<typeof formTables>;
 
-/** Who the page's calls are from, in the log. */
+/** The caller of the page's calls, in the log. */
 const pageClient = "page";
 const tokenLifetimeMs = 3_600_000;
 
@@ -223,8 +227,8 @@ const countIn = (text: string): number => {
 };
 
 /**
- * What the page reads, within the control interface. What it changes it changes by control itself, and
- * messages it sends by the service's own call, for which it gets a token here.
+ * What the page reads, within the control interface. It makes changes by plain control calls, and
+ * sends messages by the service's own call, for which it gets a token here.
  *
  * @param endpoints where faults can be
  */

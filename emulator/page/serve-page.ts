@@ -5,7 +5,7 @@ import { extname, join } from "node:path";
 import { packageRoot } from "../../provider/kernel/package.js";
 import { type ServiceResponse, sendResponse } from "../http/exchange.js";
 
-/** What the page is made of comes from below this path. */
+/** The page's files are served below this path. */
 export const pagePath = "/page";
 
 const contentTypes: Readonly<Record<string, string>> = {
@@ -16,8 +16,8 @@ const contentTypes: Readonly<Record<string, string>> = {
 };
 
 /**
- * The page runs its own modules and speaks to this server alone. Whatever a message or a name holds
- * cannot become code: nothing inline runs, and no text can be turned into elements.
+ * The page runs only its own modules and talks only to this server. The content of a message or a
+ * name cannot become code: nothing inline runs, and no text can be turned into elements.
  */
 const contentSecurityPolicy = [
   "default-src 'none'",
@@ -48,7 +48,7 @@ interface PageFile {
   readonly tag: string;
 }
 
-/** Served as they are in the repository and in the package: there is nothing to build. */
+/** Served as they are in the repository and the package: there is nothing to build. */
 const folder = (): string => join(packageRoot(), "emulator", "page", "browser");
 
 const readPage = (): ReadonlyMap<string, PageFile> => {
@@ -66,7 +66,7 @@ const readPage = (): ReadonlyMap<string, PageFile> => {
 
 let known: ReadonlyMap<string, PageFile> | undefined;
 
-/** Whether a path is the page's, or below it. */
+/** Whether a path is that of the page, or below it. */
 export const isPagePath = (path: string): boolean =>
   path === "/" || path.startsWith(`${pagePath}/`);
 
@@ -87,7 +87,7 @@ const answerTo = ({ method = "", headers }: IncomingMessage, path: string): Serv
   return { status: 200, headers: { etag, "content-type": type }, body: bytes };
 };
 
-/** Serves the page and what it is made of. @param isAllowed whether the caller may see it */
+/** Serves the page and its files. @param isAllowed whether the caller may see it */
 export const servePage = (
   request: IncomingMessage,
   response: ServerResponse,

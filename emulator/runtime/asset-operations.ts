@@ -79,7 +79,7 @@ const find = (service: EmulatedService, id: string): AssetRecord => {
   throw new HttpError(404, "404-101", "There is no asset with this id.");
 };
 
-/** Registers an asset and gives the signed URL that its content goes to (specification §4.2). */
+/** Registers an asset and returns the signed URL that its content goes to (specification §4.2). */
 export const createAssetRecord: OperationHandler = (service, call) => {
   const body = call.body();
   assertValid(service, body);
@@ -103,8 +103,8 @@ export const createAssetRecord: OperationHandler = (service, call) => {
 };
 
 /**
- * Gives the signed URL that the content comes from (specification §4.2). As long as there is no
- * content there is nothing to give (404, assumed).
+ * Returns the signed URL that the content comes from (specification §4.2). Without content, the
+ * answer is 404 (assumed).
  */
 export const getAssetRecord: OperationHandler = (service, { id, request }) => {
   const asset = find(service, id);
@@ -151,7 +151,7 @@ const mediaType = (header: string | undefined): string =>
 
 const forbidden = (why: string): HttpError => new HttpError(403, "403-100", why);
 
-/** The asset of an address that is good now. */
+/** The asset of a currently valid address. */
 const assetFor = (
   service: EmulatedService,
   { method = "" }: IncomingMessage,
@@ -196,7 +196,7 @@ const download = (service: EmulatedService, asset: AssetRecord): ServiceResponse
   if (!content) throw new HttpError(404, "404-101", "The content is not there.");
   const headers = {
     "content-type": asset.contentType,
-    // What a customer sent must not run in the origin of the emulator.
+    // Customer content must not run in the origin of the emulator.
     "content-disposition": "attachment",
     "x-content-type-options": "nosniff",
   };
@@ -217,14 +217,14 @@ const transfer = async (
   return { status: 200, headers: { "content-length": "0" } };
 };
 
-/** What the transfer answers, or its refusal, which lets the rest of the body pass. */
+/** The response of the transfer, or its refusal, which reads and drops the rest of the body. */
 const refusable = (request: IncomingMessage, answer: Promise<ServiceResponse>) =>
   answer.catch((error) => {
     discard(request);
     return failureOf(error).response();
   });
 
-/** Serves the signed URLs: contents go up with POST and come down with GET; no token is needed. */
+/** Serves the signed URLs: POST uploads a content and GET downloads it; no token is needed. */
 export const serveContent = async (
   service: EmulatedService,
   request: IncomingMessage,

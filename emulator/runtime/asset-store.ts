@@ -8,8 +8,8 @@ import { timestamp } from "../service/clock.js";
 import type { Journal } from "../service/journal.js";
 
 /**
- * Content types by the extensions of file names. Independent on purpose: with the client's own table
- * a wrong type there would be accepted here.
+ * Content types by the extensions of file names. Independent on purpose: if it used the client's
+ * table, a wrong type there would be accepted here.
  */
 const extensionsByType: Readonly<Record<string, string>> = {
   "application/gzip": "gz",
@@ -71,17 +71,17 @@ export const extensionInName = (name: string): string | undefined => {
   return isName && /^[A-Za-z0-9]{1,16}$/.test(extension) ? extension.toLowerCase() : undefined;
 };
 
-/** The content type that follows from an extension; one that is not known: bytes of any kind (assumed). */
+/** The content type for an extension; for an unknown one, arbitrary bytes (assumed). */
 export const contentTypeFor = (extension: string): string =>
   typeByExtension.get(extension) ?? "application/octet-stream";
 
-/** Where contents go up and down, below the origin. */
+/** The path for uploads and downloads of contents, below the origin. */
 export const contentPath = "/assets-content";
 
-/** What a signed URL is for: POST takes the content up, GET brings it down. */
+/** The purpose of a signed URL: POST uploads the content, GET downloads it. */
 export type TransferMethod = "POST" | "GET";
 
-/** A signed URL as the asset operations give it. */
+/** A signed URL as the asset operations return it. */
 interface SignedUrl {
   readonly contentUrl: string;
   /** ISO 8601, GMT, on the emulator's clock. */
@@ -98,16 +98,16 @@ export const originFor = ({ headers, socket }: IncomingMessage): string => {
   return `${scheme}://${isHost ? host : `127.0.0.1:${socket.localPort}`}`;
 };
 
-/** Callers name the emulator in a few ways; whoever makes names up fills no memory. */
+/** Callers use a few names for the emulator; made-up names must not fill the memory. */
 const mostOrigins = 100;
 
-/** Makes and checks URLs that need no token: they are good by their signature, for a time. */
+/** Makes and checks URLs that need no token: their signature makes them valid for a time. */
 export class SignedUrls {
   readonly #key: Buffer;
-  /** Origins of the URLs that were given out. */
+  /** Origins of the URLs that were issued. */
   readonly #origins = new Set<string>();
 
-  /** The key is kept, so that a URL outlives the process as long as its time lasts. */
+  /** The key is kept, so that a URL outlives the process until it expires. */
   constructor(journal: Journal) {
     const [saved] = journal.read(keySection);
     const text = saved ? String(saved[1]) : randomBytes(32).toString("base64");
@@ -141,7 +141,7 @@ export class SignedUrls {
       : undefined;
   }
 
-  /** Why a URL is not good now for this method; undefined if it is. */
+  /** Why a URL is not valid now for this method; undefined if it is. */
   problemOf(
     method: string,
     id: string,
@@ -149,7 +149,7 @@ export class SignedUrls {
     now: number,
   ): "altered" | "expired" | undefined {
     const expires = query.get("expires") ?? "";
-    // Compared as text: several texts decode to the same bytes, and one of them is an altered one.
+    // Compared as text: several texts decode to the same bytes, so an altered one could pass.
     const signature = Buffer.from(query.get("signature") ?? "");
     const own = Buffer.from(this.#sign(method, id, expires));
     const isOwn = signature.length === own.length && timingSafeEqual(signature, own);
@@ -165,7 +165,7 @@ export class SignedUrls {
 }
 
 const contentSection = "asset content";
-/** Bytes of a piece: a whole content as one text would be in memory several times. */
+/** Bytes per piece: a whole content as one text would be in memory several times. */
 const pieceBytes = 512 * 1024;
 
 /** Contents of assets in the journal, in pieces of base64. */
@@ -219,9 +219,9 @@ const asset = z.object({
   /** Follows from the extension. */
   contentType: z.string(),
   created: z.string(),
-  /** Its content is there. */
+  /** Its content has been uploaded. */
   uploaded: z.boolean(),
-  /** It was used in a message and cannot be deleted any more. */
+  /** It was used in a message and can no longer be deleted. */
   used: z.boolean(),
 });
 
@@ -244,7 +244,9 @@ const mostContentBytes = 256 * mebibyte;
 const decoded = (text: string | undefined): Buffer | undefined =>
   text === undefined ? undefined : Buffer.from(text, "base64");
 
-/** An asset and its content in base64, as a snapshot holds them; the content has the size that is promised. */
+/**
+ * An asset and its content in base64, as a snapshot holds them; the content has the announced size.
+ */
 const assetDocument = asset
   .extend({ content: z.string().optional() })
   .refine(
@@ -262,7 +264,7 @@ export class AssetStore {
   readonly #contentJournal: ContentJournal;
   readonly #assets = new Map<string, AssetRecord>();
   readonly #contents = new Map<string, Buffer>();
-  /** Bytes that are there, or on their way. */
+  /** Bytes that are stored or in transit. */
   #bytes = 0;
 
   /** @throws Error if the journal holds something that is no asset */
@@ -297,10 +299,10 @@ export class AssetStore {
   }
 
   /**
-   * Takes room for a content on its way.
+   * Reserves space for a content in transit.
    *
-   * @returns gives the room back
-   * @throws HttpError if there is no room left
+   * @returns releases the space
+   * @throws HttpError if there is no space left
    */
   reserve(bytes: number): () => void {
     if (this.#bytes + bytes > this.mostBytes) {
@@ -344,7 +346,7 @@ export class AssetStore {
     });
   }
 
-  /** Puts other assets in the place of all. */
+  /** Replaces all assets. */
   replaceAll(documents: readonly AssetDocument[]): void {
     this.journal.clear(assetSection);
     this.#contentJournal.clear();

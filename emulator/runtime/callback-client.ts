@@ -21,7 +21,7 @@ const lost = (): NoAnswer => new NoAnswer("ECONNRESET");
 const late = ({ deadlineMs }: OutgoingCall): NoAnswer =>
   new NoAnswer(`no answer within ${deadlineMs} ms`);
 
-/** The time counts as the callback's own: if it takes too long, nobody waits for the rest of it. */
+/** The time counts as the callback's own: if it takes too long, nobody waits for the rest. */
 const delayed = async (ms: number, call: OutgoingCall, send: Send): Promise<OutgoingAnswer> => {
   const { deadlineMs, signal } = call;
   await sleep(Math.min(ms, deadlineMs), undefined, { ref: false, signal });
@@ -30,8 +30,8 @@ const delayed = async (ms: number, call: OutgoingCall, send: Send): Promise<Outg
 };
 
 /**
- * Makes a call to a callback in the way that a fault spoils it: as though the callback, or the line
- * to it, had behaved so.
+ * Makes a call to a callback, spoiled by a fault as if the callback or the connection had failed
+ * that way.
  *
  * @throws NoAnswer that says why there is no answer
  */
@@ -52,7 +52,7 @@ const callWithFault = async (
       await send(call);
       throw lost();
     case "hang":
-      // Nobody learns more from waiting for it.
+      // Waiting for it would reveal nothing more.
       throw late(call);
     case "delay":
       return delayed(fault.ms ?? 0, call, send);
@@ -61,7 +61,7 @@ const callWithFault = async (
   }
 };
 
-/** Headers that say where a message ends belong to the connection, not to whoever set a role up. */
+/** Headers that say where a message ends belong to the connection, not to the role's author. */
 const framing = /^(content-length|transfer-encoding|connection|trailer|upgrade|keep-alive|expect)$/;
 
 /** Headers by their names in lower case, from a list of names and values. */
@@ -75,11 +75,11 @@ const headersOf = (list: readonly unknown[]): Record<string, string> =>
     }),
   );
 
-/** What a call needs beside its address and body. */
+/** What a call needs in addition to its address and body. */
 type CallTerms = Pick<OutgoingCall, "deadlineMs" | "signal">;
 
 interface Fetched {
-  /** Of the authentication: another one makes the token stale. */
+  /** When the authentication was changed: a change makes the token stale. */
   readonly modified: string;
   readonly token: Promise<string>;
 }
@@ -100,7 +100,7 @@ const tokenIn = (text: string, path: string): string => {
   throw new NoAnswer("no token: there is none at accessTokenPath in the answer");
 };
 
-/** The call that fetches a token; POST with JSON and `$.access_token` if nothing else is said (assumed). */
+/** The call that fetches a token; POST with JSON and `$.access_token` by default (assumed). */
 const tokenCall = (object: StoredObject, terms: CallTerms): OutgoingCall => {
   const url = textOnPath(object, "oauth2", "tokenRequestUrl");
   if (url === undefined) throw new NoAnswer("no token: the authentication has no tokenRequestUrl");
@@ -129,7 +129,7 @@ class CallbackAuthentication {
   /**
    * The Authorization header for a role; undefined if it has no authentication.
    *
-   * @throws NoAnswer if no token can be had
+   * @throws NoAnswer if no token can be obtained
    */
   async headerFor(role: JsonObject, terms: CallTerms): Promise<string | undefined> {
     const id = textOnPath(role, "authentication", "id");
@@ -143,7 +143,7 @@ class CallbackAuthentication {
       : basic(object);
   }
 
-  /** Has a new token fetched, if this header is still the one in use. */
+  /** Causes a new token to be fetched, if this header is still in use. */
   async forget(role: JsonObject, header: string): Promise<void> {
     const id = textOnPath(role, "authentication", "id") ?? "";
     const known = this.#fetched.get(id);
@@ -151,7 +151,7 @@ class CallbackAuthentication {
     if (header === `Bearer ${token}` && this.#fetched.get(id) === known) this.#fetched.delete(id);
   }
 
-  /** Throws every token away. */
+  /** Discards every token. */
   clear(): void {
     this.#fetched.clear();
   }
@@ -179,7 +179,7 @@ class CallbackAuthentication {
   }
 }
 
-/** Content as text: the text itself, or the JSON of what is none. */
+/** Content as text: the text itself, or the JSON of anything else. */
 const textOf = (content: unknown): string => {
   if (content === undefined || content === null) return "";
   if (typeof content === "string") return content;
@@ -187,7 +187,7 @@ const textOf = (content: unknown): string => {
   return JSON.stringify(content);
 };
 
-/** As when it was sent, with what the service adds (public reference). */
+/** As sent, with what the service adds (public reference). */
 const v3 = (message: StoredMessage, conversation: StoredConversation, switches: Switches) => {
   const further = { conversation: { ...conversation.about, id: conversation.id } };
   const text = { content: textOf(message.body.content) };
@@ -218,7 +218,7 @@ const v1 = (message: StoredMessage, conversation: StoredConversation): JsonObjec
   };
 };
 
-/** What is posted to a callback, in the version of its role. */
+/** The body posted to a callback, in the version of its role. */
 const payloadOf = (
   version: unknown,
   message: StoredMessage,
@@ -246,7 +246,7 @@ const headersFor = (
   ...(authorization === undefined ? {} : { authorization }),
 });
 
-/** An address without what may be a credential. */
+/** An address without possible credentials. */
 const addressForLog = (url: string): string => {
   if (!URL.canParse(url)) return "";
   const { origin, pathname } = new URL(url);
@@ -258,13 +258,15 @@ export interface CallbackOutcome {
   readonly url: string;
   readonly status?: number;
   readonly error?: string;
-  /** Signs in again, with something newer than what was refused; there only if that may help. */
+  /**
+   * Signs in again, with credentials newer than the refused ones; present only if that may help.
+   */
   readonly renew?: () => Promise<void>;
-  /** Nobody is there to try again with. */
+  /** There is nobody to try again with. */
   readonly isHopeless?: true;
 }
 
-/** What the calls of callbacks need. */
+/** What calls to callbacks need. */
 export interface CallbackClientOptions {
   readonly store: Store;
   readonly conversations: ConversationStore;
@@ -272,7 +274,7 @@ export interface CallbackClientOptions {
   readonly faults: Faults;
   /** Milliseconds of real time in which a callback must answer. */
   readonly deadlineMs: number;
-  /** Where a call to an address really goes. Default: there. */
+  /** Where a call to an address really goes. Default: to that address. */
   readonly route?: (address: string) => string;
 }
 

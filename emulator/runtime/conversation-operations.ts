@@ -39,7 +39,7 @@ export const isCompleted = (
   return idleMs !== undefined && since > idleMs;
 };
 
-/** What the messages of a request will have done once all of them have been found good. */
+/** The effects of the messages of a request, applied once all of them are found valid. */
 class MessageBatch {
   readonly #now: string;
   readonly #conversations = new Map<string, StoredConversation>();
@@ -55,7 +55,7 @@ class MessageBatch {
     this.#now = timestamp(service.clock.now());
   }
 
-  /** @throws HttpError if the message does not fit what is there */
+  /** @throws HttpError if the message does not fit the existing objects */
   add(parsed: ParsedMessage, metadata: unknown): void {
     const { type, sender, start, conversationId = "" } = parsed;
     const conversation = start
@@ -87,7 +87,7 @@ class MessageBatch {
     this.#deliveries.push(...recipients.map((recipient) => ({ recipient, message })));
   }
 
-  /** Keeps everything and sends it on its way. */
+  /** Stores everything and starts the deliveries. */
   commit(): readonly StoredMessage[] {
     const { journal, conversations, assets, deliveries } = this.service;
     journal.together(() => {
@@ -122,7 +122,7 @@ class MessageBatch {
     throw new HttpError(400, "400-630", "The conversation can no longer be used; start a new one.");
   }
 
-  /** An account that was deleted since holds nobody back. */
+  /** An account that was deleted since blocks nothing. */
   #isInUse(conversation: StoredConversation): boolean {
     const account = accountOf(this.service.store, conversation);
     return account === undefined || isAccountInUse(this.service, account);
@@ -157,7 +157,7 @@ class MessageBatch {
     );
   }
 
-  /** An attachment with what its asset says of it; one of another origin stays what it is. */
+  /** An attachment with the details of its asset; one of another origin stays unchanged. */
   #attachment(attachment: JsonObject, path: string): JsonObject {
     const url = textOnPath(attachment, "url");
     const id = textOnPath(attachment, "id") ?? this.service.signedUrls.assetIdIn(url, this.request);
@@ -192,7 +192,10 @@ export const sendMessages: OperationHandler = (service, call) => {
   return { status: 202, body: { messages: { message } } };
 };
 
-/** Details of a completed conversation (specification §4.2). A running one is not given (assumed: 404). */
+/**
+ * Details of a completed conversation (specification §4.2). A running one is not returned (assumed:
+ * 404).
+ */
 export const getConversation: OperationHandler = (service, { id }) => {
   const conversation = service.conversations.get(id);
   if (!conversation) throw new HttpError(404, "404-101", "There is no conversation with this id.");

@@ -7,18 +7,20 @@ import type { Journal } from "../service/journal.js";
 const chunkBytes = 256 * 1024;
 const lengthBytes = 4;
 
-/** Inflated chunks at hand: documents that are read one after the other are mostly in the same. */
+/** Number of cached inflated chunks: consecutive documents are mostly in the same chunk. */
 const mostAtHand = 4;
 
-/** How documents are kept. */
+/** How documents are stored. */
 interface ArchiveOptions {
-  /** A tenth of the memory, for what is seldom read; reading then takes up to a millisecond. */
+  /**
+   * Takes a tenth of the memory, for rarely read documents; reading then takes up to a millisecond.
+   */
   readonly isCompressed?: boolean;
 }
 
 /**
- * JSON documents that are added and read, never changed: as text in large pieces outside the heap,
- * where many small ones cost no more than their text.
+ * JSON documents that are added and read, never changed: stored as text in large pieces outside the
+ * heap, so that many small ones cost no more than their text.
  */
 export class DocumentArchive {
   #chunks: Buffer[] = [];
@@ -28,7 +30,7 @@ export class DocumentArchive {
 
   constructor(private readonly options: ArchiveOptions = {}) {}
 
-  /** Gives the place of the document. */
+  /** Adds a document and returns its place. */
   add(document: unknown): number {
     const text = JSON.stringify(document);
     const bytes = Buffer.byteLength(text);
@@ -66,7 +68,9 @@ export class DocumentArchive {
     this.#taken = 0;
   }
 
-  /** A chunk with so much room at its end; a document that is larger than a chunk has one of its own. */
+  /**
+   * A chunk with this much space at its end; a document that is larger than a chunk has its own.
+   */
   #chunkFor(bytes: number): Buffer {
     const last = this.#chunks.at(-1);
     if (last && this.#taken + bytes <= last.length) return last;
@@ -87,7 +91,7 @@ export class DocumentArchive {
     const isLast = place === this.#chunks.length - 1;
     if (!chunk || isLast || !this.options.isCompressed) return chunk;
     const inflated = this.#inflated.get(place) ?? inflateRawSync(chunk);
-    // Put at the end: the first is the one that was not read for longest.
+    // Moved to the end: the first one is the least recently read.
     this.#inflated.delete(place);
     this.#inflated.set(place, inflated);
     const [oldest = 0] = this.#inflated.size > mostAtHand ? this.#inflated.keys() : [-1];
@@ -109,7 +113,7 @@ const conversation = z.object({
   phase: z.enum(["bot", "agent", "ended"]),
   /** Id of the account that it was started on. */
   accountId: z.string(),
-  /** What its first message said of it: account, entry point, customer, contacts. */
+  /** The details in its first message: account, entry point, customer, contacts. */
   about: anyObject,
   created: date,
   /** When its last message came. */
@@ -123,10 +127,10 @@ const message = z.object({
   messageId: z.string(),
   conversationId: z.string(),
   type: z.string(),
-  /** The members that go out as they came in: content, sender, attachments, attributes, parent. */
+  /** The members that are passed on unchanged: content, sender, attachments, attributes, parent. */
   body: anyObject,
   recipients: z.array(anyObject),
-  /** What stood beside the messages of the request. */
+  /** The request's metadata, beside its messages. */
   metadata: z.unknown().optional(),
   created: date,
 });
@@ -141,7 +145,7 @@ const isConversation = (value: unknown): value is StoredConversation =>
 
 const isMessage = (value: unknown): value is StoredMessage => message.safeParse(value).success;
 
-/** A message as the service gives it back, with further members. */
+/** A message as the service returns it, with further members. */
 export const messageJson = (stored: StoredMessage, further: JsonObject = {}): JsonObject =>
   objectOf([
     ["id", stored.id],
@@ -149,7 +153,7 @@ export const messageJson = (stored: StoredMessage, further: JsonObject = {}): Js
     ...Object.entries(stored.body),
     ...Object.entries(further),
     ["recipients", { recipient: stored.recipients }],
-    // The only status that was ever seen; nothing is said of others.
+    // The only status ever seen; others are not documented.
     ["status", "sent"],
     ["created", stored.created],
     ["sent", stored.created],
@@ -181,12 +185,12 @@ export const isConversationDocument = (value: unknown): value is ConversationDoc
 
 /** The conversations that changed. */
 interface ConversationsSince {
-  /** Whether these are all there are. */
+  /** Whether these are all conversations. */
   readonly isWhole: boolean;
   readonly entries: readonly StoredConversation[];
 }
 
-/** What changes of a conversation; the rest never does, and is in the archive. */
+/** The part of a conversation that changes; the rest never does and is in the archive. */
 interface Entry {
   readonly first: number;
   phase: ConversationPhase;
@@ -197,8 +201,9 @@ interface Entry {
 }
 
 /**
- * All conversations and their messages, in the order in which they came. They are there for good, so
- * all that does not change is kept as text outside the heap, and the text of messages compressed.
+ * All conversations and their messages, in the order in which they came. They are never removed, so
+ * everything that does not change is stored as text outside the heap, with the text of messages
+ * compressed.
  */
 export class ConversationStore {
   readonly #beginnings = new DocumentArchive();
@@ -243,7 +248,7 @@ export class ConversationStore {
     return this.#entries.size;
   }
 
-  /** Another, higher number after every change. */
+  /** A number that grows with every change. */
   get version(): number {
     return this.#version;
   }
@@ -252,7 +257,7 @@ export class ConversationStore {
    * The conversations that changed after a version, in the order of their last change; all of them
    * if they were replaced since then, or there was no such version.
    *
-   * @param most so many of the last
+   * @param most maximum number of conversations, the last ones
    */
   since(version: number, most: number): ConversationsSince {
     const isWhole = version < this.#replacedAt || version > this.#version;
@@ -273,7 +278,7 @@ export class ConversationStore {
     return this.#documents([...this.#entries].filter(([, { modified }]) => modified >= time));
   }
 
-  /** Puts other conversations in the place of all. */
+  /** Replaces all conversations. */
   replaceAll(documents: readonly ConversationDocument[]): void {
     for (const section of Object.values(sections)) this.journal.clear(section);
     this.journal.whenKept(() => {

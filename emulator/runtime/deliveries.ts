@@ -21,7 +21,7 @@ export interface NotificationMail {
   readonly messageId: string;
 }
 
-/** What could not be delivered to a role. */
+/** A message that could not be delivered to a role. */
 interface FailedDelivery {
   readonly at: string;
   readonly to: string;
@@ -43,7 +43,7 @@ const mailAbout = ({ at, to, role, url, messageId, type, reason }: FailedDeliver
 /** Notifies those who look after a callback that it cannot be reached (public reference; how often is assumed). */
 class Mailbox {
   readonly mails = new RecentEntries<NotificationMail>(1_000);
-  /** Roles whose callback could not be reached the last time. */
+  /** Roles whose callback could not be reached last time. */
   readonly #unreached = new Set<string>();
 
   /** @param recipient the role of the client application, as one text */
@@ -68,7 +68,7 @@ interface Delivery {
   readonly message: StoredMessage;
 }
 
-/** One try to deliver a message; no credentials. */
+/** One attempt to deliver a message; without credentials. */
 export interface DeliveryEntry {
   /** When the try began, on the emulator's clock. */
   readonly at: string;
@@ -77,9 +77,9 @@ export interface DeliveryEntry {
   /** The sender's own id of the message; the service's if it gave none. */
   readonly messageId: string;
   readonly type: string;
-  /** From 1; 0 if there was nowhere to deliver to. */
+  /** Starts at 1; 0 if there was nowhere to deliver to. */
   readonly attempt: number;
-  /** What the callback answered. */
+  /** The status that the callback answered. */
   readonly status?: number;
   /** Why there was no answer. */
   readonly error?: string;
@@ -90,17 +90,17 @@ const keyOf = ({ applicationId, role }: RecipientRole): string => `${application
 /** Between the tries for one message, on the emulator's clock (assumed). */
 const retrySpacingMs = 1_000;
 
-/** What one recipient is still to get of one conversation. */
+/** The messages of one conversation that one recipient has yet to get. */
 interface Queue {
   readonly deliveries: Delivery[];
-  /** Of its own: one that all listen to takes the longer for each of them the more there are. */
+  /** One per queue: a shared one would get slower with every listener. */
   readonly controller: AbortController;
 }
 
 /**
  * Delivers messages to the callbacks of client applications: in order for each conversation and
- * recipient, each message until the callback accepts it (2xx) or the tries are used up. What is
- * still to be delivered when the process ends is not made up for.
+ * recipient, each message until the callback accepts it (2xx) or the tries are used up. Deliveries
+ * still pending when the process ends are lost.
  */
 export class Deliveries {
   readonly log = new RecentEntries<DeliveryEntry>(10_000);
@@ -115,7 +115,7 @@ export class Deliveries {
     this.#callbacks = new CallbackClient(options);
   }
 
-  /** Takes a message on its way; never fails. */
+  /** Starts the delivery of a message; never fails. */
   add(recipient: RecipientRole, message: StoredMessage): void {
     const key = `${message.conversationId} ${keyOf(recipient)}`;
     const delivery = { recipient, message };
@@ -129,7 +129,7 @@ export class Deliveries {
     void this.#deliverAll(key, fresh);
   }
 
-  /** Forgets what is still to be delivered, the log and all tokens. */
+  /** Forgets pending deliveries, the log and all tokens. */
   reset(): void {
     for (const { controller } of this.#queues.values()) controller.abort();
     this.#queues.clear();
@@ -196,7 +196,7 @@ export class Deliveries {
     });
   }
 
-  /** No further tries: whoever looks after the callback gets a mail. */
+  /** No further attempts: the person responsible for the callback gets a mail. */
   #notify({ recipient, message }: Delivery, { url, status, error }: CallbackOutcome): void {
     const to = textOnPath(roleOf(this.options, recipient), "notificationEmail");
     if (to === undefined) return;

@@ -4,7 +4,10 @@ import type { StoredObject } from "../objects/store.js";
 import { type Switches, vendorWord } from "../service/switches.js";
 import { extensionInName } from "./asset-store.js";
 
-/** What is found in a JSON value by going down these members and places; undefined if a step leads nowhere. */
+/**
+ * The part of a JSON value under these member names and list places; undefined if a step leads
+ * nowhere.
+ */
 export const valueOnPath = (value: unknown, ...steps: readonly (string | number)[]): unknown => {
   let here = value;
   for (const step of steps) {
@@ -44,9 +47,9 @@ export const stepsOf = (path: string): readonly (string | number)[] | undefined 
 };
 
 /**
- * Who may send messages; on the wire the vendor's word stands for `platform` (specification §6).
- * Like the rules below independent on purpose: with the client's own table a mistake there would
- * be accepted here.
+ * Who may send messages; in the wire format, the vendor's word replaces `platform` (specification
+ * §6). Independent on purpose, like the rules below: if it used the client's table, a mistake there
+ * would be accepted here.
  */
 export const senderTypes = [
   "customer",
@@ -95,7 +98,7 @@ export const knownMessageTypes: readonly string[] = [...sendersByType.keys()];
 export const messageTypesOf = (sender: SenderType): readonly string[] =>
   knownMessageTypes.filter((type) => sendersByType.get(type)?.includes(sender));
 
-/** The sender type that a word on the wire means; undefined if it means none. */
+/** The sender type for a word in the wire format; undefined if there is none. */
 export const senderTypeOf = (word: unknown, switches: Switches): SenderType | undefined =>
   senderTypes.find((type) => vendorWord(type, switches) === word);
 
@@ -108,7 +111,7 @@ export const sideOf = (sender: SenderType): Side => {
   return bots.includes(sender) ? "bot" : "customer";
 };
 
-/** What the first message of a conversation says of it. */
+/** The details of a conversation in its first message. */
 export interface ConversationStart {
   readonly channelType: string;
   readonly address: string;
@@ -122,20 +125,20 @@ export interface ParsedMessage {
   readonly type: string;
   readonly sender: SenderType;
   readonly messageId?: string;
-  /** Continue this one; left out: start one. */
+  /** The conversation to continue; left out to start one. */
   readonly conversationId?: string;
   readonly start?: ConversationStart;
   readonly parentId?: string;
   readonly attachments: readonly JsonObject[];
-  /** What is kept of it and goes out again. */
+  /** What is stored and passed on. */
   readonly body: JsonObject;
 }
 
-/** One call of the older generation carries up to so many messages (assumed here too). */
+/** Maximum number of messages in a call of the older generation (assumed here, too). */
 const mostMessages = 1_000;
 const longestText = 255;
 
-/** One message of a request: reads its members and says what is wrong with them. */
+/** One message of a request: reads its members and reports errors. */
 class MessageParser {
   constructor(
     private readonly value: JsonObject,
@@ -146,7 +149,7 @@ class MessageParser {
   parse(): ParsedMessage {
     const { type, sender } = this.#senderAndType();
     this.#checkContent();
-    // The service says these itself.
+    // The service sets these itself.
     const { id, conversation, recipients, status, created, sent, messageId, ...body } = this.value;
     const parent = ["parent", "messageId"] as const;
     const parentId = type === "delete.soft" ? this.#required(...parent) : this.#optional(...parent);
@@ -167,13 +170,13 @@ class MessageParser {
     return steps.reduce((errors, step) => errors.at(step), this.errors);
   }
 
-  /** A text that may be there. */
+  /** An optional text. */
   #optional(...steps: string[]): string | undefined {
     const found = valueOnPath(this.value, ...steps);
     return found === undefined || found === null ? undefined : this.#required(...steps);
   }
 
-  /** A text that must be there. */
+  /** A required text. */
   #required(...steps: string[]): string {
     const found = valueOnPath(this.value, ...steps);
     if (typeof found === "string" && found !== "" && found.length <= longestText) return found;
@@ -182,7 +185,7 @@ class MessageParser {
     return "";
   }
 
-  /** An object that may be there. */
+  /** An optional object. */
   #object(name: string): JsonObject | undefined {
     const found = this.value[name];
     if (found === undefined || found === null) return undefined;
@@ -209,7 +212,7 @@ class MessageParser {
     return { type, sender };
   }
 
-  /** A text has a text; what other types carry is open. */
+  /** A text message must have a text; the content of other types is unrestricted. */
   #checkContent(): void {
     const { content } = this.value;
     if (content === undefined || content === null || typeof content === "string") return;
@@ -280,14 +283,14 @@ export const parseMessages = (request: JsonObject, switches: Switches): ParsedMe
   return parsed;
 };
 
-/** What a message brings that a channel may not carry. */
+/** The parts of a message that a channel may refuse to carry. */
 interface CarriedMessage {
   /** Where it stands in the request. */
   readonly path: string;
   readonly type: string;
   readonly sender: SenderType;
   readonly content: unknown;
-  /** With what their assets say of them. */
+  /** With the details of their assets. */
   readonly attachments: readonly JsonObject[];
 }
 
@@ -300,7 +303,7 @@ const textIn = (content: unknown): string =>
 
 const assertText = ({ maxTextLength }: Restrictions, { path, type, content }: CarriedMessage) => {
   if (type !== "text" || typeof maxTextLength !== "number") return;
-  // Characters as people count them: one outside the first plane is one.
+  // Characters as people count them: one outside the Basic Multilingual Plane counts once.
   if ([...textIn(content)].length <= maxTextLength) return;
   const rule = `must have at most ${maxTextLength} characters on this channel`;
   throw invalidAttribute(`${path}.content.text`, rule);
@@ -364,7 +367,7 @@ const textOrNumber = (value: unknown): string | number =>
   typeof value === "string" || typeof value === "number" ? value : 0;
 
 /**
- * What a channel says of the messages from the customer, or to the customer.
+ * Checks a message against the channel's restrictions for messages from or to the customer.
  *
  * @throws HttpError 400-152 that says which restriction the message breaks (assumed)
  */

@@ -1,11 +1,11 @@
 import { type ClientRequest, type IncomingMessage, Agent as PlainAgent, request } from "node:http";
 import { Agent as TlsAgent, request as tlsRequest } from "node:https";
 
-/** The caller went away while it waited for its turn. */
+/** The caller left while it waited for its turn. */
 const gone = new Error("The call was given up.");
 
 interface Waiting {
-  /** Whoever asked earlier has a lower one. */
+  /** Earlier requests have lower ones. */
   readonly turn: number;
   readonly start: () => void;
 }
@@ -17,8 +17,8 @@ interface Group {
 }
 
 /**
- * Lets so many calls run at once, and so many of them in one group: a callback that is slow keeps no
- * other from its messages, and many conversations at once open no more sockets than a process may have.
+ * Limits concurrent calls, in total and per group: a slow callback does not hold up others, and
+ * many concurrent conversations open no more sockets than a process may have.
  */
 export class CallSlots {
   readonly #groups = new Map<string, Group>();
@@ -37,7 +37,7 @@ export class CallSlots {
   /**
    * Waits for a turn, in the order of asking as far as the groups allow.
    *
-   * @returns gives the turn back; more than once does nothing more
+   * @returns gives the turn back; further calls do nothing
    * @throws Error if the signal ends the wait
    */
   take(name: string, signal: AbortSignal): Promise<() => void> {
@@ -85,7 +85,9 @@ export class CallSlots {
     if (running === 0 && waiting.size === 0) this.#groups.delete(name);
   }
 
-  /** Whoever asked first, of the groups that have room: looks at the first of each only. */
+  /**
+   * Starts the earliest request of the groups with capacity: looks only at the first one of each.
+   */
   #startNext(): void {
     let first: { readonly group: Group; readonly waiting: Waiting } | undefined;
     for (const group of this.#groups.values()) {
@@ -99,7 +101,7 @@ export class CallSlots {
   }
 }
 
-/** A call to an address outside. */
+/** A call to an external address. */
 export interface OutgoingCall {
   readonly url: string;
   readonly method: string;
@@ -108,11 +110,11 @@ export interface OutgoingCall {
   /** Milliseconds, of real time, until the answer must be there. */
   readonly deadlineMs: number;
   readonly signal: AbortSignal;
-  /** Read the body of the answer, up to 64 KiB; left out: it is let through and dropped. */
+  /** Read the body of the answer, up to 64 KiB; left out to read and drop it. */
   readonly wantsBody?: boolean;
 }
 
-/** What the address answered. A redirect is an answer like any other: it is never followed. */
+/** The answer of the address. A redirect is an answer like any other: it is never followed. */
 export interface OutgoingAnswer {
   readonly status: number;
   readonly body: string;
@@ -137,7 +139,7 @@ const bodyOf = (response: IncomingMessage): Promise<string> =>
     response.on("close", () => reject(new NoAnswer("the answer breaks off")));
   });
 
-/** An endless body must not hold the connection for ever. */
+/** An endless body must not hold the connection forever. */
 const drop = (response: IncomingMessage): void => {
   let bytes = 0;
   response.on("error", () => undefined);
@@ -160,7 +162,7 @@ const answerOf = (outgoing: ClientRequest, { body, wantsBody }: OutgoingCall) =>
     outgoing.on("close", () => {
       if (!hasAnswer) reject(new NoAnswer("the connection was closed without an answer"));
     });
-    /** What follows a 101 is no HTTP, so no answer can come any more. */
+    /** After a 101 the protocol is no longer HTTP, so no answer can come. */
     const switched = (): void => {
       reject(new NoAnswer("the address wanted to switch to another protocol (101)"));
       outgoing.destroy();
@@ -171,7 +173,7 @@ const answerOf = (outgoing: ClientRequest, { body, wantsBody }: OutgoingCall) =>
     });
     outgoing.on("response", (response) => {
       const status = response.statusCode ?? 0;
-      // The other 1xx are left out by Node itself.
+      // Node itself skips the other 1xx.
       if (status < 200) return switched();
       hasAnswer = true;
       if (wantsBody) bodyOf(response).then((text) => resolve({ status, body: text }), reject);
@@ -183,11 +185,13 @@ const answerOf = (outgoing: ClientRequest, { body, wantsBody }: OutgoingCall) =>
     outgoing.end(body);
   });
 
-/** Well below the files that a process may have open everywhere (256), or usually (1,024). */
+/**
+ * Well below the number of files that a process may open on every system (256), or usually (1,024).
+ */
 const mostCalls = 160;
 const mostCallsToOneHost = 80;
 
-/** Connections are kept for the next call, but not for long, nor many of them. */
+/** Connections are kept for the next call, but only a few, and not for long. */
 const connections = {
   keepAlive: true,
   scheduling: "lifo",
@@ -195,7 +199,7 @@ const connections = {
   timeout: 10_000,
 } as const;
 
-/** Calls addresses outside, http and https only. */
+/** Calls external addresses, http and https only. */
 export class Outgoing {
   readonly #slots = new CallSlots(mostCalls, mostCallsToOneHost);
   readonly #agents = {
@@ -213,7 +217,7 @@ export class Outgoing {
     let isLate = false;
     try {
       const outgoing = this.#request(address, call);
-      // The socket is free, or gone, when the request is closed.
+      // When the request is closed, the socket is free or gone.
       outgoing.on("close", release);
       const timer = setTimeout(() => {
         isLate = true;

@@ -25,8 +25,9 @@ export const phaseAfter = (phase: ConversationPhase, type: string): Conversation
 };
 
 /**
- * The sides that a message goes to: a customer's to whoever has the conversation, everybody else's
- * to the customer. An escalation reaches the agent too, who learns of the conversation by it (assumed).
+ * The sides that a message goes to: a customer's message to the side that has the conversation, all
+ * others to the customer. An escalation also reaches the agent, who learns of the conversation
+ * through it (assumed).
  *
  * @param phase before the message
  */
@@ -40,7 +41,7 @@ export const sidesFor = (
   return isHandedOver ? ["customer", "agent"] : ["customer"];
 };
 
-/** What it takes to find out who gets a message. */
+/** The data that determines who gets a message. */
 export interface SetUp {
   readonly store: Store;
   readonly switches: Switches;
@@ -99,7 +100,10 @@ export const accountOf = (
   { accountId }: StoredConversation,
 ): StoredObject | undefined => store.get(account.collection, accountId);
 
-/** Idle time of an account in milliseconds, after which a new conversation must be started; undefined: none. */
+/**
+ * Idle time of an account in milliseconds, after which a new conversation must be started;
+ * undefined if unlimited.
+ */
 export const idleTimeOf = (owner: StoredObject | undefined): number | undefined => {
   const minutes = valueOnPath(owner, "chatConfigurations", "timeout");
   return typeof minutes === "number" && minutes > 0 ? minutes * 60_000 : undefined;
@@ -115,7 +119,7 @@ export interface RecipientRole {
   readonly isInactive?: true;
 }
 
-/** Who stands on a side by the orchestration. */
+/** A party that the orchestration names for a side. */
 interface Named {
   readonly applicationId: string;
   /** The registered bot. */
@@ -166,7 +170,7 @@ const applicationsOf = (setUp: SetUp, owner: StoredObject | undefined): unknown 
 export const beginsWithBot = (setUp: SetUp, owner: StoredObject): boolean =>
   botsOf(setUp, applicationsOf(setUp, owner)).some((named) => isUsable(setUp, named));
 
-/** The role of a client application by its name on the wire. */
+/** The role of a client application, by its name in the wire format. */
 export const roleOf = ({ store, switches }: SetUp, { applicationId, role }: RecipientRole) => {
   const application = store.get(clientApplication.collection, applicationId);
   return listAt(application, "roles").find(
@@ -174,7 +178,7 @@ export const roleOf = ({ store, switches }: SetUp, { applicationId, role }: Reci
   );
 };
 
-/** The roles of a side: a bot's own type goes first, then what is not the platform's own. */
+/** The roles of a side: a bot's own type first, then the types that are not the platform's. */
 const rolesOf = (side: Side, { bot }: Named, { switches }: SetUp): SenderType[] => {
   const rank = (type: SenderType): number => {
     if (bot?.type === vendorWord(type, switches)) return 0;
@@ -206,7 +210,10 @@ const recipientFor = (
   };
 };
 
-/** Those who are active; if nobody is, all who are named, so that the log can say why nothing came. */
+/**
+ * The active parties; if there are none, all named ones, so that the log can say why nothing
+ * arrived.
+ */
 const standingOn = (setUp: SetUp, applications: unknown, side: Side): readonly Named[] => {
   const groups = groupsOf(setUp, applications, side);
   const usable = groups.map((group) => group.filter((named) => isUsable(setUp, named)));
@@ -217,8 +224,8 @@ const standingOn = (setUp: SetUp, applications: unknown, side: Side): readonly N
 
 /**
  * Who gets the messages for a side of a conversation: account, orchestration, client applications,
- * roles (specification §6). Where nobody holds the role it is still said who should. One role gets a
- * message once, however often it is named.
+ * roles (specification §6). If nobody has the role, the result still says who should. One role gets
+ * a message once, however often it is named.
  */
 export const recipientsOn = (
   setUp: SetUp,

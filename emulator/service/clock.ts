@@ -13,8 +13,8 @@ export interface EmulatorClock {
    */
   advance(ms: number): void;
   /**
-   * Does the work when the clock shows this time or later: on the real clock by itself, on a manual
-   * one when it is moved on; at once if the time has come already.
+   * Does the work when the clock shows this time or later: on the real clock automatically, on a
+   * manual one when it is moved on; at once if the time has already come.
    *
    * @returns cancels it
    */
@@ -40,7 +40,7 @@ const realClock = (): EmulatorClock => {
   };
 };
 
-/** A later year has no place in the service's form of a time; what lives a day beyond it neither. */
+/** The service's time format has no later year; a day of margin covers what expires later. */
 const lastMoment = Date.UTC(9999, 11, 30);
 
 const manualClock = (): EmulatorClock => {

@@ -9,7 +9,7 @@ type Check = (value: unknown) => boolean;
 const isMs: Check = (value) => typeof value === "number" && value >= 0 && value <= 86_400_000;
 const isStatus: Check = (value) =>
   Number.isInteger(value) && Number(value) >= 200 && Number(value) <= 599;
-/** What can travel in a header: no control characters, and nothing beyond Latin-1. */
+/** What a header can hold: no control characters, and nothing beyond Latin-1. */
 const isHeaderText: Check = (value) =>
   typeof value === "string" && /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
 /** Headers that say where a message ends belong to the connection, not to a rule. */
@@ -24,17 +24,17 @@ const isAnything: Check = () => true;
 
 export interface FaultShape {
   readonly doc: string;
-  /** Further members of the rule: how they are checked, and whether they must be there. */
+  /** Further members of the rule: how they are checked, and whether they are required. */
   readonly members: Readonly<
     Record<string, { readonly fits: Check; readonly rule: string; readonly required?: true }>
   >;
   /** Only for the list of a collection. */
   readonly listsOnly?: true;
-  /** Also for callbacks, as though the callback, or the line to it, had behaved so. */
+  /** Also for callbacks, as if the callback or the connection to it had failed that way. */
   readonly callbacks?: true;
 }
 
-/** Where faults can be beside the operations of the service. */
+/** Where faults can be in addition to the operations of the service. */
 export const furtherEndpoints = ["TOKEN", "UPLOAD", "DOWNLOAD", "CALLBACK"] as const;
 
 const statusMembers = {
@@ -90,7 +90,10 @@ export interface FaultRule {
   readonly on: string;
   readonly kind: FaultKind;
   readonly times: number;
-  /** Calls on the endpoint, from when the rule was given, before it takes its first; also those that an earlier rule takes. */
+  /**
+   * Calls on the endpoint, since the rule was given, before its first one; includes those that an
+   * earlier rule takes.
+   */
   readonly after: number;
   readonly status?: number;
   readonly body?: unknown;
@@ -116,7 +119,7 @@ const wrongMember = (rule: Readonly<Record<string, unknown>>, { members }: Fault
     : `there is no ${unknown.slice(0, 60)}; members: ${known.join(", ")}`;
 };
 
-/** Header names in one case, so that one takes the place of a usual one. */
+/** Header names in lower case, so that they replace the usual ones. */
 const lowerCased = (headers: JsonObject): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(headers).map(([name, text]) => [name.toLowerCase(), String(text)]),
@@ -125,7 +128,7 @@ const lowerCased = (headers: JsonObject): Readonly<Record<string, string>> =>
 /**
  * A rule as a control call gives it.
  *
- * @param endpoints that there are; `isSibling`: whether it is one of another service
+ * @param endpoints known ones; `isSibling` says whether one belongs to another service
  * @throws Error that says what is wrong and what is allowed
  */
 export const parseFault = (
@@ -171,7 +174,10 @@ export class Faults {
     this.#pending.push(...rules.map((rule) => ({ rule, after: rule.after, times: rule.times })));
   }
 
-  /** The fault for a call on this endpoint: of the rules whose turn it is the first. Every rule counts the call. */
+  /**
+   * The fault for a call on this endpoint: the first of the rules whose turn it is. Every rule
+   * counts the call.
+   */
   take(on: string): FaultRule | undefined {
     let due: PendingFault | undefined;
     for (const pending of this.#pending) {
@@ -200,10 +206,13 @@ const errorBody = (status: number): unknown => {
   return { code: `${status}-100`, developerMessage: "This answer was asked for with a fault." };
 };
 
-/** With these an answer ends at its head (RFC 9110 §6.4.1): a body would be taken for the next answer. */
+/**
+ * With these, an answer ends after its headers (RFC 9110 §6.4.1): a body would be taken for the
+ * next answer.
+ */
 const withoutBody = [204, 205, 304];
 
-/** The response that a fault asks for; without a body of its own a failure gets the service's. */
+/** The response that a fault asks for; a failure without a body gets the service's error body. */
 const statusResponse = ({ status = 500, body, headers = {} }: FaultRule): ServiceResponse =>
   withoutBody.includes(status)
     ? { status, headers }
@@ -212,7 +221,7 @@ const statusResponse = ({ status = 500, body, headers = {} }: FaultRule): Servic
 /**
  * What a fault does before the service acts.
  *
- * @returns the response if the service is not to act; undefined: it acts
+ * @returns the response if the service must not act; undefined if it acts
  */
 export const beforeOperation = async (
   fault: FaultRule,
@@ -236,7 +245,7 @@ export const beforeOperation = async (
   }
 };
 
-/** These faults send a body whatever the service answers. */
+/** These faults always send a body, whatever the service answers. */
 const withBody = ({ status, body, headers }: ServiceResponse) => ({
   status: status === 204 ? 200 : status,
   bytes: Buffer.from(serialised(body ?? { accepted: true })),
@@ -246,7 +255,8 @@ const withBody = ({ status, body, headers }: ServiceResponse) => ({
 const truncate = (response: ServerResponse, answer: ServiceResponse): void => {
   const { status, bytes, headers } = withBody(answer);
   response.writeHead(status, { ...headers, "content-length": bytes.length + 100 });
-  // The socket goes only when this part is out, so that the caller sees an answer that breaks off.
+  // The socket is destroyed only after this part is sent, so that the caller sees a truncated
+  // answer.
   response.write(bytes.subarray(0, Math.ceil(bytes.length / 2)), () => response.destroy());
 };
 
@@ -281,7 +291,7 @@ const sendHuge = (response: ServerResponse, answer: ServiceResponse): void => {
   more();
 };
 
-/** What a caller cannot do without: the id of an object, or the token itself. */
+/** Removes what a caller cannot do without: the id of an object, or the token itself. */
 const withoutId = (answer: ServiceResponse): ServiceResponse => {
   const { id: _id, access_token: _token, ...rest } = isObject(answer.body) ? answer.body : {};
   return { ...answer, status: withBody(answer).status, body: rest };
@@ -289,7 +299,7 @@ const withoutId = (answer: ServiceResponse): ServiceResponse => {
 
 const page = "<!doctype html><html><body>The service is being maintained.</body></html>";
 
-/** Sends an answer in the way that a fault spoils it. */
+/** Sends an answer, spoiled by a fault. */
 export const sendWithFault = (
   response: ServerResponse,
   answer: ServiceResponse,

@@ -21,8 +21,8 @@ const beginningOf = (file: string): string => {
 };
 
 /**
- * Makes sure, before anything is changed, that a file may be the data of an emulator; a file that is
- * not there is made, for its owner only.
+ * Asserts, before anything is changed, that a file may be the data of an emulator; creates a
+ * missing file, for its owner only.
  *
  * @throws Error if it is something else
  */
@@ -42,7 +42,10 @@ const assertMayBeData = (file: string): void => {
 const numberIn = (database: DatabaseSync, query: string): number =>
   Number(Object.values(database.prepare(query).get() ?? {})[0]);
 
-/** @throws Error if a database belongs to something else, or to a newer emulator; nothing is changed then */
+/**
+ * @throws Error if a database belongs to something else, or to a newer emulator; then nothing is
+ * changed
+ */
 const assertIsNoOther = (database: DatabaseSync): void => {
   const tables = "SELECT count(*) FROM sqlite_master WHERE type = 'table'";
   const isEmpty = numberIn(database, tables) === 0;
@@ -52,23 +55,23 @@ const assertIsNoOther = (database: DatabaseSync): void => {
     throw new Error("a newer version of the emulator wrote it");
 };
 
-/** Closes a data file to others, and what SQLite has put beside it. */
+/** Makes a data file, and SQLite's files beside it, private to the owner. */
 const makePrivate = (file: string): void => {
   if (file === ":memory:") return;
   for (const each of [file, `${file}-wal`, `${file}-shm`, `${file}-journal`])
     if (existsSync(each)) chmodSync(each, ownerOnly);
 };
 
-/** Where what must outlive the process is written before it is acknowledged. */
+/** Durable storage: data is written here before it is acknowledged. */
 export interface Journal {
   write(section: string, key: string, value: unknown): void;
   remove(section: string, key: string): void;
   clear(section: string): void;
-  /** Writes all or nothing of what the work writes, however the process ends. May be nested. */
+  /** Makes the writes of the work atomic, however the process ends. May be nested. */
   together(work: () => void): void;
   /**
-   * Does this once what was written before it stands: at once, or, within `together`, when that has
-   * ended well. What is in memory never runs ahead of the file, even on a disk that is full.
+   * Does this once the preceding writes are durable: at once, or, within `together`, when that has
+   * succeeded. Memory never gets ahead of the file, even on a full disk.
    */
   whenKept(change: () => void): void;
   /** In the order in which the keys were first written. */
@@ -76,7 +79,7 @@ export interface Journal {
   close(): void;
 }
 
-/** Writes that stand or fall together, and what is done once they stand. */
+/** Writes that succeed or fail together, and what is done after success. */
 const grouped = (
   inTransaction: (writes: () => void) => void,
 ): Pick<Journal, "together" | "whenKept"> => {
@@ -100,7 +103,7 @@ const grouped = (
   };
 };
 
-/** For an emulator that keeps nothing beyond its process. */
+/** For an emulator that stores nothing beyond its process. */
 export const noJournal: Journal = {
   write: () => undefined,
   remove: () => undefined,
@@ -110,7 +113,7 @@ export const noJournal: Journal = {
   close: () => undefined,
 };
 
-/** How long to wait for another emulator that is about to end. */
+/** How long to wait for another emulator that is shutting down. */
 const lockTimeoutMs = 2_000;
 
 // Exclusive: two emulators on one file would each overwrite what the other has acknowledged.
@@ -137,7 +140,7 @@ const inTransaction = (database: DatabaseSync, writes: () => void): void => {
   }
 };
 
-/** Without the reason of the parser, which repeats what may be a secret. */
+/** Without the parser's message, which may repeat a secret. */
 const parsed = (text: string, section: string): unknown => {
   try {
     return JSON.parse(text);
@@ -167,7 +170,7 @@ const journalIn = (database: DatabaseSync): Journal => {
   };
 };
 
-/** What went wrong with a data file, and what to do. */
+/** An error with what went wrong with a data file, and what to do. */
 export const dataFileError = (file: string, error: unknown): Error => {
   const reason = error instanceof Error ? error.message : String(error);
   return new Error(
@@ -183,7 +186,7 @@ export const dataFileError = (file: string, error: unknown): Error => {
  * @throws Error that names the file if it cannot be opened or is no such journal
  */
 export const sqliteJournal = (file: string): Journal => {
-  // Loaded here only: Node 22 prints a warning when this module is loaded.
+  // Loaded only here, as Node 22 prints a warning when it loads this module.
   const sqlite = process.getBuiltinModule("node:sqlite");
   let database: DatabaseSync | undefined;
   try {

@@ -14,7 +14,7 @@ import { type FaultRule, Faults } from "./faults.js";
 import { dataFileError, type Journal, noJournal, sqliteJournal } from "./journal.js";
 import { parseSwitches, type Switches, savedSwitches } from "./switches.js";
 
-/** How an emulator is set up. */
+/** The set-up of an emulator. */
 export interface EmulatedServiceOptions {
   readonly plan?: PlanName;
   readonly burst?: number;
@@ -25,12 +25,13 @@ export interface EmulatedServiceOptions {
   readonly callbackDeadlineMs?: number;
   /**
    * Where a call of a callback, or of the token address of its authentication, really goes: a test
-   * leads it to a server of its own. Objects and logs keep the address. Default: to the address itself.
+   * redirects it to its own server. Objects and logs keep the address. Default: to the address
+   * itself.
    */
   readonly callbackRoute?: (address: string) => string;
 }
 
-/** Everything that one emulator knows. */
+/** The whole state of one emulator. */
 export interface EmulatedService {
   readonly clock: EmulatorClock;
   readonly journal: Journal;
@@ -48,11 +49,11 @@ export interface EmulatedService {
   readonly deliveries: Deliveries;
 }
 
-/** One call of the service that may be carried out. */
+/** One permitted call of the service. */
 export interface OperationCall {
   readonly request: IncomingMessage;
   readonly query: URLSearchParams;
-  /** What stands for `{id}` in the path. */
+  /** The value of `{id}` in the path. */
   readonly id: string;
   /** @throws HttpError if it is no JSON object */
   readonly body: () => JsonObject;
@@ -60,7 +61,7 @@ export interface OperationCall {
   readonly fault?: FaultRule;
 }
 
-/** Carries a call out. Throws HttpError if the service says no. */
+/** Carries out a call. Throws HttpError if the service refuses. */
 export type OperationHandler = (service: EmulatedService, call: OperationCall) => ServiceResponse;
 
 const assertOptions = (options: EmulatedServiceOptions): void => {
@@ -75,7 +76,10 @@ const assertOptions = (options: EmulatedServiceOptions): void => {
     throw new Error("callbackDeadlineMs must be a number of milliseconds above 0.");
 };
 
-/** @throws Error if an option is not allowed, with what is, or if the data file cannot be used */
+/**
+ * @throws Error if an option is not allowed, which names what is, or if the data file cannot be
+ * used
+ */
 export const createService = (options: EmulatedServiceOptions): EmulatedService => {
   assertOptions(options);
   const given = parseSwitches({ ...options.switches });

@@ -2,10 +2,10 @@ import type { Basis } from "../../provider/definition/define.js";
 import { isObject } from "../../provider/kernel/json.js";
 import type { Journal } from "./journal.js";
 
-/** One thing that is uncertain about the service, and what it may be. */
+/** An uncertainty about the service, and its possible values. */
 export interface Switch {
   readonly doc: string;
-  /** The values allowed, or the span of whole numbers. */
+  /** The allowed values, or the range of whole numbers. */
   readonly values: readonly string[] | { readonly min: number; readonly max: number };
   readonly default: string | number | boolean;
   readonly basis: Basis;
@@ -14,7 +14,7 @@ export interface Switch {
 const assumed = "assumed";
 const yesOrNo = ["true", "false"];
 
-/** Everything uncertain about the service, each with the likeliest behaviour as its default. */
+/** Everything uncertain about the service, each with the likeliest behavior as its default. */
 export const switchTable = {
   secrets: {
     doc: "How secret values are given back: as asterisks, as they are, or not at all.",
@@ -240,7 +240,7 @@ export const parseSwitch = (name: string, value: unknown): Partial<Switches> => 
   return { [name]: parsed };
 };
 
-/** Several switches at once; nothing is taken over if one of them is wrong. */
+/** Several switches at once; none is applied if one of them is wrong. */
 export const parseSwitches = (values: Readonly<Record<string, unknown>>): Partial<Switches> =>
   Object.assign({}, ...Object.entries(values).map(([name, value]) => parseSwitch(name, value)));
 
@@ -262,7 +262,7 @@ export const savedSwitches = (journal: Journal, given: Partial<Switches>): Switc
   return values;
 };
 
-/** Turns switches, in the object that every part of the emulator reads, and keeps them that way. */
+/** Sets switches, in the object that every part of the emulator reads, and saves them. */
 export const turnSwitches = (journal: Journal, switches: Switches, given: Partial<Switches>) => {
   journal.together(() => {
     for (const [name, value] of Object.entries(given)) journal.write("switch", name, value);
@@ -273,8 +273,8 @@ export const turnSwitches = (journal: Journal, switches: Switches, given: Partia
 const neutral = "platform_";
 
 /**
- * A word as it travels: the vendor's own stands for `platform`. Independent on purpose of how the
- * provider and the client spell it: a mistake of theirs must not pass here.
+ * A word in the wire format, with the vendor's own in place of `platform`. Independent on purpose
+ * of how the provider and the client spell it: a mistake of theirs must not pass here.
  */
 export const vendorWord = (
   word: string,

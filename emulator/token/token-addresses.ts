@@ -31,11 +31,11 @@ class OAuthError extends HttpError {
   }
 }
 
-/** More than any request of the flows has, so that a huge form costs nothing. */
+/** More than any request of the flows has; a huge form costs nothing. */
 const mostParameters = 100;
 
 /**
- * Reads parameters that must be there.
+ * Reads required parameters.
  *
  * @throws OAuthError if one is given twice, or if there are more than 100
  */
@@ -53,7 +53,7 @@ const requiredParameters = (parameters: URLSearchParams): ((name: string) => str
   };
 };
 
-/** The scopes asked for and granted; one that ends in `.default` asks for all (inferred). */
+/** The requested scopes that are granted; one that ends in `.default` requests all (inferred). */
 const grantedScopes = (asked: string, granted: readonly string[]): readonly string[] => {
   const words = asked.split(" ").filter(Boolean);
   const scopes = words.some((word) => word.endsWith(".default"))
@@ -68,12 +68,12 @@ const redirectTo = (address: string, parameters: Readonly<Record<string, string 
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters))
     if (value !== null) query.append(name, value);
-  // Put together by hand: the registered address stays as it is, to the letter.
+  // Concatenated by hand, so that the registered address stays exactly as it is.
   const location = `${address}${address.includes("?") ? "&" : "?"}${query}`;
   return { status: 302, headers: { location, "cache-control": "no-store" } };
 };
 
-/** The scopes and the challenge that a code will stand for. */
+/** The scopes and the challenge for a code. */
 const codeRequest = (query: URLSearchParams, allowed: readonly string[]) => {
   const required = requiredParameters(query);
   const [type, scope] = [required("response_type"), required("scope")];
@@ -87,16 +87,16 @@ const codeRequest = (query: URLSearchParams, allowed: readonly string[]) => {
   return { scopes: grantedScopes(scope, allowed), challenge };
 };
 
-/** A parameter that is there exactly once; empty otherwise. */
+/** A parameter that is given exactly once; empty otherwise. */
 const once = (query: URLSearchParams, name: string): string => {
   const [value = "", ...more] = query.getAll(name);
   return more.length === 0 ? value : "";
 };
 
 /**
- * The authorization address (specification §5.3): approves at once, as this is a test bed.
+ * The authorization address (specification §5.3): approves at once, as this is only an emulator.
  *
- * @throws OAuthError if the client or the redirect address is wrong: nobody is sent anywhere
+ * @throws OAuthError if the client or the redirect address is wrong: nobody is redirected
  */
 export const authorize = (
   { clients, tokens }: EmulatedService,

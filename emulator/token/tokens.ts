@@ -4,7 +4,7 @@ import { HttpError } from "../http/exchange.js";
 import type { EmulatorClock } from "../service/clock.js";
 import type { Journal } from "../service/journal.js";
 
-/** Who a token speaks for: a client itself, or a user of a public client. */
+/** Whom a token represents: a client itself, or a user of a public client. */
 export interface TokenClaims {
   readonly clientId: string;
   readonly scopes: readonly string[];
@@ -23,12 +23,15 @@ interface Expiring<T> {
 }
 
 const codeLifetimeMs = 600_000;
-/** Expired ones are swept when so many have been given out since. */
+/** Expired ones are removed after this many new ones. */
 const sweepEvery = 1_000;
-/** Whoever asks for a token with every call fills no memory: beyond so many the oldest end early. */
+/**
+ * Callers that fetch a token for every call must not fill the memory: beyond this many, the oldest
+ * end early.
+ */
 const mostKept = 50_000;
 
-/** Access tokens and authorization codes that are good now. */
+/** The currently valid access tokens and authorization codes. */
 export class Tokens {
   readonly #tokens = new Map<string, Expiring<TokenClaims>>();
   readonly #codes = new Map<string, Expiring<CodeClaims>>();
@@ -46,7 +49,7 @@ export class Tokens {
     return this.#keep(this.#codes, claims, codeLifetimeMs);
   }
 
-  /** Gives the claims of a code out once. */
+  /** Returns the claims of a code, once. */
   redeem(code: string): CodeClaims | undefined {
     const claims = this.#good(this.#codes, code);
     this.#codes.delete(code);
@@ -57,7 +60,7 @@ export class Tokens {
    * The claims of a call's bearer token.
    *
    * @param authorization the header
-   * @throws HttpError if there is none that is good now
+   * @throws HttpError if there is no valid one
    */
   authenticate(authorization = ""): TokenClaims {
     const [scheme = "", token = "", ...more] = authorization.trim().split(/ +/);
@@ -115,7 +118,10 @@ export const assertScope = ({ subject, scopes }: TokenClaims, labels: readonly S
     throw new HttpError(403, "403-197", `The token lacks the scope ${enough.join(" or ")}.`);
 };
 
-/** A client application as the token address knows it: with a secret, or public with redirect addresses. */
+/**
+ * A client application in the view of the token address: with a secret, or public with redirect
+ * addresses.
+ */
 export interface Client {
   readonly clientId: string;
   readonly clientSecret?: string;
@@ -130,11 +136,14 @@ const isTexts = (value: unknown): value is readonly string[] =>
 const isText = (value: unknown): value is string =>
   typeof value === "string" && value !== "" && value.length <= 1024;
 
-/** A redirect address is absolute and has no fragment (RFC 6749 §3.1.2); it travels in a header as it is. */
+/**
+ * A redirect address is absolute and has no fragment (RFC 6749 §3.1.2); it is sent in a header as
+ * it is.
+ */
 const isRedirect = (text: string): boolean =>
   URL.canParse(text) && /^[\x21\x22\x24-\x7e]+$/.test(text);
 
-/** Neither spaces nor quotes: scopes travel in one text (RFC 6749 §3.3). */
+/** Neither spaces nor quotes: scopes are sent as one text (RFC 6749 §3.3). */
 const isScope = (text: string): boolean => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(text);
 
 const known = new Set(["clientId", "clientSecret", "public", "redirectUris", "scopes"]);
@@ -170,14 +179,14 @@ const digest = (text: string): Buffer => hash("sha256", text, "buffer");
 export const isSameSecret = (a: string, b: string): boolean =>
   timingSafeEqual(digest(a), digest(b));
 
-/** The clients that may ask for tokens. They outlive a reset. */
+/** The clients that may ask for tokens. They survive a reset. */
 export class Clients {
   readonly #clients = new Map<string, Client>();
   #own: Client;
 
   /**
-   * @param own the client whose credentials the emulator gives out: if none was saved it is the
-   * first one, and its secret stays good whatever a snapshot puts in its place, until it is put anew
+   * @param own the client whose credentials the emulator hands out: the first one if none was
+   * saved. Its secret stays valid, whatever a snapshot replaces it with, until it is set again
    */
   constructor(
     private readonly journal: Journal,
@@ -193,7 +202,7 @@ export class Clients {
     });
   }
 
-  /** The credentials that the emulator gives out. */
+  /** The credentials that the emulator hands out. */
   get own(): Client {
     return this.#own;
   }
@@ -211,7 +220,7 @@ export class Clients {
     });
   }
 
-  /** Adds a client, or puts it in the place of the one with its id, whose secret ends with that. */
+  /** Adds a client, or replaces the one with its id, whose secret then becomes invalid. */
   put(client: Client): void {
     this.journal.together(() => {
       this.journal.write("client", client.clientId, client);

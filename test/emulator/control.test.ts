@@ -207,7 +207,7 @@ test("what is no emulator is distinguished from one", async () => {
   const origin = await listenHere(server);
   onTestFinished(() => void server.close());
   await expect(connectControl(origin).log()).rejects.toThrow(
-    "Controlling the emulator: GET /log answered with what no emulator answers.",
+    "Controlling the emulator: GET /log gave an answer that no emulator gives.",
   );
   await expect(connectControl(`${origin}/down`).log()).rejects.toThrow(
     "GET /log was refused (502): no reason was given",

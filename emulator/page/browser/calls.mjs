@@ -20,7 +20,7 @@ import {
 /** @template T @typedef {{ readonly place: number, readonly entry: T }} PlacedEntry */
 
 /**
- * A table of a growing list, what is new at its top, with filters above it.
+ * A table of a growing list, new entries at the top, with filters above it.
  *
  * @template T
  * @param {() => GrowingList<T>} listed
@@ -151,11 +151,11 @@ export const callsView = (page) =>
     ],
   });
 
-/** What a callback said, or why it said nothing. @param {DeliveryEntry} entry */
+/** A callback's answer, or why there is none. @param {DeliveryEntry} entry */
 export const deliveryOutcome = ({ status, error }) =>
   status === undefined ? (error ?? "no answer") : String(status);
 
-/** Callbacks accept by 2xx alone. @param {DeliveryEntry} entry */
+/** Only a 2xx from a callback counts as accepted. @param {DeliveryEntry} entry */
 export const isDelivered = ({ status = 0 }) => status >= 200 && status <= 299;
 
 /** Messages on their way to the callbacks. @param {Page} page */
@@ -203,7 +203,7 @@ const ratesOf = ({ state }) => {
 
 /** @param {EndpointRate} rate */
 const rateRow = ({ endpoint, tokens = 0, burst, rate, accepted, refused }) => {
-  // Less than a call by rounding only is a call.
+  // A call that falls short only by rounding counts.
   const left = Math.floor(tokens + 1e-9);
   const most = burst ?? 0;
   const meter = element("meter", {

@@ -63,7 +63,7 @@ const restOf = (content) => {
 
 /** A message as the transcript shows it. @typedef {ReturnType<typeof shownMessage>} ShownMessage */
 
-/** @param {Json} message as the service gives it back */
+/** @param {Json} message as the service returns it */
 export const shownMessage = (message) => {
   const type = textIn(message, "type", "value");
   const sender = textIn(message, "sender", "type");
@@ -77,14 +77,14 @@ export const shownMessage = (message) => {
     id: textIn(message, "id"),
     messageId: textIn(message, "messageId"),
     type,
-    /** The word on the wire. */
+    /** The word in the wire format. */
     sender,
     side: sideOfSender(sender),
     name: textIn(message, "sender", "participant", "name"),
     text: typeof content === "string" ? content : textIn(content, "text"),
     json: restOf(content),
     attachments,
-    /** It says that something happened, in one line. */
+    /** It reports an event, in one line. */
     isEvent: !isSpoken,
     time: textIn(message, "created"),
     recipients: recipients.join(", "),
@@ -182,7 +182,7 @@ export class Composer {
     });
   }
 
-  /** Offers what there is now. */
+  /** Offers the current choices. */
   update() {
     const { tables, state } = this.page;
     if (this.#tables !== tables) {
@@ -252,7 +252,7 @@ export class Composer {
       // What was typed meanwhile stays.
       if (this.#text.value === text) this.#text.value = "";
       if (this.#json.value === json) this.#json.value = "";
-      // Wherever the person went meanwhile, nobody is called back.
+      // If the person has left the view meanwhile, stay where they are.
       if (this.element.isConnected) this.#goOn(answer);
     } catch (error) {
       setText(this.#said, causeText(error));

@@ -24,7 +24,7 @@ import {
 /** @import { Page, ShownConversation } from "./page.mjs" */
 /** @import { ConversationSummary } from "../page-routes.js" */
 
-/** What became of the delivery of a message. @param {DeliveryEntry} entry */
+/** The outcome of the delivery of a message. @param {DeliveryEntry} entry */
 const deliveryText = (entry) => {
   const attempts = entry.attempt > 1 ? `, try ${entry.attempt}` : "";
   return isDelivered(entry)
@@ -32,7 +32,7 @@ const deliveryText = (entry) => {
     : `not delivered: ${deliveryOutcome(entry).replace(/^undeliverable: /, "")}${attempts}`;
 };
 
-/** So much of a text is shown at once; the rest when it is asked for. */
+/** How much of a text is shown at once; the rest follows on request. */
 const mostText = 4_000;
 
 /** A text in its own direction of writing. @param {"p" | "pre"} tag @param {string} text */
@@ -50,7 +50,10 @@ const wholeText = (tag, text) => {
 /** @param {string} time */
 const timeOf = (time) => element("time", { datetime: time }, clockTime(time));
 
-/** Parts of a sentence that are there, with this between them. @param {string} between @param {string[]} parts */
+/**
+ * The non-empty parts of a sentence, with a separator between them. @param {string} between @param
+ * {string[]} parts
+ */
 const joined = (between, ...parts) =>
   parts.filter(Boolean).flatMap((part, place) => [place > 0 && between, foreignText(part)]);
 
@@ -106,7 +109,10 @@ const transcript = (page) => {
   const earlier = paragraph("empty");
   /** @type {import("./elements.mjs").Rows} */
   const rows = new Map();
-  /** What was shown last: if it is the same, nothing is made anew. @type {ShownConversation | undefined} */
+  /**
+   * What was shown last: if it is unchanged, nothing is rebuilt. @type {ShownConversation |
+   * undefined}
+   */
   let known;
   /** @type {readonly unknown[]} */
   let before = [];
@@ -157,7 +163,10 @@ const aboutParts = ({ id, phase, address, channelType, messages }, isCompleted) 
   ];
 };
 
-/** Fills an element anew if that changes its text. @param {HTMLElement} target @param {(Node | string)[]} parts */
+/**
+ * Refills an element if that changes its text. @param {HTMLElement} target @param {(Node |
+ * string)[]} parts
+ */
 const refill = (target, ...parts) => {
   const text = parts.map((part) => (typeof part === "string" ? part : part.textContent)).join("");
   if (target.textContent !== text) fill(target, ...parts);
@@ -170,7 +179,7 @@ const conversationPanel = (page) => {
   const over = paragraph("over");
   const messages = transcript(page);
   const place = group("place");
-  /** Each conversation keeps what was begun in it. @type {Map<string, Composer>} */
+  /** Each conversation keeps its draft. @type {Map<string, Composer>} */
   const composers = new Map();
   const back = { href: "#conversations", class: "button back" };
   const header = element("header", {}, element("a", back, "All conversations"), title, about);

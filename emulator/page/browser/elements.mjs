@@ -13,7 +13,7 @@ export const setAttributes = (target, attributes) => {
   }
 };
 
-/** Puts other children in the place of all. @param {Element} target @param {Child[]} children */
+/** Replaces all children. @param {Element} target @param {Child[]} children */
 export const fill = (target, ...children) => {
   const present = children.filter((child) => child !== undefined && child !== false);
   target.replaceChildren(...present.map((each) => (each instanceof Node ? each : String(each))));
@@ -56,21 +56,24 @@ export const drawing = (tag, attributes) => {
 };
 
 /**
- * What somebody else wrote, within a sentence: its direction of writing, and characters that turn it,
- * end with it.
+ * Foreign text within a sentence: its writing direction, and characters that change it, end with
+ * it.
  *
  * @param {string} text
  */
 export const foreignText = (text) => element("bdi", {}, shortText(text));
 
-/** JSON for people: characters that would turn the direction of its lines stand as escapes. @param {unknown} value */
+/**
+ * JSON for people: characters that would change the direction of its lines are escaped. @param
+ * {unknown} value
+ */
 export const inertJson = (value) =>
   JSON.stringify(value, null, 2).replace(
     /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
     (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 
-/** So much of a name says enough. */
+/** How much of a name is enough. */
 const mostOfName = 200;
 
 /** The beginning of a text, never half of a character. @param {string} text @param {number} most */
@@ -86,7 +89,7 @@ export const setText = (target, text) => {
   if (target.textContent !== text) target.textContent = text;
 };
 
-/** Where it is said what became of something that was done here. */
+/** A line that reports the result of an action. */
 export const statusLine = () => element("p", { class: "said", role: "status" });
 
 /**
@@ -108,7 +111,7 @@ export const formOf = (attributes, submit, ...children) => {
 let labels = 0;
 
 /**
- * A control with its label, and what is said of it below.
+ * A control with its label, and hints below it.
  *
  * @param {string} label
  * @param {HTMLElement} control
@@ -143,7 +146,7 @@ export const choice = (options = []) => {
   return control;
 };
 
-/** Whether the words hold the text that is sought. @param {string} sought @param {string[]} words */
+/** Whether the words contain the search text. @param {string} sought @param {string[]} words */
 export const isFound = (sought, ...words) =>
   words.join(" ").toLowerCase().includes(sought.toLowerCase().trim());
 
@@ -152,7 +155,7 @@ export const isFound = (sought, ...words) =>
  *
  * @param {object} options
  * @param {string} options.noun what the list holds
- * @param {string} options.nothing what is said if it holds nothing
+ * @param {string} options.nothing shown if it holds nothing
  * @param {readonly [label: string, placeholder: string]} options.search
  * @param {Readonly<Record<string, Options>>} [options.choices] by their labels
  * @param {() => void} changed
@@ -177,7 +180,7 @@ export const filterBar = ({ noun, nothing, search: [label, example], choices = {
     element: bar,
     /** Says why nothing is shown. */
     empty,
-    /** The text that is sought, and what is chosen. */
+    /** The search text and the choices. */
     values: () => [text.value, ...chosen.map(({ control }) => control.value)],
     /** Says how much is shown. @param {number} shown @param {number} total @param {string} [said] instead */
     count: (shown, total, said) => {
@@ -221,7 +224,10 @@ export const keepRows = (container, rows, wanted) => {
   refocus(rows.get(focused)?.row, active);
 };
 
-/** A row that was moved or made anew lost the focus. @param {HTMLElement | undefined} row @param {Element | null} active */
+/**
+ * A row that was moved or rebuilt has lost the focus. @param {HTMLElement | undefined} row @param
+ * {Element | null} active
+ */
 const refocus = (row, active) => {
   if (!row || row.contains(document.activeElement)) return;
   const control = active && row.contains(active) ? active : row.querySelector("a, button");
@@ -235,7 +241,10 @@ const dayAndClock = new Intl.DateTimeFormat(undefined, {
 });
 const whole = new Intl.NumberFormat("en");
 
-/** A time in words; what is no time, as it came. @param {Intl.DateTimeFormat} format @param {string | number} time */
+/**
+ * A time in words; anything else unchanged. @param {Intl.DateTimeFormat} format @param {string |
+ * number} time
+ */
 const timeText = (format, time) => {
   const date = new Date(time);
   return Number.isNaN(date.getTime()) ? String(time) : format.format(date);
@@ -269,7 +278,7 @@ export const visibleRows = ({ top, height, rowHeight, count }) => {
 };
 
 /**
- * A list of which only the rows in sight are elements, so that ten thousand are as quick as ten.
+ * A list of which only the rows in sight are elements, so that ten thousand are as fast as ten.
  *
  * @template T
  * @param {object} options
@@ -318,7 +327,7 @@ export const virtualList = ({ rowHeight, make, keyOf, position, attributes, role
      * Shows other items.
      *
      * @param {readonly T[]} next
-     * @param {number} [above] rows that came at the top: what is read stays where it is
+     * @param {number} [above] rows added at the top: the rows in view stay where they are
      */
     show: (next, above = 0) => {
       items = next;

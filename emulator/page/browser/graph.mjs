@@ -32,9 +32,9 @@ export const nodeHeight = 46;
 const rowHeight = 56;
 const headingHeight = 44;
 const margin = 16;
-/** Columns of few objects stand in the middle, beside longer ones. */
+/** Columns of few objects are centered beside longer ones. */
 const mostCentred = 14;
-/** If cards were narrower than this, a name would say nothing: there are no columns. */
+/** If cards were narrower than this, names would be unreadable, so there are no columns. */
 const leastNodeWidth = 110;
 
 /** One key for each object of an account. @param {{ readonly collection: string, readonly id: string }} object */
@@ -196,7 +196,7 @@ export const neighbour = ({ columns, isStacked }, node, arrow) => {
   return other?.toSorted((a, b) => Math.abs(a.y - node.y) - Math.abs(b.y - node.y))[0];
 };
 
-/** More lines at once say nothing. */
+/** More lines at once are useless. */
 const mostEdges = 600;
 
 /** @param {GraphLayout} layout @param {readonly GraphEdge[]} edges @param {string} name of their class */
@@ -205,10 +205,10 @@ const paths = (layout, edges, name) =>
     .slice(0, mostEdges)
     .map((edge) => drawing("path", { class: name, d: linePath(layout, edge) }));
 
-/** Rendered beyond what is in sight, in pixels. */
+/** How far to render beyond the visible part, in pixels. */
 const spare = 400;
 
-/** What an object is called; its id if it has no name. @param {GraphObject} object */
+/** The name of an object; its id if it has none. @param {GraphObject} object */
 export const titleOf = ({ name, id }) => shortText(name || id);
 
 /** @param {GraphHeading} heading @param {number} width */
@@ -282,7 +282,7 @@ export class GraphView {
     this.#render();
   }
 
-  /** Leads the keyboard back to the object that had it last. */
+  /** Returns the keyboard focus to the object that had it last. */
   focus() {
     this.#rows.get(this.#active)?.row.querySelector("button")?.focus({ preventScroll: true });
   }
@@ -292,7 +292,7 @@ export class GraphView {
     return this.#users.get(key) ?? [];
   }
 
-  /** What is chosen stays in sight, unless it was scrolled away from. */
+  /** The chosen object stays in sight, unless the person scrolled away. */
   #resized() {
     const { clientWidth, clientHeight, scrollTop } = this.element;
     const hasOtherWidth = clientWidth !== this.#width;
@@ -322,14 +322,14 @@ export class GraphView {
     this.#isWaiting = false;
     const { layout } = this;
     const { clientHeight } = this.element;
-    // What was scrolled to may be below the end of what is to be drawn now.
+    // The scroll position may be beyond the end of the new drawing.
     const end = Math.max(0, layout.height - clientHeight);
     const scrollTop = Math.min(this.element.scrollTop, end);
     const top = Math.max(0, scrollTop - spare);
     const bottom = Math.min(layout.height, scrollTop + (clientHeight || 700) + spare);
     const seen = nodesBetween(layout, top, bottom);
     const active = layout.nodes.get(this.#active);
-    // What has the focus stays, wherever it was scrolled to.
+    // The focused object stays, wherever the person scrolled to.
     const shown = active && !seen.includes(active) ? [...seen, active] : seen;
     keepRows(
       this.#nodes,
@@ -397,7 +397,7 @@ export class GraphView {
     ];
   }
 
-  /** There is room for one thing that is said; the rest is for those who listen. @param {GraphNode} node */
+  /** There is room for one fact; the rest is for screen readers. @param {GraphNode} node */
   #node(node) {
     const { key, object, column } = node;
     const [first = ["on its own"], ...rest] = this.#saidOf(node);

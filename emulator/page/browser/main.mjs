@@ -83,7 +83,7 @@ const yes = element("button", { type: "button", class: "main" }, "Remove everyth
 yes.addEventListener("click", async () => {
   if (await page.change(notReset, "POST", "/reset")) dialog.close();
 });
-/** The question before everything goes. */
+/** The question before everything is deleted. */
 const dialog = element(
   "dialog",
   { "aria-labelledby": "reset-title" },
@@ -125,7 +125,7 @@ const secretForm = formOf(
   wrongSecret,
 );
 
-/** The emulator wants a secret: this is asked, or the one that was given is wrong. */
+/** The emulator requires a secret: asks for it, or reports that the given one is wrong. */
 const askForSecret = () => {
   if (!notice.contains(secretForm)) fill(notice, secretForm);
   if (isSecretGiven) setText(wrongSecret, "That is not the secret of this emulator.");
@@ -136,7 +136,7 @@ const askForSecret = () => {
 /** @type {Map<string, View>} */
 const opened = new Map();
 
-/** Finds out what the address asks for, before the emulator is asked for it. */
+/** Finds out what the address requests, before it is requested from the emulator. */
 const follow = () => {
   const { name, rest } = routeOf(location.hash);
   page.rest = rest;

@@ -31,14 +31,17 @@ const section = (title, items) =>
     items.length > mostLinks && paragraph("quiet", `and ${items.length - mostLinks} more`),
   );
 
-/** What is known of one object: what it refers to, what refers to it, and all its members. @param {Page} page */
+/**
+ * The details of one object: what it refers to, what refers to it, and all its members. @param
+ * {Page} page
+ */
 const objectDetails = (page) => {
   const panel = element("aside", { class: "details", "aria-label": "Chosen object", hidden: true });
   panel.addEventListener("keydown", ({ key }) => {
     if (key === "Escape") location.hash = "#objects";
   });
   const json = element("pre", { tabindex: 0, "aria-label": "Members of the object" });
-  /** What is said beside the members. */
+  /** The text beside the members. */
   let said = "";
   return {
     element: panel,
@@ -56,7 +59,7 @@ const objectDetails = (page) => {
         graph.objects.map((each) => /** @type {const} */ ([graphKey(each), each])),
       );
       const now = JSON.stringify([object, users, [...near].map((key) => objects.get(key)?.name)]);
-      // What did not change stays, with whatever has the focus in it.
+      // Unchanged content stays, and so does the focus in it.
       if (now === said) return;
       said = now;
       const item = (/** @type {string} */ key, path = "") => {
@@ -101,7 +104,7 @@ const objectDetails = (page) => {
 export const objectsView = (page) => {
   const { kinds } = page.tables;
   let chosen = "";
-  /** What was drawn: if it is the same, nothing is drawn anew. @type {unknown} */
+  /** What was drawn: if it is unchanged, nothing is redrawn. @type {unknown} */
   let drawn;
   const graph = new GraphView(kinds, (key) => {
     location.hash = key === chosen ? "#objects" : linkTo(key);

@@ -5,7 +5,7 @@ import { setText } from "./elements.mjs";
 
 const control = "/control";
 
-/** What went wrong with a call, as the emulator says it. */
+/** What went wrong with a call, in the emulator's words. */
 export class CallError extends Error {
   /** @param {string} message @param {number} status 0: there was no answer */
   constructor(message, status) {
@@ -18,7 +18,7 @@ export class CallError extends Error {
 export const isRecord = (value) =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** What an error says. @param {unknown} error */
+/** The text of an error. @param {unknown} error */
 export const causeText = (error) => (error instanceof Error ? error.message : String(error));
 
 /** Control says `error`, the service `code`, `developerMessage` and `details`. @param {unknown} body @param {number} status */
@@ -33,7 +33,7 @@ export const refusalText = (body, status) => {
   return [`${status}${code}: ${body.developerMessage ?? "refused"}`, ...rest].join("\n");
 };
 
-/** A fault can make the service hang; whoever waits for a message wants to know then. */
+/** A fault can make the service hang; a person who waits for a message wants to know. */
 const answerWithinMs = 30_000;
 
 let secret = "";
@@ -87,14 +87,14 @@ const mostConversations = 2_000;
 const mostMessages = 500;
 
 /**
- * A list that grows at its end and is forgotten from its beginning, as far as it is known here.
+ * The known part of a list that grows at its end and is trimmed at its beginning.
  *
  * @template T
  */
 export class GrowingList {
   /** @type {readonly T[]} Another list after every change. */
   entries = [];
-  /** Place of the first entry; places count on over the emulator's life. */
+  /** Place of the first entry; places keep counting over the emulator's life. */
   first = 0;
 
   /** @param {EntriesSince<T>} more */
@@ -114,7 +114,7 @@ export class ShownConversation {
   messages = [];
   /** How many there are before these. */
   before = 0;
-  /** Whether the emulator has said anything of it yet, and whether there is such a conversation. */
+  /** Whether the emulator has reported on it yet, and whether it exists. */
   isKnown = false;
   isThere = false;
 
@@ -131,7 +131,7 @@ export class ShownConversation {
     if (!growth) return;
     this.isCompleted = growth.isCompleted;
     if (growth.messages.length === 0) return;
-    // If too much came at once, what lies between was left out.
+    // If too much came at once, the part in between was left out.
     const isNext = growth.from <= this.next && growth.from >= this.before;
     const known = isNext ? this.messages.slice(0, growth.from - this.before) : [];
     this.messages = [...known, ...growth.messages].slice(-mostMessages);
@@ -146,16 +146,16 @@ export class ShownConversation {
 
 /** What the page shows of its views: the conversation, and the object as `channels/<id>`. @typedef {{ readonly conversation: string, readonly object: string }} Shown */
 
-/** All that the page knows of the emulator, brought up to date with each answer. */
+/** Everything that the page knows about the emulator, updated with each answer. */
 export class PageState {
   cursor = "";
-  /** @type {PageChanges | undefined} What was said last; its lists are not whole. */
+  /** @type {PageChanges | undefined} The last answer; its lists are incomplete. */
   latest = undefined;
   /** @type {GrowingList<PageChanges["calls"]["entries"][number]>} */
   calls = new GrowingList();
   /** @type {GrowingList<PageChanges["deliveries"]["entries"][number]>} */
   deliveries = new GrowingList();
-  /** @type {Map<string, ConversationSummary>} What changed last comes last. */
+  /** @type {Map<string, ConversationSummary>} The last changed one comes last. */
   conversations = new Map();
   /** @type {{ readonly objects: readonly GraphObject[], readonly total: number }} */
   graph = { objects: [], total: 0 };
@@ -174,7 +174,7 @@ export class PageState {
     this.object = object;
   }
 
-  /** What to say with the next look. */
+  /** What to send with the next look. */
   look() {
     const { cursor, shown, object } = this;
     return { cursor, conversation: shown.id, messages: shown.next, object };
@@ -188,7 +188,8 @@ export class PageState {
     this.deliveries.take(changes.deliveries);
     if (changes.conversations.isWhole) {
       this.conversations = new Map();
-      // Replaced as a whole: what is shown may have lost messages, and is read again.
+      // Everything was replaced: the shown conversation may have lost messages, so it is read
+      // again.
       if (this.shown.isKnown) this.shown = new ShownConversation(this.shown.id);
     }
     for (const each of changes.conversations.entries) {
@@ -215,17 +216,20 @@ const tryAgainMs = 2_000;
 /** @param {unknown} error */
 const callErrorOf = (error) => {
   if (error instanceof CallError) return error;
-  // As a mistake of the page it goes to the console, too.
+  // As a bug of the page, it also goes to the console.
   globalThis.reportError?.(error);
   return new CallError(`The page cannot show this: ${causeText(error)}.`, 0);
 };
 
-/** What all views share: what is known of the emulator, where the page is, and when to look again. */
+/**
+ * What all views share: what is known about the emulator, where the page is, and when to look
+ * again.
+ */
 export class Page {
   state = new PageState();
   /** @type {FormTables} What the forms offer. */
   tables = { kinds: [], endpoints: [], faults: [], switches: [], senders: [] };
-  /** What stands in the address behind the name of the view. @type {readonly string[]} */
+  /** The part of the address behind the name of the view. @type {readonly string[]} */
   rest = [];
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer = undefined;
@@ -264,7 +268,7 @@ export class Page {
     return problem === "";
   }
 
-  /** Looks at once, and then again and again as long as the page is in sight. */
+  /** Looks at once, then repeatedly as long as the page is in sight. */
   lookNow() {
     clearTimeout(this.#timer);
     if (document.hidden) return;
@@ -277,7 +281,8 @@ export class Page {
     const next = await this.#seen().then(
       () => lookEveryMs,
       (error) => {
-        // Whatever it is, the next look may be better: a page that stands still says nothing.
+        // Whatever the error, the next look may succeed: a page that stops updating would help
+        // nobody.
         this.failed(callErrorOf(error));
         return tryAgainMs;
       },
@@ -288,8 +293,8 @@ export class Page {
     if (!document.hidden) this.#timer = setTimeout(() => this.lookNow(), wait);
   }
 
-  // The emulator that serves this page answers in the shape of the very types named here: they are
-  // of one version, so that nothing is checked again.
+  // The emulator that serves this page answers in the types named here: both have the same version,
+  // so nothing is checked again.
   async #seen() {
     const look = this.state.look();
     const query = new URLSearchParams({ ...look, messages: String(look.messages) });
@@ -297,7 +302,7 @@ export class Page {
     const changes = /** @type {PageChanges} */ (answer);
     this.state.take(changes, look);
     const key = `${changes.cursor.split("-")[0]} ${changes.switches.platformName}`;
-    // Another emulator, or another word of the vendor's: the forms offer other words.
+    // With another emulator or another vendor word, the forms offer other words.
     if (this.#tablesKey !== key)
       this.tables = /** @type {FormTables} */ (await call("GET", `${control}/page/tables`));
     this.#tablesKey = key;

@@ -40,7 +40,7 @@ export const valueTyped = (typed) => {
 export const fitsEndpoint = ({ isForLists }, endpoint) =>
   !isForLists || /^GET [^{]+$/.test(endpoint);
 
-/** Adds a rule of what is to go wrong. @param {Page} page */
+/** Adds a rule for what should go wrong. @param {Page} page */
 const faultForm = (page) => {
   const { endpoints, faults } = page.tables;
   const [on, kind] = [choice(endpoints), choice()];
@@ -108,7 +108,7 @@ export const ruleText = ({ on, kind, times, after, ...members }) => {
   return [`${on}: ${kind}`, ...more, ...wait, counted(times, "time")].join(", ");
 };
 
-/** What is to go wrong, set by hand. @param {Page} page */
+/** What should go wrong, set by hand. @param {Page} page */
 export const faultsView = (page) => {
   const list = element("ul", { class: "plain rules" });
   const none = paragraph("empty", "Nothing is to go wrong.");
@@ -133,7 +133,10 @@ export const faultsView = (page) => {
 /** How certain a default is. */
 const certainty = { assumed: "assumed", public: "publicly documented", spec: "specified" };
 
-/** One switch, with what is said of it. @param {Page} page @param {FormTables["switches"][number]} entry */
+/**
+ * One switch, with its description. @param {Page} page @param {FormTables["switches"][number]}
+ * entry
+ */
 const switchCard = (page, entry) => {
   const { name, doc, basis, default: usual } = entry;
   const control = controlFor(entry);
@@ -152,7 +155,7 @@ const switchCard = (page, entry) => {
     update: () => {
       const positions = Object.entries(page.state.latest?.switches ?? {});
       const value = String(positions.find(([each]) => each === name)?.[1] ?? "");
-      // What is being typed is not taken away.
+      // Text being typed is not overwritten.
       if (value !== known) control.value = value;
       known = value;
       return card.classList.toggle("changed", value !== String(usual));
@@ -160,7 +163,7 @@ const switchCard = (page, entry) => {
   };
 };
 
-/** Everything that is uncertain about the service, turned by hand. @param {Page} page */
+/** Everything that is uncertain about the service, set by hand. @param {Page} page */
 export const switchesView = (page) => {
   const cards = page.tables.switches.map((entry) => switchCard(page, entry));
   const bar = filterBar(
