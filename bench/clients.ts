@@ -5,7 +5,7 @@ import type { Pace } from "../provider/service/http/pace.js";
 import type { HttpResponse } from "../provider/service/http/transport.js";
 import type { Plan } from "../provider/service/plans.js";
 
-/** What a client knows from the start. One that finds something out by itself ignores it. */
+/** What a client knows from the start. A client that detects limits itself ignores this. */
 interface GivenLimits {
   readonly clock: Clock;
   readonly tenant: string;
@@ -16,7 +16,7 @@ interface GivenLimits {
   readonly burst: number;
 }
 
-/** One way of living with rate limits: decides when calls are made, on top of the same client. */
+/** One way to handle rate limits: decides when calls are made, on top of the same client. */
 export interface RateLimitClient {
   readonly name: string;
   /** What it does, for the reader of the table. */
@@ -30,7 +30,7 @@ const ours: RateLimitClient["pace"] = async ({ clock, tenant, plan }) =>
 const oursWithBurst: RateLimitClient["pace"] = async ({ clock, tenant, plan, burst }) =>
   pacedCalls({ clock, tenant, plan, burst, share: 1 });
 
-/** Increments come on a beat of 250 ms, so its README asks for multiples of that. */
+/** Increments happen every 250 ms, so its README asks for multiples of that. */
 const beatMs = 250;
 
 const reservoir: RateLimitClient["pace"] = async ({ rate, burst }) => {
@@ -95,10 +95,10 @@ const backingOff: RateLimitClient["pace"] =
 /** The name under which ours appears. */
 export const ourName = "pulumi-conversation";
 
-/** Ours, with as much knowledge as the others have. */
+/** The name of ours when it knows as much as the others. */
 export const ourNameWithBurst = `${ourName}, burst set`;
 
-/** Those that are compared, ours first. */
+/** The compared clients, ours first. */
 export const clients: readonly RateLimitClient[] = [
   { name: ourName, how: "knows the plan, finds out the burst, learns from a 429", pace: ours },
   { name: ourNameWithBurst, how: "knows plan and burst", pace: oursWithBurst },

@@ -19,7 +19,7 @@ const resourceCount = 200;
 const each = (statement: string): string =>
   `for (let n = 0; n < ${resourceCount}; n++) ${statement};\n`;
 
-/** A provider that does nothing: it answers at once with what it was given. */
+/** A provider that does nothing: it returns its inputs at once. */
 const idle = (values: string): string => `
 const pulumi = require("@pulumi/pulumi");
 const provider = { create: async (inputs) => ({ id: inputs.name, outs: inputs }) };
@@ -34,7 +34,7 @@ const values = `{
   basicAuth: { username: "hub", password: pulumi.secret("no-real-secret") },
 }`;
 
-/** What stands in the state for the provider: a path into this build, as long as the pointer of ours. */
+/** The provider in the state: a path into this build, as long as our pointer. */
 const sameCallsPointer = (): string => {
   const path = JSON.stringify(join(__dirname, "same-calls.js"));
   const text = `exports.handler=()=>require(${path}).sameCalls(${JSON.stringify(kind.collection)});`;
@@ -82,7 +82,7 @@ const programText = (name: ProgramName): string => {
   }
 };
 
-/** One of the programs in a folder of its own, with a backend of its own. */
+/** One of the programs in its own folder, with its own backend. */
 interface BenchProject {
   readonly folder: string;
   readonly cli: PulumiCli;
@@ -105,10 +105,10 @@ const writeBenchProject = (folder: string, program: ProgramName): void => {
   writeFileSync(join(folder, "index.js"), programText(program));
 };
 
-/** Programs run on the Node that runs this, whatever else is on PATH. */
+/** Programs run on the same Node as this process, whatever else is on PATH. */
 const ownNodeFirst = (): string => [dirname(process.execPath), process.env.PATH].join(delimiter);
 
-/** What the commands of a project see. */
+/** The environment of the commands of a project. */
 const projectEnvironment = (
   folder: string,
   cli: PulumiCli,
@@ -120,7 +120,7 @@ const projectEnvironment = (
     backend: join(folder, "backend"),
     passphrase: "bench",
   }),
-  // What is known of real buckets stays out of this, and this stays out of there.
+  // Keeps real bucket data out of the benchmark, and the benchmark out of that data.
   XDG_CACHE_HOME: join(folder, "cache"),
   ...(emulator ? emulatorEnvironment(emulator) : {}),
   CONVERSATION_SCOPE: defaultScopes.join(" "),
@@ -151,7 +151,7 @@ const timePulumi = async (
 /** No second turn if the first took longer than this. */
 const enoughMs = 90_000;
 
-/** What is measured, in this order: everything is made, nothing changes, and everything goes. */
+/** The measured commands, in order: create everything, change nothing, delete everything. */
 const commands = {
   up: ["up", "--yes", "--skip-preview"],
   preview: ["preview"],
@@ -186,7 +186,10 @@ const timesOf = async (projects: Projects, command: Command): Promise<Times> => 
   return times;
 };
 
-/** Every command on every program, from nothing to nothing: programs by turns, as the machine is not always as fast. */
+/**
+ * Every command on every program, from nothing to nothing: programs alternate, as the speed of the
+ * machine varies.
+ */
 const turn = async (projects: Projects): Promise<Readonly<Record<Command, Times>>> => {
   for (const project of Object.values(projects)) {
     if (project.emulator) await fetch(`${project.emulator.controlUrl}/reset`, { method: "POST" });
@@ -228,7 +231,7 @@ const figureOf = (command: Command, least: (program: ProgramName) => number): Co
   };
 };
 
-/** Where the projects are, and what they run with. */
+/** The folder and environment of the projects. */
 interface Workspace {
   readonly folder: string;
   readonly cli: PulumiCli;

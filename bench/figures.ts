@@ -1,8 +1,8 @@
 import type { Plan } from "../provider/service/plans.js";
 
 /**
- * What else happens to the bucket. `alone`: nothing, it is full at the start. `empty`: others have
- * just used it up. `shared`: others want half of its rate all the time.
+ * The other load on the bucket. `alone`: none, it is full at the start. `empty`: others have just
+ * used it up. `shared`: others want half of its rate all the time.
  */
 export type Situation = "alone" | "empty" | "shared";
 

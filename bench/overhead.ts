@@ -13,7 +13,7 @@ import type { AloneFigure, OverheadFigure, Speed } from "./figures.js";
 import { kind } from "./session.js";
 import { TrueBucket } from "./true-bucket.js";
 
-/** What every call is answered with: an object, and a token, in one. */
+/** The answer to every call: an object and a token in one. */
 const answer = JSON.stringify({
   id: "5f2c1d9e-bench",
   name: "bench",
@@ -21,7 +21,7 @@ const answer = JSON.stringify({
   expires_in: 3600,
 });
 
-/** Does as little as it can. */
+/** Does as little as possible. */
 const instant: RequestListener = (request, response) => {
   request.resume();
   response.writeHead(200, { "content-type": "application/json" }).end(answer);
@@ -45,7 +45,7 @@ const listeners = { instant: () => instant, limited } as const;
 
 type ServerName = keyof typeof listeners;
 
-/** A server in a process of its own. */
+/** A server in its own process. */
 interface ChildServer {
   readonly origin: string;
   stop(): void;
@@ -61,7 +61,7 @@ const startChildServer = async (name: ServerName): Promise<ChildServer> => {
 const isServerName = (name: string | undefined): name is ServerName =>
   name !== undefined && Object.hasOwn(listeners, name);
 
-/** In the process of a server: serves until the process that started it goes or lets it go. */
+/** In the process of a server: serves until the parent process ends or disconnects. */
 const serveParent = (name: string | undefined): void => {
   if (!isServerName(name)) throw new Error(`There is no server ${name}.`);
   const server = createServer(listeners[name]());

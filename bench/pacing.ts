@@ -24,13 +24,13 @@ import {
 export const idealSeconds = (calls: number, rate: number, burst: number): number =>
   Math.max(0, calls - burst) / rate;
 
-/** The ideal in a situation; what others take all the time is not known, so it is left out. */
+/** The ideal in a situation; the share that others take is unknown, so it is left out. */
 export const idealIn = (situation: Situation, calls: number, rate: number, burst: number): number =>
   idealSeconds(calls, rate, situation === "empty" ? 0 : burst);
 
 /**
- * Wall time over the ideal, such as 1.004; null where the ideal is no time at all, and where some of
- * the work was not done: giving up early is not being fast.
+ * Wall time over the ideal, such as 1.004; null if the ideal is zero or some of the work was not
+ * done: giving up early is not being fast.
  */
 export const overIdeal = (wallSeconds: number, ideal: number, failed: number): number | null =>
   ideal > 0 && failed === 0 ? wallSeconds / ideal : null;
@@ -63,7 +63,7 @@ const drain = async ({ neighbour, during }: BenchSession, burst: number): Promis
 /** Part of the rate that the others want in the situation `shared`. */
 const othersPart = 0.5;
 
-/** Others who are refused try again so many times within a period. */
+/** How often others that are refused try again within a period. */
 const tries = 20;
 
 /** Others call at an even pace, again and again if they are refused, until they are stopped. */
@@ -143,7 +143,7 @@ const readThrough = (session: BenchSession): Readonly<Record<RefreshCase["way"],
   };
 };
 
-/** Puts objects there beforehand, each as soon as its token is due. */
+/** Creates objects in advance, each as soon as its token is due. */
 const prepare = async (
   session: BenchSession,
   { plan, resources }: RefreshCase,
@@ -183,7 +183,7 @@ type VirtualAnswer =
   | { readonly figure: CreationFigure | RefreshFigure }
   | { readonly failed: string };
 
-/** Says to a thread what it is for: whoever else loads this file measures nothing. */
+/** Marks the measuring thread: any other thread that loads this file measures nothing. */
 const role = "measures in virtual time";
 
 /** Starts the thread in which time is virtual, and measures there one case after the other. */
@@ -221,13 +221,13 @@ const answerTo = async (asked: VirtualCase): Promise<VirtualAnswer> => {
   }
 };
 
-// A thread of its own, because its timers and dates are virtual while it measures.
+// A separate thread, because its timers and dates are virtual while it measures.
 if (workerData === role)
   parentPort?.on("message", async (asked: VirtualCase) =>
     parentPort?.postMessage(await answerTo(asked)),
   );
 
-/** The cases in real time, all at once, each with an emulator of its own. */
+/** The cases in real time, all at once, each with its own emulator. */
 export const inRealTime = (cases: readonly CreationCase[]): Promise<CreationFigure[]> =>
   Promise.all(
     cases.map(async (given) => {

@@ -59,7 +59,7 @@ const unlessAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
     work.then(resolve, reject).finally(() => signal.removeEventListener("abort", giveUp));
   });
 
-/** What a run is to do. */
+/** Options of a run. */
 interface MeasureOptions {
   readonly progress: Progress;
   readonly signal: AbortSignal;
@@ -159,7 +159,7 @@ const parsed = (args: readonly string[]) => {
   try {
     return parseArgs({ args: [...args], options }).values;
   } catch (error) {
-    throw new CommandFailure(`${messageOf(error)} What there is:\n\n${usage}`, 2);
+    throw new CommandFailure(`${messageOf(error)} The options:\n\n${usage}`, 2);
   }
 };
 

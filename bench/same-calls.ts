@@ -3,8 +3,8 @@ import Pool from "undici/lib/dispatcher/pool.js";
 import { isObject, type JsonObject } from "../provider/kernel/json.js";
 
 /**
- * The least that makes the same calls as this package: one token, one list, and one POST or DELETE for
- * each object. No marks, no rules, no pacing, no repeats, no messages: nothing to be used.
+ * The least that makes the same calls as this package: one token, one list, and one POST or DELETE
+ * for each object. No marks, rules, pacing, repeats or messages: not for real use.
  */
 
 interface HttpCall {

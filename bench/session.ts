@@ -17,7 +17,7 @@ interface Timer {
   readonly fire: () => void;
 }
 
-/** As much of Node's own timer object as libraries use. */
+/** The part of Node's timer object that libraries use. */
 interface TimerHandle {
   ref(): TimerHandle;
   unref(): TimerHandle;
@@ -26,7 +26,7 @@ interface TimerHandle {
   readonly stop: () => void;
 }
 
-/** So often the event loop must come round with nothing under way before time goes on. */
+/** Number of idle rounds of the event loop before time moves on. */
 const quietRounds = 4;
 
 type RealTimer = NodeJS.Timeout | string | number | undefined;
@@ -101,8 +101,8 @@ export class VirtualTime implements Clock {
   }
 
   /**
-   * Makes this process's timers and dates virtual, since libraries cannot be handed a clock. Gives
-   * back the way to undo it.
+   * Makes this process's timers and dates virtual, since libraries cannot be handed a clock.
+   * Returns a function that undoes this.
    */
   install(): () => void {
     const { setTimeout, clearTimeout, setInterval, clearInterval } = globalThis;
@@ -158,7 +158,7 @@ export class VirtualTime implements Clock {
   }
 
   #handle(ms: number, fire: () => void, again: boolean): TimerHandle {
-    // As in Node: nothing comes sooner than after a millisecond.
+    // As in Node, no timer fires before a millisecond has passed.
     const delay = Math.max(1, ms);
     const run = (): void => {
       if (again) timer = this.#add(delay, run);
@@ -208,7 +208,7 @@ export const burstFor = (plan: Plan): number => likelyBurst(creating(plan)).call
 /** Resources that the engine has under way at a time: its `--parallel` on two cores. */
 export const inFlight = 8;
 
-/** Runs `count` jobs, so many at a time, and returns how many failed. */
+/** Runs `count` jobs, a limited number at a time, and returns how many failed. */
 export const failures = async (
   count: number,
   job: (number: number) => Promise<unknown>,
@@ -233,7 +233,7 @@ export interface Setting {
   readonly burst: number;
 }
 
-/** What passed between the client and the service; calls for a token do not count. */
+/** The traffic between the client and the service, without token calls. */
 interface Traffic {
   calls: number;
   refused: number;

@@ -1,4 +1,6 @@
-/** What the service does: refills all the time, holds up to `burst`, a refused call costs nothing. */
+/**
+ * The service's bucket: refills continuously, holds up to `burst`; a refused call costs nothing.
+ */
 export class TrueBucket {
   accepted = 0;
   refused = 0;

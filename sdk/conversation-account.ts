@@ -56,7 +56,7 @@ export interface ConversationAccountArgs {
 
 const kind = "ConversationAccount";
 
-/** Every argument has to be here: the compiler says so. */
+/** Every argument must be here; the compiler checks that. */
 const known: Readonly<Record<keyof ConversationAccountArgs, true>> = {
   address: true,
   channel: true,
@@ -67,7 +67,7 @@ const known: Readonly<Record<keyof ConversationAccountArgs, true>> = {
   profile: true,
 };
 
-/** Nothing goes to the engine; what cannot be meant is refused before anything is registered. */
+/** Passes nothing to the engine; refuses impossible arguments before anything is registered. */
 const checked = (name: string, args: ConversationAccountArgs): pulumi.Inputs => {
   assertArguments(kind, name, args ?? {});
   const of = `${kind} ${JSON.stringify(name)}`;

@@ -9,8 +9,8 @@ import { declaredArgs } from "./resource-class.js";
 import { Account } from "./resources.js";
 
 /**
- * What a program says of a resource, together with the same of every resource that it refers to.
- * Not what the engine knows of it: in a preview that is unknown wherever the program says nothing.
+ * What a program declares of a resource and of every resource that it refers to. Not what the
+ * engine knows: in a preview, that is unknown for everything that the program does not declare.
  */
 const said = (resource: pulumi.Resource): pulumi.Inputs => {
   const id = pulumi.CustomResource.isInstance(resource) ? resource.id : resource.urn;
@@ -24,7 +24,7 @@ const expanded = (value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).map(([name, of]) => [name, expanded(of)]));
 };
 
-/** A value with all that is said of the resources in it in their place. */
+/** A value with each resource in it replaced by what the program declares of it. */
 const followed = (value: unknown): pulumi.Output<unknown> => {
   const known: pulumi.Output<unknown> = pulumi.output(value);
   return known.apply((inner) => pulumi.output(expanded(inner)));
@@ -42,9 +42,9 @@ const canonical = (value: unknown): string => {
 };
 
 /**
- * A short text that is another one whenever a value is another one: of a resource of this package,
- * whenever the program says something else of it or of what it refers to. Unknown if the value
- * holds something unknown. A secret, since secrets may be guessed from it.
+ * A short text that changes whenever a value changes; for a resource of this package, whenever the
+ * program declares something else of it or of what it refers to. Unknown if the value holds
+ * something unknown. A secret, since secrets may be guessed from it.
  */
 const fingerprint = (value: unknown): pulumi.Output<string> =>
   pulumi.secret(followed(value).apply((known) => hash("sha256", canonical(known)).slice(0, 16)));
@@ -97,7 +97,7 @@ export interface ConversationSmokeTestArgs {
 const accountOf = ({ account }: ConversationSmokeTestArgs) =>
   ConversationAccount.isInstance(account) ? account.account : account;
 
-/** An id says nothing of the account, so it is no trigger. */
+/** An id says nothing about the account, so it is no trigger. */
 const digests = (args: ConversationSmokeTestArgs): readonly pulumi.Output<string>[] => {
   const account = accountOf(args);
   const own = Account.isInstance(account) ? [account] : [];

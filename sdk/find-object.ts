@@ -8,10 +8,10 @@ import { servicePaces } from "../provider/pacing/pacer.js";
 import { connectService, type Service } from "../provider/service/connect.js";
 import { readSettings } from "../provider/service/settings.js";
 
-/** What an object is found by: texts that people know it by. */
+/** The criteria of a look-up: the object's natural key. */
 export type FoundBy = Readonly<Record<string, string>>;
 
-/** One connection for all look-ups of a program that run at a time; the last one closes it. */
+/** One connection for all concurrent look-ups of a program; the last one closes it. */
 interface Shared {
   readonly service: Service;
   readonly close: () => Promise<void>;
@@ -68,7 +68,7 @@ const failed = (code: "NOT_FOUND" | "AMBIGUOUS" | "BAD_RESPONSE", text: string) 
   new ConversationError(code, text);
 
 /**
- * The id of the one object that these texts fit, from the list of its kind.
+ * The id of the one object that matches these texts, from the list of its kind.
  *
  * @throws ConversationError if there is none (`NOT_FOUND`) or several (`AMBIGUOUS`), or if the
  * list cannot be read

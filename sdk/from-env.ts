@@ -1,7 +1,7 @@
 import { ConversationError } from "../provider/kernel/errors.js";
 import { environmentSecretFault, environmentSecretText } from "../provider/kernel/stand-ins.js";
 
-/** Which value of a variable is meant. */
+/** Identifies a value of a variable. */
 export interface FromEnvOptions {
   /**
    * Changes whenever the value does: 1 to 64 letters, digits, dots, `_` or `-`, such as `2` or

@@ -8,13 +8,13 @@ import { typeToken } from "../provider/pointer.js";
 export const componentToken = (component: string): string => `conversation:index:${component}`;
 
 /**
- * Whether a value is a resource of this type, whichever copy of this package made it: two copies
- * have two classes of each name, so that `instanceof` does not know the other's.
+ * Whether a value is a resource of this type, made by any copy of this package: two copies have two
+ * classes of each name, so that `instanceof` does not know the other's.
  */
 export const isOfType = (value: unknown, token: string): boolean =>
   pulumi.Resource.isInstance(value) && pulumi.resourceType(value) === token;
 
-/** The class of a type of this package; of any other type the token itself. */
+/** The class of a type of this package; for any other type, the token itself. */
 const className = (token: string): string => {
   const own = [typeToken(""), componentToken("")].find((prefix) => token.startsWith(prefix)) ?? "";
   return token.slice(own.length);
@@ -24,26 +24,26 @@ const logicalName = (resource: pulumi.Resource): string => {
   try {
     return ` ${JSON.stringify(pulumi.resourceName(resource))}`;
   } catch {
-    // A resource that is known by its URN alone has none.
+    // A resource that is known only by its URN has none.
     return "";
   }
 };
 
-/** A resource as messages call it: `Channel "web"`. */
+/** A resource's name in messages: `Channel "web"`. */
 const resourceLabel = (resource: pulumi.Resource): string =>
   className(pulumi.resourceType(resource)) + logicalName(resource);
 
 /**
- * What every copy of this package in one program shares: an application's, and those that
- * component libraries bring along. What it holds may come from another release, so that whoever
- * reads it checks what he finds. The name is never changed.
+ * What every copy of this package in one program shares: an application's, and those that component
+ * libraries bring along. Its content may come from another release, so readers must check it. The
+ * name is never changed.
  */
 export const sharedRegistry = (name: string): WeakMap<object, unknown> => {
   const key = Symbol.for(`pulumi-conversation/${name}`);
   const known: unknown = Reflect.get(globalThis, key);
   if (known instanceof WeakMap) return known;
   const made = new WeakMap<object, unknown>();
-  // Where another release keeps something else under this name, it needs it.
+  // If another release keeps something else under this name, it still needs it.
   if (known === undefined) Reflect.set(globalThis, key, made);
   return made;
 };
@@ -55,11 +55,11 @@ const sortOf = (value: unknown): string => {
 
 const isPlainObject = (value: unknown): value is object => sortOf(value) === "an object";
 
-/** What is undefined counts as left out, as everywhere in Pulumi. */
+/** Undefined counts as left out, as everywhere in Pulumi. */
 const givenNames = (args: object): readonly string[] =>
   Object.entries(args).flatMap(([name, value]) => (value === undefined ? [] : [name]));
 
-/** What the third argument takes: in the second they would be no properties. */
+/** Options that belong to the third argument: in the second they would be no properties. */
 const options = new Set([
   "aliases",
   "customTimeouts",
@@ -75,8 +75,8 @@ const options = new Set([
 ]);
 
 /**
- * Refuses what cannot be a logical name and properties, before anything is registered: the engine
- * would make something else of it. Types keep a TypeScript program from it, and no other.
+ * Refuses anything that cannot be a logical name and properties, before anything is registered: the
+ * engine would misinterpret it. Types prevent this in TypeScript programs only.
  *
  * @throws pulumi.RunError that says what was given
  */
@@ -114,8 +114,8 @@ export const assertArguments = (kind: string, name: unknown, args: unknown): voi
 };
 
 /**
- * Refuses what is no object, where a component takes one apart; a resource may stand there if
- * the component says so.
+ * Refuses a value that is no object if a component reads its members; a resource is allowed if the
+ * component says so.
  *
  * @throws pulumi.RunError that says what was given
  */
@@ -126,7 +126,7 @@ export const assertPart = (of: string, path: string, part: unknown): void => {
   );
 };
 
-/** @throws pulumi.RunError if a component is given what it does not take */
+/** @throws pulumi.RunError if a component gets an argument that it does not have */
 export const assertKnownNames = (of: string, names: readonly string[], args: object): void => {
   const other = givenNames(args).find((name) => !names.includes(name));
   if (other === undefined) return;
@@ -136,17 +136,17 @@ export const assertKnownNames = (of: string, names: readonly string[], args: obj
   );
 };
 
-/** @throws pulumi.RunError if nothing is given that can be an id: the engine would make a new object */
+/** @throws pulumi.RunError if no possible id is given: the engine would make a new object */
 export const assertGetId = (kind: string, name: string, id: unknown): void => {
   const isGiven =
     typeof id === "string" ? id !== "" : ["an output", "a promise"].includes(sortOf(id));
   if (isGiven) return;
   throw new pulumi.RunError(
-    `${kind}.get(${JSON.stringify(name)}, id): the id must be text; ${id === "" ? "an empty one" : sortOf(id)} was given. By what people know an object by, ${kind}.find finds it`,
+    `${kind}.get(${JSON.stringify(name)}, id): the id must be text; ${id === "" ? "an empty one" : sortOf(id)} was given. ${kind}.find finds an object by the text that people know it by`,
   );
 };
 
-/** @throws pulumi.RunError if an object cannot be found by what is given */
+/** @throws pulumi.RunError if these texts cannot identify an object */
 export const assertFoundBy = ({ kind, fields }: Definition, where: unknown): void => {
   const texts = Object.keys(fields).filter((name) => fields[name]?.type === "text");
   const found = isPlainObject(where) ? Object.entries(where) : [];
@@ -161,15 +161,17 @@ export const assertFoundBy = ({ kind, fields }: Definition, where: unknown): voi
     );
 };
 
-/** Whose id an output is, by the very output: what a program makes of it is not known any more. */
+/**
+ * The resource of each id output, by the output itself: outputs derived from it are not recognized.
+ */
 const ids = sharedRegistry("ids");
 
-/** Remembers that `resource.id` is the id of this resource. */
+/** Records that `resource.id` is the id of this resource. */
 export const rememberId = (resource: pulumi.CustomResource): void => {
   ids.set(resource.id, resource);
 };
 
-/** One place of the arguments that takes a resource, and what a program put there. */
+/** An argument that takes a resource, and the value that a program gave. */
 interface GivenReference {
   /** Class and logical name of the resource that the arguments are for. */
   readonly of: string;
@@ -254,7 +256,8 @@ const visitAll = (of: string, fields: Fields, given: object, prefix: string): vo
 };
 
 /**
- * Refuses every reference in a resource's arguments, at any depth, that is surely of another kind.
+ * Refuses every reference in a resource's arguments, at any depth, that is certainly of another
+ * kind.
  *
  * @throws pulumi.RunError
  */
@@ -265,8 +268,8 @@ export const checkReferences = (
 ): void => visitAll(`${kind} ${JSON.stringify(name)}`, fields, args, "");
 
 /**
- * Arguments with the id of a resource in the place of each resource. Pulumi sends a resource as a URN
- * and an id, of which a transform gets only the first while the id is not known.
+ * Arguments with each resource replaced by its id. Pulumi sends a resource as a URN and an id, of
+ * which a transform gets only the first while the id is not known.
  */
 export const withIds = (given: unknown): unknown => {
   if (pulumi.CustomResource.isInstance(given)) return given.id;

@@ -37,7 +37,10 @@ const lengthOf = (parts: Iterable<string>, most: number): number => {
   return length;
 };
 
-/** The start of a text, at most so many UTF-16 characters, not cut inside what a reader sees as one. */
+/**
+ * The start of a text, limited in UTF-16 characters, never cut within what a reader sees as one
+ * character.
+ */
 const start = (text: string, most: number): string => {
   if (text.length <= most) return text;
   const characters = Array.from(graphemes.segment(text), ({ segment }) => segment);
@@ -45,7 +48,7 @@ const start = (text: string, most: number): string => {
   return text.slice(0, lengthOf(characters, most) || lengthOf(text, most));
 };
 
-/** What makes an automatic name unlike all others. */
+/** What makes an automatic name unique. */
 export interface NamedBy {
   readonly project: string;
   readonly stack: string;
@@ -68,7 +71,7 @@ export const autoName = ({ project, stack, kind, parents, name }: NamedBy): stri
 
 /**
  * A URN without a dependency on the parent: a component stands for all of its children, so those
- * that refer to each other would wait for one another for ever.
+ * that refer to each other would wait for one another forever.
  */
 const urnOf = (token: string, name: string, parent: pulumi.Resource): Promise<string> =>
   new Promise((resolve) => {
@@ -179,7 +182,7 @@ const sortedPaths = async (found: Promise<readonly string[]>) => {
     if (paths.has("")) return [""];
     return paths.size > 0 ? [...paths].sort() : undefined;
   } catch {
-    // What fails here fails again if the value itself is sent, and is reported there.
+    // A failure here recurs when the value itself is sent, and is reported there.
     return undefined;
   }
 };
@@ -260,7 +263,7 @@ const automaticName = (
 };
 
 /**
- * What is to be adopted, from the argument `adopt` and the option `import`: the latter cannot work
+ * The object to adopt, from the argument `adopt` and the option `import`: the latter cannot work
  * for a resource of this sort, and `adopt` does what it is meant for.
  *
  * @throws pulumi.RunError if the two contradict each other
@@ -303,10 +306,10 @@ const propsOf = (
   };
 };
 
-/** By resource, whichever copy of this package made it. */
+/** By resource, from any copy of this package. */
 const declared = sharedRegistry("declared");
 
-/** What the program says of a resource, as it says it; nothing of one of another package. */
+/** What the program declares of a resource, unchanged; empty for one of another package. */
 export const declaredArgs = (resource: pulumi.Resource): pulumi.Inputs => {
   const args = declared.get(resource);
   return isObject(args) ? args : {};
@@ -360,7 +363,7 @@ export const findBy = <A, R>(
 ): R => {
   assertFoundBy(definition, where);
   const texts = Object.values(where);
-  // Loaded here: a program that finds nothing does not load what talks to the service.
+  // Loaded here, so that a program without look-ups does not load the service client.
   const id = import("./find-object.js").then(({ findObject }) =>
     findObject(definition, where, lookup.profile),
   );

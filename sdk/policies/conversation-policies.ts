@@ -105,7 +105,7 @@ export const botsMatchParticipants: StackValidationPolicy = {
   },
 };
 
-/** What an orchestration names, and what is known of it. */
+/** What an orchestration names, and what is known about it. */
 interface Named {
   readonly orchestration: PolicyResource;
   readonly places: readonly Place[];
@@ -116,7 +116,7 @@ interface Named {
 const hasOneOf = (application: PolicyResource, roles: readonly string[]): boolean =>
   rolesOf(application)?.some((role) => roles.includes(role)) ?? true;
 
-/** Applications whose id stands in a place for which they have no role. */
+/** Applications whose id is in a place for which they have no role. */
 const misplaced = ({ orchestration, places, byId }: Named): readonly string[] =>
   places.flatMap(({ place, roles, ids }) =>
     [...new Set(ids)]
@@ -170,7 +170,10 @@ export const rolesMatchOrchestration: StackValidationPolicy = {
   },
 };
 
-/** An address that whoever is on the way can read along; the machine's own are nobody's business. */
+/**
+ * Whether others on the network can read the traffic to an address; addresses of this machine are
+ * fine.
+ */
 const isReadable = (address: string): boolean => {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   return url?.protocol === "http:" && !isLoopback(url.hostname);
@@ -183,7 +186,7 @@ const checkTokenAddress = (address: string | undefined, report: ReportViolation)
     );
 };
 
-/** `https-callbacks`: messages and credentials travel encrypted. */
+/** `https-callbacks`: messages and credentials are sent encrypted. */
 export const secureCallbacks: ResourceValidationPolicy = {
   ...policyNotes(
     "https-callbacks",
@@ -349,7 +352,7 @@ export const noSharedAuthentication: StackValidationPolicy = {
   },
 };
 
-/** A shorter text stands in many files without being the secret. */
+/** A shorter text occurs in many files without being the secret. */
 const leastLength = 6;
 
 const secretSettings = Object.entries(settingTable)
@@ -384,7 +387,7 @@ const knownPart = (value: unknown): unknown => {
   return Object.fromEntries(entries);
 };
 
-/** Without what is taken from the environment: what stands in its place is no secret. */
+/** A value without what comes from the environment: its placeholder is no secret. */
 const storedPart = (value: unknown): unknown => withEnvironmentSecrets(value, () => "");
 
 /** The secret texts of a resource, by where they stand in it. */

@@ -57,7 +57,7 @@ const invalid = (rule: string): ConversationError => inputInvalid(uploading, rul
 /** Type, as a header has it, without parameters. */
 const essence = (type: string): string => (type.split(";")[0] ?? "").trim().toLowerCase();
 
-/** What is asked of the service, once all that can be known before has been checked. */
+/** The request to the service, after every check that is possible in advance. */
 const requestOf = (options: UploadOptions, content: OpenContent): AssetRequest => {
   const { channel, sender, contentType } = options;
   const name = options.name ?? content.name;
@@ -81,7 +81,7 @@ const requestOf = (options: UploadOptions, content: OpenContent): AssetRequest =
   return request;
 };
 
-/** One upload on its way. */
+/** One upload in progress. */
 interface Job {
   readonly parts: ContentParts;
   readonly content: OpenContent;
@@ -89,7 +89,7 @@ interface Job {
   readonly options: UploadOptions;
 }
 
-/** Whoever gave up, or met a service that hangs, does not want to wait for a deletion as well. */
+/** A caller that gave up, or met a hanging service, should not wait for a deletion as well. */
 const discardWithinMs = 2_000;
 
 /** An asset without content is of no use; if it cannot be deleted it does no harm either. */
@@ -187,7 +187,7 @@ export type Downloaded = Omit<StoredAsset, "contentUrl" | "contentUrlExpiry"> & 
   readonly size: number;
 };
 
-/** A target that cannot be written to is the caller's to mend. */
+/** The caller has to fix a target that cannot be written to. */
 const unwritable = (error: unknown): ConversationError =>
   isConversationError(error)
     ? error

@@ -9,7 +9,7 @@ import {
 import { tokenAddress } from "../../provider/service/setting-table.js";
 import { inputInvalid, prepared } from "./caller-input.js";
 
-// Runs in browsers too: nothing of Node may be imported here, not even by what is imported.
+// Runs in browsers, too: nothing of Node may be imported here, not even transitively.
 
 /** Refuses what has no members to read. */
 const assertObject = (doing: string, name: string, value: unknown): void => {
@@ -229,7 +229,7 @@ const codeIn = (address: string | URL, state: string): string => {
   if (typeof state !== "string") throw inputInvalid(reading, "state must be text");
   if (!URL.canParse(`${address}`)) throw unusable("it is no address");
   const { searchParams } = new URL(`${address}`);
-  // First of all: what somebody else sent says nothing, neither yes nor no.
+  // Checked first: a redirect that somebody else forged means nothing, neither yes nor no.
   const [brought, ...others] = searchParams.getAll("state");
   if (!state || brought !== state || others.length > 0) {
     throw unusable("its state is not the one that the authorization was begun with");
@@ -241,7 +241,7 @@ const codeIn = (address: string | URL, state: string): string => {
   return code;
 };
 
-// Runs in browsers too: nothing of Node may be imported here, not even by what is imported.
+// Runs in browsers, too: nothing of Node may be imported here, not even transitively.
 
 /** Enough of an answer of `fetch`. */
 interface FetchAnswer {
@@ -275,7 +275,7 @@ const textOf = async (reader: BodyReader): Promise<string | undefined> => {
     if (done || !value) return text + decoder.decode();
     bytes += value.byteLength;
     if (bytes > mostBytes) {
-      // It may never end, and nobody waits for it.
+      // It may never end, so nothing waits for it.
       void reader.cancel().catch(() => {});
       return undefined;
     }
@@ -290,7 +290,7 @@ const tokenAnswer = async (answer: FetchAnswer): Promise<TokenAnswer> => {
   return { status, ...(text === undefined ? {} : { text }) };
 };
 
-// Runs in browsers too: nothing of Node may be imported here, not even by what is imported.
+// Runs in browsers, too: nothing of Node may be imported here, not even transitively.
 
 /** Enough of `fetch` for one call. */
 export type FetchLike = (

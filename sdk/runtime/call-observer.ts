@@ -109,7 +109,7 @@ export const telemetry = (
       const found = await api;
       return isApi(found) ? beginning(found) : undefined;
     } catch {
-      // Not there, or of another shape than version 1 has: calls go on without traces.
+      // Missing, or not in the shape of version 1: calls go on without traces.
       return undefined;
     }
   };
@@ -131,11 +131,11 @@ export interface CallHooks {
   readonly onResponse?: (event: ResponseEvent) => void;
 }
 
-/** A hook that cannot harm whoever calls it: what it fails with becomes a warning of the process. */
+/** A hook that cannot harm its caller: its failure becomes a warning of the process. */
 export const harmlessHook =
   <E>(name: string, hook: ((event: E) => unknown) | undefined): ((event: E) => void) =>
   (event) => {
-    // A function that is async fails later, and must not end the process then.
+    // An async function fails later and must not end the process.
     const called = async (): Promise<unknown> => hook?.(event);
     called().catch((error) => {
       const said = error instanceof Error ? error.message : typeof error;

@@ -21,7 +21,8 @@ export interface BasicCredentials {
 
 /**
  * What a call of the service must show: as its authentication was registered (specification §5.2).
- * Where several are given any of them will do: the old one and the new one while they are rotated.
+ * If several are given, any of them is accepted: the old one and the new one while they are
+ * rotated.
  */
 export type CallbackCredentials =
   | { readonly basic: BasicCredentials | readonly BasicCredentials[] }
@@ -80,7 +81,7 @@ const basicText = (credentials: BasicCredentials | undefined): string => {
   throw invalid('authenticate.basic needs a username without ":" and a password');
 };
 
-/** What no line of a log may show. */
+/** Secrets that no log line may show. */
 export const secretsOf = (credentials: CallbackCredentials): readonly string[] => {
   if ("basic" in credentials)
     return [credentials.basic].flat().flatMap(({ username, password }) => {
@@ -154,7 +155,9 @@ export interface CallbackOptions<T extends MessageType = MessageType> {
   readonly messageTimeoutMs?: number;
   /** Longest body in bytes. Default: 1 MiB. */
   readonly maxBytes?: number;
-  /** How many messages this process remembers, to recognise one that comes again. Default: 10,000. */
+  /**
+   * How many messages this process remembers, to recognize one that comes again. Default: 10,000.
+   */
   readonly remembered?: number;
   /** Remembers messages in the place of this process: see `redisMemory`. */
   readonly memory?: MessageMemory;

@@ -3,7 +3,7 @@ import { TextDecoder } from "node:util";
 import { isObject, jsonIn } from "../../provider/kernel/json.js";
 import { inputInvalid, prepared } from "./caller-input.js";
 
-/** One call, whatever server it came through. */
+/** One call, from any kind of server. */
 export interface CallbackCall {
   readonly method: string;
   readonly authorization: string | undefined;
@@ -91,7 +91,7 @@ const handled = async (
 
 const doing = "answer a callback";
 
-/** A member of what the handler was called with, which may be anything. */
+/** A member of the handler's argument, which may be anything. */
 const memberOf = (value: unknown, name: string): unknown =>
   prepared(doing, () => Reflect.get(Object(value), name));
 

@@ -66,7 +66,7 @@ const textOf = (error: unknown, causes = 0): string => {
  * @param secrets left out of the text
  */
 const writeFailure = (what: string, error: unknown, secrets: readonly string[]): void => {
-  // An error may quote whoever wrote the message: no line but the first begins at the margin.
+  // An error may quote the sender of the message: only the first line begins at the margin.
   const [first = "", ...others] = redact(textOf(error).slice(0, mostCharacters), secrets)
     .split("\n", mostLines)
     .map((line) => cleaned(line).trim());
@@ -74,7 +74,7 @@ const writeFailure = (what: string, error: unknown, secrets: readonly string[]):
   try {
     process.stderr.write(`${inertOutput(lines.join("\n"), false)}\n`);
   } catch {
-    // There is nowhere else to write it.
+    // There is no other place to write it.
   }
 };
 
@@ -90,7 +90,9 @@ const messageKey = ({ id, messageId, conversationId }: ReceivedMessage): string 
   return messageId === undefined ? undefined : JSON.stringify([conversationId, messageId]);
 };
 
-/** Beyond the time for a message, so that nobody else takes it while it is worked on. */
+/**
+ * Added to the time limit of a message, so that nobody else takes it while it is being processed.
+ */
 const leaseMarginMs = 5_000;
 
 const tooSlow = ({ type }: ReceivedMessage, ms: number): ConversationError =>
@@ -145,7 +147,7 @@ interface QueueOptions<T extends MessageType> {
   readonly joins: boolean;
 }
 
-/** What became of the messages of one call. */
+/** The outcome of the messages of one call. */
 interface Queued {
   /** Some were not taken, since too many wait in their conversation, or in all. */
   readonly full: boolean;
@@ -162,7 +164,7 @@ interface Queue {
 /** A conversation, and its messages of one call. */
 type Group<T extends MessageType> = readonly [string, readonly ReceivedMessage<T>[]];
 
-/** What begins here begins after whoever called was answered. */
+/** Work that starts here starts after the caller has been answered. */
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Messages that wait for their work: in order within a conversation, conversations side by side. */

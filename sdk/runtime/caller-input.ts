@@ -2,7 +2,7 @@ import { ConversationError, isConversationError } from "../../provider/kernel/er
 
 // Runs in browsers too: nothing of Node may be imported here, not even by what is imported.
 
-/** What the caller gave breaks a rule; nothing was sent. */
+/** The caller's input breaks a rule; nothing was sent. */
 export const inputInvalid = (doing: string, rule: string, cause?: unknown): ConversationError =>
   new ConversationError(
     "INPUT_INVALID",
@@ -12,13 +12,16 @@ export const inputInvalid = (doing: string, rule: string, cause?: unknown): Conv
     cause === undefined ? undefined : { cause },
   );
 
-/** What getting a call ready failed with: the caller's to mend, such as a member that throws when it is read. */
+/**
+ * A failure to prepare a call that the caller has to fix, such as a member that throws when it is
+ * read.
+ */
 export const inputFailure = (doing: string, error: unknown): ConversationError =>
   isConversationError(error)
     ? error
     : inputInvalid(doing, "what was given cannot be read, see the cause", error);
 
-/** Ends something of the caller's that is not needed any more: what that fails with matters to nobody. */
+/** Ends something of the caller's that is no longer needed; a failure to do so does not matter. */
 export const endQuietly = (end: () => unknown): void => {
   void (async () => end())().catch(() => {});
 };

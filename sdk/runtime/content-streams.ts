@@ -55,7 +55,7 @@ const whyUnreadable = (source: Pieces): string | undefined => {
 };
 
 const nodeStream = (source: NodeReadable): CallerStream => {
-  // It may fail while nobody reads it yet; whoever reads it then gets the error.
+  // It may fail before anybody reads it; the reader then gets the error.
   source.on("error", () => {});
   return { pieces: source, stop: () => endQuietly(() => source.destroy()) };
 };
@@ -158,7 +158,7 @@ const ofStream = (source: Pieces): OpenContent => {
  */
 export const openContent = async (source: ContentSource): Promise<OpenContent> => {
   if (typeof source === "string") return sourceOfFile(source);
-  // Recognised by what they do, not by their class: a test runner may have realms of its own.
+  // Recognized by their behavior, not by their class: a test runner may have its own realms.
   if (types.isUint8Array(source)) return ofBytes(source);
   if (types.isArrayBuffer(source)) return ofBytes(new Uint8Array(source));
   if (typeof source === "function") return ofFunction(source);

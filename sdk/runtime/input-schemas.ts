@@ -4,7 +4,7 @@ import { inputInvalid, prepared } from "./caller-input.js";
 
 const mostNamed = 5;
 
-/** `list.sections[0].title`: where something stands in what was given. */
+/** `list.sections[0].title`: the path of a value in the input. */
 const pathText = (path: readonly PropertyKey[]): string =>
   path
     .map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`))
@@ -19,7 +19,7 @@ export const violations = (issues: readonly z.core.$ZodIssue[]): string =>
     .join("; ");
 
 /**
- * What the caller gave, checked.
+ * The caller's input, checked.
  *
  * @param name how the value is called, if the value itself breaks a rule
  * @throws ConversationError `INPUT_INVALID` naming each member that breaks a rule
@@ -105,7 +105,7 @@ const isPlain = (value: object): boolean => {
 /** What JSON.stringify would write by itself, or leave out. */
 const isWritable = (value: unknown): boolean => typeof value !== "bigint";
 
-/** What JSON can hold, and gives back as it was. */
+/** Whether JSON can hold a value and return it unchanged. */
 const isJson = (value: unknown): boolean =>
   value === null ||
   typeof value === "string" ||
@@ -118,12 +118,12 @@ const membersOf = ({ value, path }: InnerValue): readonly InnerValue[] => {
     return Array.from(value, (inner, index) => ({ value: inner, path: [...path, index] }));
   }
   if (typeof value !== "object" || value === null) return [];
-  // What writes itself is not looked into.
+  // A value with its own `toJSON` is not examined.
   if (typeof Reflect.get(value, "toJSON") === "function") return [];
   return Object.entries(value).map(([name, inner]) => ({ value: inner, path: [...path, name] }));
 };
 
-/** What is wrong inside a value, the first thing found; never descends without an end. */
+/** The first error found inside a value; the depth of the search is limited. */
 const problemIn = (whole: unknown, allows: (value: unknown) => boolean): string | undefined => {
   const open: InnerValue[] = [{ value: whole, path: [] }];
   for (let seen = 0; ; seen++) {
