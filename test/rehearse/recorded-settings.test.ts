@@ -72,7 +72,7 @@ test("what the configuration keeps as a secret is recognized, and stands in no r
   expect(settingChanges(record, before)).toEqual([]);
   const now = resolve(withoutClient(), { "conversation:clientId": "canary-other" });
   expect(settingChanges(record, now)).toEqual([
-    expect.stringMatching(/^conversation:clientId \(CONVERSATION_CLIENT_ID\) changed \(where/),
+    expect.stringMatching(/^conversation:clientId \(CONVERSATION_CLIENT_ID\) changed \(if/),
   ]);
 });
 

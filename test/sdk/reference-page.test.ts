@@ -47,7 +47,7 @@ test("a name that may be left out is not required, and the row says what it is t
     expect(row === undefined).toBe(fields.name === undefined);
     if (!row) continue;
     expect(row[1]?.trim()).toBe("");
-    expect(row[2]).toContain("made from the logical name");
+    expect(row[2]).toContain("derived from the logical name");
   }
   expect(rowsOf("ClientApplication").get("roles[].name")?.[1]).toBe("yes");
 });
