@@ -41,7 +41,7 @@ export const switchTable = {
     basis: assumed,
   },
   duplicateStatus: {
-    doc: "Status where a unique name is taken.",
+    doc: "Status if a unique name is taken.",
     values: ["400", "409"],
     default: 400,
     basis: assumed,
@@ -53,7 +53,7 @@ export const switchTable = {
     basis: assumed,
   },
   pageSize: {
-    doc: "Objects on a page where the caller asks for no number.",
+    doc: "Objects on a page if the caller asks for no number.",
     values: { min: 1, max: 75 },
     default: 10,
     basis: assumed,
@@ -125,7 +125,7 @@ export const switchTable = {
     basis: assumed,
   },
   recipients: {
-    doc: "Who gets a message where the orchestration names several bots or agents: all of them, or the first.",
+    doc: "Who gets a message if the orchestration names several bots or agents: all of them, or the first.",
     values: ["all", "first"],
     default: "all",
     basis: assumed,
@@ -155,7 +155,7 @@ export const switchTable = {
     basis: assumed,
   },
   deliveryRetries: {
-    doc: "Further tries to deliver a message, a second apart, where the callback does not accept it.",
+    doc: "Further tries to deliver a message, a second apart, if the callback does not accept it.",
     values: { min: 0, max: 10 },
     default: 2,
     basis: assumed,
