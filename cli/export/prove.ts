@@ -146,6 +146,8 @@ const fill = (folder: string, { files, stack }: ProofProjectOptions): void => {
 const environment = (folder: string, { cli, settings }: ProofProjectOptions) => ({
   ...environmentFor(cli, isolatedEnvironment(process.env)),
   ...frugalRuns({}),
+  // What one run has compiled, the next one need not.
+  NODE_COMPILE_CACHE: join(folder, "temporary", "node"),
   // What Pulumi leaves behind when it is killed disappears with the folder.
   ...Object.fromEntries(["TMPDIR", "TMP", "TEMP"].map((name) => [name, join(folder, "temporary")])),
   ...ownPulumi({
@@ -261,7 +263,9 @@ const compared = async (
   const how = ["--generate-code=false", "--protect=false", "--yes", "--skip-preview"];
   if (!isEmpty) await project.run("import", "--file", "import.json", ...how);
   const differences = differencesIn(await project.run("preview", "--json"));
-  const refreshed = differencesIn(await project.run("preview", "--json", "--refresh"));
+  // One run of the program and one process of its provider look at both, state and service.
+  const look = ["--refresh", "--run-program"];
+  const refreshed = differencesIn(await project.run("preview", "--json", ...look));
   const all = [...new Set([...differences, ...refreshed])];
   return { ok: all.length === 0, differences: all };
 };
