@@ -13,15 +13,16 @@ import {
   changeInside,
   changeMembers,
   fieldsByWireName,
-  fieldsFromWire,
   itemPath,
   keyOf,
   memberPath,
   membersOf,
+  normaliseFields,
   valuesIn,
 } from "../../provider/definition/fields.js";
 import { itemsOf, looksMasked, readWire } from "../../provider/definition/merge.js";
-import { fieldViolations, normaliseFields } from "../../provider/definition/violations.js";
+import { fieldViolations } from "../../provider/definition/violations.js";
+import { fieldsFromWire } from "../../provider/definition/wire.js";
 import {
   filledText,
   isBlank,
@@ -33,8 +34,8 @@ import {
 } from "../../provider/kernel/json.js";
 import { isId } from "../../provider/kernel/object-id.js";
 import { undisclosed } from "../../provider/kernel/stand-ins.js";
-import { originalMark } from "../../provider/lifecycle/existing.js";
 import { type Mark, readMark } from "../../provider/lifecycle/ownership/mark.js";
+import { originalMark } from "../../provider/lifecycle/seen.js";
 import { resources } from "../../provider/resources/index.js";
 import type { WireObject } from "../../provider/service/lists.js";
 import type { Settings } from "../../provider/service/setting-table.js";

@@ -3,16 +3,11 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import type { Definition, Field, Fields } from "../../provider/definition/define.js";
-import {
-  changeInside,
-  fieldsFromWire,
-  naturalKey,
-  neutralVendor,
-  type VendorName,
-} from "../../provider/definition/fields.js";
+import { changeInside, naturalKey } from "../../provider/definition/fields.js";
+import { fieldsFromWire, neutralVendor, type VendorName } from "../../provider/definition/wire.js";
 import { asText, isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import { nameOnWire, readMark } from "../../provider/lifecycle/ownership/mark.js";
-import { propertiesIn } from "../../provider/lifecycle/resource.js";
+import { propertiesIn } from "../../provider/lifecycle/state.js";
 import { printedJson } from "../../provider/pulumi-cli/pulumi-queries.js";
 import {
   definitionOfType,

@@ -1,11 +1,11 @@
 import { changesOf, extraChanges } from "../../provider/definition/changes.js";
 import type { Definition, Field, Fields } from "../../provider/definition/define.js";
-import { fieldsFromWire, itemPath, memberPath } from "../../provider/definition/fields.js";
+import { itemPath, memberPath } from "../../provider/definition/fields.js";
 import { pairs, plainText, sameMeaning } from "../../provider/definition/meaning.js";
 import { isMissing, looksMasked } from "../../provider/definition/merge.js";
+import { fieldsFromWire } from "../../provider/definition/wire.js";
 import { asText, isObject, type JsonObject, memberOf } from "../../provider/kernel/json.js";
 import { environmentSecretsIn, holdsUndisclosed } from "../../provider/kernel/stand-ins.js";
-import { originalMark } from "../../provider/lifecycle/existing.js";
 import { lifecycle } from "../../provider/lifecycle/index.js";
 import { nameOnWire, stackMark, stackOfLabel } from "../../provider/lifecycle/ownership/mark.js";
 import {
@@ -14,7 +14,8 @@ import {
   markedObject,
   type StackNames,
 } from "../../provider/lifecycle/ownership/orphans.js";
-import { type Properties, propertiesIn } from "../../provider/lifecycle/resource.js";
+import { originalMark } from "../../provider/lifecycle/seen.js";
+import { type Properties, propertiesIn } from "../../provider/lifecycle/state.js";
 import {
   definitionOfType,
   openedValues,

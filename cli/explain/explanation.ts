@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Definition } from "../../provider/definition/define.js";
-import { fieldsFromWire } from "../../provider/definition/fields.js";
 import { isHttpUrl } from "../../provider/definition/violations.js";
+import { fieldsFromWire } from "../../provider/definition/wire.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { account } from "../../provider/resources/account.js";
 import { channel } from "../../provider/resources/channel.js";

@@ -7,7 +7,7 @@ import { stackMark } from "../../provider/lifecycle/ownership/mark.js";
 import type { StackNames } from "../../provider/lifecycle/ownership/orphans.js";
 import { isBegun } from "../../provider/lifecycle/ownership/orphans.js";
 import { ownershipKind } from "../../provider/lifecycle/ownership/ownership.js";
-import { type Properties, stateInputs, stateOutputs } from "../../provider/lifecycle/resource.js";
+import { type Properties, stateInputs, stateOutputs } from "../../provider/lifecycle/state.js";
 import { pointerTo, typeToken } from "../../provider/pointer.js";
 import { stateValue } from "../../provider/pulumi-cli/stack-documents.js";
 import type { Holding, StackStates } from "../../provider/pulumi-cli/stack-states.js";

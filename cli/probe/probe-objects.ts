@@ -3,8 +3,13 @@ import { lstatSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import type { Definition } from "../../provider/definition/define.js";
-import { bodyOf, deletionOrder, namingOf, naturalKey } from "../../provider/definition/fields.js";
-import { normaliseFields } from "../../provider/definition/violations.js";
+import {
+  deletionOrder,
+  namingOf,
+  naturalKey,
+  normaliseFields,
+} from "../../provider/definition/fields.js";
+import { bodyOf } from "../../provider/definition/wire.js";
 import { makeFolders, readOwnFile, writeOwnFile } from "../../provider/kernel/files.js";
 import { isObject, type JsonObject, jsonIn } from "../../provider/kernel/json.js";
 import { cacheFolder, ownCacheFolder, tryLock } from "../../provider/pulumi-cli/own-folders.js";

@@ -7,7 +7,6 @@ import { createService } from "../../emulator/service/service.js";
 import { parseSwitches } from "../../emulator/service/switches.js";
 import type { Field, Fields, ListField, MapField } from "../../provider/definition/define.js";
 import {
-  bodyOf,
   deletionOrder,
   fieldsByWireName,
   holdsSecret,
@@ -20,6 +19,7 @@ import {
   looksMasked,
   partnersOf,
 } from "../../provider/definition/merge.js";
+import { bodyOf } from "../../provider/definition/wire.js";
 import { type Conditions, endpointLimit } from "../../provider/forecast/forecast.js";
 import { rateBucket } from "../../provider/forecast/simulation.js";
 import {
@@ -29,7 +29,7 @@ import {
   memberOf,
   objectOf,
 } from "../../provider/kernel/json.js";
-import { propertiesIn } from "../../provider/lifecycle/resource.js";
+import { propertiesIn } from "../../provider/lifecycle/state.js";
 import { unlimitedBurst } from "../../provider/pacing/pacer.js";
 import {
   definitionOfType,

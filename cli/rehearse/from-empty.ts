@@ -1,13 +1,9 @@
 import type { z } from "zod";
 import type { Definition, Fields } from "../../provider/definition/define.js";
-import {
-  fieldsByWireName,
-  fieldsFromWire,
-  naturalKey,
-  wireName,
-} from "../../provider/definition/fields.js";
+import { fieldsByWireName, naturalKey, wireName } from "../../provider/definition/fields.js";
 import { sameMeaning } from "../../provider/definition/meaning.js";
 import { isSurelyMask } from "../../provider/definition/merge.js";
+import { fieldsFromWire } from "../../provider/definition/wire.js";
 import {
   isObject,
   type JsonObject,

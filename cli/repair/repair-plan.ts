@@ -3,7 +3,6 @@ import { naturalKey } from "../../provider/definition/fields.js";
 import { withCount } from "../../provider/kernel/columns.js";
 import { asText, isObject, type JsonObject, sameJson } from "../../provider/kernel/json.js";
 import { usersAmong } from "../../provider/lifecycle/delete.js";
-import { describe, seenObjects } from "../../provider/lifecycle/existing.js";
 import { lifecycle } from "../../provider/lifecycle/index.js";
 import { isSameResource, markOf, objectTime } from "../../provider/lifecycle/ownership/mark.js";
 import {
@@ -16,6 +15,7 @@ import {
 } from "../../provider/lifecycle/ownership/orphans.js";
 import { connected, type Declared, resourceIn } from "../../provider/lifecycle/resource.js";
 import { isHeld } from "../../provider/lifecycle/run.js";
+import { describe, seenObjects } from "../../provider/lifecycle/seen.js";
 import {
   definitionOfType,
   logicalName,

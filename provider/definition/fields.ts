@@ -1,5 +1,5 @@
-import { isObject, type JsonObject, memberOf, objectOf } from "../kernel/json.js";
-import { holdsUnknown } from "../kernel/stand-ins.js";
+import { isObject, type JsonObject, jsonIn, memberOf, objectOf } from "../kernel/json.js";
+import { holdsUnknown, unknownValue } from "../kernel/stand-ins.js";
 import {
   type Definition,
   type Field,
@@ -7,20 +7,11 @@ import {
   identityOf,
   type ListField,
   type MapField,
+  type MemberRule,
+  type Members,
+  outputFields,
   type ReferenceField,
-  type TextField,
 } from "./define.js";
-
-/** How values of a program and the service's JSON differ for one tenant. */
-export interface VendorName {
-  /** The vendor's own word, which stands for `platform` in identifiers (setting `platformName`). */
-  readonly platformName: string;
-}
-
-const neutral = "platform_";
-
-/** Words as on the wire: for comparing two values of the service with each other. */
-export const neutralVendor: VendorName = { platformName: "platform" };
 
 /** Name of a field in the service's JSON. */
 export const wireName = (name: string, field: Field): string => field.wire ?? name;
@@ -46,141 +37,15 @@ export const fieldsByWireName = (
 export const membersOf = (field: MapField): { readonly key: string; readonly value: string } =>
   field.members ?? { key: "name", value: "value" };
 
-const vendorWord = (field: TextField, value: unknown, from: string, to: string): unknown =>
-  field.values?.some((word) => word.startsWith(neutral)) &&
-  typeof value === "string" &&
-  value.startsWith(from)
-    ? to + value.slice(from.length)
-    : value;
-
-const wrapped = (key: string | undefined, value: unknown): unknown =>
-  key ? { [key]: value } : value;
-
 /** The content of an envelope; a value without its envelope is returned unchanged. */
 export const unwrapped = (key: string | undefined, value: unknown): unknown =>
   key !== undefined && isObject(value) ? memberOf(value, key) : value;
-
-/** One value of a program as the service's JSON. */
-export const toWire = (field: Field, value: unknown, vendor: VendorName): unknown => {
-  switch (field.type) {
-    case "text":
-      return wrapped(field.envelope, vendorWord(field, value, neutral, `${vendor.platformName}_`));
-    case "reference":
-      return field.plainId ? value : { id: value };
-    case "object":
-      return isObject(value) ? fieldsToWire(field.fields, value, vendor) : value;
-    case "list":
-      return Array.isArray(value)
-        ? wrapped(
-            field.envelope,
-            value.map((item) => toWire(field.of, item, vendor)),
-          )
-        : value;
-    case "map": {
-      const { key, value: member } = membersOf(field);
-      return isObject(value)
-        ? Object.entries(value).map(([name, of]) => ({
-            [key]: name,
-            [member]: toWire(field.of, of, vendor),
-          }))
-        : value;
-    }
-    default:
-      return value;
-  }
-};
-
-/** Members of a program's object as the service's JSON; members without a field are left out. */
-export const fieldsToWire = (fields: Fields, values: JsonObject, vendor: VendorName): JsonObject =>
-  objectOf(
-    Object.entries(fields)
-      .filter(([name]) => values[name] !== undefined)
-      .map(([name, field]) => [wireName(name, field), toWire(field, values[name], vendor)]),
-  );
-
-/** The value of an entry whose value is left out. */
-const emptyValue = ({ type }: Field): unknown =>
-  type === "text"
-    ? ""
-    : type === "list"
-      ? []
-      : type === "map" || type === "object"
-        ? {}
-        : undefined;
 
 /** The key of a map entry; undefined if it has none. */
 export const keyOf = (field: MapField, entry: unknown): string | undefined => {
   const key = isObject(entry) ? memberOf(entry, membersOf(field).key) : undefined;
   return typeof key === "string" || typeof key === "number" ? String(key) : undefined;
 };
-
-/** Keys and values, sent either as a list of entries or as the members of one object. */
-const entriesOf = (
-  field: MapField,
-  wire: unknown,
-): readonly (readonly [key: string, value: unknown])[] | undefined => {
-  if (isObject(wire)) return Object.entries(wire);
-  if (!Array.isArray(wire)) return undefined;
-  const { value } = membersOf(field);
-  return wire.filter(isObject).flatMap((entry) => {
-    const key = keyOf(field, entry);
-    return key === undefined ? [] : [[key, memberOf(entry, value)] as const];
-  });
-};
-
-const mapFromWire = (field: MapField, wire: unknown, vendor: VendorName): unknown => {
-  const entries = entriesOf(field, wire)?.map(
-    ([key, value]) => [key, fromWire(field.of, value, vendor) ?? emptyValue(field.of)] as const,
-  );
-  return entries && objectOf(entries);
-};
-
-const listFromWire = (field: ListField, wire: unknown, vendor: VendorName): unknown => {
-  const items = unwrapped(field.envelope, wire);
-  return Array.isArray(items)
-    ? items.map((item) => fromWire(field.of, item, vendor)).filter((item) => item !== undefined)
-    : undefined;
-};
-
-/**
- * One value of the service's JSON as a program gives it. Undefined for an object, a list or a map
- * with another shape; a scalar of another type is left unchanged, for `sameMeaning` to judge.
- */
-export const fromWire = (field: Field, wire: unknown, vendor: VendorName): unknown => {
-  if (wire === undefined || wire === null) return undefined;
-  switch (field.type) {
-    case "text": {
-      const value = unwrapped(field.envelope, wire) ?? undefined;
-      return vendorWord(field, value, `${vendor.platformName}_`, neutral);
-    }
-    case "reference":
-      return (field.plainId ? wire : unwrapped("id", wire)) ?? undefined;
-    case "object":
-      return isObject(wire) ? fieldsFromWire(field.fields, wire, vendor) : undefined;
-    case "list":
-      return listFromWire(field, wire, vendor);
-    case "map":
-      return mapFromWire(field, wire, vendor);
-    default:
-      return wire;
-  }
-};
-
-/** Members of the service's JSON as a program gives them; members without a field are left out. */
-export const fieldsFromWire = (fields: Fields, wire: JsonObject, vendor: VendorName): JsonObject =>
-  objectOf(
-    Object.entries(fields).map(([name, field]) => [
-      name,
-      fromWire(field, memberOf(wire, wireName(name, field)), vendor),
-    ]),
-  );
-
-/** A whole object of a kind as the service's JSON. */
-export const bodyOf = (
-  definition: Definition,
-  inputs: JsonObject,
-  vendor: VendorName,
-): JsonObject => fieldsToWire(definition.fields, inputs, vendor);
 
 /** A field somewhere inside others. */
 interface FieldPath {
@@ -492,4 +357,193 @@ export const withArticle = (noun: string): string =>
 export const objectTitle = (definition: Definition, fields: JsonObject): string => {
   const name = fields[naturalKey(definition)];
   return typeof name === "string" ? `${definition.noun} ${JSON.stringify(name)}` : definition.noun;
+};
+
+/**
+ * Values in the one form that is checked, compared and stored: defaults filled in, dependent
+ * members derived, objects given for JSON text converted to text, undefined left out. Wrong values
+ * pass through unchanged, for the check to report.
+ *
+ * @param isFilled whether a top-level member receives its default if it is left out; every member
+ *   by default
+ */
+export const normaliseFields = (
+  { fields, rule }: Members,
+  values: JsonObject,
+  isFilled: (name: string) => boolean = () => true,
+): JsonObject => {
+  const filled = objectOf([
+    ...Object.entries(fields).map(
+      ([name, field]) =>
+        [
+          name,
+          normaliseValue(field, values[name]) ?? (isFilled(name) ? defaultOf(field) : undefined),
+        ] as const,
+    ),
+    ...Object.entries(values).filter(([name]) => !Object.hasOwn(fields, name)),
+  ]);
+  return discriminated(rule, filled);
+};
+
+const normaliseValue = (field: Field, value: unknown): unknown => {
+  if (value === unknownValue) return value;
+  if (field.type === "text") return field.json && isObject(value) ? jsonText(value) : value;
+  return field.type === "object" && isObject(value)
+    ? normaliseFields(field, value)
+    : changeInside(field, value, normaliseValue);
+};
+
+const jsonText = (value: JsonObject): string =>
+  holdsUnknown(value) ? unknownValue : JSON.stringify(value);
+
+/** The value that the service assumes if none is given; undefined if it assumes none. */
+export const defaultOf = (field: Field): unknown =>
+  "default" in field ? field.default : undefined;
+
+/** The values, with the discriminator derived from the one member that is present. */
+const discriminated = (rule: MemberRule | undefined, values: JsonObject): JsonObject => {
+  if (!rule || !("exactlyOne" in rule) || values[rule.discriminator] !== undefined) return values;
+  const there = Object.entries(rule.exactlyOne).filter(
+    ([, member]) => values[member] !== undefined,
+  );
+  const [only] = there.length === 1 ? there : [];
+  return only ? { ...values, [rule.discriminator]: only[0] } : values;
+};
+
+/**
+ * Every text of an object that no definition permits to be shown: from secret fields, and from
+ * members without a field. Accepts both a program's values, including `extra`, and the service's
+ * JSON; includes the Basic credentials that the fields form.
+ */
+export const secretTexts = (fields: Fields, values: unknown): string[] => {
+  if (!isObject(values)) return [];
+  const inner = valuesIn(fields, values).map(({ field, value }) =>
+    field.type === "object" && isObject(value) ? membersIn(field.fields, value) : [],
+  );
+  return [
+    ...inObject(fields, values),
+    ...[membersIn(fields, values), ...inner].flatMap(credentialsOf),
+  ];
+};
+
+const byService: readonly string[] = ["id", ...Object.keys(outputFields)];
+
+const inObject = (fields: Fields, values: JsonObject): string[] =>
+  inMembers(
+    fields,
+    Object.fromEntries(Object.entries(values).filter(([name]) => !byService.includes(name))),
+  );
+
+/** The secret texts under names that a definition knows, and all texts under other names. */
+const inMembers = (fields: Fields, values: JsonObject): string[] =>
+  Object.entries(values).flatMap(([name, value]) => {
+    const field = memberOf(fields, name) ?? fieldsByWireName(fields).get(name)?.[1];
+    return field ? inField(field as Field, value) : textsIn(value);
+  });
+
+/** The definition does not cover a value whose shape differs from its field's. */
+const inField = (field: Field, value: unknown): string[] => {
+  if (field.secret) return textsIn(value);
+  switch (field.type) {
+    case "object":
+      return isObject(value) ? inMembers(field.fields, value) : textsIn(value);
+    case "list": {
+      const items = unwrapped(field.envelope, value);
+      const others = beside(value, [field.envelope]);
+      if (!Array.isArray(items)) return [...others, ...textsIn(items)];
+      return [...others, ...items.flatMap((item) => inField(field.of, item))];
+    }
+    case "map": {
+      const { key, value: member } = membersOf(field);
+      if (!Array.isArray(value))
+        return Object.values(isObject(value) ? value : { value }).flatMap((of) =>
+          inField(field.of, of),
+        );
+      return value.flatMap((entry) =>
+        isObject(entry)
+          ? [...inField(field.of, memberOf(entry, member)), ...beside(entry, [key, member])]
+          : textsIn(entry),
+      );
+    }
+    case "reference":
+      // Anything else that a service shows of the object belongs to that object.
+      return isObject(value) ? inObject(field.to.fields, value) : [];
+    default:
+      return field.type === "text" && field.envelope !== undefined
+        ? beside(value, [field.envelope])
+        : isObject(value) || Array.isArray(value)
+          ? textsIn(value)
+          : [];
+  }
+};
+
+/** The texts of a value outside the members that form a field. */
+const beside = (value: unknown, own: readonly (string | undefined)[]): string[] =>
+  isObject(value)
+    ? Object.entries(value).flatMap(([name, of]) => (own.includes(name) ? [] : textsIn(of)))
+    : [];
+
+/** Every text and number inside a value, and inside JSON that a text contains. */
+export const textsIn = (value: unknown): string[] => {
+  if (typeof value === "string") return value === "" ? [] : [value, ...jsonTexts(value)];
+  if (typeof value === "number") return [String(value)];
+  if (Array.isArray(value)) return value.flatMap(textsIn);
+  return isObject(value) ? Object.values(value).flatMap(textsIn) : [];
+};
+
+const jsonTexts = (text: string): string[] => (/^\s*[[{]/.test(text) ? textsIn(jsonIn(text)) : []);
+
+/** A text and a secret next to each other may be used together as name and password. */
+const credentialsOf = (members: readonly FieldValue[]): string[] => {
+  const texts = members.filter(isText);
+  const names = texts.filter(({ field }) => !field.secret);
+  return texts
+    .filter(({ field }) => field.secret)
+    .flatMap((secret) => names.flatMap((name) => basicCredentials(name.value, secret.value)));
+};
+
+const isText = (member: FieldValue): member is FieldValue & { readonly value: string } =>
+  member.field.type === "text" && typeof member.value === "string";
+
+/**
+ * The credentials of a Basic header (RFC 7617), which must not be shown either: they reveal even a
+ * password that is too short to be searched for.
+ */
+export const basicCredentials = (user: string, password: string): string[] =>
+  (["utf8", "latin1"] as const).flatMap((charset) => {
+    const bytes = Buffer.from(`${user}:${password}`, charset);
+    return [bytes.toString("base64"), bytes.toString("base64url")];
+  });
+
+/** Replaces a secret; if it returns undefined, the secret is omitted. */
+export type ChangeSecret = (secret: unknown) => unknown;
+
+/** Field values with every secret replaced. */
+export const changeFieldSecrets = (
+  fields: Fields,
+  values: JsonObject,
+  change: ChangeSecret,
+): JsonObject =>
+  objectOf(
+    Object.entries(values).map(([name, value]) => {
+      const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+      return [name, field ? changeValue(field, value, change) : value];
+    }),
+  );
+
+// Deliberately separate from changeInside, which does the same: every value of every call passes
+// through here.
+const changeValue = (field: Field, value: unknown, change: ChangeSecret): unknown => {
+  if (value === undefined || value === null) return value;
+  if (field.secret) return change(value);
+  if (field.type === "object" && isObject(value))
+    return changeFieldSecrets(field.fields, value, change);
+  if (field.type === "list" && Array.isArray(value))
+    return value.map((item) => changeValue(field.of, item, change));
+  if (field.type === "map" && isObject(value)) {
+    return objectOf(
+      Object.entries(value).map(([key, of]) => [key, changeValue(field.of, of, change)]),
+    );
+  }
+  return value;
 };

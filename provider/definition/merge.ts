@@ -1,18 +1,17 @@
 import { isObject, type JsonObject, listedObjects, memberOf, objectOf } from "../kernel/json.js";
 import type { Field, Fields, ListField, MapField, MemberRule, Members } from "./define.js";
 import {
+  defaultOf,
   fieldsByWireName,
-  fromWire,
   itemPath,
   keyOf,
   memberPath,
   membersOf,
-  neutralVendor,
   unwrapped,
   wireName,
 } from "./fields.js";
 import { asThere, pairs, plainText, sameContent, sameMeaning } from "./meaning.js";
-import { defaultOf } from "./violations.js";
+import { fromWire, neutralVendor } from "./wire.js";
 
 /** An object without any known field. */
 const unknownObject: Members = { fields: {} };

@@ -1,6 +1,6 @@
-import { isObject, type JsonObject, objectOf } from "../kernel/json.js";
+import { isObject, type JsonObject } from "../kernel/json.js";
 import { isId } from "../kernel/object-id.js";
-import { holdsUnknown, unknownValue } from "../kernel/stand-ins.js";
+import { unknownValue } from "../kernel/stand-ins.js";
 import { abbreviated, nearestHint, outputAsText, quoted, valueSort } from "../kernel/text.js";
 import {
   type Definition,
@@ -15,58 +15,7 @@ import {
   type ReferenceField,
   type TextField,
 } from "./define.js";
-import { changeInside, fieldsIn, withArticle } from "./fields.js";
-
-const normaliseValue = (field: Field, value: unknown): unknown => {
-  if (value === unknownValue) return value;
-  if (field.type === "text") return field.json && isObject(value) ? jsonText(value) : value;
-  return field.type === "object" && isObject(value)
-    ? normaliseFields(field, value)
-    : changeInside(field, value, normaliseValue);
-};
-
-const jsonText = (value: JsonObject): string =>
-  holdsUnknown(value) ? unknownValue : JSON.stringify(value);
-
-/** The value that the service assumes if none is given; undefined if it assumes none. */
-export const defaultOf = (field: Field): unknown =>
-  "default" in field ? field.default : undefined;
-
-/**
- * Values in the one form that is checked, compared and stored: defaults filled in, dependent
- * members derived, objects given for JSON text converted to text, undefined left out. Wrong values
- * pass through unchanged, for the check to report.
- *
- * @param isFilled whether a top-level member receives its default if it is left out; every member
- *   by default
- */
-export const normaliseFields = (
-  { fields, rule }: Members,
-  values: JsonObject,
-  isFilled: (name: string) => boolean = () => true,
-): JsonObject => {
-  const filled = objectOf([
-    ...Object.entries(fields).map(
-      ([name, field]) =>
-        [
-          name,
-          normaliseValue(field, values[name]) ?? (isFilled(name) ? defaultOf(field) : undefined),
-        ] as const,
-    ),
-    ...Object.entries(values).filter(([name]) => !Object.hasOwn(fields, name)),
-  ]);
-  return discriminated(rule, filled);
-};
-
-/** The values, with the discriminator derived from the one member that is present. */
-const discriminated = (rule: MemberRule | undefined, values: JsonObject): JsonObject => {
-  if (!rule || !("exactlyOne" in rule) || values[rule.discriminator] !== undefined) return values;
-  const there = Object.entries(rule.exactlyOne).filter(
-    ([, member]) => values[member] !== undefined,
-  );
-  const [only] = there.length === 1 ? there : [];
-  return only ? { ...values, [rule.discriminator]: only[0] } : values;
-};
+import { fieldsIn, withArticle } from "./fields.js";
 
 /** A rule that a value breaks: the path as a person would write it, and the rule in words. */
 export interface Violation {

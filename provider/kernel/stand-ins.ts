@@ -110,6 +110,20 @@ export const environmentSecretPaths = (value: unknown): readonly string[] =>
 /** The value of a secret; undefined if its placeholder stays. */
 type ValueOf = (secret: EnvironmentSecret) => string | undefined;
 
+/** The values that this process can see: those of its own variables, or of the given ones. */
+export const seenSecrets =
+  ({
+    environment = process.env,
+  }: {
+    readonly environment?: Readonly<Record<string, string | undefined>>;
+  }): ValueOf =>
+  ({ name }) =>
+    environment[name] || undefined;
+
+/** Why a secret cannot be used. */
+export const missingText = ({ name, version }: EnvironmentSecret): string =>
+  `a secret of it is taken from the environment variable ${name} (version ${version}), which is not set`;
+
 const inText = (text: string, lookUp: ValueOf): string => {
   if (!text.includes("${fromEnv ")) return text;
   // Inside JSON the value must be escaped as JSON requires.

@@ -1,12 +1,14 @@
 import { changesOf, extraChanges, typedFields } from "../definition/changes.js";
-import { fieldsByWireName, fieldsFromWire, fieldsWithSecrets } from "../definition/fields.js";
+import { fieldsByWireName, fieldsWithSecrets } from "../definition/fields.js";
 import { displaced } from "../definition/merge.js";
+import { fieldsFromWire } from "../definition/wire.js";
 import { isConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
 import { unknownValue } from "../kernel/stand-ins.js";
-import { adoptee, describe, knownObjects, seenObject } from "./existing.js";
+import { adoptee } from "./existing.js";
 import { readMark } from "./ownership/mark.js";
 import { connected, type Declared, type Resource } from "./resource.js";
+import { describe, knownObjects, seenObject } from "./seen.js";
 import { assertNothingErased, type PutPlan, planPut } from "./update.js";
 
 /**

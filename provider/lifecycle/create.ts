@@ -1,35 +1,35 @@
 import { mergeDeep } from "../definition/extra.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
+import { isId } from "../kernel/object-id.js";
+import { asWritten, desiredBody, holdsFields } from "./body.js";
 import {
   adoptee,
   assertFree,
-  describe,
   type ExistingObject,
   existingObject,
+  neededStates,
+} from "./existing.js";
+import { type Declared, declaredBefore } from "./resource.js";
+import type { UnclearPost } from "./run.js";
+import {
+  describe,
+  type Found,
   type KnownObjects,
   knownObjects,
-  neededStates,
   type SeenObject,
   seenObject,
   seenObjects,
-} from "./existing.js";
+  wholeObject,
+} from "./seen.js";
 import {
-  asWritten,
-  type Declared,
-  declaredBefore,
-  desiredBody,
   dropSecrets,
-  type Found,
-  holdsFields,
   joinInputs,
   type ObjectRecord,
   type Properties,
   recordOf,
   stateOutputs,
-  wholeObject,
-} from "./resource.js";
-import type { UnclearPost } from "./run.js";
+} from "./state.js";
 import { leftOvers, planPut, putInPlace, removeLeftOvers } from "./update.js";
 
 export interface CreateResult {
@@ -45,8 +45,9 @@ export interface CreateResult {
 export const createObject = async (declared: Declared): Promise<CreateResult> => {
   const { definition, identity, run, properties } = declared;
   const { id, record } = await make(declared);
+  const outs = stateOutputs(definition, { ...properties, record });
   if (identity) run.decisions.assign(identity, { id, serial: record.serial });
-  return { id, outs: stateOutputs(definition, { ...properties, record }) };
+  return { id, outs };
 };
 
 const make = async (declared: Declared): Promise<MadeObject> => {
@@ -276,8 +277,8 @@ const withDescriptions = (
 ): Promise<readonly SeenObject[]> =>
   Promise.all(
     objects.map(async (each) => {
-      const { id, wire, isReachable, isNamed } = each;
-      const isDoubtful = isReachable && wire.description === undefined && isNamed;
+      const { id, wire, isNamed } = each;
+      const isDoubtful = isId(id) && wire.description === undefined && isNamed;
       const whole = isDoubtful ? await wholeObject(declared, id) : undefined;
       return whole ? seenObject(declared, id, whole) : each;
     }),
@@ -291,10 +292,10 @@ const madeByRun = (
   { identity, run }: Declared,
   objects: readonly SeenObject[],
 ): readonly SeenObject[] => {
-  const made = objects.filter(({ id, isReachable, isOurs, mark }) => {
+  const made = objects.filter(({ id, isOurs, mark }) => {
     const holder = run.decisions.holders.get(id);
     const isFree = holder === undefined || holder.key === identity?.key;
-    return isReachable && isOurs && isFree && run.decisions.made(mark?.serial);
+    return isId(id) && isOurs && isFree && run.decisions.made(mark?.serial);
   });
   const fitting = made.filter(({ isOwn }) => isOwn);
   return fitting.length > 0 ? fitting : made;

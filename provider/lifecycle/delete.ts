@@ -1,29 +1,16 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Definition } from "../definition/define.js";
-import {
-  fieldsFromWire,
-  namingOf,
-  neutralVendor,
-  type ReferenceIn,
-  referencesIn,
-  referencesTo,
-} from "../definition/fields.js";
+import { namingOf, type ReferenceIn, referencesIn, referencesTo } from "../definition/fields.js";
+import { fieldsFromWire, neutralVendor } from "../definition/wire.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
 import { resources } from "../resources/index.js";
 import type { WireObject } from "../service/lists.js";
-import { originalMark } from "./existing.js";
+import { desiredBody } from "./body.js";
 import { type Mark, nameOnWire } from "./ownership/mark.js";
-import {
-  connected,
-  type Declared,
-  declaredBefore,
-  desiredBody,
-  type Resource,
-  resourceIn,
-  wholeObject,
-} from "./resource.js";
+import { connected, type Declared, declaredBefore, type Resource, resourceIn } from "./resource.js";
 import { type AccountSession, isHeld, type ObjectHolders } from "./run.js";
+import { originalMark, wholeObject } from "./seen.js";
 import { planPut, putInPlace } from "./update.js";
 
 /**

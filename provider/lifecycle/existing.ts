@@ -1,162 +1,18 @@
-import type { Definition } from "../definition/define.js";
-import { sameMeaning } from "../definition/meaning.js";
-import { ConversationError, isConversationError } from "../kernel/errors.js";
+import { ConversationError } from "../kernel/errors.js";
 import { assertId, isId } from "../kernel/object-id.js";
 import type { Holding } from "../pulumi-cli/stack-states.js";
-import type { Listing } from "../service/collections.js";
-import type { WireObject } from "../service/lists.js";
-import {
-  hasRoom,
-  isCopy,
-  isNamesake,
-  isSameResource,
-  type Mark,
-  markOn,
-  nameOnWire,
-  objectTime,
-  readMark,
-} from "./ownership/mark.js";
-import { type Declared, type Found, wholeObject } from "./resource.js";
+import { isNamesake, type Mark, objectTime } from "./ownership/mark.js";
+import type { Declared } from "./resource.js";
 import type { ObjectHolders } from "./run.js";
-
-/** An object at the service, as one resource sees it. */
-export interface SeenObject {
-  readonly id: string;
-  readonly wire: WireObject;
-  /** Whether a call can name its id. */
-  readonly isReachable: boolean;
-  /** The mark in its description; a copy carries the one of the original. */
-  readonly mark: Mark | undefined;
-  /** The mark, unless it is the end of the program's own text. */
-  readonly addedMark: Mark | undefined;
-  /** Whether it carries the mark of the resource. */
-  readonly isOurs: boolean;
-  /** Whether it is also no copy, as far as the object itself shows. */
-  readonly isOwn: boolean;
-  /** Whether it has the name of the resource, in any form in which the service returns it. */
-  readonly isNamed: boolean;
-  /** Whether it may have that name: a name that cannot be read may be the wanted one. */
-  readonly mayBeNamed: boolean;
-  /** Whether its description leaves no room for the mark of the resource. */
-  readonly isRoomless: boolean;
-}
-
-/** Classifies the objects of a list, once for all decisions of a call. */
-export const seenObjects = (
-  declared: Declared,
-  objects: Listing["objects"],
-): readonly SeenObject[] => {
-  const see = classifier(declared);
-  return Array.from(objects, ([id, wire]) => see(id, wire));
-};
-
-/** Classifies one object. */
-export const seenObject = (declared: Declared, id: string, wire: WireObject): SeenObject =>
-  classifier(declared)(id, wire);
-
-/** Classifies objects from the point of view of one resource. */
-const classifier = (declared: Declared) => {
-  const { definition, properties } = declared;
-  const { [declared.nameKey]: nameField, description: textField } = definition.fields;
-  const given = properties.fields.description;
-  const isPlain = nameField?.type === "text" && !nameField.json && !nameField.format;
-  const isPlainWanted = isPlain && hasOneForm(declared.name);
-  return (id: string, wire: WireObject): SeenObject => {
-    const { description, created } = wire;
-    const name = wire[declared.nameOnWire];
-    const { mark, isReachable, hasPlainName } = look(id, name, wire);
-    const isOurs =
-      mark !== undefined && declared.mark !== undefined && isSameResource(mark, declared.mark);
-    // Most names have only one form, and then a simple comparison is enough.
-    const isNamed =
-      nameField !== undefined &&
-      (hasPlainName && isPlainWanted
-        ? name === declared.name
-        : sameMeaning(nameField, name, declared.name));
-    const isGiven =
-      mark && textField && given !== undefined && sameMeaning(textField, description, given);
-    return {
-      id,
-      wire,
-      isReachable,
-      mark,
-      addedMark: isGiven ? undefined : mark,
-      isOurs,
-      isOwn: isOurs && !isCopy(mark, name, created),
-      isNamed,
-      mayBeNamed: isNamed || !(typeof name === "string" || typeof name === "number"),
-      isRoomless: typeof description === "string" && !hasRoom(declared, description),
-    };
-  };
-};
-
-/** Whether every service returns a name unchanged because it has only one form. */
-const hasOneForm = (name: unknown): boolean =>
-  typeof name === "string" && /^[!-~](?:[ -~]*[!-~])?$/.test(name);
-
-/** The facts about an object that are the same for every resource. */
-interface ObjectFacts {
-  readonly mark: Mark | undefined;
-  readonly id: unknown;
-  readonly isReachable: boolean;
-  readonly name: unknown;
-  readonly hasPlainName: boolean;
-}
-
-/**
- * Every creation looks at all objects of its kind: facts that do not depend on the resource are
- * read once.
- */
-const looked = new WeakMap<WireObject, ObjectFacts>();
-
-const look = (id: string, name: unknown, wire: WireObject): ObjectFacts => {
-  const known = looked.get(wire);
-  if (known?.id === id && known.name === name) return known;
-  const hasPlainName = hasOneForm(name);
-  const isReachable = isId(id);
-  const { mark } = readMark(wire.description);
-  const facts = { mark, id, isReachable, name, hasPlainName };
-  looked.set(wire, facts);
-  return facts;
-};
-
-/**
- * The mark of an object that we created; undefined on other people's objects and on copies of ours.
- */
-export const originalMark = (definition: Definition, wire: WireObject): Mark | undefined => {
-  const mark = markOn(wire);
-  return mark && !isCopy(mark, nameOnWire(definition, wire), wire.created) ? mark : undefined;
-};
-
-/** Name and id of an object for messages, cut if a service sends something absurd. */
-export const describe = (definition: Definition, { id, ...wire }: Found): string => {
-  const name = nameOnWire(definition, wire);
-  const shown =
-    typeof name === "string" ? `${JSON.stringify([...name].slice(0, 80).join(""))} ` : "";
-  return `${definition.noun} ${shown}(id ${String(id).slice(0, 80)})`;
-};
-
-/** The objects of a kind before one of them is made. */
-export interface KnownObjects {
-  readonly objects: readonly SeenObject[];
-  /** False if the list is incomplete: absence from it then proves nothing. */
-  readonly complete: boolean;
-  /** Why the list could not be read: the client lacks the permission to list. */
-  readonly refusal?: ConversationError;
-}
-
-/** Reads from the one list that all creations of a run share. */
-export const knownObjects = async (declared: Declared): Promise<KnownObjects> => {
-  try {
-    const { objects, complete } = await declared.service.list(declared.definition);
-    return { objects: seenObjects(declared, objects), complete };
-  } catch (error) {
-    // If names are unique, the service itself refuses a second object; otherwise nothing is
-    // created.
-    if (!isConversationError(error, "FORBIDDEN")) throw error;
-    return { objects: [], complete: false, refusal: error };
-  }
-};
+import {
+  describe,
+  type Found,
+  type KnownObjects,
+  originalMark,
+  type SeenObject,
+  seenObject,
+  wholeObject,
+} from "./seen.js";
 
 /** An object that already exists and stands for the resource from now on. */
 export interface ExistingObject {
@@ -208,8 +64,8 @@ export const ownObjects = (
   states?: ObjectHolders,
 ): readonly SeenObject[] => {
   const { definition, identity, run, properties } = declared;
-  return objects.filter(({ id, isReachable, isOwn }) => {
-    if (!isReachable || !isOwn) return false;
+  return objects.filter(({ id, isOwn }) => {
+    if (!isOwn || !isId(id)) return false;
     const holder = run.decisions.holders.get(id);
     if (holder) return holder.key === identity?.key;
     const holders = states?.holdersOf(definition.kind, id) ?? [];

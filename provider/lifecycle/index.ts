@@ -1,24 +1,24 @@
 import type { Definition } from "../definition/define.js";
-import { fieldsWithSecrets, objectTitle } from "../definition/fields.js";
+import { fieldsWithSecrets, objectTitle, secretTexts } from "../definition/fields.js";
 import { isConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";
 import { moreAbout } from "../kernel/package.js";
-import { undisclosed, unknownValue } from "../kernel/stand-ins.js";
+import {
+  environmentSecretsIn,
+  seenSecrets,
+  undisclosed,
+  unknownValue,
+  withEnvironmentSecrets,
+} from "../kernel/stand-ins.js";
 import { inertOutput } from "../kernel/text.js";
-import { foreignMessage, keepingSecret, secretTexts } from "../service/redaction.js";
+import { foreignMessage, keepingSecret } from "../service/redaction.js";
 import { type CheckedInputs, check, type DiffResult, diff } from "./check.js";
 import { type CreateResult, createObject, ResourceInitFailed } from "./create.js";
 import { deleteObject } from "./delete.js";
 import { type ReadResult, read } from "./read.js";
-import {
-  connected,
-  declaredBefore,
-  propertiesIn,
-  type Resource,
-  resourceIn,
-  secretsSeen,
-} from "./resource.js";
+import { connected, declaredBefore, type Resource, resourceIn } from "./resource.js";
 import type { Run } from "./run.js";
+import { propertiesIn } from "./state.js";
 import { updateObject } from "./update.js";
 
 /** The operations that the engine calls, with plain values. */
@@ -126,19 +126,20 @@ const standIns: readonly string[] = [undisclosed, unknownValue];
  * Every text of a resource that no message may show, in the forms of the program, the state and the
  * service.
  */
-const secretsIn = ({ definition, run, inputs, olds = {} }: EngineCall): readonly string[] => [
-  ...new Set(
-    [inputs, olds].flatMap((values) => {
-      const { fields, extra, markedSecrets } = propertiesIn(values);
-      const known = fieldsWithSecrets(definition.fields, markedSecrets);
-      const given = { ...fields, extra };
-      const { texts, written } = secretsSeen(given, run);
-      return [...texts, ...[given, written].flatMap((each) => secretTexts(known, each))].filter(
-        (text) => !standIns.includes(text),
-      );
-    }),
-  ),
-];
+const secretsIn = ({ definition, run, inputs, olds = {} }: EngineCall): readonly string[] => {
+  const seen = seenSecrets(run);
+  const texts = [inputs, olds].flatMap((values) => {
+    const { fields, extra, markedSecrets } = propertiesIn(values);
+    const given = { ...fields, extra };
+    const written = withEnvironmentSecrets(given, seen);
+    const known = fieldsWithSecrets(definition.fields, markedSecrets);
+    return [
+      ...environmentSecretsIn(given).flatMap((secret) => seen(secret) ?? []),
+      ...[given, written].flatMap((each) => secretTexts(known, each)),
+    ];
+  });
+  return [...new Set(texts)].filter((text) => !standIns.includes(text));
+};
 
 /** Our own text stays; secrets were removed from the service's text when it arrived. */
 const reasonOf = (error: unknown, secrets: readonly string[]): string => {

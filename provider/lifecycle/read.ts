@@ -1,23 +1,17 @@
 import { managedFields, typedFields } from "../definition/changes.js";
 import type { Definition } from "../definition/define.js";
 import { managedExtra } from "../definition/extra.js";
-import { fieldsFromWire, objectTitle, wireName } from "../definition/fields.js";
+import { objectTitle, wireName } from "../definition/fields.js";
 import { sameMeaning } from "../definition/meaning.js";
+import { fieldsFromWire } from "../definition/wire.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject, pathsOfTexts } from "../kernel/json.js";
 import { assertId } from "../kernel/object-id.js";
 import { holdsUndisclosed } from "../kernel/stand-ins.js";
 import type { WireObject } from "../service/lists.js";
 import { readMark } from "./ownership/mark.js";
-import {
-  connected,
-  type Declared,
-  liveRecord,
-  type Properties,
-  type Resource,
-  stateInputs,
-  stateOutputs,
-} from "./resource.js";
+import { connected, type Declared, type Resource } from "./resource.js";
+import { liveRecord, type Properties, stateInputs, stateOutputs } from "./state.js";
 
 export interface ReadResult {
   /** Empty if the object is proven to be gone. */

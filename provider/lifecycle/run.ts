@@ -1,8 +1,9 @@
 import type { Definition } from "../definition/define.js";
 import type { Clock } from "../kernel/clock.js";
-import type { ConversationError } from "../kernel/errors.js";
+import { type ConversationError, isConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";
 import { assertNode } from "../kernel/node-version.js";
+import { unknownValue } from "../kernel/stand-ins.js";
 import type { StackStates as AllStates } from "../pulumi-cli/stack-states.js";
 import type { Collections } from "../service/collections.js";
 import type { Service } from "../service/connect.js";
@@ -95,6 +96,33 @@ export const createRun = <S extends AccountSession>(
     return made;
   };
   return { ...options, session, decisions: createDecisions(), deletions: createDeletions() };
+};
+
+/** Whether the settings of a resource are present, and why they cannot be used. */
+interface CheckedSettings {
+  readonly areThere: boolean;
+  readonly reasons: readonly string[];
+}
+
+/**
+ * Bad settings are refused if there is something to do; missing ones may be present by the time it
+ * is done.
+ */
+export const checkedSettings = (
+  run: Pick<RunEnvironment, "settings" | "notify">,
+  profile: string | undefined,
+): CheckedSettings => {
+  if (profile === unknownValue) return { reasons: [], areThere: false };
+  try {
+    assertNode();
+    run.settings?.(profile);
+    return { reasons: [], areThere: true };
+  } catch (error) {
+    if (!isConversationError(error)) throw error;
+    if (error.code !== "SETTINGS_MISSING") return { reasons: [error.message], areThere: false };
+    run.notify?.(`${error.message} A preview goes on without them; pulumi up will not.`, "warning");
+    return { reasons: [], areThere: false };
+  }
 };
 
 /** A resource as this run identifies it. */

@@ -1,30 +1,22 @@
-import { fieldsFromWire } from "../definition/fields.js";
 import { mergeFields } from "../definition/merge.js";
+import { fieldsFromWire } from "../definition/wire.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import { type JsonObject, objectOf } from "../kernel/json.js";
 import type { Holding } from "../pulumi-cli/stack-states.js";
 import { isUnclear } from "../service/collections.js";
+import { asWritten, desiredBody, holdsFields, lastWritten } from "./body.js";
+import { ownedElsewhere, ownObjects, takenByProgram } from "./existing.js";
+import type { Declared } from "./resource.js";
+import type { HeldObject, ObjectHolders } from "./run.js";
 import {
   describe,
-  ownedElsewhere,
-  ownObjects,
+  type Found,
   type SeenObject,
   seenObject,
   seenObjects,
-  takenByProgram,
-} from "./existing.js";
-import {
-  asWritten,
-  type Declared,
-  desiredBody,
-  type Found,
-  holdsFields,
-  lastWritten,
-  type ObjectRecord,
-  stateOutputs,
   wholeObject,
-} from "./resource.js";
-import type { HeldObject, ObjectHolders } from "./run.js";
+} from "./seen.js";
+import { type ObjectRecord, stateOutputs } from "./state.js";
 
 /**
  * Writes what the program wants over the live object, in one PUT after one read: members that
@@ -39,8 +31,9 @@ export const updateObject = async (
 ): Promise<{ readonly outs: JsonObject }> => {
   const { definition, identity, run, properties } = declared;
   const record = await write(declared, before, id);
+  const outs = stateOutputs(definition, { ...properties, record });
   if (identity) run.decisions.assign(identity, { id, serial: record.serial });
-  return { outs: stateOutputs(definition, { ...properties, record }) };
+  return { outs };
 };
 
 const write = async (declared: Declared, before: Declared, id: string): Promise<ObjectRecord> => {

@@ -8,9 +8,10 @@ import {
 } from "../kernel/errors.js";
 import { isObject } from "../kernel/json.js";
 import { assertId, isId } from "../kernel/object-id.js";
-import type { Answer, DatedAnswer, ServiceTime } from "./http/call.js";
+import type { Answer, DatedAnswer } from "./http/call.js";
 import type { DatedRequest } from "./http/client.js";
 import { endpointName, type Operation, setUpOperation } from "./http/operations.js";
+import type { ServiceTime } from "./http/pace.js";
 import {
   type FirstPage,
   isTooLarge,

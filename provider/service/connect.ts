@@ -3,15 +3,10 @@ import { ConversationError } from "../kernel/errors.js";
 import { packageName, packageVersion } from "../kernel/package.js";
 import { waitOutRefusals } from "../pacing/endpoint-queue.js";
 import { type Collections, restCollections, serviceAddress } from "./collections.js";
-import {
-  type AccessToken,
-  type OnRepeat,
-  type RetryLimits,
-  serviceTime,
-  type TokenParts,
-} from "./http/call.js";
+import type { AccessToken, OnRepeat, RetryLimits, TokenParts } from "./http/call.js";
 import { datedRequest, type Request, tokenSource } from "./http/client.js";
 import type { Pace, Wait } from "./http/pace.js";
+import { serviceTime } from "./http/pace.js";
 import { httpTransport, type Transport } from "./http/transport.js";
 import { clientSecrets } from "./redaction.js";
 import type { Settings } from "./setting-table.js";

@@ -1,14 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { type Field, type Fields, outputFields } from "../definition/define.js";
-import {
-  type FieldValue,
-  fieldsByWireName,
-  membersIn,
-  membersOf,
-  unwrapped,
-  valuesIn,
-} from "../definition/fields.js";
-import { isObject, type JsonObject, jsonIn, memberOf } from "../kernel/json.js";
+import { basicCredentials } from "../definition/fields.js";
 import { abbreviated, cleaned } from "../kernel/text.js";
 import type { Settings } from "./setting-table.js";
 
@@ -304,79 +295,6 @@ export const clientSecrets = ({ clientId, clientSecret }: Settings): readonly st
   ...basicCredentials(clientId, clientSecret),
 ];
 
-/** The texts of a value outside the members that form a field. */
-const beside = (value: unknown, own: readonly (string | undefined)[]): string[] =>
-  isObject(value)
-    ? Object.entries(value).flatMap(([name, of]) => (own.includes(name) ? [] : textsIn(of)))
-    : [];
-
-/** The secret texts under names that a definition knows, and all texts under other names. */
-const inMembers = (fields: Fields, values: JsonObject): string[] =>
-  Object.entries(values).flatMap(([name, value]) => {
-    const field = memberOf(fields, name) ?? fieldsByWireName(fields).get(name)?.[1];
-    return field ? inField(field as Field, value) : textsIn(value);
-  });
-
-/** The definition does not cover a value whose shape differs from its field's. */
-const inField = (field: Field, value: unknown): string[] => {
-  if (field.secret) return textsIn(value);
-  switch (field.type) {
-    case "object":
-      return isObject(value) ? inMembers(field.fields, value) : textsIn(value);
-    case "list": {
-      const items = unwrapped(field.envelope, value);
-      const others = beside(value, [field.envelope]);
-      if (!Array.isArray(items)) return [...others, ...textsIn(items)];
-      return [...others, ...items.flatMap((item) => inField(field.of, item))];
-    }
-    case "map": {
-      const { key, value: member } = membersOf(field);
-      if (!Array.isArray(value))
-        return Object.values(isObject(value) ? value : { value }).flatMap((of) =>
-          inField(field.of, of),
-        );
-      return value.flatMap((entry) =>
-        isObject(entry)
-          ? [...inField(field.of, memberOf(entry, member)), ...beside(entry, [key, member])]
-          : textsIn(entry),
-      );
-    }
-    case "reference":
-      // Anything else that a service shows of the object belongs to that object.
-      return isObject(value) ? inObject(field.to.fields, value) : [];
-    default:
-      return field.type === "text" && field.envelope !== undefined
-        ? beside(value, [field.envelope])
-        : isObject(value) || Array.isArray(value)
-          ? textsIn(value)
-          : [];
-  }
-};
-
-const byService: readonly string[] = ["id", ...Object.keys(outputFields)];
-
-const inObject = (fields: Fields, values: JsonObject): string[] =>
-  inMembers(
-    fields,
-    Object.fromEntries(Object.entries(values).filter(([name]) => !byService.includes(name))),
-  );
-
-/**
- * Every text of an object that no definition permits to be shown: from secret fields, and from
- * members without a field. Accepts both a program's values, including `extra`, and the service's
- * JSON; includes the Basic credentials that the fields form.
- */
-export const secretTexts = (fields: Fields, values: unknown): string[] => {
-  if (!isObject(values)) return [];
-  const inner = valuesIn(fields, values).map(({ field, value }) =>
-    field.type === "object" && isObject(value) ? membersIn(field.fields, value) : [],
-  );
-  return [
-    ...inObject(fields, values),
-    ...[membersIn(fields, values), ...inner].flatMap(credentialsOf),
-  ];
-};
-
 const ofRunningCall = new AsyncLocalStorage<readonly string[]>();
 
 /** Runs a call of the engine: none of the service calls in it shows any of these texts. */
@@ -385,35 +303,3 @@ export const keepingSecret = <T>(secrets: readonly string[], call: () => Promise
 
 /** The secrets of the running engine call. */
 export const secretsOfRunningCall = (): readonly string[] => ofRunningCall.getStore() ?? [];
-
-const jsonTexts = (text: string): string[] => (/^\s*[[{]/.test(text) ? textsIn(jsonIn(text)) : []);
-
-/** Every text and number inside a value, and inside JSON that a text contains. */
-export const textsIn = (value: unknown): string[] => {
-  if (typeof value === "string") return value === "" ? [] : [value, ...jsonTexts(value)];
-  if (typeof value === "number") return [String(value)];
-  if (Array.isArray(value)) return value.flatMap(textsIn);
-  return isObject(value) ? Object.values(value).flatMap(textsIn) : [];
-};
-
-/**
- * The credentials of a Basic header (RFC 7617), which must not be shown either: they reveal even a
- * password that is too short to be searched for.
- */
-export const basicCredentials = (user: string, password: string): string[] =>
-  (["utf8", "latin1"] as const).flatMap((charset) => {
-    const bytes = Buffer.from(`${user}:${password}`, charset);
-    return [bytes.toString("base64"), bytes.toString("base64url")];
-  });
-
-const isText = (member: FieldValue): member is FieldValue & { readonly value: string } =>
-  member.field.type === "text" && typeof member.value === "string";
-
-/** A text and a secret next to each other may be used together as name and password. */
-const credentialsOf = (members: readonly FieldValue[]): string[] => {
-  const texts = members.filter(isText);
-  const names = texts.filter(({ field }) => !field.secret);
-  return texts
-    .filter(({ field }) => field.secret)
-    .flatMap((secret) => names.flatMap((name) => basicCredentials(name.value, secret.value)));
-};

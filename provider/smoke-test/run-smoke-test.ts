@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import { toWire } from "../definition/fields.js";
+import { toWire } from "../definition/wire.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject, parseJson } from "../kernel/json.js";
 import type { EngineSession } from "../lifecycle/run.js";

@@ -1,10 +1,11 @@
 import { z } from "zod";
+import { normaliseFields } from "../definition/fields.js";
 import { sameFields } from "../definition/meaning.js";
-import { fieldViolations, normaliseFields } from "../definition/violations.js";
+import { fieldViolations } from "../definition/violations.js";
 import { type JsonObject, objectOf } from "../kernel/json.js";
 import { unknownValue } from "../kernel/stand-ins.js";
 import type { CheckedInputs } from "../lifecycle/check.js";
-import { wrapFieldSecrets } from "../lifecycle/resource.js";
+import { wrapFieldSecrets } from "../lifecycle/state.js";
 import { tokenAddress } from "../service/setting-table.js";
 import { defaultTimeout, smokeTest } from "./smoke-test-definition.js";
 

@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type { JsonObject } from "../kernel/json.js";
+import { writtenSecrets } from "../lifecycle/body.js";
 import { engineCall, type Lifecycle } from "../lifecycle/index.js";
-import { wrapFieldSecrets, writtenSecrets } from "../lifecycle/resource.js";
 import type { EngineSession, Run } from "../lifecycle/run.js";
+import { wrapFieldSecrets } from "../lifecycle/state.js";
 import { smokeTest } from "./smoke-test-definition.js";
 import {
   checkSmokeTest,

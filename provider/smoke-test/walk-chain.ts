@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Definition } from "../definition/define.js";
-import { fieldsFromWire, objectTitle } from "../definition/fields.js";
+import { objectTitle } from "../definition/fields.js";
+import { fieldsFromWire } from "../definition/wire.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";
 import type { EngineSession } from "../lifecycle/run.js";

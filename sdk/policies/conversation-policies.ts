@@ -6,12 +6,11 @@ import {
   type StackValidationPolicy,
   validateResourceOfType,
 } from "@pulumi/policy";
-import { fieldsIn, valuesIn } from "../../provider/definition/fields.js";
+import { fieldsIn, textsIn, valuesIn } from "../../provider/definition/fields.js";
 import { isObject } from "../../provider/kernel/json.js";
 import { withEnvironmentSecrets } from "../../provider/kernel/stand-ins.js";
 import { typeToken } from "../../provider/pointer.js";
 import { resources as definitions } from "../../provider/resources/index.js";
-import { textsIn } from "../../provider/service/redaction.js";
 import { isLoopback, settingTable } from "../../provider/service/setting-table.js";
 import { Account, Authentication, ClientApplication, Participant } from "../resources.js";
 import {

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { normaliseFields } from "../../provider/definition/violations.js";
+import { normaliseFields } from "../../provider/definition/fields.js";
 import { unknownValue } from "../../provider/kernel/stand-ins.js";
 import { pointerTo } from "../../provider/pointer.js";
 import { resources } from "../../provider/resources/index.js";

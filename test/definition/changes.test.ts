@@ -5,10 +5,10 @@ import {
   type ChangeValue,
   changeInside,
   changeMembers,
-  fieldsFromWire,
   valuesIn,
 } from "../../provider/definition/fields.js";
 import { sameMeaning } from "../../provider/definition/meaning.js";
+import { fieldsFromWire } from "../../provider/definition/wire.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { unknownValue } from "../../provider/kernel/stand-ins.js";
 import { channel } from "../../provider/resources/channel.js";

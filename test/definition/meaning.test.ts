@@ -2,13 +2,13 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { managedFields } from "../../provider/definition/changes.js";
 import { list, text } from "../../provider/definition/define.js";
-import { fieldsFromWire, fromWire, toWire } from "../../provider/definition/fields.js";
 import {
   matching,
   sameFieldsMeaning,
   sameMeaning,
   sameValue,
 } from "../../provider/definition/meaning.js";
+import { fieldsFromWire, fromWire, toWire } from "../../provider/definition/wire.js";
 import { everyField, everyShape, kinds } from "./support/every-field.js";
 import { mutationsOf } from "./support/mutations.js";
 import { formOf, objectForm, vendor } from "./support/own-forms.js";

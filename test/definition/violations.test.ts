@@ -3,12 +3,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Definition, number } from "../../provider/definition/define.js";
 import { extraViolations } from "../../provider/definition/extra.js";
-import { fieldsIn } from "../../provider/definition/fields.js";
-import {
-  fieldViolations,
-  normaliseFields,
-  type Violation,
-} from "../../provider/definition/violations.js";
+import { fieldsIn, normaliseFields } from "../../provider/definition/fields.js";
+import { fieldViolations, type Violation } from "../../provider/definition/violations.js";
 import type { JsonObject } from "../../provider/kernel/json.js";
 import { unknownValue } from "../../provider/kernel/stand-ins.js";
 import { nearestWord } from "../../provider/kernel/text.js";

@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { managedFields, typedFields } from "../../provider/definition/changes.js";
-import { fieldsFromWire, fieldsToWire, wireName } from "../../provider/definition/fields.js";
+import { wireName } from "../../provider/definition/fields.js";
 import { sameFieldsMeaning } from "../../provider/definition/meaning.js";
 import { mergeFields } from "../../provider/definition/merge.js";
+import { fieldsFromWire, fieldsToWire } from "../../provider/definition/wire.js";
 import { account } from "../../provider/resources/account.js";
 import { authentication } from "../../provider/resources/authentication.js";
 import { clientApplication } from "../../provider/resources/client-application.js";

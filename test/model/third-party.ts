@@ -1,4 +1,4 @@
-import { bodyOf } from "../../provider/definition/fields.js";
+import { bodyOf } from "../../provider/definition/wire.js";
 import { markText, readMark, stackMark } from "../../provider/lifecycle/ownership/mark.js";
 import { markedObjects } from "../../provider/lifecycle/ownership/orphans.js";
 import { resources } from "../../provider/resources/index.js";

@@ -1,4 +1,4 @@
-import { bodyOf } from "../../provider/definition/fields.js";
+import { bodyOf } from "../../provider/definition/wire.js";
 import { markOf, readMark } from "../../provider/lifecycle/ownership/mark.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import { humanText, memberAt, saysAll } from "./by-hand.js";

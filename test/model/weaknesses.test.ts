@@ -31,7 +31,7 @@ vi.mock(import("../../provider/lifecycle/update.js"), async (original) => {
   };
 });
 
-vi.mock(import("../../provider/lifecycle/resource.js"), async (original) => {
+vi.mock(import("../../provider/lifecycle/body.js"), async (original) => {
   const actual = await original();
   return {
     ...actual,

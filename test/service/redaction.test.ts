@@ -1,15 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Definition } from "../../provider/definition/define.js";
+import { basicCredentials, secretTexts } from "../../provider/definition/fields.js";
 import { account } from "../../provider/resources/account.js";
 import { authentication } from "../../provider/resources/authentication.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
-import {
-  basicCredentials,
-  redact,
-  secretTexts,
-  shownText,
-} from "../../provider/service/redaction.js";
+import { redact, shownText } from "../../provider/service/redaction.js";
 import { coreMsOf } from "../support/core-time.js";
 
 const secret = 'p@ss/w"rd é\\1';

@@ -1,5 +1,5 @@
 import { type Field, type Fields, object } from "../../definition/define.js";
-import { fieldsByWireName, unwrapped } from "../../definition/fields.js";
+import { fieldsByWireName, secretTexts, unwrapped } from "../../definition/fields.js";
 import type { Clock } from "../../kernel/clock.js";
 import {
   ConversationError,
@@ -18,11 +18,11 @@ import {
 } from "../../kernel/json.js";
 import { assertId, isId } from "../../kernel/object-id.js";
 import { quoted } from "../../kernel/text.js";
-import { secretsOfRunningCall, secretTexts, shownText } from "../redaction.js";
+import { secretsOfRunningCall, shownText } from "../redaction.js";
 import type { Settings } from "../setting-table.js";
 import { addressAdvice, settingLabel } from "../settings.js";
 import { knownScopes, type Operation } from "./operations.js";
-import type { Pace } from "./pace.js";
+import { dateOf, type Pace } from "./pace.js";
 import {
   connectionFault,
   type HttpResponse,
@@ -463,52 +463,4 @@ const serviceQuote = (details: ErrorDetails): string => {
   const words = [...sentences.values()].filter(Boolean).join("; ");
   const head = [status, serviceCode].filter(Boolean).join(", ");
   return words === "" ? `(${head})` : `(${head}: ${words})`;
-};
-
-const httpDate = /^\w{3}, \d{2} \w{3} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
-
-/** A clock that shows an earlier time was never set. */
-const earliest = Date.UTC(2000, 0, 1);
-
-/** How long an answer was in a cache (`Age`, RFC 9111 §5.1), in milliseconds. */
-const ageOf = (age: unknown): number =>
-  typeof age === "string" && /^\d{1,10}$/.test(age) ? Number(age) * 1000 : 0;
-
-/**
- * The time at the service when an answer arrived, by its headers Date (RFC 9110 §6.6.1) and Age:
- * milliseconds since 1970. Undefined if the Date is not credible.
- */
-const dateOf = ({ headers: { date, age } }: HttpResponse): number | undefined => {
-  if (typeof date !== "string" || !httpDate.test(date)) return undefined;
-  const ms = Date.parse(date);
-  return ms >= earliest ? ms + ageOf(age) : undefined;
-};
-
-/** The service's own time. */
-export interface ServiceTime {
-  /** Learns from the Date header of an answer. */
-  learn(response: HttpResponse): void;
-  /**
-   * Milliseconds since 1970: this machine's time until an answer shows another. Undefined if this
-   * machine's clock was never set.
-   */
-  now(): number | undefined;
-}
-
-/**
- * This machine's wall clock, corrected by the last answer that gave the time; accurate to about a
- * second.
- */
-export const serviceTime = (clock: Clock): ServiceTime => {
-  let ahead: number | undefined;
-  return {
-    learn: (response) => {
-      const date = dateOf(response);
-      if (date !== undefined) ahead = date - clock.wall();
-    },
-    now: () => {
-      if (ahead !== undefined) return clock.wall() + ahead;
-      return clock.wall() < earliest ? undefined : clock.wall();
-    },
-  };
 };

@@ -1,3 +1,4 @@
+import type { Clock } from "../../kernel/clock.js";
 import { durationText } from "../../kernel/text.js";
 import type { Endpoint } from "./operations.js";
 import type { HttpResponse } from "./transport.js";
@@ -84,7 +85,7 @@ export const retryAfterForm = (value: string): "seconds" | "date" | undefined =>
 /** The old date format has no time zone: it is GMT. */
 const oldDate = /^[A-Z][a-z]{2} [A-Z]/;
 
-const dateOf = (text: string): number => Date.parse(oldDate.test(text) ? `${text} GMT` : text);
+const instantOf = (text: string): number => Date.parse(oldDate.test(text) ? `${text} GMT` : text);
 
 const valuesOf = (headers: Headers, name: string): readonly string[] =>
   [headers[name] ?? []].flat().map((value) => value.trim());
@@ -110,7 +111,7 @@ const askedFor = (headers: Headers, wallMs: number) => {
   const asked = valuesOf(headers, "retry-after").flatMap((text) => {
     const form = retryAfterForm(text);
     if (form === "seconds") return [{ ms: millisecondsIn(text), text: shown(text) }];
-    return form === "date" ? [{ ms: dateOf(text) - nowOf(headers, wallMs), text }] : [];
+    return form === "date" ? [{ ms: instantOf(text) - nowOf(headers, wallMs), text }] : [];
   });
   const longest = asked.toSorted((a, b) => b.ms - a.ms)[0];
   return longest && longest.ms > 0 ? longest : undefined;
@@ -136,4 +137,52 @@ export const retryAfterText = (headers: Headers, wallMs: number): string | undef
 export const unbelievedRetryAfter = (headers: Headers, wallMs: number): string | undefined => {
   const asked = askedFor(headers, wallMs);
   return asked && asked.ms > longestRetryAfterMs ? asked.text : undefined;
+};
+
+const httpDate = /^\w{3}, \d{2} \w{3} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+
+/** A clock that shows an earlier time was never set. */
+const earliest = Date.UTC(2000, 0, 1);
+
+/** How long an answer was in a cache (`Age`, RFC 9111 §5.1), in milliseconds. */
+const ageOf = (age: unknown): number =>
+  typeof age === "string" && /^\d{1,10}$/.test(age) ? Number(age) * 1000 : 0;
+
+/**
+ * The time at the service when an answer arrived, by its headers Date (RFC 9110 §6.6.1) and Age:
+ * milliseconds since 1970. Undefined if the Date is not credible.
+ */
+export const dateOf = ({ headers: { date, age } }: HttpResponse): number | undefined => {
+  if (typeof date !== "string" || !httpDate.test(date)) return undefined;
+  const ms = Date.parse(date);
+  return ms >= earliest ? ms + ageOf(age) : undefined;
+};
+
+/** The service's own time. */
+export interface ServiceTime {
+  /** Learns from the Date header of an answer. */
+  learn(response: HttpResponse): void;
+  /**
+   * Milliseconds since 1970: this machine's time until an answer shows another. Undefined if this
+   * machine's clock was never set.
+   */
+  now(): number | undefined;
+}
+
+/**
+ * This machine's wall clock, corrected by the last answer that gave the time; accurate to about a
+ * second.
+ */
+export const serviceTime = (clock: Clock): ServiceTime => {
+  let ahead: number | undefined;
+  return {
+    learn: (response) => {
+      const date = dateOf(response);
+      if (date !== undefined) ahead = date - clock.wall();
+    },
+    now: () => {
+      if (ahead !== undefined) return clock.wall() + ahead;
+      return clock.wall() < earliest ? undefined : clock.wall();
+    },
+  };
 };

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import type { Field, TextField } from "../../../provider/definition/define.js";
-import { membersOf, toWire, wireName } from "../../../provider/definition/fields.js";
+import { membersOf, wireName } from "../../../provider/definition/fields.js";
+import { toWire } from "../../../provider/definition/wire.js";
 import { isObject, type JsonObject, objectOf } from "../../../provider/kernel/json.js";
 
 /** The vendor's own word, in all tests that use one. */

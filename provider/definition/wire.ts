@@ -1,0 +1,140 @@
+import { isObject, type JsonObject, memberOf, objectOf } from "../kernel/json.js";
+import type { Definition, Field, Fields, ListField, MapField, TextField } from "./define.js";
+import { keyOf, membersOf, unwrapped, wireName } from "./fields.js";
+
+/** How values of a program and the service's JSON differ for one tenant. */
+export interface VendorName {
+  /** The vendor's own word, which stands for `platform` in identifiers (setting `platformName`). */
+  readonly platformName: string;
+}
+
+const neutral = "platform_";
+
+/** Words as on the wire: for comparing two values of the service with each other. */
+export const neutralVendor: VendorName = { platformName: "platform" };
+
+const vendorWord = (field: TextField, value: unknown, from: string, to: string): unknown =>
+  field.values?.some((word) => word.startsWith(neutral)) &&
+  typeof value === "string" &&
+  value.startsWith(from)
+    ? to + value.slice(from.length)
+    : value;
+
+const wrapped = (key: string | undefined, value: unknown): unknown =>
+  key ? { [key]: value } : value;
+
+/** One value of a program as the service's JSON. */
+export const toWire = (field: Field, value: unknown, vendor: VendorName): unknown => {
+  switch (field.type) {
+    case "text":
+      return wrapped(field.envelope, vendorWord(field, value, neutral, `${vendor.platformName}_`));
+    case "reference":
+      return field.plainId ? value : { id: value };
+    case "object":
+      return isObject(value) ? fieldsToWire(field.fields, value, vendor) : value;
+    case "list":
+      return Array.isArray(value)
+        ? wrapped(
+            field.envelope,
+            value.map((item) => toWire(field.of, item, vendor)),
+          )
+        : value;
+    case "map": {
+      const { key, value: member } = membersOf(field);
+      return isObject(value)
+        ? Object.entries(value).map(([name, of]) => ({
+            [key]: name,
+            [member]: toWire(field.of, of, vendor),
+          }))
+        : value;
+    }
+    default:
+      return value;
+  }
+};
+
+/** Members of a program's object as the service's JSON; members without a field are left out. */
+export const fieldsToWire = (fields: Fields, values: JsonObject, vendor: VendorName): JsonObject =>
+  objectOf(
+    Object.entries(fields)
+      .filter(([name]) => values[name] !== undefined)
+      .map(([name, field]) => [wireName(name, field), toWire(field, values[name], vendor)]),
+  );
+
+/** A whole object of a kind as the service's JSON. */
+export const bodyOf = (
+  definition: Definition,
+  inputs: JsonObject,
+  vendor: VendorName,
+): JsonObject => fieldsToWire(definition.fields, inputs, vendor);
+
+/** The value of an entry whose value is left out. */
+const emptyValue = ({ type }: Field): unknown =>
+  type === "text"
+    ? ""
+    : type === "list"
+      ? []
+      : type === "map" || type === "object"
+        ? {}
+        : undefined;
+
+/** Keys and values, sent either as a list of entries or as the members of one object. */
+const entriesOf = (
+  field: MapField,
+  wire: unknown,
+): readonly (readonly [key: string, value: unknown])[] | undefined => {
+  if (isObject(wire)) return Object.entries(wire);
+  if (!Array.isArray(wire)) return undefined;
+  const { value } = membersOf(field);
+  return wire.filter(isObject).flatMap((entry) => {
+    const key = keyOf(field, entry);
+    return key === undefined ? [] : [[key, memberOf(entry, value)] as const];
+  });
+};
+
+const mapFromWire = (field: MapField, wire: unknown, vendor: VendorName): unknown => {
+  const entries = entriesOf(field, wire)?.map(
+    ([key, value]) => [key, fromWire(field.of, value, vendor) ?? emptyValue(field.of)] as const,
+  );
+  return entries && objectOf(entries);
+};
+
+const listFromWire = (field: ListField, wire: unknown, vendor: VendorName): unknown => {
+  const items = unwrapped(field.envelope, wire);
+  return Array.isArray(items)
+    ? items.map((item) => fromWire(field.of, item, vendor)).filter((item) => item !== undefined)
+    : undefined;
+};
+
+/**
+ * One value of the service's JSON as a program gives it. Undefined for an object, a list or a map
+ * with another shape; a scalar of another type is left unchanged, for `sameMeaning` to judge.
+ */
+export const fromWire = (field: Field, wire: unknown, vendor: VendorName): unknown => {
+  if (wire === undefined || wire === null) return undefined;
+  switch (field.type) {
+    case "text": {
+      const value = unwrapped(field.envelope, wire) ?? undefined;
+      return vendorWord(field, value, `${vendor.platformName}_`, neutral);
+    }
+    case "reference":
+      return (field.plainId ? wire : unwrapped("id", wire)) ?? undefined;
+    case "object":
+      return isObject(wire) ? fieldsFromWire(field.fields, wire, vendor) : undefined;
+    case "list":
+      return listFromWire(field, wire, vendor);
+    case "map":
+      return mapFromWire(field, wire, vendor);
+    default:
+      return wire;
+  }
+};
+
+/** Members of the service's JSON as a program gives them; members without a field are left out. */
+export const fieldsFromWire = (fields: Fields, wire: JsonObject, vendor: VendorName): JsonObject =>
+  objectOf(
+    Object.entries(fields).map(([name, field]) => [
+      name,
+      fromWire(field, memberOf(wire, wireName(name, field)), vendor),
+    ]),
+  );

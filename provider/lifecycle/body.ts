@@ -1,0 +1,110 @@
+import { managedFields } from "../definition/changes.js";
+import type { Definition } from "../definition/define.js";
+import { mergeDeep } from "../definition/extra.js";
+import { sameFieldsMeaning } from "../definition/meaning.js";
+import { bodyOf, fieldsFromWire } from "../definition/wire.js";
+import { ConversationError } from "../kernel/errors.js";
+import { isObject, type JsonObject } from "../kernel/json.js";
+import {
+  environmentSecretsIn,
+  missingText,
+  seenSecrets,
+  undisclosed,
+  withEnvironmentSecrets,
+} from "../kernel/stand-ins.js";
+import type { WireObject } from "../service/lists.js";
+import { hasRoom, markFor, markText, newSerial, readMark } from "./ownership/mark.js";
+import type { Declared, Resource } from "./resource.js";
+import type { RunEnvironment } from "./run.js";
+import { changeSecrets, type Properties } from "./state.js";
+
+/** The intended content of a resource's object at the service. */
+interface DesiredBody {
+  readonly body: JsonObject;
+  /**
+   * Whether the body carries the mark: marks may be off, or a long description may leave no room.
+   */
+  readonly isMarked: boolean;
+  /** The serial of the object, whether or not the body carries it. */
+  readonly serial: string;
+}
+
+/** What else is known about the object. */
+interface ObjectSoFar {
+  /** Left out: a new serial. */
+  readonly serial?: string | undefined;
+  /** Its description; text written by a person is kept if the program gives none. */
+  readonly description?: unknown;
+}
+
+/** The fields, the owner mark and the members of `extra`. */
+export const desiredBody = (declared: Declared, object: ObjectSoFar): DesiredBody => {
+  const { definition, settings, service, mark, name } = declared;
+  const { fields, extra } = dropUndisclosed(definition, declared.properties);
+  const { description: human } = readMark(object.description);
+  const given = fields.description;
+  const written = typeof given === "string" && given !== "" ? given : human;
+  const isMarked = mark !== undefined && hasRoom(declared, written);
+  const serial = object.serial ?? newSerial(service.now());
+  const suffix = isMarked ? markText(markFor(mark, serial, name)) : undefined;
+  const description = written && suffix ? `${written} ${suffix}` : (suffix ?? written);
+  const body = bodyOf(definition, { ...fields, description }, settings);
+  return {
+    body: isObject(extra) ? mergeDeep(body, extra) : body,
+    isMarked,
+    serial,
+  };
+};
+
+/**
+ * Without the secrets that an import did not read: nobody knows them, so nothing can be said about
+ * them.
+ */
+const dropUndisclosed = (definition: Definition, properties: Properties): Properties =>
+  changeSecrets(definition, properties, (secret) => (secret === undisclosed ? undefined : secret));
+
+/** Whether an object of the service has these values, as far as the service shows them. */
+export const holdsFields = (
+  { definition: { fields }, settings }: Declared,
+  wire: WireObject,
+  wanted: JsonObject,
+): boolean => {
+  const live = managedFields(fields, fieldsFromWire(fields, wire, settings), wanted);
+  return sameFieldsMeaning(fields, live, wanted);
+};
+
+/** A resource as the service receives it. @throws ConversationError `SETTINGS_MISSING` */
+export const asWritten = <R extends Resource>(resource: R): R => ({
+  ...resource,
+  properties: writtenSecrets(resource.properties, resource.run),
+});
+
+/**
+ * Values with the secrets of the environment filled in, as the service receives them.
+ *
+ * @throws ConversationError `SETTINGS_MISSING` if a variable is not set
+ */
+export const writtenSecrets = <T>(value: T, run: Pick<RunEnvironment, "environment"> = {}): T => {
+  const seen = seenSecrets(run);
+  return withEnvironmentSecrets(value, (secret) => {
+    const found = seen(secret);
+    if (found) return found;
+    throw new ConversationError(
+      "SETTINGS_MISSING",
+      `${missingText(secret)}. Nothing was changed. Set ${secret.name} where Pulumi runs, then run it again.`,
+    );
+  });
+};
+
+/**
+ * A resource as it was last written: the value of a version that is no longer declared is unknown,
+ * so its placeholder stays.
+ */
+export const lastWritten = <R extends Resource>(before: R, now: Resource): R => {
+  const seen = seenSecrets(now.run);
+  const declared = new Set(environmentSecretsIn(now.properties).map(({ text }) => text));
+  const properties = withEnvironmentSecrets(before.properties, (secret) =>
+    declared.has(secret.text) ? seen(secret) : undefined,
+  );
+  return { ...before, properties };
+};

@@ -1,0 +1,141 @@
+import { extraViolations } from "../definition/extra.js";
+import { changeFieldSecrets, referencesIn, valuesIn, withArticle } from "../definition/fields.js";
+import { fieldViolations, type Violation } from "../definition/violations.js";
+import type { JsonObject } from "../kernel/json.js";
+import { isObject } from "../kernel/json.js";
+import { isId } from "../kernel/object-id.js";
+import {
+  environmentSecretsIn,
+  missingText,
+  seenSecrets,
+  unknownValue,
+  withEnvironmentSecrets,
+} from "../kernel/stand-ins.js";
+import type { Resource } from "./resource.js";
+import type { ResourceIdentity } from "./run.js";
+import type { Properties } from "./state.js";
+
+/**
+ * Every rule that the inputs of a resource break, each as a sentence that names the property.
+ *
+ * @param resource with its inputs in their normal form
+ * @param news the inputs as they were given
+ * @param old the inputs in the state; undefined for a resource that does not exist yet
+ * @param namesake another resource of the program with the same name, which must be unique
+ * @param reports whether to report secrets of the environment that are not set
+ */
+export const inputViolations = (
+  resource: Resource,
+  news: JsonObject,
+  old: Properties | undefined,
+  namesake: ResourceIdentity | undefined,
+  reports: boolean,
+): readonly string[] => {
+  const { definition, run, properties } = resource;
+  const options = [
+    ...optionViolations(resource, news),
+    ...moveViolations(old, properties),
+    ...nameViolations(resource, namesake?.label),
+  ];
+  const misplaced = misplacedSecrets(resource);
+  const seen = checkedSecrets(resource, reports);
+  // The id of another resource of the program reveals its kind before the service does.
+  const references = referencesIn(definition.fields, properties.fields).flatMap(
+    ({ path, to, id }) => {
+      const holder = typeof id === "string" ? run.decisions.holders.get(id) : undefined;
+      return unless(
+        !holder || holder.kind === to.kind,
+        path,
+        `must be the id of ${withArticle(to.noun)}; ${id} is ${holder?.label} of this program`,
+      );
+    },
+  );
+  const hidden = new Set(misplaced.map(({ path }) => path));
+  // No rule quotes a misplaced secret, whatever else is wrong with it.
+  const fields = fieldViolations(definition, seen).filter(({ path }) => !hidden.has(path));
+  return [...fields, ...options, ...references, ...misplaced].map(({ path, rule }) =>
+    path ? `${path} ${rule}` : `${definition.kind} ${rule}`,
+  );
+};
+
+/** Whether a value is given and known before the update. */
+export const isKnown = (value: unknown): boolean => value !== undefined && value !== unknownValue;
+
+const unless = (holds: boolean, path: string, rule: string): Violation[] =>
+  holds ? [] : [{ path, rule }];
+
+const isProfile = (profile: unknown): boolean =>
+  typeof profile === "string" && /^[A-Za-z][\w-]{0,63}$/.test(profile);
+
+/** The options that every resource takes besides the fields of its kind. */
+const optionViolations = (
+  { definition }: Resource,
+  { adopt, eraseHidden, extra, profile }: JsonObject,
+): readonly Violation[] => {
+  const isFlag = (value: unknown) => !isKnown(value) || typeof value === "boolean";
+  const isAdoptable = isFlag(adopt) || isId(adopt);
+  const isNamed = !isKnown(profile) || isProfile(profile);
+  return [
+    ...unless(isAdoptable, "adopt", "must be true or the id of the object to take over"),
+    ...unless(isFlag(eraseHidden), "eraseHidden", "must be true or false"),
+    ...unless(!isKnown(extra) || isObject(extra), "extra", "must be an object"),
+    ...(isObject(extra) ? extraViolations(definition, extra) : []),
+    ...unless(isNamed, "profile", "must be a name of letters, digits, _ and -"),
+  ];
+};
+
+/** An object stays in the account in which it was created. */
+const moveViolations = (old: Properties | undefined, { profile }: Properties): Violation[] => {
+  const isThere = old !== undefined && Object.keys(old.fields).length > 0;
+  const stays = !isThere || old.profile === profile || profile === unknownValue;
+  const move = `from ${old?.profile ?? "the default"} to ${profile ?? "the default"}`;
+  return unless(
+    stays,
+    "profile",
+    `cannot change ${move}: the object lives in the other account. Give the resource a new logical name, or run with --replace`,
+  );
+};
+
+/** No two objects of a kind may share a name, so no two resources of a program may. */
+const nameViolations = (
+  { identity, nameKey, name }: Resource,
+  other: string | undefined,
+): Violation[] =>
+  unless(
+    other === undefined,
+    nameKey,
+    `must be unique: ${other} of this program has ${JSON.stringify(name)}, too. Give ${identity?.label} or ${other} another ${nameKey}`,
+  );
+
+/**
+ * The fields with the secrets that this process can see, so that they are checked, too. Only in
+ * secret fields: for any other field, the message about a broken rule may show its value.
+ * A preview continues without variables that are not set.
+ */
+const checkedSecrets = (resource: Resource, reports: boolean): JsonObject => {
+  const { run, definition, name, properties } = resource;
+  const seen = seenSecrets(run);
+  for (const secret of reports ? environmentSecretsIn(properties) : []) {
+    if (seen(secret)) continue;
+    run.notify?.(
+      `${definition.kind} ${JSON.stringify(name)}: ${missingText(secret)}. A preview goes on without it; pulumi up will not.`,
+      "warning",
+    );
+  }
+  return changeFieldSecrets(definition.fields, properties.fields, (secret) =>
+    withEnvironmentSecrets(secret, seen),
+  );
+};
+
+/** Only secrets can come from the environment, because everything else is shown and compared. */
+const misplacedSecrets = ({ definition, properties }: Resource): readonly Violation[] =>
+  valuesIn(definition.fields, properties.fields).flatMap(({ field, path, value }) =>
+    field.secret || typeof value !== "string" || environmentSecretsIn(value).length === 0
+      ? []
+      : [
+          {
+            path,
+            rule: "is no secret, and fromEnv is for secrets only. Read the variable in the program",
+          },
+        ],
+  );
