@@ -13,6 +13,10 @@ import {
   type ReferenceField,
 } from "./define.js";
 
+/** The field with a name in a program, if there is one. */
+const fieldOf = (fields: Fields, name: string): Field | undefined =>
+  Object.hasOwn(fields, name) ? fields[name] : undefined;
+
 /** Name of a field in the service's JSON. */
 export const wireName = (name: string, field: Field): string => field.wire ?? name;
 
@@ -168,7 +172,7 @@ export const changeMembers = (
 ): JsonObject =>
   objectOf(
     Object.entries(values).map(([name, value]) => {
-      const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+      const field = fieldOf(fields, name);
       return [name, field ? change(field, value) : value];
     }),
   );
@@ -437,8 +441,8 @@ const inObject = (fields: Fields, values: JsonObject): string[] =>
 /** The secret texts under names that a definition knows, and all texts under other names. */
 const inMembers = (fields: Fields, values: JsonObject): string[] =>
   Object.entries(values).flatMap(([name, value]) => {
-    const field = memberOf(fields, name) ?? fieldsByWireName(fields).get(name)?.[1];
-    return field ? inField(field as Field, value) : textsIn(value);
+    const field = fieldOf(fields, name) ?? fieldsByWireName(fields).get(name)?.[1];
+    return field ? inField(field, value) : textsIn(value);
   });
 
 /** The definition does not cover a value whose shape differs from its field's. */
@@ -526,7 +530,7 @@ export const changeFieldSecrets = (
 ): JsonObject =>
   objectOf(
     Object.entries(values).map(([name, value]) => {
-      const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+      const field = fieldOf(fields, name);
       return [name, field ? changeValue(field, value, change) : value];
     }),
   );

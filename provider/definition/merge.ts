@@ -453,8 +453,8 @@ interface Evidence {
 
 const inObject = (fields: Fields, sides: Sides): Sides[] =>
   isObject(sides.live)
-    ? Object.entries(fields).flatMap(([name, field]) =>
-        declaredSecrets(field, memberSides(sides, wireName(name, field))),
+    ? [...fieldsByWireName(fields)].flatMap(([wire, [, field]]) =>
+        declaredSecrets(field, memberSides(sides, wire)),
       )
     : [];
 

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, memberOf, objectOf } from "../kernel/json.js";
 import type { Definition, Field, Fields, ListField, MapField, TextField } from "./define.js";
-import { keyOf, membersOf, unwrapped, wireName } from "./fields.js";
+import { fieldsByWireName, keyOf, membersOf, unwrapped, wireName } from "./fields.js";
 
 /** How values of a program and the service's JSON differ for one tenant. */
 export interface VendorName {
@@ -56,9 +56,9 @@ export const toWire = (field: Field, value: unknown, vendor: VendorName): unknow
 /** Members of a program's object as the service's JSON; members without a field are left out. */
 export const fieldsToWire = (fields: Fields, values: JsonObject, vendor: VendorName): JsonObject =>
   objectOf(
-    Object.entries(fields)
-      .filter(([name]) => values[name] !== undefined)
-      .map(([name, field]) => [wireName(name, field), toWire(field, values[name], vendor)]),
+    [...fieldsByWireName(fields)]
+      .filter(([, [name]]) => values[name] !== undefined)
+      .map(([wire, [name, field]]) => [wire, toWire(field, values[name], vendor)]),
   );
 
 /** A whole object of a kind as the service's JSON. */

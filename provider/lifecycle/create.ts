@@ -10,7 +10,7 @@ import {
   existingObject,
   neededStates,
 } from "./existing.js";
-import { type Declared, declaredBefore } from "./resource.js";
+import type { Declared } from "./resource.js";
 import type { UnclearPost } from "./run.js";
 import {
   describe,
@@ -30,7 +30,7 @@ import {
   recordOf,
   stateOutputs,
 } from "./state.js";
-import { leftOvers, planPut, putInPlace, removeLeftOvers } from "./update.js";
+import { declaredBefore, leftOvers, planPut, putInPlace, removeLeftOvers } from "./update.js";
 
 export interface CreateResult {
   readonly id: string;

@@ -8,10 +8,10 @@ import { resources } from "../resources/index.js";
 import type { WireObject } from "../service/lists.js";
 import { desiredBody } from "./body.js";
 import { type Mark, nameOnWire } from "./ownership/mark.js";
-import { connected, type Declared, declaredBefore, type Resource, resourceIn } from "./resource.js";
+import { connected, type Declared, type Resource, resourceIn } from "./resource.js";
 import { type AccountSession, isHeld, type ObjectHolders } from "./run.js";
 import { originalMark, wholeObject } from "./seen.js";
-import { planPut, putInPlace } from "./update.js";
+import { declaredBefore, planPut, putInPlace } from "./update.js";
 
 /**
  * Deletes the object; one that is already gone counts as deleted. Does nothing if the program still

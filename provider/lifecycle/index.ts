@@ -16,7 +16,7 @@ import { type CheckedInputs, check, type DiffResult, diff } from "./check.js";
 import { type CreateResult, createObject, ResourceInitFailed } from "./create.js";
 import { deleteObject } from "./delete.js";
 import { type ReadResult, read } from "./read.js";
-import { connected, declaredBefore, type Resource, resourceIn } from "./resource.js";
+import { connected, type Resource, resourceIn } from "./resource.js";
 import type { Run } from "./run.js";
 import { propertiesIn } from "./state.js";
 import { updateObject } from "./update.js";
@@ -52,10 +52,9 @@ export const lifecycle = (definition: Definition, run: Run): Lifecycle => {
       call("creating", { inputs }, async (resource) => createObject(await connected(resource))),
     read: (id, inputs) => call("reading", { id, inputs }, (resource) => read(resource, id)),
     update: (id, olds, inputs) =>
-      call("updating", { id, inputs, olds }, async (resource) => {
-        const declared = await connected(resource);
-        return updateObject(declared, await declaredBefore(declared, olds), id);
-      }),
+      call("updating", { id, inputs, olds }, async (resource) =>
+        updateObject(await connected(resource), olds, id),
+      ),
     delete: (id, inputs) =>
       call("deleting", { id, inputs }, (resource) => deleteObject(resource, id, inputs)),
   };
@@ -127,9 +126,9 @@ const standIns: readonly string[] = [undisclosed, unknownValue];
  * service.
  */
 const secretsIn = ({ definition, run, inputs, olds = {} }: EngineCall): readonly string[] => {
-  const seen = seenSecrets(run);
   const texts = [inputs, olds].flatMap((values) => {
     const { fields, extra, markedSecrets } = propertiesIn(values);
+    const seen = seenSecrets(run);
     const given = { ...fields, extra };
     const written = withEnvironmentSecrets(given, seen);
     const known = fieldsWithSecrets(definition.fields, markedSecrets);

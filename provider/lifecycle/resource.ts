@@ -90,7 +90,3 @@ export const connected = async (
   const beside = typeof description === "string" && description ? description.length + 1 : 0;
   return { ...resource, settings, service, mark, isMarked: mark !== undefined && beside <= room };
 };
-
-/** The resource as it was when its object was last written, in its present account. */
-export const declaredBefore = (declared: Declared, olds: JsonObject): Promise<Declared> =>
-  connected(resourceIn(declared, { ...olds, profile: declared.properties.profile }), declared);

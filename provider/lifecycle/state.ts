@@ -66,6 +66,7 @@ export const propertiesIn = (values: JsonObject): Properties => {
     modified: filledText(modified),
     undeclared: filledTexts(undeclared),
   });
+  const known = isObject(extra) || extra === unknownValue ? extra : undefined;
   // A program cannot know what an output in its `extra` will contain, so secrets from the
   // environment are found here.
   const secretPaths = new Set([
@@ -76,7 +77,7 @@ export const propertiesIn = (values: JsonObject): Properties => {
     fields: objectOf(Object.entries(fields)),
     owner: filledText(owner),
     adopt: adopt === true ? adopt : filledText(adopt),
-    extra: isObject(extra) ? extra : extra === unknownValue ? unknownValue : undefined,
+    extra: known,
     extraSecrets: filledTexts([...secretPaths].sort()),
     markedSecrets: filledTexts(markedSecrets),
     profile: filledText(profile),

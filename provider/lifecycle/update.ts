@@ -6,7 +6,7 @@ import type { Holding } from "../pulumi-cli/stack-states.js";
 import { isUnclear } from "../service/collections.js";
 import { asWritten, desiredBody, holdsFields, lastWritten } from "./body.js";
 import { ownedElsewhere, ownObjects, takenByProgram } from "./existing.js";
-import type { Declared } from "./resource.js";
+import { connected, type Declared, resourceIn } from "./resource.js";
 import type { HeldObject, ObjectHolders } from "./run.js";
 import {
   describe,
@@ -22,19 +22,24 @@ import { type ObjectRecord, stateOutputs } from "./state.js";
  * Writes what the program wants over the live object, in one PUT after one read: members that
  * neither the definition nor the program knows are kept.
  *
- * @param before the resource as the program had it when the object was last written
+ * @param olds the outputs of the last write, as the state has them
  */
 export const updateObject = async (
   declared: Declared,
-  before: Declared,
+  olds: JsonObject,
   id: string,
 ): Promise<{ readonly outs: JsonObject }> => {
   const { definition, identity, run, properties } = declared;
+  const before = await declaredBefore(declared, olds);
   const record = await write(declared, before, id);
   const outs = stateOutputs(definition, { ...properties, record });
   if (identity) run.decisions.assign(identity, { id, serial: record.serial });
   return { outs };
 };
+
+/** The resource as it was when its object was last written, in its present account. */
+export const declaredBefore = (declared: Declared, olds: JsonObject): Promise<Declared> =>
+  connected(resourceIn(declared, { ...olds, profile: declared.properties.profile }), declared);
 
 const write = async (declared: Declared, before: Declared, id: string): Promise<ObjectRecord> => {
   const plan = planPut(declared, await liveObject(declared, id), before);
