@@ -1,17 +1,10 @@
 import { referencesOf } from "../definition/fields.js";
-import { likelyBurst, rateOf } from "../pacing/plan-rates.js";
+import { burstShare, likelyBurst, rateOf } from "../pacing/plan-rates.js";
 import { typeToken } from "../pointer.js";
 import { resources } from "../resources/index.js";
 import type { Endpoint } from "../service/http/operations.js";
 import { type Plan, plans } from "../service/plans.js";
-import {
-  fraction,
-  type Parsed,
-  plan,
-  type SettingKey,
-  wholeNumber,
-} from "../service/setting-table.js";
-import { type SettingSource, settingLabel, settingNames } from "../service/settings.js";
+import { readSetting, type SettingSource, settingLabel } from "../service/settings.js";
 import type { EndpointForecast, Forecast, PathPart, PlanForecast } from "./forecast-schema.js";
 import {
   assumedPageSize,
@@ -54,30 +47,14 @@ export const endpointLimit = (
   { plan, burst, share }: Conditions,
 ): SimulatedLimit => {
   const question = { service: "Conversation", version: "v3", plan, method, template };
-  const unknown = share < 1 ? 1 : likelyBurst(question).calls;
   return {
     rate: rateOf(question) * share,
-    burst: burst === undefined ? unknown : Math.max(1, Math.floor(burst * share)),
+    burst: burstShare(burst, share, likelyBurst(question).calls),
   };
 };
 
 /** The conditions given on the command line. */
 export type ConditionOptions = Partial<Omit<Conditions, "share">>;
-
-const setting = <T>(
-  key: SettingKey,
-  { environment, config }: SettingSource,
-  parse: (text: string) => Parsed<T>,
-  profile: string | undefined,
-): T | undefined => {
-  const names = settingNames(key, profile);
-  const texts = [environment[names.environment], config(names.config)];
-  const text = texts.find((candidate) => candidate?.trim())?.trim();
-  if (text === undefined) return undefined;
-  const parsed = parse(text);
-  if ("value" in parsed) return parsed.value;
-  throw new Error(`The setting ${settingLabel(key, profile)} ${parsed.rule}.`);
-};
 
 /**
  * The conditions from the command line first, then the environment, then the stack's configuration;
@@ -90,12 +67,12 @@ export const givenConditions = (
   source: SettingSource,
   profile?: string,
 ): { readonly conditions: Conditions; readonly assumed: readonly string[] } => {
-  const known = options.plan ?? setting("plan", source, plan, profile);
-  const burst = options.burst ?? setting("burst", source, wholeNumber, profile);
+  const known = options.plan ?? readSetting(source, "plan", profile);
+  const burst = options.burst ?? readSetting(source, "burst", profile);
   return {
     conditions: {
       plan: known ?? "enterprise",
-      share: setting("share", source, fraction, profile) ?? 1,
+      share: readSetting(source, "share", profile) ?? 1,
       parallel: options.parallel ?? defaultParallel(source.environment),
       pageSize: options.pageSize ?? assumedPageSize,
       ...(burst === undefined ? {} : { burst }),

@@ -50,6 +50,8 @@ interface Waiting {
   readonly fail: (error: unknown) => void;
   /** Runs in the asynchronous context of the caller, and so knows which call waits. */
   readonly listener: WaitListener | undefined;
+  /** When its wait was last announced, and for when its turn, in milliseconds. */
+  announced?: { readonly at: number; readonly turnAt: number };
 }
 
 /** A timer may fire this much too early, in milliseconds. */
@@ -60,6 +62,18 @@ const hourMs = 60 * 60_000;
 
 /** The head of the queue checks again at least this often, in milliseconds. */
 const longestSleepMs = 10_000;
+
+/** A wait that continues as announced is announced again after this time, in milliseconds. */
+const againMs = 10_000;
+
+/**
+ * A delay beyond the announced wait by more than this is reported at once, in milliseconds: another
+ * refusal came.
+ */
+const toleratedMs = 1_000;
+
+/** Listens to one wait. */
+type WaitListener = (wait: Wait) => void;
 
 const aborted = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {
@@ -96,7 +110,6 @@ class EndpointQueue {
   readonly #options: EndpointQueueOptions;
   /** The next one first. */
   readonly #waiting: Waiting[] = [];
-  readonly #announced = new AnnouncedWaits();
   #arrivals = 0;
   #isServing = false;
   #sleep: AbortController | undefined;
@@ -236,16 +249,20 @@ class EndpointQueue {
     }
   }
 
-  /** Reports to every call that still has a long wait. */
+  /** Reports to every call that still has a long wait: at intervals, and at once if it grew. */
   #announce({ waitMs: firstMs, periodMs }: Delay): void {
     const { clock, announcedMs = 0 } = this.#options;
     const now = clock.now();
     const queued = this.#waiting.length;
     const refused = this.#refused(now);
-    for (const [ahead, { listener }] of this.#waiting.entries()) {
+    for (const [ahead, waiting] of this.#waiting.entries()) {
+      const { listener, announced: last } = waiting;
       const waitMs = firstMs + ahead * periodMs;
-      const wait = { ...this.#endpoint, queued, ahead, waitMs, periodMs, ...refused };
-      if (listener && waitMs > announcedMs) this.#announced.report(listener, wait, now);
+      if (!listener || waitMs <= announcedMs) continue;
+      const turnAt = now + waitMs;
+      if (last && now - last.at < againMs && turnAt <= last.turnAt + toleratedMs) continue;
+      waiting.announced = { at: now, turnAt };
+      listener({ ...this.#endpoint, queued, ahead, waitMs, periodMs, ...refused });
     }
   }
 
@@ -304,41 +321,6 @@ export const queuePerEndpoint = (
     return queue.run(attempt, signal);
   };
 };
-
-/** A wait that continues as announced is announced again after this time, in milliseconds. */
-const againMs = 10_000;
-
-/**
- * A delay beyond the announced wait by more than this is reported at once, in milliseconds: another
- * refusal came.
- */
-const toleratedMs = 1_000;
-
-/** Listens to one wait. */
-type WaitListener = (wait: Wait) => void;
-
-/**
- * The announcements of waits to callers: how long each wait is, at intervals, and at once if it
- * becomes longer.
- */
-class AnnouncedWaits {
-  readonly #reported = new WeakMap<
-    WaitListener,
-    { readonly at: number; readonly turnAt: number }
-  >();
-
-  /**
-   * @param listener a different one for each wait
-   * @param now in milliseconds of the clock that the wait is measured with
-   */
-  report(listener: WaitListener, wait: Wait, now: number): void {
-    const turnAt = now + wait.waitMs;
-    const last = this.#reported.get(listener);
-    if (last && now - last.at < againMs && turnAt <= last.turnAt + toleratedMs) return;
-    this.#reported.set(listener, { at: now, turnAt });
-    listener(wait);
-  }
-}
 
 /** Permission to send one call now. */
 export interface Admission {

@@ -235,7 +235,8 @@ const accepted = (
     lateness: kind === "early" ? own.lateness : meanLateness(own, tokens - 1),
   };
   if (isOftenLate(next, limit, kept)) {
-    return { own: { ...next, wasDoubted: true }, bucket: searchedAgain(current()) };
+    const bucket: Bucket = { ...current(), phase: { name: "resting" } };
+    return { own: { ...next, wasDoubted: true }, bucket };
   }
   return next.isAnswered ? { own: next, bucket: kept } : firstAnswer(next, current(), limit);
 };
@@ -408,8 +409,11 @@ const afterRefusal = (
 /** A header in whole seconds may request up to a second too much, in milliseconds. */
 const wholeMs = 1000;
 
-/** The longest accepted wait, in periods; the same as {@link longestRetryAfterMs}. */
-const mostBelieved = 16;
+/**
+ * Maximum time for which calls are held back, in periods: the longest Retry-After that is accepted,
+ * see {@link longestRetryAfterMs}.
+ */
+export const longestHoldPeriods = 16;
 
 /**
  * The pause after a refusal if the service requests a different one: the request counts as far as
@@ -429,7 +433,7 @@ const pauseAsked = (
   if (askedMs === undefined) return ownMs;
   const inexact = askedMs % wholeMs === 0 ? wholeMs : 0;
   if (inRow <= 1 && askedMs > periodMs + inexact) return ownMs;
-  const most = Math.min(mostBelieved, 2 ** Math.max(0, inRow - 2)) * periodMs;
+  const most = Math.min(longestHoldPeriods, 2 ** Math.max(0, inRow - 2)) * periodMs;
   const atLeastMs = Math.min(askedMs - inexact, most);
   return Math.min(Math.max(ownMs, atLeastMs), Math.min(askedMs, most));
 };
@@ -543,11 +547,6 @@ const bucketAt = (kept: Bucket, now: number, periodMs: number): Bucket => {
   };
   return later.unprovedMs > provedMs ? { ...later, ...forgotten } : later;
 };
-
-/**
- * Maximum time for which calls are held back, in periods: the longest Retry-After that is accepted.
- */
-export const longestHoldPeriods = 16;
 
 /** The bucket with the next token due after `waitMs` at the earliest. */
 const heldFor = (bucket: Bucket, waitMs: number, periodMs: number): Bucket => ({
@@ -770,12 +769,3 @@ const dueRefused = (bucket: Bucket, limit: RateLimit): Bucket => {
     ? { ...bucket, phase: { name: "found", leftMs: foundMs } }
     : bucket;
 };
-
-/**
- * A lot of time is lost to lateness: a bucket that was taken for one without a burst is tested
- * again.
- */
-const searchedAgain = (bucket: Bucket): Bucket => ({
-  ...bucket,
-  phase: { name: "resting" },
-});

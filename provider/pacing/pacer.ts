@@ -24,7 +24,7 @@ import {
   ownAtFirst,
   type RateLimit,
 } from "./limiter.js";
-import { conversationRate, type PlanRates } from "./plan-rates.js";
+import { burstShare, conversationRate, type PlanRates } from "./plan-rates.js";
 import {
   type BucketStore,
   type Kept,
@@ -186,27 +186,48 @@ export const servicePaces = (settings: Settings, options: ServicePacesOptions): 
   };
 };
 
-interface BucketLimiterOptions extends LimitShare {
+interface BucketLimiterOptions {
   readonly store: BucketStore;
   /** Name of the bucket in the store. */
   readonly key: string;
   /** Determines the applicable rates. */
   readonly plan: TenantPlan;
   readonly rates: PlanRates;
+  /** Fraction of the rate, and of the burst, that may be used. */
+  readonly share: number;
+  /** Calls that the endpoint accepts at once, if configured. */
+  readonly burst?: number | undefined;
 }
+
+/** The knowledge after a step, and what was read from the store for it. */
+interface StepEnd<R> {
+  readonly own: OwnState;
+  readonly kept: Kept | undefined;
+  readonly now: number;
+  readonly result: R;
+}
+
+/** The decisions and the learning, as a pure function. */
+type Decide<R> = (state: LimiterState, now: number, limit: RateLimit) => LimiterStep<R>;
+
+/**
+ * The clocks of two machines differ slightly in speed: 500 ppm, the maximum that NTP corrects (RFC
+ * 5905 §11.3).
+ */
+const driftPart = 1.0005;
 
 /** An endpoint with a known rate, whose bucket others may share. */
 class BucketLimiter implements EndpointLimiter {
   readonly #options: BucketLimiterOptions;
-  readonly #use: LimitUse;
+  /** Identifies this process among those that share the bucket. */
+  readonly #process = randomUUID();
   #own = ownAtFirst;
-  #seen: Seen | undefined;
+  #last: StepEnd<unknown> | undefined;
   /** A store may take time, and each step needs the result of the previous one. */
   #lastStep: Promise<unknown> = Promise.resolve();
 
   constructor(options: BucketLimiterOptions) {
     this.#options = options;
-    this.#use = { share: options.share, burst: options.burst, process: randomUUID() };
   }
 
   ask(slept?: Slept): Promise<Admission | Delay> {
@@ -226,81 +247,31 @@ class BucketLimiter implements EndpointLimiter {
   #step<R>(decide: Decide<R>, isOutcome: boolean): Promise<R> {
     const { store, key, plan, rates } = this.#options;
     const done = this.#lastStep.then(async () => {
-      const allowed = await plan.allowed(rates);
-      const change = bucketStep(decide, this.#own, allowed, this.#use);
-      const seen = isOutcome ? this.#seen : undefined;
-      const again = seen && change(seen.kept, seen.now, 1);
-      const isSame = again !== undefined && again.state === seen?.kept;
-      const found: StepEnd<R> = isSame ? again.result : await store.change(key, change);
+      const change = this.#change(decide, await plan.allowed(rates));
+      const last = isOutcome ? this.#last : undefined;
+      const again = last && change(last.kept, last.now, 1);
+      const isSame = again !== undefined && again.state === last?.kept;
+      const found = isSame ? again.result : await store.change(key, change);
       this.#own = found.own;
-      this.#seen = found.seen;
+      this.#last = found;
       return found.result;
     });
     this.#lastStep = done.catch(() => {});
     return done;
   }
+
+  /** One decision as a step of the store, which may repeat it: then with the same knowledge. */
+  #change<R>(decide: Decide<R>, { rate, early }: Allowed): StoreChange<StepEnd<R>> {
+    const { share, burst } = this.#options;
+    const periodMs = (1000 / (rate * share)) * driftPart;
+    const mostBurst = burstShare(burst, share, Number.POSITIVE_INFINITY);
+    const whole = { periodMs, burst, mostBurst, early, process: this.#process };
+    const own = this.#own;
+    return (kept, now, part) => {
+      const limit = { ...whole, periodMs: whole.periodMs / part };
+      const { state, result } = decide({ own, bucket: bucketOf(kept) }, now, limit);
+      const after = state.bucket ?? kept;
+      return { state: after, result: { own: state.own, kept: after, now, result } };
+    };
+  }
 }
-
-/** The decisions and the learning, as a pure function. */
-type Decide<R> = (state: LimiterState, now: number, limit: RateLimit) => LimiterStep<R>;
-
-/** The content last read from the store. */
-interface Seen {
-  readonly kept: Kept | undefined;
-  readonly now: number;
-}
-
-/** The knowledge after a step. */
-interface StepEnd<R> {
-  readonly own: OwnState;
-  readonly seen: Seen;
-  readonly result: R;
-}
-
-/** The fraction of the limit that this tool may use. */
-interface LimitShare {
-  /** Fraction of the rate, and of the burst, that may be used. */
-  readonly share: number;
-  /** Calls that the endpoint accepts at once, if configured. */
-  readonly burst?: number | undefined;
-}
-
-/** The user of a limit, and its fraction. */
-interface LimitUse extends LimitShare {
-  /** Identifies this process among those that share the bucket. */
-  readonly process: string;
-}
-
-/**
- * The clocks of two machines differ slightly in speed: 500 ppm, the maximum that NTP corrects (RFC
- * 5905 §11.3).
- */
-const driftPart = 1.0005;
-
-const limitOf = ({ rate, early }: Allowed, { burst, share, process }: LimitUse): RateLimit => {
-  const periodMs = (1000 / (rate * share)) * driftPart;
-  // Of an unknown burst, all but one is left to others.
-  const unknownBurst = share < 1 ? 1 : Number.POSITIVE_INFINITY;
-  const mostBurst = burst === undefined ? unknownBurst : Math.max(1, Math.floor(burst * share));
-  return { periodMs, burst, mostBurst, early, process };
-};
-
-/**
- * One decision as a step of the store.
- *
- * @param own what this process knows; the step may be repeated, then with the same value
- */
-const bucketStep = <R>(
-  decide: Decide<R>,
-  own: OwnState,
-  allowed: Allowed,
-  use: LimitUse,
-): StoreChange<StepEnd<R>> => {
-  const whole = limitOf(allowed, use);
-  return (kept, now, part) => {
-    const limit = { ...whole, periodMs: whole.periodMs / part };
-    const { state, result } = decide({ own, bucket: bucketOf(kept) }, now, limit);
-    const after = state.bucket ?? kept;
-    return { state: after, result: { own: state.own, seen: { kept: after, now }, result } };
-  };
-};

@@ -233,6 +233,17 @@ export const rateOf = (question: RateQuestion): number => {
 export const conversationRate = ({ method, template }: Endpoint, plan: Plan): number =>
   rateOf({ service: "Conversation", version: "v3", plan, method, template });
 
+/**
+ * Calls that may be sent at once if only a fraction of each limit may be used: that fraction of the
+ * burst; of an unknown one, all but one is left to others.
+ *
+ * @param unknown the burst of an endpoint for which none is configured
+ */
+export const burstShare = (burst: number | undefined, share: number, unknown: number): number => {
+  if (burst !== undefined) return Math.max(1, Math.floor(burst * share));
+  return share < 1 ? 1 : unknown;
+};
+
 /** Seconds of the rate that a full bucket appears to hold. */
 const burstSeconds = 20;
 

@@ -8,7 +8,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Clock } from "../kernel/clock.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import { assertOwnFile, makeOwnFolder } from "../kernel/files.js";
-import { isObject } from "../kernel/json.js";
+import { isObject, jsonIn } from "../kernel/json.js";
 import { assertInstalled, notInstalled } from "../kernel/package.js";
 import { settingLabel } from "../service/settings.js";
 
@@ -50,17 +50,12 @@ export interface BucketStore {
 
 /** Reads the text of a store; undefined if it is not in a store's format. */
 export const keptOf = (text: unknown): Kept | undefined => {
-  if (typeof text !== "string") return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    const at = isObject(value) ? value.at : undefined;
-    // 1e999 is read as Infinity.
-    return isObject(value) && typeof at === "number" && Number.isFinite(at)
-      ? { ...value, at }
-      : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = typeof text === "string" ? jsonIn(text) : undefined;
+  const at = isObject(value) ? value.at : undefined;
+  // 1e999 is read as Infinity.
+  return isObject(value) && typeof at === "number" && Number.isFinite(at)
+    ? { ...value, at }
+    : undefined;
 };
 
 /**

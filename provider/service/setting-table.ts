@@ -84,12 +84,12 @@ const oneOf =
 
 export const plan = oneOf(plans);
 
-export const wholeNumber = (text: string): Parsed<number> =>
+const wholeNumber = (text: string): Parsed<number> =>
   /^[1-9]\d{0,8}$/.test(text)
     ? value(Number(text))
     : broken("must be a whole number of at least 1");
 
-export const fraction = (text: string): Parsed<number> => {
+const fraction = (text: string): Parsed<number> => {
   const parsed = /^(?:\d+(?:\.\d+)?|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
   return parsed > 0 && parsed <= 1 ? value(parsed) : broken("must be above 0 and at most 1");
 };

@@ -97,6 +97,23 @@ const textOf = (source: SettingSource, key: SettingKey, profile?: string): strin
 };
 
 /**
+ * Reads one setting that is not required, without its default; undefined if it is not given.
+ *
+ * @throws Error if it breaks its rule
+ */
+export const readSetting = <K extends SettingKey>(
+  source: SettingSource,
+  key: K,
+  profile?: string,
+): Settings[K] | undefined => {
+  const text = textOf(source, key, profile);
+  if (text === undefined) return undefined;
+  const parsed = settingTable[key].parse(text);
+  if ("value" in parsed) return parsed.value;
+  throw new Error(`The setting ${settingLabel(key, profile)} ${parsed.rule}.`);
+};
+
+/**
  * The option that `pulumi config set` needs for a setting: without it, the command refuses a name
  * that looks like a secret's.
  */
