@@ -11,7 +11,7 @@ import { channel } from "../resources/channel.js";
 import { clientApplication } from "../resources/client-application.js";
 import { orchestration } from "../resources/orchestration.js";
 import { participant } from "../resources/participant.js";
-import { type ConversationSide, namedOnSide, rolesOnSide } from "../service/message-types.js";
+import { namedOnSide, rolesOnSide } from "../service/message-types.js";
 import type { SmokeTestInputs } from "./smoke-test-inputs.js";
 
 /** Where the service delivers the message, and how it signs in there. */
@@ -104,24 +104,16 @@ export const walkChain = async (test: SmokeTestInputs, reader: ChainReader): Pro
   const { fields } = await reader.needed(channel, channelId, found);
   if (how?.orchestration === undefined) throw lacking(found, "orchestration", reader);
   const flow = await reader.wanted(orchestration, how.orchestration, found);
+  const callbacks: Callback[] = [];
+  if (flow)
+    for (const recipient of await recipientsOf(test.sender, flow, reader))
+      callbacks.push(...(await callbackOf(recipient, flow, reader)));
   return {
     address,
     channelType: String(fields.type),
     ...(how.entryPoint === undefined ? {} : { entryPoint: how.entryPoint }),
-    callbacks: flow ? await callbacksOf(test, flow, reader) : [],
+    callbacks,
   };
-};
-
-const callbacksOf = async (
-  { sender }: SmokeTestInputs,
-  flow: ChainObject,
-  reader: ChainReader,
-): Promise<readonly Callback[]> => {
-  const callbacks: Callback[] = [];
-  for (const recipient of await recipientsOf(sender, flow, reader)) {
-    callbacks.push(...(await callbackOf(recipient, flow, reader)));
-  }
-  return callbacks;
 };
 
 /** A client application that a message may go to, and the roles in which it can receive it. */
@@ -150,42 +142,20 @@ const readApplications = (flow: ChainObject, { findings }: ChainReader): Applica
 };
 
 /** A bot receives messages in the role given by its participant's type. */
-const botRoles = (bot: ChainObject | undefined): readonly string[] =>
-  typeof bot?.fields.type === "string" ? [bot.fields.type] : rolesOnSide.bot;
-
-const assertSameApplication = (
-  bot: ChainObject | undefined,
+const botRecipient = async (
   application: string,
-  { findings }: ChainReader,
-): void => {
-  const own = bot?.fields.application;
-  if (!bot || own === undefined || own === application) return;
-  findings.doubts.push(
-    `${bot.label} belongs to ${clientApplication.noun} ${String(own)}, while the orchestration names ${application} for it`,
-  );
-};
-
-const namedFor = (named: Applications, side: ConversationSide) => namedOnSide(named, side).flat();
-
-const botRecipients = async (
-  named: Applications,
+  participantId: string,
   flow: ChainObject,
   reader: ChainReader,
-): Promise<readonly MessageRecipient[]> => {
-  const found: MessageRecipient[] = [];
-  for (const { application, participant: id = "" } of namedFor(named, "bot")) {
-    const bot = await reader.wanted(participant, id, flow);
-    assertSameApplication(bot, application, reader);
-    found.push({ application, roles: botRoles(bot) });
-  }
-  return found;
+): Promise<MessageRecipient> => {
+  const bot = await reader.wanted(participant, participantId, flow);
+  const { type, application: own } = bot?.fields ?? {};
+  if (bot && own !== undefined && own !== application)
+    reader.findings.doubts.push(
+      `${bot.label} belongs to ${clientApplication.noun} ${String(own)}, while the orchestration names ${application} for it`,
+    );
+  return { application, roles: typeof type === "string" ? [type] : rolesOnSide.bot };
 };
-
-const recipientsOnSide = (
-  named: Applications,
-  side: ConversationSide,
-): readonly MessageRecipient[] =>
-  namedFor(named, side).map(({ application }) => ({ application, roles: rolesOnSide[side] }));
 
 /**
  * The recipients of a message (specification §6; contract of the orchestration): a customer's goes
@@ -200,10 +170,14 @@ const recipientsOf = async (
 ): Promise<readonly MessageRecipient[]> => {
   const named = readApplications(flow, reader);
   const isCustomer = sender === "customer";
-  const bots = isCustomer ? await botRecipients(named, flow, reader) : [];
-  const others = recipientsOnSide(named, isCustomer ? "agent" : "customer");
-  const recipients = bots.length > 0 ? bots : others;
+  const recipients: MessageRecipient[] = [];
+  for (const bot of isCustomer ? namedOnSide(named, "bot").flat() : [])
+    recipients.push(await botRecipient(bot.application, bot.participant ?? "", flow, reader));
   if (recipients.length > 0) return recipients;
+  const side = isCustomer ? "agent" : "customer";
+  const others = namedOnSide(named, side).flat();
+  if (others.length > 0)
+    return others.map(({ application }) => ({ application, roles: rolesOnSide[side] }));
   const missing = isCustomer ? "neither a bot nor an agent" : "no client application of a customer";
   const what = `${flow.label} names ${missing}, so nobody would get the message of a ${sender}. Nothing was sent. Add it to the orchestration's applications.`;
   throw brokenLink(flow.definition.noun, what, reader.findings);
@@ -234,9 +208,17 @@ export class ChainReader {
    * @throws ConversationError that names the link if the object is missing or cannot be read
    */
   async needed(definition: Definition, id: string, by?: Referrer): Promise<ChainObject> {
-    const found = await this.#read(definition, id, by);
-    if ("object" in found) return found.object;
-    throw brokenLink(definition.noun, found.unreadable.message, this.findings, found.unreadable);
+    const { service, settings } = this.session;
+    const wire = await service.read(definition, id).catch((error: unknown) => {
+      if (!isConversationError(error)) throw error;
+      throw brokenLink(definition.noun, error.message, this.findings, error);
+    });
+    if (!wire) throw this.#missing(definition, id, by);
+    const fields = fieldsFromWire(definition.fields, wire, settings);
+    const label = `${objectTitle(definition, fields)} (id ${id})`;
+    this.findings.sound.push(label);
+    if (fields.active === false) this.findings.doubts.push(`${label} is not active`);
+    return { definition, id, label, fields };
   }
 
   /**
@@ -245,33 +227,13 @@ export class ChainReader {
    * @returns undefined if it may not be read
    */
   async wanted(definition: Definition, id: string, by: Referrer): Promise<ChainObject | undefined> {
-    const found = await this.#read(definition, id, by);
-    if ("object" in found) return found.object;
-    if (!isConversationError(found.unreadable, "FORBIDDEN")) {
-      const { message } = found.unreadable;
-      throw brokenLink(definition.noun, message, this.findings, found.unreadable);
+    try {
+      return await this.needed(definition, id, by);
+    } catch (error) {
+      if (!isConversationError(error, "FORBIDDEN")) throw error;
+      this.findings.doubts.push(`${definition.noun} ${id} may not be read with these credentials`);
+      return undefined;
     }
-    this.findings.doubts.push(`${definition.noun} ${id} may not be read with these credentials`);
-    return undefined;
-  }
-
-  async #read(
-    definition: Definition,
-    id: string,
-    by: Referrer | undefined,
-  ): Promise<{ readonly object: ChainObject } | { readonly unreadable: Error }> {
-    const { service, settings } = this.session;
-    const wire = await service.read(definition, id).catch((error: unknown) => {
-      if (isConversationError(error)) return error;
-      throw error;
-    });
-    if (wire instanceof Error) return { unreadable: wire };
-    if (!wire) throw this.#missing(definition, id, by);
-    const fields = fieldsFromWire(definition.fields, wire, settings);
-    const label = `${objectTitle(definition, fields)} (id ${id})`;
-    this.findings.sound.push(label);
-    if (fields.active === false) this.findings.doubts.push(`${label} is not active`);
-    return { object: { definition, id, label, fields } };
   }
 
   #missing(definition: Definition, id: string, by: Referrer | undefined): Error {

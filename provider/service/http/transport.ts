@@ -377,28 +377,12 @@ const withoutTls = /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/;
 
 const timeouts: readonly string[] = ["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"];
 
-const codeOf = (cause: unknown): string => {
-  if (typeof cause !== "object" || cause === null || !("code" in cause)) return "";
-  // Anything else would be a foreign text, which must not appear in a message.
-  return typeof cause.code === "string" && /^[A-Z][A-Z0-9_]{1,63}$/.test(cause.code)
-    ? cause.code
-    : "";
-};
-
-/**
- * The first meaningful code in the chain of causes; failures of several addresses of one host form
- * a group.
- */
-const tellingCode = (cause: unknown, depth = 0): string => {
-  const own = codeOf(cause);
-  if (own !== "" || depth > 3 || typeof cause !== "object" || cause === null) return own;
-  const inner = "cause" in cause ? tellingCode(cause.cause, depth + 1) : "";
-  if (inner !== "") return inner;
-  return cause instanceof AggregateError ? tellingCode(cause.errors[0], depth + 1) : "";
-};
-
-const isTimeout = (cause: unknown): boolean =>
-  cause instanceof Error && cause.name === "TimeoutError";
+/** The first code in the chain of causes; none if there is none. */
+const codeOf = (cause: unknown): string =>
+  chainOf(cause)
+    .map((each) => (isObject(each) && typeof each.code === "string" ? each.code : ""))
+    // Anything else would be a foreign text, which must not appear in a message.
+    .find((code) => /^[A-Z][A-Z0-9_]{1,63}$/.test(code)) ?? "";
 
 const passing = (code: ConversationErrorCode, text: string): ConnectionFault => ({
   code,
@@ -426,7 +410,7 @@ export const connectionFault = (
 ): ConnectionFault => {
   if (proxy !== undefined) return passing("UNREACHABLE", `${proxy}; ${proxyAdvice}`);
   const { host } = new URL(url);
-  const code = tellingCode(cause);
+  const code = codeOf(cause);
   if (withoutTls.test(code)) {
     return lasting(
       "UNREACHABLE",
@@ -442,7 +426,8 @@ export const connectionFault = (
   if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE") {
     return lasting("BAD_RESPONSE", `the answer of ${host} is larger than 8 MiB; check the address`);
   }
-  if (isTimeout(cause) || timeouts.includes(code)) {
+  const isTimeout = cause instanceof Error && cause.name === "TimeoutError";
+  if (isTimeout || timeouts.includes(code)) {
     return passing("TIMED_OUT", `${host} gave no complete answer in the time allowed`);
   }
   if (!sent) return beforeSending(code, host);
