@@ -139,6 +139,13 @@ export interface PrivateFolder {
 const removeFolder = (folder: string): void =>
   rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
 
+/** Something that is just ending may still be writing into it; the next process removes it. */
+const removeIfPossible = (folder: string): void => {
+  try {
+    removeFolder(folder);
+  } catch {}
+};
+
 const ownerFile = (folder: string): string => join(folder, "owner");
 
 /**
@@ -167,12 +174,7 @@ const removeAbandoned = (parent: string, prefix: string): void => {
   if (!keepsWhatIsOurs(parent)) return;
   for (const name of readdirSync(parent)) {
     const folder = join(parent, name);
-    if (!name.startsWith(prefix) || !isLeft(folder)) continue;
-    try {
-      removeFolder(folder);
-    } catch {
-      // Something may still be writing into it; the next process removes it.
-    }
+    if (name.startsWith(prefix) && isLeft(folder)) removeIfPossible(folder);
   }
 };
 
@@ -186,13 +188,7 @@ export const privateFolder = (prefix: string): PrivateFolder => {
   removeAbandoned(tmpdir(), prefix);
   const folder = mkdtempSync(join(tmpdir(), prefix));
   tryLock(ownerFile(folder));
-  const leave = () => {
-    try {
-      removeFolder(folder);
-    } catch {
-      // Something that is just ending still writes into it; the next process removes it.
-    }
-  };
+  const leave = () => removeIfPossible(folder);
   process.once("exit", leave);
   return {
     folder,

@@ -28,22 +28,28 @@ export const signalProcess = (pid: number | undefined, signal: NodeJS.Signals): 
   send(pid, signal);
 };
 
-/**
- * The fields that Linux shows of a process after its name, which is in brackets and may contain
- * spaces: state, parent, group, session …
- */
-const statOf = (pid: number): readonly string[] => {
-  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-};
-
-const sessionOf = (pid: number): number | undefined => {
+/** What a process shows of itself; undefined if it has ended, or shows it to nobody else. */
+export const ifReadable = <T>(read: () => T): T | undefined => {
   try {
-    const [state, , , session] = statOf(pid);
-    return state === "Z" ? undefined : Number(session);
+    return read();
   } catch {
     return undefined;
   }
+};
+
+/**
+ * The fields that Linux shows of a process after its name, which is in brackets and may contain
+ * spaces: state, parent, group, session … Undefined if there is no such process.
+ */
+const statOf = (pid: number): readonly string[] | undefined =>
+  ifReadable(() => {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  });
+
+const sessionOf = (pid: number): number | undefined => {
+  const [state, , , session] = statOf(pid) ?? [];
+  return session === undefined || state === "Z" ? undefined : Number(session);
 };
 
 /**
@@ -59,14 +65,10 @@ const ticksPerSecond = 100;
  * unknown.
  */
 export const startOfProcess = (pid: number): number | undefined => {
-  try {
-    const ticks = Number(statOf(pid)[19]);
-    const booted = Number(/^btime (\d+)/m.exec(readFileSync("/proc/stat", "utf8"))?.[1]);
-    const start = (booted + ticks / ticksPerSecond) * 1000;
-    return Number.isNaN(start) ? undefined : start;
-  } catch {
-    return undefined;
-  }
+  const machine = ifReadable(() => readFileSync("/proc/stat", "utf8")) ?? "";
+  const booted = Number(/^btime (\d+)/m.exec(machine)?.[1]);
+  const start = (booted + Number(statOf(pid)?.[19]) / ticksPerSecond) * 1000;
+  return Number.isNaN(start) ? undefined : start;
 };
 
 /**
@@ -75,13 +77,9 @@ export const startOfProcess = (pid: number): number | undefined => {
  * unknown.
  */
 export const birthOfProcess = (pid: number): string | undefined => {
-  try {
-    const machine = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
-    const ticks = statOf(pid)[19];
-    return ticks === undefined ? undefined : `${machine}/${ticks}`;
-  } catch {
-    return undefined;
-  }
+  const machine = ifReadable(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim());
+  const ticks = statOf(pid)?.[19];
+  return machine === undefined || ticks === undefined ? undefined : `${machine}/${ticks}`;
 };
 
 const otherProcesses = (): readonly number[] => {
@@ -93,23 +91,13 @@ const otherProcesses = (): readonly number[] => {
  * Whether a process is this user's: for others not even the environment is read, which may take
  * forever.
  */
-export const isOwnProcess = (pid: number): boolean => {
-  try {
-    return statSync(`/proc/${pid}`).uid === process.getuid?.();
-  } catch {
-    return false;
-  }
-};
+export const isOwnProcess = (pid: number): boolean =>
+  ifReadable(() => statSync(`/proc/${pid}`).uid === process.getuid?.()) ?? false;
 
 const hasVariable = (pid: number, name: string, values: ReadonlySet<string>): boolean => {
-  try {
-    const variables = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
-    const found = variables.find((variable) => variable.startsWith(`${name}=`));
-    return found !== undefined && values.has(found.slice(name.length + 1));
-  } catch {
-    // It has ended in the meantime.
-    return false;
-  }
+  const variables = ifReadable(() => readFileSync(`/proc/${pid}/environ`, "utf8").split("\0"));
+  const found = variables?.find((variable) => variable.startsWith(`${name}=`));
+  return found !== undefined && values.has(found.slice(name.length + 1));
 };
 
 /**
@@ -161,11 +149,8 @@ const endGroup = async (
 /** The processes of a list that no other one of the list started. */
 export const outermost = (pids: readonly number[]): readonly number[] =>
   pids.filter((pid) => {
-    try {
-      return !pids.includes(Number(statOf(pid)[1]));
-    } catch {
-      return false;
-    }
+    const stat = statOf(pid);
+    return stat !== undefined && !pids.includes(Number(stat[1]));
   });
 
 /** Ends the processes that a killed run has left behind, by their mark: see `markedProcesses`. */

@@ -6,6 +6,7 @@ import { basename, join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { readPlainFile } from "../kernel/files.js";
 import { isObject } from "../kernel/json.js";
+import { ifReadable } from "./processes.js";
 
 /** Where, and with which environment, the Pulumi CLI is queried. */
 export interface PulumiPlace {
@@ -172,14 +173,6 @@ const environmentIn = (text: string): NodeJS.ProcessEnv =>
     }),
   );
 
-const readable = <T>(read: () => T): T | undefined => {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
-};
-
 const isTerminal = (path: string): boolean => /^\/dev\/(pts\/|tty|console)/.test(path);
 
 /**
@@ -187,7 +180,7 @@ const isTerminal = (path: string): boolean => /^\/dev\/(pts\/|tty|console)/.test
  * only).
  */
 export const processFacts = (pid: number): ProcessFacts | undefined =>
-  readable(() => {
+  ifReadable(() => {
     const of = (name: string): string => `/proc/${pid}/${name}`;
     const status = readFileSync(of("status"), "utf8");
     return {
@@ -195,7 +188,7 @@ export const processFacts = (pid: number): ProcessFacts | undefined =>
       exe: readlinkSync(of("exe")),
       folder: readlinkSync(of("cwd")),
       args: listIn(readFileSync(of("cmdline"), "utf8")),
-      env: readable(() => environmentIn(readFileSync(of("environ"), "utf8"))) ?? process.env,
+      env: ifReadable(() => environmentIn(readFileSync(of("environ"), "utf8"))) ?? process.env,
       isTerminal: ["fd/0", "fd/1"].every((name) => isTerminal(readlinkSync(of(name)))),
     };
   });
