@@ -111,9 +111,6 @@ export const callsOf = (
   });
 };
 
-/** The kind of a resource of this package; undefined for all others, `Ownership` too. */
-const definitionOf = ({ type }: StateResource): Definition | undefined => definitionOfType(type);
-
 /** The profile that a resource belongs to. */
 const profileOf = ({ inputs }: StateResource): string | undefined =>
   typeof inputs?.profile === "string" ? inputs.profile : undefined;
@@ -137,7 +134,7 @@ export const stepFor = (
   phase = 0,
   after: readonly string[] = [],
 ): PlannedStep => {
-  const definition = definitionOf(resource);
+  const definition = definitionOfType(resource.type);
   return {
     urn: resource.urn,
     label: labelOf(resource),
@@ -156,7 +153,7 @@ const counted = (
 ): ReadonlyMap<string, number> => {
   const counts = new Map<string, number>();
   for (const resource of all) {
-    const definition = definitionOf(resource);
+    const definition = definitionOfType(resource.type);
     if (!definition) continue;
     const key = keyOf(definition, resource);
     counts.set(key, (counts.get(key) ?? 0) + 1);

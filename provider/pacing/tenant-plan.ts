@@ -4,7 +4,7 @@ import { type Plan, plans } from "../service/plans.js";
 import type { PlanRates } from "./plan-rates.js";
 import type { BucketStore, Kept } from "./shared-buckets.js";
 
-export interface TenantPlanOptions {
+interface TenantPlanOptions {
   readonly store: BucketStore;
   /** Name of the plan in the store. */
   readonly key: string;
@@ -87,11 +87,8 @@ export class TenantPlan {
   async learn(evidence: PlanEvidence, endpoint: string, rates: PlanRates): Promise<void> {
     const { store, key, clock, onGuess } = this.#options;
     const before = this.#guess.state;
-    this.#guess = afterEvidence(
-      this.#guess,
-      { evidence, endpoint, rates, now: clock.now() },
-      this.#limits,
-    );
+    const event = { endpoint, rates, now: clock.now() };
+    this.#guess = learners[evidence](this.#guess, event, this.#limits);
     const { state, acceptedSince } = this.#guess;
     if (
       !this.#isReported &&
@@ -168,8 +165,7 @@ interface PlanGuess {
   readonly early: number | undefined;
 }
 
-export interface PlanEvent {
-  readonly evidence: PlanEvidence;
+interface PlanEvent {
   readonly endpoint: string;
   /** Monotonic milliseconds. */
   readonly now: number;
@@ -371,18 +367,18 @@ const refused = (guess: PlanGuess, event: PlanEvent, limits: PlanLimits): PlanGu
   return withPlan(next, { plan: below, climbAfter });
 };
 
+/**
+ * The plan of a tenant, as a pure function of the outcomes of its calls. It starts with the highest
+ * possible plan, goes down when refused calls disprove it, and goes up when calls that are sent
+ * sooner succeed.
+ */
 const learners = {
   accepted,
   "early accepted": earlyAccepted,
   "early refused": earlyRefused,
   "probe refused": probeRefused,
   refused,
-} satisfies Record<PlanEvidence, unknown>;
-
-/**
- * The plan of a tenant, as a pure function of the outcomes of its calls. It starts with the highest
- * possible plan, goes down when refused calls disprove it, and goes up when calls that are sent
- * sooner succeed.
- */
-const afterEvidence = (guess: PlanGuess, event: PlanEvent, limits: PlanLimits): PlanGuess =>
-  learners[event.evidence](guess, event, limits);
+} satisfies Record<
+  PlanEvidence,
+  (guess: PlanGuess, event: PlanEvent, limits: PlanLimits) => PlanGuess
+>;

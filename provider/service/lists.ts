@@ -151,10 +151,10 @@ const pagingOf = (body: unknown, name: "count" | "pagesize"): number | undefined
 /** The total number of objects. */
 const countOf = (body: unknown): number | undefined => pagingOf(body, "count");
 
-/** The same, in the form for progress reports. */
-const counted = ({ body }: Answer): Pick<ListProgress, "count"> => {
+const progressOf = (objects: number, callsLeft: number, { body }: Answer): ListProgress => {
   const count = countOf(body);
-  return count === undefined || Number.isNaN(count) ? {} : { count };
+  const isKnown = count !== undefined && !Number.isNaN(count);
+  return { objects, callsLeft, ...(isKnown ? { count } : {}) };
 };
 
 /** Adds a page; returns the number of its objects that were new. */
@@ -243,7 +243,7 @@ export const readFirstPage = async (
   const objects = new Map<string, WireObject>();
   addPage(objects, operation, itemsOf(definition, operation, first.body));
   const rest = () => readRest(request, definition, first, objects, onPage);
-  onPage({ objects: objects.size, callsLeft: callsLeft(first), ...counted(first) });
+  onPage(progressOf(objects.size, callsLeft(first), first));
   return { objects, callsLeft: callsLeft(first), rest };
 };
 
@@ -259,12 +259,11 @@ const readRest = async (
   const objects = new Map(shown);
   const add = (answer: Answer): number => {
     const fresh = addPage(objects, operation, itemsOf(definition, operation, answer.body));
-    const left = callsAfter(answer, objects.size);
-    onPage({ objects: objects.size, callsLeft: left, ...counted(answer) });
+    onPage(progressOf(objects.size, callsAfter(answer, objects.size), answer));
     return fresh;
   };
   const wide = await widened(request, operation, first, (page) =>
-    onPage({ objects: objects.size, callsLeft: callsLeft(first), ...counted(page) }),
+    onPage(progressOf(objects.size, callsLeft(first), page)),
   );
   let answer: Answer | undefined = wide ?? first;
   let fresh = wide ? add(wide) : objects.size;

@@ -19,10 +19,7 @@ const version = "v3";
 export const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "[::1]" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
 
-const parseUrl = (text: string): URL | undefined =>
-  URL.canParse(text) ? new URL(text) : undefined;
-
-const addressRule = (url: URL | undefined): string | undefined => {
+const addressRule = (url: URL | null): string | undefined => {
   if (!url || (url.protocol !== "https:" && url.protocol !== "http:")) {
     return "must be an address that starts with https://";
   }
@@ -44,7 +41,7 @@ const versionRule = (segment: string): string | undefined => {
 
 /** The base address without a trailing slash. */
 const baseAddress = (text: string): Parsed<string> => {
-  const url = parseUrl(text);
+  const url = URL.parse(text);
   const rule = addressRule(url);
   if (!url || rule) return broken(rule ?? "must be an address");
   if (url.search !== "" || text.includes("?")) return broken('must hold no "?" part');
@@ -55,7 +52,7 @@ const baseAddress = (text: string): Parsed<string> => {
 };
 
 export const tokenAddress = (text: string): Parsed<string> => {
-  const url = parseUrl(text);
+  const url = URL.parse(text);
   const rule = addressRule(url);
   return !url || rule ? broken(rule ?? "must be an address") : value(url.href);
 };

@@ -58,20 +58,9 @@ const lost = async ({ test, chain, findings, session }: Sent, transport: Transpo
   return brokenLink("delivery", what, findings);
 };
 
-const assertSeen = async (
-  sighting: Sighting,
-  sent: Sent,
-  probeUrl: string,
-  transport: Transport,
-): Promise<void> => {
-  if (sighting.state === "seen") return;
-  if (sighting.state === "not yet") throw await lost(sent, transport);
-  const what = `the service accepted the message, but the probe at ${shownAddress(probeUrl)} cannot tell whether it arrived: ${sighting.why}. It must answer 200 with JSON that holds the id of the conversation once it arrived.`;
-  throw brokenLink("probe", what, sent.findings);
-};
-
+/** Waits for the message at the probe. @returns false if there is no probe */
 const awaitArrival = async (sent: Sent): Promise<boolean> => {
-  const { test, message, session } = sent;
+  const { test, message, session, findings } = sent;
   if (!test.probe) return false;
   const transport = httpTransport({ callTimeoutMs });
   const { conversationId, messageId, serviceId } = message;
@@ -79,8 +68,10 @@ const awaitArrival = async (sent: Sent): Promise<boolean> => {
   try {
     const timeoutMs = test.timeout * 1_000;
     const sighting = await awaitSighting(test.probe, timeoutMs, ids, session, transport);
-    await assertSeen(sighting, sent, test.probe.url, transport);
-    return true;
+    if (sighting.state === "seen") return true;
+    if (sighting.state === "not yet") throw await lost(sent, transport);
+    const what = `the service accepted the message, but the probe at ${shownAddress(test.probe.url)} cannot tell whether it arrived: ${sighting.why}. It must answer 200 with JSON that holds the id of the conversation once it arrived.`;
+    throw brokenLink("probe", what, findings);
   } finally {
     await transport.close();
   }
