@@ -9,12 +9,15 @@ import {
 } from "../../provider/pacing/limiter.js";
 import { keptOf } from "../../provider/pacing/shared-buckets.js";
 import {
+  admitted,
+  asked,
   askedAndAnswered,
   atFirst,
   bucket,
   callsFrom,
-  frozenStep,
+  ended,
   limit,
+  waitOf,
 } from "./support/single-step.js";
 
 const hourMs = 3_600_000;
@@ -106,8 +109,7 @@ test("from any state, on a clock that jumps at will, a call goes within the long
       let [state, now, slept] = [atFirst(known), known.at, 0];
       for (;;) {
         now += left.pop() ?? 0;
-        const { state: next, decision } = frozenStep(state, { type: "ask" }, now);
-        if (typeof decision !== "object") throw new Error("No decision.");
+        const { state: next, decision } = asked(state, now);
         if ("kind" in decision) break;
         state = next;
         const ms = Math.min(10_000, decision.waitMs);
@@ -123,16 +125,11 @@ test("on a clock that stands still a call goes after the time that was slept", (
   let state = atFirst(bucket({ at: 500, phase: { name: "resting" }, burst: 1 }));
   let [slept, last] = [0, 0];
   for (let calls = 0; calls < 3; ) {
-    const { state: next, decision } = frozenStep(
-      state,
-      { type: "ask", slept: { ms: last, since: 500 } },
-      500,
-    );
-    if (typeof decision !== "object") throw new Error("No decision.");
+    const { state: next, decision } = asked(state, 500, { ms: last, since: 500 });
     state = next;
     if ("kind" in decision) {
       calls += 1;
-      state = frozenStep(state, { type: "accepted", admission: decision }, 500).state;
+      state = ended(state, decision, { type: "accepted" }, 500);
       last = 0;
     } else {
       last = decision.waitMs;
@@ -147,9 +144,8 @@ test("a state that went through JSON decides the same", () => {
   fc.assert(
     fc.property(anyBucket, fc.integer({ min: 0, max: 1e6 }), (known, ms) => {
       const read = bucketOf(keptOf(JSON.stringify(known)));
-      const event = { type: "ask" } as const;
       const now = known.at + ms;
-      expect(frozenStep(atFirst(read), event, now)).toEqual(frozenStep(atFirst(known), event, now));
+      expect(asked(atFirst(read), now)).toEqual(asked(atFirst(known), now));
     }),
   );
 });
@@ -200,37 +196,28 @@ test("a burst that has become smaller is found by a refusal or two in each run",
 });
 
 test("only one process at a time makes probes, until it makes no more", () => {
-  const ask = { type: "ask" } as const;
   const other = { ...limit, process: "two" };
-  const first = frozenStep(atFirst(), ask, 0);
+  const first = asked(atFirst(), 0);
   expect(first.decision).toMatchObject({ kind: "probe" });
   const shared = (now: number, rules = other) =>
-    frozenStep({ own: ownAtFirst, bucket: first.state.bucket }, ask, now, rules).decision;
+    asked(atFirst(first.state.bucket), now, undefined, rules).decision;
   expect(shared(10)).toMatchObject({ waitMs: 990 });
   expect(shared(10, limit)).toMatchObject({ kind: "probe" });
-  expect(
-    frozenStep(
-      { own: ownAtFirst, bucket: { ...bucket(), tokens: -9, prober: { id: "one", agoMs: 3_001 } } },
-      ask,
-      0,
-      other,
-    ).decision,
-  ).toMatchObject({ kind: "probe" });
+  const left = atFirst(bucket({ tokens: -9, prober: { id: "one", agoMs: 3_001 } }));
+  expect(asked(left, 0, undefined, other).decision).toMatchObject({ kind: "probe" });
 });
 
 test("no more is saved up than the capacity", () => {
   const known = bucket({ burst: 3, phase: { name: "found", leftMs: hourMs } });
   let [state, sent] = [atFirst(known), 0];
   for (; sent < 10; sent += 1) {
-    const { state: next, decision } = frozenStep(state, { type: "ask" }, 60_000 + sent);
-    if (typeof decision !== "object" || !("kind" in decision)) break;
-    state = frozenStep(next, { type: "accepted", admission: decision }, 60_000 + sent).state;
+    const { state: next, decision } = asked(state, 60_000 + sent);
+    if (!("kind" in decision)) break;
+    state = ended(next, decision, { type: "accepted" }, 60_000 + sent);
   }
   // The last token is held back by the margin of 5 ms.
   expect(sent).toBe(2);
-  expect(frozenStep(state, { type: "ask" }, 60_000 + 6).decision).toMatchObject({
-    kind: "due",
-  });
+  expect(asked(state, 60_000 + 6).decision).toMatchObject({ kind: "due" });
 });
 
 test.each([
@@ -242,15 +229,11 @@ test.each([
     let state = atFirst(bucket({ tokens: 1, burst: 5, phase: { name: "found", leftMs: hourMs } }));
     let now = 0;
     const waits = periods.map(() => {
-      const asked = frozenStep(state, { type: "ask" }, now);
-      if (typeof asked.decision !== "object" || !("kind" in asked.decision))
-        throw new Error("Not due.");
-      const event = { type: "refused", admission: asked.decision, askedMs } as const;
-      state = frozenStep(asked.state, event, now).state;
-      const wait = frozenStep(state, { type: "ask" }, now).decision;
-      if (typeof wait !== "object" || "kind" in wait) throw new Error("No pause.");
-      now += wait.waitMs;
-      return wait.waitMs;
+      const sent = admitted(state, now);
+      state = ended(sent.state, sent.admission, { type: "refused", askedMs }, now);
+      const waitMs = waitOf(state, now);
+      now += waitMs;
+      return waitMs;
     });
     waits.forEach((waitMs, place) => {
       expect(waitMs / 1000).toBeGreaterThanOrEqual((periods[place] ?? 0) * 0.74);
@@ -264,11 +247,7 @@ test.each([
   ["in whole seconds, of which the bucket knows better", 1_000, 20],
 ])("a Retry-After that may be true is kept to: %s", (_, askedMs, waitMs) => {
   const known = atFirst(bucket({ tokens: 1, burst: 5, phase: { name: "found", leftMs: hourMs } }));
-  const asked = frozenStep(known, { type: "ask" }, 0);
-  if (typeof asked.decision !== "object" || !("kind" in asked.decision))
-    throw new Error("Not due.");
-  const refused = { type: "refused", admission: asked.decision, askedMs } as const;
-  const { state } = frozenStep(asked.state, refused, 0);
-  const wait = frozenStep(state, { type: "ask" }, 0).decision;
-  expect(wait).toMatchObject({ waitMs: expect.closeTo(waitMs, 3) });
+  const sent = admitted(known, 0);
+  const state = ended(sent.state, sent.admission, { type: "refused", askedMs }, 0);
+  expect(waitOf(state, 0)).toBeCloseTo(waitMs, 3);
 });

@@ -8,8 +8,9 @@ import { type BucketStore, memoryBuckets } from "../../provider/pacing/shared-bu
 import { tokenEndpoint } from "../../provider/service/http/client.js";
 import type { Endpoint } from "../../provider/service/http/operations.js";
 import type { Wait } from "../../provider/service/http/pace.js";
-import type { HttpResponse } from "../../provider/service/http/transport.js";
 import {
+  alone,
+  answering,
   calling,
   create,
   makeCalls,
@@ -23,27 +24,15 @@ import {
 const read: Endpoint = { method: "GET", template: "/channels/{id}" };
 const line = { roundTripMs: 20 };
 
-/** Answers from a list, the last one for ever. */
-const answering = (...answers: HttpResponse[]) => {
-  let next = 0;
-  return async () => answers[Math.min(next++, answers.length - 1)] ?? ok;
-};
-
 test("half a share takes twice the time and is never refused", async () => {
-  const time = new VirtualTime();
-  const bucket = new TrueBucket(1, 10);
-  const pace = pacer(time, { share: 0.5 });
-  const { wallMs } = await makeCalls(time, pace, 31, calling(time, bucket, line));
-  expect(bucket.refused).toBe(0);
+  const { wallMs, refused } = await alone(new TrueBucket(1, 10), 31, line, { share: 0.5 });
+  expect(refused).toBe(0);
   expect(wallMs).toBeGreaterThanOrEqual(59_000);
   expect(wallMs).toBeLessThanOrEqual(61_000);
 });
 
 test("a call without a share of its plan's spike leaves the rest to others", async () => {
-  const time = new VirtualTime();
-  const bucket = new TrueBucket(1, 10);
-  const pace = pacer(time, { share: 0.5, burst: 10 });
-  const { wallMs } = await makeCalls(time, pace, 15, calling(time, bucket, line));
+  const { wallMs } = await alone(new TrueBucket(1, 10), 15, line, { share: 0.5, burst: 10 });
   expect(wallMs).toBeGreaterThanOrEqual(19_000);
   expect(wallMs).toBeLessThanOrEqual(21_000);
 });
@@ -67,27 +56,6 @@ test("only the endpoint that is out of tokens waits", async () => {
   await slow;
 });
 
-test("a refused call goes again before calls that were never sent", async () => {
-  const time = new VirtualTime();
-  const pace = pacer(time, { burst: 1 });
-  const order: string[] = [];
-  const named = (name: string, ...answers: HttpResponse[]) => {
-    const attempt = answering(...answers);
-    return pace(create, async () => {
-      order.push(name);
-      await time.sleep(5);
-      return attempt();
-    });
-  };
-  const calls = ["b", "c", "d"].map((name) => () => named(name, ok));
-  const first = named("a", ok);
-  const second = named("x", refusedWith(), ok);
-  await time.during(Promise.all([first, second, ...calls.map((call) => call())]));
-  expect(order.slice(0, 2)).toEqual(["a", "x"]);
-  expect(order.lastIndexOf("x")).toBeLessThanOrEqual(3);
-  expect(order).toHaveLength(6);
-});
-
 test.each(["1", "60", "86400", "Fri, 02 Jan 2026 00:00:00 GMT"])(
   "a Retry-After of %s does not make a service with a token bucket slow",
   async (header) => {
@@ -107,10 +75,8 @@ test.each(["1", "60", "86400", "Fri, 02 Jan 2026 00:00:00 GMT"])(
 );
 
 test("a long queue alone is no reason to fail", async () => {
-  const time = new VirtualTime();
-  const pace = pacer(time, { plan: "developer", totalMs: 60_000 });
-  const { failed } = await makeCalls(time, pace, 30, calling(time, new TrueBucket(0.16, 2), line));
-  expect(failed).toBe(0);
+  const limits = { plan: "developer", totalMs: 60_000 } as const;
+  expect(await alone(new TrueBucket(0.16, 2), 30, line, limits)).toMatchObject({ failed: 0 });
 });
 
 test("after a pause the saved-up tokens are used again without a refusal", async () => {
@@ -154,25 +120,6 @@ test("fetching a token is not held back, and after a refusal waits 1, 2, 4 secon
   const attempt = answering(refusedWith(), refusedWith(), refusedWith(), ok);
   await time.during(pace(tokenEndpoint, attempt));
   expect(time.now()).toBe(7_000);
-});
-
-test("a caller that gives up while waiting gets its error, sends nothing and holds up nobody", async () => {
-  const time = new VirtualTime();
-  const pace = pacer(time, { burst: 1 });
-  const bucket = new TrueBucket(1, 1);
-  const call = calling(time, bucket, line);
-  const stop = new AbortController();
-  const first = pace(create, call);
-  const given = pace(create, call, stop.signal).catch((error: unknown) => error);
-  const last = pace(create, call);
-  void time.sleep(300).then(() => stop.abort());
-  await time.during(Promise.all([first, last]));
-  expect(await given).toMatchObject({
-    code: "CANCELLED",
-    message: expect.stringContaining("Nothing was sent."),
-  });
-  expect(bucket.accepted).toBe(2);
-  expect(time.now()).toBeLessThanOrEqual(1_100);
 });
 
 test("a call that was given up before it began sends nothing", async () => {

@@ -61,20 +61,19 @@ const oneByOne = async (
 };
 
 describe.each(Object.entries(stores))("through %s", (_, opener) => {
-  test("12 calls on a bucket of 10 take 2 seconds in every process", async () => {
-    const time = new VirtualTime();
-    const runs = await oneByOne(time, opener(time), new TrueBucket(1, 10), 12);
-    for (const { seconds } of runs) expect(seconds).toBeLessThanOrEqual(2.2);
-    expect(runs.map(({ refused }) => refused <= 2)).toEqual(runs.map(() => true));
-    expect(runs.slice(2).map(({ refused }) => refused)).toEqual([0, 0, 0, 0]);
-  });
-
-  test("30 calls on a bucket of 20 take 10 seconds in every process", async () => {
-    const time = new VirtualTime();
-    const runs = await oneByOne(time, opener(time), new TrueBucket(1, 20), 30);
-    for (const { seconds } of runs) expect(seconds).toBeLessThanOrEqual(10.5);
-    expect(runs.slice(3).map(({ refused }) => refused)).toEqual([0, 0, 0]);
-  });
+  test.each([
+    [12, 10, 2.2, 2],
+    [30, 20, 10.5, 3],
+  ])(
+    "%i calls on a bucket of %i take %f seconds in every process, and none is refused after %i of them",
+    async (calls, burst, mostSeconds, learning) => {
+      const time = new VirtualTime();
+      const runs = await oneByOne(time, opener(time), new TrueBucket(1, burst), calls);
+      for (const { seconds } of runs) expect(seconds).toBeLessThanOrEqual(mostSeconds);
+      for (const [run, { refused }] of runs.entries())
+        expect(refused).toBeLessThanOrEqual(run < learning ? 2 : 0);
+    },
+  );
 
   test("10 calls on a bucket of 20 never make the burst that is learnt more than 10", async () => {
     const time = new VirtualTime();

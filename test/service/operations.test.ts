@@ -24,10 +24,6 @@ test("there are five operations for each kind and five runtime ones, all differe
   expect(new Set(names).size).toBe(resources.length * 5 + 5);
 });
 
-test("an unknown operation is not found", () => {
-  expect(findOperation("PATCH", "/channels/{id}")).toBeUndefined();
-});
-
 test("the default scopes are the four of the specification", () => {
   expect([...defaultScopes].sort()).toEqual(Object.values(scopes).sort());
 });

@@ -2,24 +2,11 @@ import { expect, test } from "vitest";
 import { waitOutRefusals } from "../../provider/pacing/endpoint-queue.js";
 import type { Endpoint } from "../../provider/service/http/operations.js";
 import type { Wait } from "../../provider/service/http/pace.js";
-import type { HttpResponse } from "../../provider/service/http/transport.js";
+import { answering, ok, refusedWith } from "../pacing/support/simulation.js";
 import { JumpingClock, ManualClock, nextTurn } from "./support/clocks.js";
 
 const list: Endpoint = { method: "GET", template: "/channels" };
 const item: Endpoint = { method: "GET", template: "/channels/{id}" };
-
-const ok: HttpResponse = { status: 200, headers: {}, text: "{}" };
-const refused = (headers: HttpResponse["headers"] = {}): HttpResponse => ({
-  status: 429,
-  headers,
-  text: "",
-});
-
-/** Answers from a list, the last one for ever. */
-const answering = (...answers: HttpResponse[]) => {
-  let next = 0;
-  return async () => answers[Math.min(next++, answers.length - 1)] ?? ok;
-};
 
 test("a call that is not refused goes at once", async () => {
   const clock = new JumpingClock();
@@ -29,7 +16,7 @@ test("a call that is not refused goes at once", async () => {
 
 test("refusals are waited out with 1, 2, 4, 8, 16, 16 seconds", async () => {
   const clock = new JumpingClock();
-  const attempt = answering(...Array.from({ length: 6 }, () => refused()), ok);
+  const attempt = answering(...Array.from({ length: 6 }, () => refusedWith()), ok);
   const sentAt: number[] = [];
   await waitOutRefusals({ clock })(list, () => {
     sentAt.push(clock.time);
@@ -41,22 +28,22 @@ test("refusals are waited out with 1, 2, 4, 8, 16, 16 seconds", async () => {
 test("a success starts the waits anew", async () => {
   const clock = new JumpingClock();
   const pace = waitOutRefusals({ clock });
-  await pace(list, answering(refused(), refused(), ok));
-  await pace(list, answering(refused(), ok));
+  await pace(list, answering(refusedWith(), refusedWith(), ok));
+  await pace(list, answering(refusedWith(), ok));
   expect(clock.slept).toEqual([1000, 2000, 1000]);
 });
 
 test("a date of a service that says no time is taken by our clock", async () => {
   const clock = new JumpingClock();
   const headers = { "retry-after": "Thu, 01 Jan 2026 00:00:05 GMT" };
-  await waitOutRefusals({ clock })(list, answering(refused(headers), ok));
+  await waitOutRefusals({ clock })(list, answering(refusedWith(headers), ok));
   expect(clock.time).toBe(5000);
 });
 
 test("other endpoints go on while one waits", async () => {
   const clock = new ManualClock();
   const pace = waitOutRefusals({ clock });
-  const waiting = pace(list, answering(refused(), ok));
+  const waiting = pace(list, answering(refusedWith(), ok));
   await nextTurn();
   expect(await pace(item, answering(ok))).toBe(ok);
   expect(clock.sleeping).toBe(1);
@@ -68,14 +55,14 @@ test("callers of a refused endpoint queue in order of arrival, the refused one f
   const clock = new ManualClock();
   const pace = waitOutRefusals({ clock });
   const order: string[] = [];
-  const named = (name: string, ...answers: HttpResponse[]) => {
+  const named = (name: string, ...answers: Parameters<typeof answering>) => {
     const attempt = answering(...answers);
     return pace(list, () => {
       order.push(name);
       return attempt();
     });
   };
-  const first = named("first", refused(), ok);
+  const first = named("first", refusedWith(), ok);
   await nextTurn();
   const others = [named("second", ok), named("third", ok)];
   await nextTurn();
@@ -88,7 +75,7 @@ test("callers of a refused endpoint queue in order of arrival, the refused one f
 test("calls that are refused together count as one refusal", async () => {
   const clock = new JumpingClock();
   const pace = waitOutRefusals({ clock });
-  await Promise.all(Array.from({ length: 10 }, () => pace(list, answering(refused(), ok))));
+  await Promise.all(Array.from({ length: 10 }, () => pace(list, answering(refusedWith(), ok))));
   expect(clock.slept).toEqual([1000]);
 });
 
@@ -99,12 +86,16 @@ test("a waiting call can be given up, and nothing is sent for it", async () => {
   let attempts = 0;
   const attempt = async () => {
     attempts += 1;
-    return refused();
+    return refusedWith();
   };
   const call = pace(list, attempt, giveUp.signal);
   await nextTurn();
   giveUp.abort();
-  await expect(call).rejects.toMatchObject({ code: "CANCELLED", effect: "none" });
+  await expect(call).rejects.toMatchObject({
+    code: "CANCELLED",
+    effect: "none",
+    message: expect.stringContaining("Nothing was sent."),
+  });
   await nextTurn();
   expect({ attempts, sleeping: clock.sleeping }).toEqual({ attempts: 1, sleeping: 0 });
 });
@@ -113,7 +104,7 @@ test("a refused call that gives up lets those behind it go on", async () => {
   const clock = new ManualClock();
   const pace = waitOutRefusals({ clock });
   const giveUp = new AbortController();
-  const first = pace(list, answering(refused()), giveUp.signal);
+  const first = pace(list, answering(refusedWith()), giveUp.signal);
   await nextTurn();
   const second = pace(list, answering(ok));
   giveUp.abort();
@@ -132,7 +123,7 @@ test("a call that is refused again while it is given up does not hold the queue"
     async () => {
       attempts += 1;
       if (attempts === 2) giveUp.abort();
-      return refused();
+      return refusedWith();
     },
     giveUp.signal,
   );
@@ -148,7 +139,7 @@ test("a call that is refused again while it is given up does not hold the queue"
 test("an attempt that fails lets the next one go", async () => {
   const clock = new ManualClock();
   const pace = waitOutRefusals({ clock });
-  const failing = answering(refused());
+  const failing = answering(refusedWith());
   let attempts = 0;
   const first = pace(list, () => {
     attempts += 1;
@@ -164,7 +155,7 @@ test("an attempt that fails lets the next one go", async () => {
 test("a wait is announced with its length and the number of calls that wait", async () => {
   const waits: Wait[] = [];
   const pace = waitOutRefusals({ clock: new JumpingClock(), onWait: (wait) => waits.push(wait) });
-  await pace(list, answering(refused(), ok));
+  await pace(list, answering(refusedWith(), ok));
   expect(waits).toEqual([
     {
       method: "GET",

@@ -14,8 +14,11 @@ const complete = {
   CONVERSATION_CLIENT_SECRET: "canary-secret",
 };
 
-const read = (environment: Record<string, string>, config: Record<string, string> = {}) =>
-  readSettings({ environment, config: (key) => config[key] });
+const read = (
+  environment: Record<string, string>,
+  config: Record<string, string> = {},
+  profile?: string,
+) => readSettings({ environment, config: (key) => config[key] }, profile);
 
 const withOne = (name: string, value: string) => read({ ...complete, [name]: value });
 
@@ -69,23 +72,16 @@ test("all missing settings are named in one error, with both ways to set them", 
 });
 
 describe("a profile", () => {
-  const source = (environment: Record<string, string>, config: Record<string, string> = {}) => ({
-    environment,
-    config: (key: string) => config[key],
-  });
-
   test("reads its own names", () => {
-    const settings = readSettings(
-      source(
-        {
-          CONVERSATION_EU_WEST_BASE_URL: "https://eu.example.com/v3",
-          CONVERSATION_EU_WEST_CLIENT_SECRET: "s",
-        },
-        {
-          "conversation:eu-west.tokenUrl": "https://eu.example.com/token",
-          "conversation:eu-west.clientId": "c",
-        },
-      ),
+    const settings = read(
+      {
+        CONVERSATION_EU_WEST_BASE_URL: "https://eu.example.com/v3",
+        CONVERSATION_EU_WEST_CLIENT_SECRET: "s",
+      },
+      {
+        "conversation:eu-west.tokenUrl": "https://eu.example.com/token",
+        "conversation:eu-west.clientId": "c",
+      },
       "eu-west",
     );
     expect(settings).toMatchObject({
@@ -98,13 +94,13 @@ describe("a profile", () => {
   });
 
   test("takes nothing over from the default settings", () => {
-    expect(() => readSettings(source(complete), "staging")).toThrow(
+    expect(() => read(complete, {}, "staging")).toThrow(
       /CONVERSATION_STAGING_BASE_URL.*conversation:staging\.baseUrl/,
     );
   });
 
   test.each(["", "1st", "a.b", "a b", "a:b", "é"])("cannot be called %j", (profile) => {
-    expect(() => readSettings(source(complete), profile)).toThrow(
+    expect(() => read(complete, {}, profile)).toThrow(
       expect.objectContaining({ code: "SETTINGS_INVALID" }),
     );
   });

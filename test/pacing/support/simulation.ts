@@ -13,6 +13,12 @@ export const refusedWith = (headers: HttpResponse["headers"] = {}): HttpResponse
   text: '{"code":"429-001","developerMessage":"Too many requests."}',
 });
 
+/** Answers from a list, the last one for ever. */
+export const answering = (...answers: HttpResponse[]) => {
+  let next = 0;
+  return async () => answers[Math.min(next++, answers.length - 1)] ?? ok;
+};
+
 export interface Line {
   /** Time from sending to the answer. */
   readonly roundTripMs: number;

@@ -1,10 +1,5 @@
 import type { TrueBucket } from "../../../bench/true-bucket.js";
-import type {
-  Admission,
-  CallOutcome,
-  Delay,
-  Slept,
-} from "../../../provider/pacing/endpoint-queue.js";
+import type { Admission, CallOutcome, Slept } from "../../../provider/pacing/endpoint-queue.js";
 import {
   afterOutcome,
   type Bucket,
@@ -14,16 +9,6 @@ import {
   type RateLimit,
   unknownBucket,
 } from "../../../provider/pacing/limiter.js";
-
-/** What happens at an endpoint: a call wants to go, or it has ended. */
-export type LimiterEvent =
-  | { readonly type: "ask"; readonly slept?: Slept }
-  | (CallOutcome & { readonly admission: Admission });
-
-export interface Decided {
-  readonly state: LimiterState;
-  readonly decision: Admission | Delay | undefined;
-}
 
 /** One call a second; nothing is configured. */
 export const limit: RateLimit = {
@@ -48,36 +33,41 @@ const frozen = <T>(value: T): T => {
   return value;
 };
 
-/** A step of which the state before may not be changed. */
-export const frozenStep = (
-  before: LimiterState,
-  event: LimiterEvent,
-  now: number,
-  rules = limit,
-): Decided => {
-  frozen([before, event]);
-  if (event.type === "ask") {
-    const { state, result } = nextTurn(before, event.slept, now, rules);
-    return { state, decision: result };
-  }
-  const { state } = afterOutcome(before, event.admission, event, now, rules);
-  return { state, decision: undefined };
+/** A call wants to go; the state before may not be changed. */
+export const asked = (before: LimiterState, now: number, slept?: Slept, rules = limit) => {
+  const { state, result: decision } = nextTurn(frozen(before), slept, now, rules);
+  return { state, decision };
 };
 
-export interface Asked {
-  readonly state: LimiterState;
-  /** 0 where a call went. */
-  readonly waitMs: number;
-}
+/** The same where it must be admitted. */
+export const admitted = (before: LimiterState, now: number) => {
+  const { state, decision } = asked(before, now);
+  if (!("kind" in decision)) throw new Error("Not due.");
+  return { state, admission: decision };
+};
 
-/** Asks for a call and, if it may go, has it answered at once by a true bucket. */
-export const askedAndAnswered = (state: LimiterState, now: number, service: TrueBucket): Asked => {
-  const { state: next, decision } = frozenStep(state, { type: "ask" }, now);
-  if (typeof decision !== "object") throw new Error("No decision.");
-  if (!("kind" in decision)) return { state: next, waitMs: decision.waitMs };
+/** The same where it must wait: for how long, in milliseconds. */
+export const waitOf = (before: LimiterState, now: number): number => {
+  const { decision } = asked(before, now);
+  if ("kind" in decision) throw new Error("No pause.");
+  return decision.waitMs;
+};
+
+/** The state after a call has ended; the state before may not be changed. */
+export const ended = (
+  before: LimiterState,
+  admission: Admission,
+  outcome: CallOutcome,
+  now: number,
+): LimiterState =>
+  afterOutcome(frozen(before), frozen(admission), frozen(outcome), now, limit).state;
+
+/** Asks for a call and, if it may go, has it answered at once by a true bucket. @returns 0 ms then */
+export const askedAndAnswered = (before: LimiterState, now: number, service: TrueBucket) => {
+  const { state, decision } = asked(before, now);
+  if (!("kind" in decision)) return { state, waitMs: decision.waitMs };
   const type = service.take(now) ? "accepted" : "refused";
-  const answered = frozenStep(next, { type, admission: decision }, now);
-  return { state: answered.state, waitMs: 0 };
+  return { state: ended(state, decision, { type }, now), waitMs: 0 };
 };
 
 /** Makes calls as soon as they may go, in a time that is counted only. */
@@ -89,9 +79,9 @@ export const callsFrom = (
 ): { readonly state: LimiterState; readonly now: number } => {
   let [state, now] = [before, start];
   for (const until = service.accepted + calls; service.accepted < until; ) {
-    const asked = askedAndAnswered(state, now, service);
-    state = asked.state;
-    now += asked.waitMs;
+    const next = askedAndAnswered(state, now, service);
+    state = next.state;
+    now += next.waitMs;
   }
   return { state, now };
 };
