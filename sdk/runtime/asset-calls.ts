@@ -8,7 +8,7 @@ import {
   senderKinds,
   senderToWire,
 } from "../../provider/service/message-types.js";
-import { inputInvalid, prepared } from "./caller-input.js";
+import { inputInvalid, prepared, refusalText } from "./caller-input.js";
 import { callOptions, checkedInput } from "./input-schemas.js";
 
 /** What an asset of an unknown extension is taken for (assumed). */
@@ -130,7 +130,8 @@ export interface AssetCalls {
   readonly scopes: () => readonly string[] | undefined;
 }
 
-interface CallOptions {
+/** Options of a call. */
+export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -233,12 +234,10 @@ export const deleteAsset = async (
     // An attempt whose answer was lost has deleted it.
     if (isConversationError(error, "NOT_FOUND") && error.effect !== "none") return;
     if (!isConversationError(error, "FORBIDDEN", "REJECTED")) throw error;
-    const { status, serviceCode, serviceMessage } = error.details;
-    const said = [status, serviceCode, serviceMessage].filter((each) => each !== undefined);
     const rule =
       "An asset that has been used in a message cannot be deleted (specification §2 rule 5)";
     const message = isInUse(calls, error)
-      ? `Could not delete asset ${id}: the service refused (${said.join(", ")}). ${rule}.`
+      ? `Could not delete asset ${id}: the service refused (${refusalText(error)}). ${rule}.`
       : `${error.message} ${rule} either.`;
     const code = isInUse(calls, error) ? "IN_USE" : error.code;
     throw new ConversationError(code, message, error.details, error.effect, { cause: error });

@@ -16,7 +16,6 @@ import {
   type ContentSource,
   type DownloadTarget,
   type OpenContent,
-  type OpenTarget,
   openContent,
   openTarget,
   readable,
@@ -81,79 +80,68 @@ const requestOf = (options: UploadOptions, content: OpenContent): AssetRequest =
   return request;
 };
 
-/** One upload in progress. */
-interface Job {
-  readonly parts: ContentParts;
-  readonly content: OpenContent;
-  readonly request: AssetRequest;
-  readonly options: UploadOptions;
-}
-
 /** A caller that gave up, or met a hanging service, should not wait for a deletion as well. */
 const discardWithinMs = 2_000;
 
 /** An asset without content is of no use; if it cannot be deleted it does no harm either. */
-const discarded = async ({ parts }: Job, { id }: Asset): Promise<void> => {
+const discarded = async (parts: ContentParts, { id }: Asset): Promise<void> => {
   const tooLong = rejectedBy(AbortSignal.timeout(discardWithinMs));
   await Promise.race([deleteAsset(parts, id), tooLong]).catch(() => {});
 };
 
-const created = async (job: Job, old?: Asset): Promise<NewAsset> => {
-  if (old) await discarded(job, old);
-  const { parts, request, options } = job;
-  return createAsset(parts, request, { signal: options.signal });
-};
+/** Gets the content to a new asset. */
+const delivered = async (
+  parts: ContentParts,
+  content: OpenContent,
+  options: UploadOptions,
+): Promise<Asset> => {
+  const { repeatable } = content;
+  const request = requestOf(options, content);
 
-const nameOf = ({ id }: Asset): string => `upload asset ${id}`;
-
-/** The content on its way to an asset; it is opened when it is sent. */
-const uploadOf = ({ parts, content, options }: Job, asset: NewAsset): Upload => {
-  const what = nameOf(asset);
-  const wrong = (rule: string) =>
-    new ConversationError("INPUT_INVALID", `Could not ${what}: ${rule}. It was given up.`);
-  const { contentType, size } = asset;
-  return {
-    what,
-    url: checkedAddress(asset.contentUrl, parts.rule, what),
-    signal: transferSignal(parts, options),
-    contentType,
-    size,
-    pieces: counted(readable(content.open), { size, wrong, onProgress: options.onProgress }),
+  const ask = async (old?: NewAsset): Promise<NewAsset> => {
+    if (old) await discarded(parts, old);
+    return createAsset(parts, request, { signal: options.signal });
   };
-};
 
-/** Posts the content; if the address fails for a moment, what can be read again is sent once more. */
-const posted = async (job: Job, asset: NewAsset): Promise<TransferReply> => {
-  const { parts, content } = job;
-  try {
-    const first = uploadOf(job, asset);
-    const reply = await parts.transfer.upload(first);
-    if (!content.repeatable || !(await pauseBeforeRepeat(parts, asset, reply, first))) return reply;
-    return await parts.transfer.upload(uploadOf(job, asset));
-  } catch (error) {
-    await discarded(job, asset);
-    throw error;
-  }
-};
+  /** The content on its way to an asset; it is opened when it is sent. */
+  const uploadOf = ({ id, contentType, size, contentUrl }: NewAsset): Upload => {
+    const what = `upload asset ${id}`;
+    const wrong = (rule: string) =>
+      new ConversationError("INPUT_INVALID", `Could not ${what}: ${rule}. It was given up.`);
+    return {
+      what,
+      url: checkedAddress(contentUrl, parts.rule, what),
+      signal: transferSignal(parts, options),
+      contentType,
+      size,
+      pieces: counted(readable(content.open), { size, wrong, onProgress: options.onProgress }),
+    };
+  };
 
-const readOnce = ({ message, details }: ConversationError): ConversationError =>
-  new ConversationError(
+  /** If the address fails for a moment, what can be read again is sent once more. */
+  const move = async (asset: NewAsset): Promise<TransferReply> => {
+    try {
+      const first = uploadOf(asset);
+      const reply = await parts.transfer.upload(first);
+      if (!repeatable || !(await pauseBeforeRepeat(parts, asset, reply, first))) return reply;
+      return await parts.transfer.upload(uploadOf(asset));
+    } catch (error) {
+      await discarded(parts, asset);
+      throw error;
+    }
+  };
+
+  const { asset, reply, isStuck } = await movedContent(parts, { ask, move, repeatable });
+  const { id, name, size, contentType } = asset;
+  if (reply.status >= 200 && reply.status <= 299) return { id, name, size, contentType };
+  await discarded(parts, asset);
+  const error = refusedTransfer(`upload asset ${id}`, reply, parts);
+  if (!isStuck) throw error;
+  throw new ConversationError(
     "REJECTED",
-    `${message} A stream can be sent once only: give a function that opens it, and it is sent again.`,
-    details,
+    `${error.message} A stream can be sent once only: give a function that opens it, and it is sent again.`,
+    error.details,
   );
-
-/** Gets the content to an asset. */
-const delivered = async (job: Job): Promise<Asset> => {
-  const { asset, reply, isStuck } = await movedContent(job.parts, {
-    ask: (old?: NewAsset) => created(job, old),
-    move: (asset) => posted(job, asset),
-    repeatable: job.content.repeatable,
-  });
-  if (reply.status >= 200 && reply.status <= 299) return asset;
-  await discarded(job, asset);
-  const error = refusedTransfer(nameOf(asset), reply, job.parts);
-  throw isStuck ? readOnce(error) : error;
 };
 
 /**
@@ -169,11 +157,7 @@ const upload = async (
     throw inputFailure(uploading, error);
   });
   try {
-    const checked = transferOptionsOf(uploading, options);
-    const request = requestOf(checked, content);
-    const job = { parts, content, request, options: checked };
-    const { id, name, size, contentType } = await delivered(job);
-    return { id, name, size, contentType };
+    return await delivered(parts, content, transferOptionsOf(uploading, options));
   } finally {
     content.stop();
   }
@@ -217,13 +201,6 @@ interface Fetched extends ContentAnswer {
   readonly transfer: SignedTransfer;
 }
 
-/** The content, or a refusal that holds no connection any more. */
-const opened = async (parts: ContentParts, transfer: SignedTransfer): Promise<Fetched> => {
-  const answer = await parts.transfer.download(transfer);
-  if (answer.status !== 200) await answer.discard();
-  return { ...answer, transfer };
-};
-
 /** Asks for the content; an address that fails for a moment is asked once more. */
 const fetched = async (
   parts: ContentParts,
@@ -233,9 +210,15 @@ const fetched = async (
   const what = `download asset ${asset.id}`;
   const url = checkedAddress(asset.contentUrl, parts.rule, what);
   const transfer = { what, url, signal: transferSignal(parts, options) };
-  const answer = await opened(parts, transfer);
+  /** The content, or a refusal that holds no connection any more. */
+  const open = async (): Promise<Fetched> => {
+    const answer = await parts.transfer.download(transfer);
+    if (answer.status !== 200) await answer.discard();
+    return { ...answer, transfer };
+  };
+  const answer = await open();
   const isRepeated = await pauseBeforeRepeat(parts, asset, answer, transfer);
-  return isRepeated ? opened(parts, transfer) : answer;
+  return isRepeated ? open() : answer;
 };
 
 /** The size of the content, as the asset and the answer agree on it. */
@@ -251,8 +234,6 @@ const sizeOf = (asset: StoredAsset, { length }: ContentAnswer): number => {
   return size;
 };
 
-type Consume<T> = (pieces: Pieces, size: number, fetched: Fetched) => Promise<T>;
-
 /**
  * Fetches the content of an asset and checks its size; `consume` gets it piece by piece. Whatever
  * happens, the connection is given back.
@@ -261,7 +242,7 @@ const transferred = async <T>(
   parts: ContentParts,
   id: string,
   options: TransferOptions,
-  consume: Consume<T>,
+  consume: (pieces: Pieces, size: number, fetched: Fetched) => Promise<T>,
 ): Promise<{ readonly about: Downloaded; readonly result: T }> => {
   const { asset, reply } = await movedContent(parts, {
     ask: () => getAsset(parts, id, options),
@@ -280,36 +261,27 @@ const transferred = async <T>(
   }
 };
 
-/** The signal ends the transfer even if the progress callback is stuck. */
-const inTime: Consume<Uint8Array> = async (pieces, size, { transfer }) => {
-  try {
-    return await Promise.race([collected(pieces, size), rejectedBy(transfer.signal)]);
-  } catch (error) {
-    throw transferFailure(transfer, error);
-  }
-};
-
-/** The content of an asset as bytes. */
+/** The content of an asset as bytes. The signal ends it even if the progress callback is stuck. */
 const downloadBytes = async (
   parts: ContentParts,
   id: string,
   options: TransferOptions,
 ): Promise<Downloaded & { readonly bytes: Uint8Array }> => {
   const checked = transferOptionsOf(downloading, options);
-  const { about, result } = await transferred(parts, id, checked, inTime);
+  const { about, result } = await transferred(
+    parts,
+    id,
+    checked,
+    async (pieces, size, { transfer }) => {
+      try {
+        return await Promise.race([collected(pieces, size), rejectedBy(transfer.signal)]);
+      } catch (error) {
+        throw transferFailure(transfer, error);
+      }
+    },
+  );
   return { ...about, bytes: result };
 };
-
-const writtenTo =
-  (target: OpenTarget): Consume<void> =>
-  async (pieces, _size, { release, transfer }) => {
-    const { signal } = transfer;
-    try {
-      await target.write(pieces, { signal, release });
-    } catch (error) {
-      throw signal.aborted ? transferFailure(transfer, error) : unwritable(error);
-    }
-  };
 
 /** The content of an asset into a file or a stream. */
 const downloadTo = async (
@@ -320,9 +292,16 @@ const downloadTo = async (
 ): Promise<Downloaded> => {
   const checked = transferOptionsOf(downloading, options);
   const opened = prepared(downloading, () => openTarget(target));
+  const write = async (pieces: Pieces, _size: number, { release, transfer }: Fetched) => {
+    const { signal } = transfer;
+    try {
+      await opened.write(pieces, { signal, release });
+    } catch (error) {
+      throw signal.aborted ? transferFailure(transfer, error) : unwritable(error);
+    }
+  };
   try {
-    const { about } = await transferred(parts, id, checked, writtenTo(opened));
-    return about;
+    return (await transferred(parts, id, checked, write)).about;
   } finally {
     opened.leave();
   }

@@ -60,19 +60,16 @@ const telemetryPackage: string = "@opentelemetry/api";
 const isApi = (value: unknown): value is TelemetryApi =>
   typeof value === "object" && value !== null && "trace" in value && "context" in value;
 
-type Load = () => Promise<unknown>;
-
-const errorType = (outcome: Outcome): string => {
-  if ("status" in outcome) return `${outcome.status}`;
-  const { error } = outcome;
+const errorType = (error: unknown): string => {
   if (!(error instanceof Error)) return "_OTHER";
   return "code" in error && typeof error.code === "string" ? error.code : error.name;
 };
 
 const ended = (span: Span, outcome: Outcome): void => {
-  if ("status" in outcome) span.setAttribute("http.response.status_code", outcome.status);
-  if (!("status" in outcome) || outcome.status >= 400) {
-    span.setAttribute("error.type", errorType(outcome));
+  const isAnswered = "status" in outcome;
+  if (isAnswered) span.setAttribute("http.response.status_code", outcome.status);
+  if (!isAnswered || outcome.status >= 400) {
+    span.setAttribute("error.type", isAnswered ? `${outcome.status}` : errorType(outcome.error));
     span.setStatus({ code: failed });
   }
   span.end();
@@ -100,7 +97,7 @@ const beginning = ({ context, trace }: TelemetryApi): BeginSpan => {
  * What is given back is asked once for each call, by whoever makes it.
  */
 export const telemetry = (
-  load: Load = () => import(telemetryPackage),
+  load: () => Promise<unknown> = () => import(telemetryPackage),
 ): (() => Promise<BeginSpan | undefined>) => {
   let api: Promise<unknown> | undefined;
   return async () => {
@@ -219,19 +216,17 @@ export const observedEndpoint = (
   };
 };
 
-const content = "{contentUrl}";
-
 /** Transfers of contents, each of them one call. */
 export const observedTransfer = (
   transfer: ContentTransfer,
   observe: CallObserver,
 ): ContentTransfer => ({
   upload: async (upload) => {
-    const observed = await observe({ method: "POST", template: content });
+    const observed = await observe({ method: "POST", template: "{contentUrl}" });
     return observed(upload.url, () => transfer.upload(upload));
   },
   download: async (download) => {
-    const observed = await observe({ method: "GET", template: content });
+    const observed = await observe({ method: "GET", template: "{contentUrl}" });
     return observed(download.url, () => transfer.download(download));
   },
   close: () => transfer.close(),

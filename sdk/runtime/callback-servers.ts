@@ -16,9 +16,7 @@ export interface CallbackCall {
 }
 
 /** The value of a body; undefined in it if it is no JSON. */
-interface ParsedBody {
-  readonly value: unknown;
-}
+type ParsedBody = { readonly value: unknown };
 
 /** An answer without a body. */
 export interface CallbackAnswer {

@@ -132,29 +132,6 @@ const messageWork = <T extends MessageType>(
   };
 };
 
-/** How messages wait, and for what. */
-interface QueueOptions<T extends MessageType> {
-  /** So many messages may wait in all. */
-  readonly maxWaiting: number;
-  /** So many may wait in one conversation. */
-  readonly maxWaitingPerConversation: number;
-  /** Works on a message. Must not fail. */
-  readonly work: (message: ReceivedMessage<T>) => Promise<WorkResult>;
-  /**
-   * Whether a message that waits already is waited for if it comes again; else it queues once
-   * more, in case the first fails.
-   */
-  readonly joins: boolean;
-}
-
-/** The outcome of the messages of one call. */
-interface Queued {
-  /** Some were not taken, since too many wait in their conversation, or in all. */
-  readonly full: boolean;
-  /** Of those that were taken. */
-  readonly results: readonly Promise<WorkResult>[];
-}
-
 /** The messages of one conversation that wait. */
 interface Queue {
   last: Promise<unknown>;
@@ -173,10 +150,26 @@ class MessageQueues<T extends MessageType> {
   readonly #pending = new Map<string, Promise<WorkResult>>();
   #waiting = 0;
 
-  constructor(private readonly options: QueueOptions<T>) {}
+  /**
+   * @param options `joins`: whether a message that waits already is waited for if it comes again;
+   * else it queues once more, in case the first fails
+   * @param work must not fail
+   */
+  constructor(
+    private readonly options: Pick<
+      CompleteOptions<T>,
+      "maxWaiting" | "maxWaitingPerConversation"
+    > & { readonly joins: boolean },
+    private readonly work: (message: ReceivedMessage<T>) => Promise<WorkResult>,
+  ) {}
 
-  /** Takes the messages of one call, as far as they fit. Their work begins later, never at once. */
-  add(messages: readonly ReceivedMessage<T>[]): Queued {
+  /**
+   * Takes the messages of one call, as far as they fit. Their work begins later, never at once.
+   *
+   * @returns the results of those that were taken; `full`: some were not, since too many wait in
+   * their conversation, or in all
+   */
+  add(messages: readonly ReceivedMessage<T>[]) {
     const groups = [...Map.groupBy(messages, ({ conversationId }) => conversationId)];
     const left = this.#tooMany(groups);
     // All of the call comes again: what could not be distinguished from its repeat then has to wait, too.
@@ -235,7 +228,7 @@ class MessageQueues<T extends MessageType> {
     this.#waiting += 1;
     queue.waiting += 1;
     const result = queue.last
-      .then(() => this.options.work(message))
+      .then(() => this.work(message))
       .finally(() => {
         this.#waiting -= 1;
         queue.waiting -= 1;
@@ -299,19 +292,6 @@ const reporting = ({
   };
 };
 
-/** The answer once the work is done. */
-const answerAfter = (results: readonly WorkResult[]): CallbackAnswer => {
-  if (results.includes("failed")) return refusals.failed;
-  return results.includes("elsewhere") ? refusals.later : { status: 200 };
-};
-
-/** Where a call stands. */
-interface Progress {
-  /** The answer if it takes too long from here. */
-  late: CallbackAnswer;
-  isLate: boolean;
-}
-
 /** Answers calls: verifies, reads, queues, acknowledges. Never fails. */
 const answering = <T extends MessageType>(options: CompleteOptions<T>) => {
   const { clock, maxBytes, accepts, platformName } = options;
@@ -320,7 +300,7 @@ const answering = <T extends MessageType>(options: CompleteOptions<T>) => {
   );
   const report = reporting(options);
   const joins = options.acknowledge === "after";
-  const queues = new MessageQueues<T>({ ...options, work: messageWork(options, report), joins });
+  const queues = new MessageQueues<T>({ ...options, joins }, messageWork(options, report));
   const unauthorized = { status: 401, headers: { "www-authenticate": credentials.challenge } };
 
   const refusalOf = async ({ method, authorization }: CallbackCall) => {
@@ -336,47 +316,40 @@ const answering = <T extends MessageType>(options: CompleteOptions<T>) => {
   const isWanted = (message: ReceivedMessage): message is ReceivedMessage<T> =>
     accepts.some((type) => type === message.type);
 
-  const queued = async (
-    messages: readonly ReceivedMessage[],
-    progress: Progress,
-  ): Promise<CallbackAnswer> => {
-    const { full, results } = queues.add(messages.filter(isWanted));
-    if (joins) {
-      // The work goes on; when the call comes again it may be done.
-      progress.late = refusals.later;
-      const answer = answerAfter(await Promise.all(results));
-      if (answer.status !== 200) return answer;
-    }
-    return full ? refusals.later : { status: 200 };
-  };
-
-  const answered = async (
-    call: CallbackCall,
-    progress: Progress,
-    done: AbortSignal,
-  ): Promise<CallbackAnswer> => {
-    const refusal = await refusalOf(call);
-    if (refusal) return refusal;
-    const body = await call.body(maxBytes, done);
-    if (!body) return refusals.tooLong;
-    const received = receivedMessages(body.value, platformName);
-    if (!received) return refusals.unreadable;
-    // The caller already got the answer that it took too long, and will come again.
-    if (progress.isLate) return progress.late;
-    if (received.unreadable > 0) void report(unreadableEntries(received.unreadable));
-    return queued(received.messages, progress);
-  };
-
   const answer = async (call: CallbackCall): Promise<CallbackAnswer> => {
     const done = new AbortController();
-    const progress: Progress = { late: refusals.tooSlow, isLate: false };
+    // The answer if it takes too long from here.
+    let lateAnswer: CallbackAnswer = refusals.tooSlow;
+    let isLate = false;
     const late = (): CallbackAnswer => {
-      progress.isLate = true;
-      return progress.late;
+      isLate = true;
+      return lateAnswer;
     };
+
+    const answered = async (): Promise<CallbackAnswer> => {
+      const refusal = await refusalOf(call);
+      if (refusal) return refusal;
+      const body = await call.body(maxBytes, done.signal);
+      if (!body) return refusals.tooLong;
+      const received = receivedMessages(body.value, platformName);
+      if (!received) return refusals.unreadable;
+      // The caller already got the answer that it took too long, and will come again.
+      if (isLate) return lateAnswer;
+      if (received.unreadable > 0) void report(unreadableEntries(received.unreadable));
+      const { full, results } = queues.add(received.messages.filter(isWanted));
+      if (joins) {
+        // The work goes on; when the call comes again it may be done.
+        lateAnswer = refusals.later;
+        const worked = await Promise.all(results);
+        if (worked.includes("failed")) return refusals.failed;
+        if (worked.includes("elsewhere")) return refusals.later;
+      }
+      return full ? refusals.later : { status: 200 };
+    };
+
     const tooSlow = clock.sleep(answerWithinMs, done.signal).then(late, late);
     try {
-      return await Promise.race([answered(call, progress, done.signal), tooSlow]);
+      return await Promise.race([answered(), tooSlow]);
     } catch (error) {
       void report(error);
       return refusals.unreadable;

@@ -21,6 +21,12 @@ export const inputFailure = (doing: string, error: unknown): ConversationError =
     ? error
     : inputInvalid(doing, "what was given cannot be read, see the cause", error);
 
+/** What the service said when it refused a call: `404, 404-101, there is no such conversation`. */
+export const refusalText = ({ details }: ConversationError): string =>
+  [details.status, details.serviceCode, details.serviceMessage]
+    .filter((each) => each !== undefined)
+    .join(", ");
+
 /** Ends something of the caller's that is no longer needed; a failure to do so does not matter. */
 export const endQuietly = (end: () => unknown): void => {
   void (async () => end())().catch(() => {});

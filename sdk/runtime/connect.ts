@@ -3,7 +3,7 @@ import type { Clock } from "../../provider/kernel/clock.js";
 import { ConversationError } from "../../provider/kernel/errors.js";
 import { withoutUndefined } from "../../provider/kernel/json.js";
 import { waitOutRefusals } from "../../provider/pacing/endpoint-queue.js";
-import { type PacedService, type ServicePaces, servicePaces } from "../../provider/pacing/pacer.js";
+import { type ServicePaces, servicePaces } from "../../provider/pacing/pacer.js";
 import { rateOf } from "../../provider/pacing/plan-rates.js";
 import type { BucketStore } from "../../provider/pacing/shared-buckets.js";
 import { sharedParts } from "../../provider/service/connect.js";
@@ -23,7 +23,6 @@ import { readSettings, settingNames } from "../../provider/service/settings.js";
 import { type Assets, assetsOf } from "./assets.js";
 import {
   type CallHooks,
-  type CallObserver,
   callObserver,
   harmlessHook,
   observedEndpoint,
@@ -113,24 +112,6 @@ const asEnvironment = (given: ConnectionSettings, environment: Environment): Env
     }),
   );
 
-interface Problem {
-  readonly isMissing: boolean;
-  readonly line: string;
-}
-
-const problemsIn = (environment: Environment, profile?: string): readonly Problem[] =>
-  keys.flatMap((key): Problem | readonly [] => {
-    const { required, secret, parse } = settingTable[key];
-    const name = settingNames(key, profile).environment;
-    const text = environment[name] ?? "";
-    if (text.trim() === "") {
-      const line = `  ${key} is missing: give it to connect, or set ${name}`;
-      return required ? { isMissing: true, line } : [];
-    }
-    const parsed = parse(secret ? text : text.trim());
-    return "value" in parsed ? [] : { isMissing: false, line: `  ${key} (${name}) ${parsed.rule}` };
-  });
-
 /**
  * Checks the settings; does no I/O.
  *
@@ -145,14 +126,23 @@ export const runtimeSettings = (
     assertKnown(settings);
     const given: ConnectionSettings = settings;
     const texts = asEnvironment(given, environment);
-    const problems = problemsIn(texts, given.profile);
+    let isMissing = false;
+    const problems = keys.flatMap((key) => {
+      const { required, secret, parse } = settingTable[key];
+      const name = settingNames(key, given.profile).environment;
+      const text = texts[name] ?? "";
+      if (text.trim() === "") {
+        isMissing ||= required === true;
+        return required ? `  ${key} is missing: give it to connect, or set ${name}` : [];
+      }
+      const parsed = parse(secret ? text : text.trim());
+      return "value" in parsed ? [] : `  ${key} (${name}) ${parsed.rule}`;
+    });
     if (problems.length > 0) {
+      const said = "Could not connect: the settings cannot be used. Nothing was sent.";
       throw new ConversationError(
-        problems.some(({ isMissing }) => isMissing) ? "SETTINGS_MISSING" : "SETTINGS_INVALID",
-        [
-          "Could not connect: the settings cannot be used. Nothing was sent.",
-          ...problems.map(({ line }) => line),
-        ].join("\n"),
+        isMissing ? "SETTINGS_MISSING" : "SETTINGS_INVALID",
+        [said, ...problems].join("\n"),
       );
     }
     return readSettings({ environment: texts, config: () => undefined }, given.profile);
@@ -242,28 +232,14 @@ const connectionOptionsOf = (options: ConnectionOptions): ConnectionOptions => {
   return { ...copy, ...withoutUndefined(hooks) };
 };
 
-/** One transport, one token and one set of rate buckets for all services of a tenant. */
-interface Connection {
-  readonly clock: Clock;
-  /** Ends when the connection is closed. */
-  readonly signal: AbortSignal;
-  /** How calls to a service are paced. */
-  pace(service: PacedService): Pace;
-  /** Reports calls to hooks and OpenTelemetry. */
-  readonly observe: CallObserver;
-  /** Calls of a service, in the pace given; reported under the name of the operation, or of another endpoint. */
-  request(baseUrl: string, pace: Pace, endpoint?: Endpoint): Request;
-  /** Scopes of the token in use, if the token address gives them. */
-  scopes(): readonly string[] | undefined;
-  /** Ends waiting calls with `CANCELLED` and all connections. */
-  close(): Promise<void>;
-}
-
 /** The token address, as hooks and traces name it. */
 const tokenEndpoint = { method: "POST", template: "TOKEN" } as const;
 
-/** Sends nothing: token, connections and buckets are had on first use. */
-const openConnection = (settings: Settings, options: ConnectionOptions): Connection => {
+/**
+ * One transport, one token and one set of rate buckets for all services of a tenant. Sends nothing:
+ * they are had on first use.
+ */
+const openConnection = (settings: Settings, options: ConnectionOptions) => {
   const { close, ...parts } = sharedParts(settings, options);
   const { clock, signal, transport } = parts;
   const { onWait } = options;
@@ -283,12 +259,17 @@ const openConnection = (settings: Settings, options: ConnectionOptions): Connect
     signal,
     pace: paces.pace,
     observe,
-    request: (baseUrl, pace, endpoint) => async (operation, callOptions) => {
-      const observed = observedTransport(transport, await observe(endpoint ?? operation));
-      const service = { ...parts, settings: { ...settings, baseUrl }, transport: observed };
-      return serviceRequest({ ...service, tokens, pace })(operation, callOptions);
-    },
+    /** Calls of a service, in the pace given; reported under the name of the operation, or of another endpoint. */
+    request:
+      (baseUrl: string, pace: Pace, endpoint?: Endpoint): Request =>
+      async (operation, callOptions) => {
+        const observed = observedTransport(transport, await observe(endpoint ?? operation));
+        const service = { ...parts, settings: { ...settings, baseUrl }, transport: observed };
+        return serviceRequest({ ...service, tokens, pace })(operation, callOptions);
+      },
+    /** Scopes of the token in use, if the token address gives them. */
     scopes: () => tokens.last?.scopes,
+    /** Ends waiting calls with `CANCELLED` and all connections. */
     close: async () => {
       await Promise.all([close(), paces.close()]);
     },
@@ -338,14 +319,6 @@ const serviceCall = callOptions.extend({
   body: z.unknown().optional(),
 });
 
-/** A copy of a call, checked as far as its members go. */
-const checkedCall = (given: ServiceCall): ServiceCall => {
-  const doing = "call another service";
-  const { signal, params, query, ...rest } = checkedInput(doing, "the call", serviceCall, given);
-  assertJson(doing, "body", rest.body);
-  return { ...rest, ...withoutUndefined({ signal, params, query }) };
-};
-
 const invalidCall = (call: ServiceCall, rule: string): ConversationError =>
   new ConversationError(
     "INPUT_INVALID",
@@ -375,39 +348,40 @@ const pathOf = (call: ServiceCall): string => {
 };
 
 /** Calls other services of the tenant with the same transport, token, repeats and pacing. */
-const otherServices = (connection: Connection): ((call: ServiceCall) => Promise<Answer>) => {
+const otherServices = (
+  connection: ReturnType<typeof openConnection>,
+): ((call: ServiceCall) => Promise<Answer>) => {
   const paces = new Map<string, Pace>();
   const paceOf = ({ service, version }: ServiceCall, baseUrl: string): Pace => {
-    const known = paces.get(`${service} ${baseUrl}`);
-    if (known) return known;
-    const made = connection.pace({
-      baseUrl,
-      rates: ({ method, template }, plan) => rateOf({ service, version, plan, method, template }),
-    });
-    paces.set(`${service} ${baseUrl}`, made);
-    return made;
+    const key = `${service} ${baseUrl}`;
+    const pace =
+      paces.get(key) ??
+      connection.pace({
+        baseUrl,
+        rates: ({ method, template }, plan) => rateOf({ service, version, plan, method, template }),
+      });
+    paces.set(key, pace);
+    return pace;
   };
   return async (given) => {
-    const call = checkedCall(given);
+    const doing = "call another service";
+    const checked = checkedInput(doing, "the call", serviceCall, given);
+    assertJson(doing, "body", checked.body);
+    const { signal, params, query, ...rest } = checked;
+    const call: ServiceCall = { ...rest, ...withoutUndefined({ signal, params, query }) };
     const { service, version, method, path: template } = call;
     // Also without pacing: an unknown service or version is a mistake.
     rateOf({ service, version, plan: "enterprise", method, template });
     const baseUrl = baseOf(call);
     const title = `call ${service} ${version}`;
-    const operation = {
-      method,
-      template: pathOf(call),
-      title,
-      scopes: [],
-      rate: "standard",
-    } as const;
+    const path = pathOf(call);
+    const operation = { method, template: path, title, scopes: [], rate: "standard" } as const;
     const pace = paceOf(call, baseUrl);
     // The bucket belongs to the template, not to the path of one object (specification §8.1 rule 1).
     const endpoint = { method, template };
     const paced: Pace = (_endpoint, attempt, signal) => pace(endpoint, attempt, signal);
     const request = connection.request(baseUrl, paced, endpoint);
-    const { query, body, signal } = call;
-    return request(operation, withoutUndefined({ query, body, signal }));
+    return request(operation, withoutUndefined({ query, body: call.body, signal }));
   };
 };
 

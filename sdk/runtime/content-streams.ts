@@ -54,38 +54,30 @@ const whyUnreadable = (source: Pieces): string | undefined => {
   return isOver ? "the stream was read or closed before" : undefined;
 };
 
-const nodeStream = (source: NodeReadable): CallerStream => {
-  // It may fail before anybody reads it; the reader then gets the error.
-  source.on("error", () => {});
-  return { pieces: source, stop: () => endQuietly(() => source.destroy()) };
-};
+/** The pieces of a stream of the web: by a reader, since an iterator cannot be ended while it waits. */
+async function* piecesRead(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+): Pieces & AsyncGenerator<Uint8Array> {
+  for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
+}
 
-/** By a reader, since an iterator cannot be ended while it waits for a piece. */
-const webStream = (source: WebReadable): CallerStream => {
-  const reader = source.getReader();
-  const pieces = async function* (): Pieces & AsyncGenerator<Uint8Array> {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      yield value;
-    }
-  };
-  return { pieces: pieces(), stop: () => endQuietly(() => reader.cancel()) };
-};
-
-const iterableStream = (source: Pieces): CallerStream => {
+/** Takes a stream over. */
+const callerStream = (source: Pieces): CallerStream => {
+  if (isNode(source)) {
+    // It may fail before anybody reads it; the reader then gets the error.
+    source.on("error", () => {});
+    return { pieces: source, stop: () => endQuietly(() => source.destroy()) };
+  }
+  if (isWebSource(source)) {
+    const reader = source.getReader();
+    return { pieces: piecesRead(reader), stop: () => endQuietly(() => reader.cancel()) };
+  }
   const iterator = source[Symbol.asyncIterator]();
   if (typeof iterator?.next !== "function") throw new TypeError("the source gives no iterator");
   return {
     pieces: { [Symbol.asyncIterator]: () => iterator },
     stop: () => endQuietly(() => iterator.return?.()),
   };
-};
-
-/** Takes a stream over. */
-const callerStream = (source: Pieces): CallerStream => {
-  if (isNode(source)) return nodeStream(source);
-  return isWebSource(source) ? webStream(source) : iterableStream(source);
 };
 
 /** A source that is ready to be read. */
@@ -114,42 +106,11 @@ const invalidSource = (rule: string): ConversationError => inputInvalid("upload 
 
 const ours = { repeatable: true, stop: () => {} } as const;
 
-const sourceOfFile = async (path: string): Promise<OpenContent> => {
-  const found = await stat(path).catch(() => undefined);
-  if (!found?.isFile())
-    throw invalidSource(`there is no file ${JSON.stringify(path)} that can be read`);
-  const open = () => callerStream(createReadStream(path, { highWaterMark: pieceBytes }));
-  return { ...ours, name: basename(path), size: found.size, open };
-};
-
 const ofBytes = (bytes: Uint8Array): OpenContent => ({
   ...ours,
   size: bytes.byteLength,
   open: () => callerStream(piecesOf(bytes)),
 });
-
-const ofBlob = (blob: Blob): OpenContent => ({
-  ...ours,
-  ...("name" in blob && typeof blob.name === "string" ? { name: blob.name } : {}),
-  size: blob.size,
-  open: () => callerStream(blob.stream()),
-});
-
-const ofFunction = (source: () => Pieces): OpenContent => ({
-  ...ours,
-  open: () => {
-    const opened: unknown = source();
-    if (!isPieces(opened)) throw new TypeError("the function gives no stream");
-    return callerStream(opened);
-  },
-});
-
-const ofStream = (source: Pieces): OpenContent => {
-  const rule = whyUnreadable(source);
-  if (rule !== undefined) throw invalidSource(rule);
-  const stream = callerStream(source);
-  return { repeatable: false, open: () => stream, stop: stream.stop };
-};
 
 /**
  * Makes a source ready; opens files only when they are read.
@@ -157,14 +118,33 @@ const ofStream = (source: Pieces): OpenContent => {
  * @throws ConversationError `INPUT_INVALID` for what cannot be read
  */
 export const openContent = async (source: ContentSource): Promise<OpenContent> => {
-  if (typeof source === "string") return sourceOfFile(source);
+  if (typeof source === "string") {
+    const found = await stat(source).catch(() => undefined);
+    if (!found?.isFile())
+      throw invalidSource(`there is no file ${JSON.stringify(source)} that can be read`);
+    const open = () => callerStream(createReadStream(source, { highWaterMark: pieceBytes }));
+    return { ...ours, name: basename(source), size: found.size, open };
+  }
   // Recognized by their behavior, not by their class: a test runner may have its own realms.
   if (types.isUint8Array(source)) return ofBytes(source);
   if (types.isArrayBuffer(source)) return ofBytes(new Uint8Array(source));
-  if (typeof source === "function") return ofFunction(source);
-  if (typeof source === "object" && source !== null && isBlob(source)) return ofBlob(source);
-  if (isPieces(source)) return ofStream(source);
-  throw invalidSource("the source is no path, no bytes and no stream");
+  if (typeof source === "function") {
+    const open = () => {
+      const opened: unknown = source();
+      if (!isPieces(opened)) throw new TypeError("the function gives no stream");
+      return callerStream(opened);
+    };
+    return { ...ours, open };
+  }
+  if (typeof source === "object" && source !== null && isBlob(source)) {
+    const name = "name" in source && typeof source.name === "string" ? { name: source.name } : {};
+    return { ...ours, ...name, size: source.size, open: () => callerStream(source.stream()) };
+  }
+  if (!isPieces(source)) throw invalidSource("the source is no path, no bytes and no stream");
+  const rule = whyUnreadable(source);
+  if (rule !== undefined) throw invalidSource(rule);
+  const stream = callerStream(source);
+  return { repeatable: false, open: () => stream, stop: stream.stop };
 };
 
 /** The pieces of a source, which is opened for them and ended after them; a failure to read them says so. */
@@ -216,11 +196,8 @@ export interface OpenTarget {
 
 const invalidTarget = (rule: string): ConversationError => inputInvalid("download an asset", rule);
 
-const hasMethod = (value: object, name: string): boolean =>
-  typeof Reflect.get(value, name) === "function";
-
-const isWebTarget = (target: DownloadTarget): target is WebTarget =>
-  typeof target === "object" && hasMethod(target, "getWriter");
+const isWebTarget = (target: NodeJS.WritableStream | WebTarget): target is WebTarget =>
+  has(target, "getWriter");
 
 /** The signal ends the writing even if the target or the progress callback is stuck. */
 const piped = async (
@@ -282,12 +259,30 @@ const whyClosed = (target: object): string | undefined => {
   return isOver ? "the target is closed" : undefined;
 };
 
-const targetOfFile = (path: string): OpenTarget => {
-  if (path === "" || path.includes("\0")) throw invalidTarget("the target is no path of a file");
-  return { write: (pieces, writing) => toFile(pieces, path, writing), leave: () => {} };
-};
-
-const ofNode = (target: NodeJS.WritableStream): OpenTarget => {
+/**
+ * Checks a target before anything is sent.
+ *
+ * @throws ConversationError `INPUT_INVALID` for what nothing can be written to: closed, locked, or no target
+ */
+export const openTarget = (target: DownloadTarget): OpenTarget => {
+  if (typeof target === "string") {
+    if (target === "" || target.includes("\0")) {
+      throw invalidTarget("the target is no path of a file");
+    }
+    return { write: (pieces, writing) => toFile(pieces, target, writing), leave: () => {} };
+  }
+  if (typeof target !== "object" || target === null) {
+    throw invalidTarget("the target is no path and no stream");
+  }
+  const why = whyClosed(target);
+  if (why) throw invalidTarget(why);
+  if (isWebTarget(target)) {
+    const write: OpenTarget["write"] = (pieces, writing) => piped(pieces, overWeb(target), writing);
+    return { write, leave: () => {} };
+  }
+  if (!has(target, "write", "end", "on", "once", "off")) {
+    throw invalidTarget("the target is no path and no stream");
+  }
   // It may fail while no content has come yet; whoever writes to it then gets the error.
   const ignore = (): void => {};
   target.on("error", ignore);
@@ -295,28 +290,4 @@ const ofNode = (target: NodeJS.WritableStream): OpenTarget => {
     write: (pieces, writing) => piped(pieces, target, writing),
     leave: () => endQuietly(() => target.off("error", ignore)),
   };
-};
-
-const ofWeb = (target: WebTarget): OpenTarget => ({
-  write: (pieces, writing) => piped(pieces, overWeb(target), writing),
-  leave: () => {},
-});
-
-/**
- * Checks a target before anything is sent.
- *
- * @throws ConversationError `INPUT_INVALID` for what nothing can be written to: closed, locked, or no target
- */
-export const openTarget = (target: DownloadTarget): OpenTarget => {
-  if (typeof target === "string") return targetOfFile(target);
-  if (typeof target !== "object" || target === null) {
-    throw invalidTarget("the target is no path and no stream");
-  }
-  const why = whyClosed(target);
-  if (why) throw invalidTarget(why);
-  if (isWebTarget(target)) return ofWeb(target);
-  if (["write", "end", "on", "once", "off"].every((name) => hasMethod(target, name))) {
-    return ofNode(target);
-  }
-  throw invalidTarget("the target is no path and no stream");
 };

@@ -43,23 +43,20 @@ export const isPrivateAddress = (address: string): boolean => {
   return networks.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
 };
 
-/** Where signed addresses may lead. */
+/** Where signed addresses may lead, by the base address of the service. */
 interface AddressRule {
   /** The service itself runs on this machine, so its addresses may too. */
   readonly loopback: boolean;
 }
 
-/** The rule that follows from the base address of the service. */
 export const addressRuleFor = (baseUrl: string): AddressRule => ({
   loopback: isLoopback(new URL(baseUrl).hostname),
 });
 
-const plainHost = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, "");
-
 const refusedBy = (url: URL, { loopback }: AddressRule): string | undefined => {
   if (loopback && isLoopback(url.hostname)) return undefined;
   if (url.protocol !== "https:") return "does not start with https://";
-  const host = plainHost(url);
+  const host = url.hostname.replace(/^\[|\]$/g, "");
   const isPrivate = isLoopback(host) || (isIP(host) !== 0 && isPrivateAddress(host));
   return isPrivate ? "leads to this machine or a private network" : undefined;
 };
@@ -355,29 +352,28 @@ const mayHaveExpired = (parts: ContentParts, address: SignedAddress, status: num
   [401, 403, 410].includes(status) ||
   (status >= 400 && status <= 499 && hasExpired(parts, address));
 
-/** How content gets to or from the signed address of an asset. */
-interface AddressUse<A extends SignedAddress, R> {
-  /** Asks for the address, anew in place of an old one. */
-  readonly ask: (old?: A) => Promise<A>;
-  /** Moves the content. */
-  readonly move: (asset: A) => Promise<R>;
-  /** Whether the content can be moved a second time. */
-  readonly repeatable: boolean;
-}
-
-/** The last answer of a signed address, whatever it is. */
-interface Moved<A, R> {
-  readonly asset: A;
-  readonly reply: R;
-  /** The address may have expired, but the content cannot be moved again. */
-  readonly isStuck: boolean;
-}
-
-/** Moves content; an address that has expired is renewed once. */
+/**
+ * Moves content to or from the signed address of an asset; an address that has expired is renewed
+ * once.
+ *
+ * @returns the last answer of a signed address, whatever it is; `isStuck`: the address may have
+ * expired, but the content cannot be moved again
+ */
 export const movedContent = async <A extends SignedAddress, R extends TransferReply>(
   parts: ContentParts,
-  { ask, move, repeatable }: AddressUse<A, R>,
-): Promise<Moved<A, R>> => {
+  {
+    ask,
+    move,
+    repeatable,
+  }: {
+    /** Asks for the address, anew in place of an old one. */
+    readonly ask: (old?: A) => Promise<A>;
+    /** Moves the content. */
+    readonly move: (asset: A) => Promise<R>;
+    /** Whether the content can be moved a second time. */
+    readonly repeatable: boolean;
+  },
+): Promise<{ readonly asset: A; readonly reply: R; readonly isStuck: boolean }> => {
   const first = await ask();
   const isRenewed = hasExpired(parts, first);
   const asset = isRenewed ? await ask(first) : first;
@@ -437,15 +433,6 @@ export const refusedTransfer = (
   return error("REJECTED", `refused (${status}): it may have expired, and ${rule}`);
 };
 
-/** How the pieces of a content are counted. */
-interface Counting {
-  /** In bytes. */
-  readonly size: number;
-  /** Makes the error for pieces that do not add up. */
-  readonly wrong: (rule: string) => Error;
-  readonly onProgress?: OnProgress | undefined;
-}
-
 const reportProgress = async (
   onProgress: OnProgress | undefined,
   progress: Parameters<OnProgress>[0],
@@ -459,10 +446,22 @@ const reportProgress = async (
   }
 };
 
-/** Passes pieces on and counts them: never more than `size` bytes, never fewer. */
+/**
+ * Passes pieces on and counts them: never more than `size` bytes, never fewer.
+ *
+ * @param wrong makes the error for pieces that do not add up
+ */
 export async function* counted(
   pieces: Pieces,
-  { size, wrong, onProgress }: Counting,
+  {
+    size,
+    wrong,
+    onProgress,
+  }: {
+    readonly size: number;
+    readonly wrong: (rule: string) => Error;
+    readonly onProgress?: OnProgress | undefined;
+  },
 ): Pieces & AsyncGenerator<Uint8Array> {
   let transferred = 0;
   for await (const piece of pieces) {

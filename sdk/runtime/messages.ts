@@ -9,7 +9,6 @@ import {
   valueAt,
   withoutUndefined,
 } from "../../provider/kernel/json.js";
-import type { CallOptions } from "../../provider/service/http/call.js";
 import type { Request } from "../../provider/service/http/client.js";
 import { endpointName, runtimeOperations } from "../../provider/service/http/operations.js";
 import {
@@ -24,7 +23,7 @@ import {
   sendersOf,
   senderToWire,
 } from "../../provider/service/message-types.js";
-import { prepared } from "./caller-input.js";
+import { prepared, refusalText } from "./caller-input.js";
 import { assertJson, callOptions, checkedInput, violations } from "./input-schemas.js";
 import {
   type ConversationReference,
@@ -360,24 +359,6 @@ const unnamed = (): ConversationError =>
     "done",
   );
 
-/** What is known of a message before it is sent. */
-type Named = Partial<Pick<SentMessage, "messageId" | "conversationId">>;
-
-const sentMessage = (named: Named, answered: JsonObject | undefined): SentMessage => {
-  const conversationId = textAt(answered, "conversation", "id") ?? named.conversationId;
-  if (conversationId === undefined) throw unnamed();
-  const messageId = textAt(answered, "messageId") ?? named.messageId;
-  return { ...withoutUndefined({ id: textAt(answered, "id"), messageId }), conversationId };
-};
-
-const sentOf = (named: readonly Named[], body: unknown): Sent => {
-  const answers = objectsIn(valueAt(body, "messages"), "message");
-  const messages = named.map((message, index) => sentMessage(message, answers[index]));
-  const [first] = messages;
-  if (!first) throw unnamed();
-  return { conversationId: first.conversationId, messages };
-};
-
 const sendOptions = callOptions.extend({
   metadata: z.record(z.string(), z.string("must be text")).optional(),
 });
@@ -385,32 +366,38 @@ const sendOptions = callOptions.extend({
 const isList = (given: Message | readonly Message[]): given is readonly Message[] =>
   Array.isArray(given);
 
-/** What one call sends, checked and complete. */
-const callOf = (
-  given: Message | readonly Message[],
-  options: SendOptions,
-  platformName: string,
-): { readonly named: readonly Named[]; readonly sent: CallOptions } => {
-  const { metadata, signal } = checkedInput(sending.title, "options", sendOptions, options);
-  const messages: readonly Message[] = isList(given) ? given : [given];
-  assertMessages(messages);
-  const body = sendBody(messages, platformName, metadata);
-  assertJson(sending.title, "the message", body);
-  const named = messages.map(({ conversation, messageId }) =>
-    withoutUndefined({ conversationId: conversationIdOf(conversation), messageId }),
-  );
-  return { named, sent: withoutUndefined({ body, signal }) };
-};
-
 /** The messages of a connection. */
 export const messagesOf = (request: Request, platformName: string): Messages => {
   const call = async (
     given: () => Message | readonly Message[],
     options: SendOptions = {},
   ): Promise<Sent> => {
-    const { named, sent } = prepared(sending.title, () => callOf(given(), options, platformName));
+    const { named, sent } = prepared(sending.title, () => {
+      const one = given();
+      const { metadata, signal } = checkedInput(sending.title, "options", sendOptions, options);
+      const messages: readonly Message[] = isList(one) ? one : [one];
+      assertMessages(messages);
+      const body = sendBody(messages, platformName, metadata);
+      assertJson(sending.title, "the message", body);
+      // Until the answer is there, the caller may change the message.
+      const named = messages.map(({ conversation, messageId }) => ({
+        conversationId: conversationIdOf(conversation),
+        messageId,
+      }));
+      return { named, sent: withoutUndefined({ body, signal }) };
+    });
     const { body } = await request(sending, sent);
-    return sentOf(named, body);
+    const answers = objectsIn(valueAt(body, "messages"), "message");
+    const messages = named.map((known, index): SentMessage => {
+      const answered = answers[index];
+      const conversationId = textAt(answered, "conversation", "id") ?? known.conversationId;
+      if (conversationId === undefined) throw unnamed();
+      const messageId = textAt(answered, "messageId") ?? known.messageId;
+      return { ...withoutUndefined({ id: textAt(answered, "id"), messageId }), conversationId };
+    });
+    const [first] = messages;
+    if (!first) throw unnamed();
+    return { conversationId: first.conversationId, messages };
   };
   const send: Messages["send"] = (message, options) => call(() => message, options);
   return {
@@ -484,18 +471,16 @@ const conversationIn = (id: string, body: unknown, platformName: string): Conver
 };
 
 /** No document says how a running conversation is answered, so both candidates say what may be the matter. */
-const explained = (id: string, error: unknown): unknown => {
-  if (!isConversationError(error, "NOT_FOUND", "REJECTED")) return error;
-  const { status, serviceCode, serviceMessage } = error.details;
-  const said = [status, serviceCode, serviceMessage].filter((each) => each !== undefined);
-  return new ConversationError(
-    error.code,
-    `Could not read conversation ${id}: the service refused (${said.join(", ")}). Only a completed conversation can be fetched (specification §4.2): check the id, and end the conversation first.`,
-    error.details,
-    error.effect,
-    { cause: error },
-  );
-};
+const explained = (id: string, error: unknown): unknown =>
+  isConversationError(error, "NOT_FOUND", "REJECTED")
+    ? new ConversationError(
+        error.code,
+        `Could not read conversation ${id}: the service refused (${refusalText(error)}). Only a completed conversation can be fetched (specification §4.2): check the id, and end the conversation first.`,
+        error.details,
+        error.effect,
+        { cause: error },
+      )
+    : error;
 
 /** The conversations of a connection. */
 export const conversationsOf = (request: Request, platformName: string): Conversations => ({

@@ -1,21 +1,473 @@
+import { ConversationError } from "../../provider/kernel/errors.js";
+import {
+  isObject,
+  type JsonObject,
+  jsonIn,
+  textAt,
+  withoutUndefined,
+} from "../../provider/kernel/json.js";
+import { tokenAddress } from "../../provider/service/setting-table.js";
+import { inputInvalid, prepared } from "./caller-input.js";
+
 /*
  * Authorization code flow with PKCE for public clients (specification §5.3), for users and for
- * customers alike: the two variants differ in their addresses only. Runs in browsers and in Node,
- * without any dependency.
+ * customers alike: the two variants differ in their addresses only. Runs in browsers and in Node:
+ * nothing of Node may be imported here, not even transitively.
  */
-export {
-  type Authorization,
-  type AuthorizationRequest,
-  authorizationUrl,
-  type CodeExchange,
-  challengeOf,
-  codeFromRedirect,
-  createProofKey,
-  createState,
-  createVerifier,
-  exchangeCode,
-  type FetchLike,
-  type GrantedToken,
-  type ProofKey,
-  startAuthorization,
-} from "./authorization.js";
+
+/** Refuses what has no members to read. */
+const assertObject = (doing: string, name: string, value: unknown): void => {
+  if (typeof value === "object" && value !== null) return;
+  throw inputInvalid(doing, `${name} must be an object`);
+};
+
+/** Refuses values that are missing or empty. */
+const assertFilled = (doing: string, values: Readonly<Record<string, string>>): void => {
+  const empty = Object.entries(values).filter(([, value]) => typeof value !== "string" || !value);
+  if (empty.length === 0) return;
+  throw inputInvalid(doing, `${empty.map(([name]) => name).join(", ")} must be given`);
+};
+
+/** An address that is `https:`, or on this machine. */
+const addressOf = (doing: string, name: string, text: string): URL => {
+  if (typeof text !== "string") throw inputInvalid(doing, `${name} must be text`);
+  const parsed = tokenAddress(text);
+  if ("rule" in parsed) throw inputInvalid(doing, `${name} ${parsed.rule}`);
+  return new URL(parsed.value);
+};
+
+/** Printable characters of an error code only (RFC 6749 §4.1.2.1). */
+const errorCodeText = (text: string): string => text.replace(/[^\x21-\x7e]/g, "").slice(0, 64);
+
+/** A proof key: the verifier stays with the application, the challenge goes into the address. */
+export interface ProofKey {
+  /** 43 to 128 unreserved characters (RFC 7636 §4.1). Secret until the exchange. */
+  readonly verifier: string;
+  /** Base64url of the verifier's SHA-256 (RFC 7636 §4.2). */
+  readonly challenge: string;
+}
+
+const verifierRule = /^[A-Za-z0-9._~-]{43,128}$/;
+
+/** @throws ConversationError `INPUT_INVALID` unless it has 43 to 128 unreserved characters */
+const assertVerifier = (doing: string, verifier: string): void => {
+  if (typeof verifier === "string" && verifierRule.test(verifier)) return;
+  throw inputInvalid(
+    doing,
+    'a verifier has 43 to 128 characters: letters, digits, "-", ".", "_" and "~"',
+  );
+};
+
+const base64url = (bytes: Uint8Array): string =>
+  btoa(String.fromCharCode(...bytes))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replaceAll("=", "");
+
+const random = (bytes: number): string =>
+  base64url(globalThis.crypto.getRandomValues(new Uint8Array(bytes)));
+
+/**
+ * A new code verifier: 64 characters from 48 random bytes. Never fails.
+ *
+ * @example
+ * const verifier = createVerifier();
+ */
+export const createVerifier = (): string => random(48);
+
+/**
+ * A new opaque value against cross-site request forgery: 32 characters from 24 random bytes. Never fails.
+ *
+ * @example
+ * const state = createState();
+ */
+export const createState = (): string => random(24);
+
+/**
+ * The S256 challenge of a verifier (RFC 7636 §4.2).
+ *
+ * @throws ConversationError `INPUT_INVALID` unless the verifier has 43 to 128 unreserved characters
+ * @example
+ * const challenge = await challengeOf(verifier);
+ */
+export const challengeOf = async (verifier: string): Promise<string> => {
+  assertVerifier("make a code challenge", verifier);
+  const bytes = new TextEncoder().encode(verifier);
+  return base64url(new Uint8Array(await globalThis.crypto.subtle.digest("SHA-256", bytes)));
+};
+
+/**
+ * A new verifier and its challenge. Never fails.
+ *
+ * @example
+ * const { verifier, challenge } = await createProofKey();
+ */
+export const createProofKey = async (): Promise<ProofKey> => {
+  const verifier = createVerifier();
+  return { verifier, challenge: await challengeOf(verifier) };
+};
+
+/** What an authorization is asked for with (specification §5.3). */
+export interface AuthorizationRequest {
+  /** Authorization address of the client application's metadata: the one for users or the one for customers. */
+  readonly authUrl: string;
+  /** Identifier of the public client. */
+  readonly clientId: string;
+  /** Where the user is sent back to: an address that is registered for the client, absolute and without a fragment. */
+  readonly redirectUri: string;
+  /** Any of the scopes that are assigned to the client application. */
+  readonly scope: string | readonly string[];
+}
+
+/** An authorization that was begun: keep `state`, `verifier` and `redirectUri` until the redirect. */
+export interface Authorization {
+  /** Where the user is sent, with GET. */
+  readonly url: string;
+  /** What the redirect must bring back. */
+  readonly state: string;
+  /** Secret until the exchange. */
+  readonly verifier: string;
+  /** As it was given. */
+  readonly redirectUri: string;
+}
+
+const making = "make the authorization address";
+
+const scopeOf = (scope: AuthorizationRequest["scope"]): string => {
+  const words: readonly unknown[] = [scope].flat();
+  if (words.every((word) => typeof word === "string")) return words.join(" ");
+  throw inputInvalid(making, "scope must be text, or a list of texts");
+};
+
+/**
+ * The address that the user is sent to, with every parameter of the specification's §5.3.
+ *
+ * @throws ConversationError `INPUT_INVALID` if a parameter is missing or the address is not safe
+ * @example
+ * const { verifier, challenge } = await createProofKey();
+ * const url = authorizationUrl({ authUrl, clientId, redirectUri, scope, state: createState(), challenge });
+ */
+export const authorizationUrl = (
+  request: AuthorizationRequest & { readonly state: string; readonly challenge: string },
+): string =>
+  prepared(making, () => {
+    assertObject(making, "the request", request);
+    const { authUrl, clientId, redirectUri, state, challenge } = request;
+    const scope = scopeOf(request.scope);
+    assertFilled(making, { clientId, redirectUri, scope, state, challenge });
+    // An absolute address without a fragment (RFC 6749 §3.1.2).
+    if (!URL.canParse(redirectUri) || redirectUri.includes("#")) {
+      throw inputInvalid(making, 'redirectUri must be an absolute address without "#"');
+    }
+    // The base64url of a SHA-256.
+    if (!/^[A-Za-z0-9_-]{43}$/.test(challenge)) {
+      throw inputInvalid(making, "challenge is no S256 challenge");
+    }
+    const url = addressOf(making, "authUrl", authUrl);
+    const parameters = {
+      client_id: clientId,
+      response_type: "code",
+      redirect_uri: redirectUri,
+      scope,
+      state,
+      code_challenge: challenge,
+      code_challenge_method: "S256",
+    };
+    for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+    return url.href;
+  });
+
+/**
+ * Begins an authorization: makes proof key and state, and the address that the user is sent to.
+ *
+ * @throws ConversationError `INPUT_INVALID` if a parameter is missing or the address is not safe
+ *
+ * @example
+ * const begun = await startAuthorization({ authUrl, clientId, redirectUri, scope });
+ * sessionStorage.setItem("begun", JSON.stringify(begun));
+ * location.assign(begun.url);
+ */
+export const startAuthorization = async (request: AuthorizationRequest): Promise<Authorization> => {
+  assertObject(making, "the request", request);
+  const { verifier, challenge } = await createProofKey();
+  const state = createState();
+  const copy = prepared(making, () => ({ ...request, state, challenge }));
+  return { url: authorizationUrl(copy), state, verifier, redirectUri: copy.redirectUri };
+};
+
+const unusable = (rule: string, serviceCode?: string): ConversationError =>
+  new ConversationError(
+    serviceCode === undefined ? "BAD_RESPONSE" : "REJECTED",
+    `Could not read the redirect of the authorization: ${rule}. Begin the authorization again.`,
+    serviceCode === undefined ? {} : { serviceCode },
+  );
+
+const reading = "read the redirect of the authorization";
+
+/** A URL, also of another window. */
+const isUrl = (value: unknown): value is URL =>
+  Object.prototype.toString.call(value) === "[object URL]";
+
+/**
+ * The code that the user was sent back with.
+ *
+ * @param address the whole address that the user came back to
+ * @param state the state that the authorization was begun with
+ * @throws ConversationError `BAD_RESPONSE` if the state is another one or there is no code,
+ * `REJECTED` with the error code in `details.serviceCode` if the user or the service said no
+ *
+ * @example
+ * const code = codeFromRedirect(location.href, begun.state);
+ */
+export const codeFromRedirect = (address: string | URL, state: string): string =>
+  prepared(reading, () => {
+    if (typeof address !== "string" && !isUrl(address)) {
+      throw inputInvalid(reading, "address must be text or a URL");
+    }
+    if (typeof state !== "string") throw inputInvalid(reading, "state must be text");
+    if (!URL.canParse(`${address}`)) throw unusable("it is no address");
+    const { searchParams } = new URL(`${address}`);
+    // Checked first: a redirect that somebody else forged means nothing, neither yes nor no.
+    const [brought, ...others] = searchParams.getAll("state");
+    if (!state || brought !== state || others.length > 0) {
+      throw unusable("its state is not the one that the authorization was begun with");
+    }
+    const error = errorCodeText(searchParams.get("error") ?? "");
+    if (error !== "") throw unusable(`access was not granted (${error})`, error);
+    const code = searchParams.get("code");
+    if (!code || searchParams.getAll("code").length > 1) throw unusable("it holds no code");
+    return code;
+  });
+
+/** Enough of an answer of `fetch`. */
+interface FetchAnswer {
+  readonly status: number;
+  text(): Promise<string>;
+  /** Where it is given it is read in place of `text`, so that an answer without end is noticed. */
+  readonly body?: {
+    getReader(): {
+      read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
+      cancel(): Promise<void>;
+    };
+  } | null;
+}
+
+interface TokenAnswer {
+  readonly status: number;
+  /** Undefined if it is longer than any answer of a token address. */
+  readonly text: string | undefined;
+}
+
+/** Longest answer in bytes. */
+const mostBytes = 1024 * 1024;
+
+/** The text of an answer, as far as it is not too long. */
+const textOf = async (answer: FetchAnswer): Promise<string | undefined> => {
+  if (!answer.body) return answer.text();
+  const reader = answer.body.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  let bytes = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done || !value) return text + decoder.decode();
+    bytes += value.byteLength;
+    if (bytes > mostBytes) {
+      // It may never end, so nothing waits for it.
+      void reader.cancel().catch(() => {});
+      return undefined;
+    }
+    text += decoder.decode(value, { stream: true });
+  }
+};
+
+/** Enough of `fetch` for one call. */
+export type FetchLike = (
+  url: string,
+  init: {
+    readonly method: "POST";
+    readonly headers: Record<string, string>;
+    readonly body: string;
+    readonly redirect: "error";
+    readonly signal?: AbortSignal;
+  },
+) => Promise<FetchAnswer>;
+
+/** What a code is exchanged with (specification §5.3). */
+export interface CodeExchange {
+  /** Token address of the client application's metadata: of the same variant as the authorization address. */
+  readonly tokenUrl: string;
+  /** Identifier of the public client. */
+  readonly clientId: string;
+  /** The same as in the authorization. */
+  readonly redirectUri: string;
+  /** What `codeFromRedirect` gave. Good once. */
+  readonly code: string;
+  /** Of the proof key that the authorization was begun with. */
+  readonly verifier: string;
+  /** Default: the global `fetch`. */
+  readonly fetch?: FetchLike;
+  /** Ends the exchange with `CANCELLED`. */
+  readonly signal?: AbortSignal;
+  /** Longest time until the answer is complete, in milliseconds. Default: 60,000. */
+  readonly timeoutMs?: number;
+}
+
+/** What the token address granted. No document shows its answer; the members are those of RFC 6749 §5.1. */
+export interface GrantedToken {
+  /** Secret. */
+  readonly accessToken: string;
+  /** Such as `Bearer`. */
+  readonly tokenType?: string;
+  /** Seconds, counted from receipt. */
+  readonly expiresIn?: number;
+  /** Secret. */
+  readonly refreshToken?: string;
+  /** Secret. */
+  readonly idToken?: string;
+  /** Scopes granted, separated by blanks. */
+  readonly scope?: string;
+  /** The whole answer. */
+  readonly raw: Readonly<Record<string, unknown>>;
+}
+
+const exchanging = "exchange the authorization code";
+
+/** As long as any other call of this package may take. */
+const longestMs = 60_000;
+
+/** A code is good once: whether it was used up is not known unless the answer says so. */
+const failed = (
+  code: "UNREACHABLE" | "UNAVAILABLE" | "REJECTED" | "BAD_RESPONSE" | "CANCELLED" | "TIMED_OUT",
+  text: string,
+  details: { readonly status?: number; readonly serviceCode?: string } = {},
+): ConversationError =>
+  new ConversationError(code, `Could not ${exchanging}: ${text}`, details, "unknown");
+
+const formOf = (exchange: CodeExchange): string => {
+  const { code, redirectUri, clientId, verifier } = exchange;
+  assertFilled(exchanging, { code, redirectUri, clientId, verifier });
+  assertVerifier(exchanging, verifier);
+  return new URLSearchParams({
+    grant_type: "authorization_code",
+    code,
+    redirect_uri: redirectUri,
+    client_id: clientId,
+    code_verifier: verifier,
+  }).toString();
+};
+
+/** What is sent, checked and complete. */
+const callOf = (exchange: CodeExchange) => {
+  assertObject(exchanging, "the exchange", exchange);
+  const body = formOf(exchange);
+  const url = addressOf(exchanging, "tokenUrl", exchange.tokenUrl);
+  const { signal, timeoutMs = longestMs } = exchange;
+  if (exchange.fetch !== undefined && typeof exchange.fetch !== "function") {
+    throw inputInvalid(exchanging, "fetch must be a function");
+  }
+  if (signal !== undefined && !(signal instanceof AbortSignal)) {
+    throw inputInvalid(exchanging, "signal must be an AbortSignal");
+  }
+  if (!(typeof timeoutMs === "number" && timeoutMs > 0 && timeoutMs < 2 ** 31)) {
+    throw inputInvalid(exchanging, "timeoutMs must be a number of milliseconds above 0");
+  }
+  const fetch: FetchLike = exchange.fetch ?? ((address, init) => globalThis.fetch(address, init));
+  const post = async (ending: AbortSignal): Promise<TokenAnswer> => {
+    const answer = await fetch(url.href, {
+      method: "POST",
+      headers: {
+        accept: "application/json",
+        "content-type": "application/x-www-form-urlencoded",
+      },
+      body,
+      redirect: "error",
+      signal: ending,
+    });
+    return { status: answer.status, text: await textOf(answer) };
+  };
+  return { host: url.host, post, signal, timeoutMs };
+};
+
+/** Posts a form; ends in time, and when the caller gives up, whatever `fetch` makes of its signal. */
+const answerTo = async ({
+  host,
+  post,
+  signal,
+  timeoutMs,
+}: ReturnType<typeof callOf>): Promise<TokenAnswer> => {
+  const over = new AbortController();
+  const ended = new Promise<never>((_, reject) => {
+    over.signal.addEventListener("abort", () => reject(over.signal.reason));
+  });
+  const late = `${host} gave no complete answer within ${timeoutMs} ms. Check the address and the network.`;
+  const timer = setTimeout(() => over.abort(failed("TIMED_OUT", late)), timeoutMs);
+  const giveUp = (): void => over.abort(failed("CANCELLED", "it was given up."));
+  signal?.addEventListener("abort", giveUp, { once: true });
+  if (signal?.aborted) giveUp();
+  try {
+    return await Promise.race([ended, post(over.signal)]);
+  } catch (error) {
+    if (error instanceof ConversationError) throw error;
+    throw failed(
+      "UNREACHABLE",
+      `no answer from ${host}, or a redirect. Check the address, the network and, in a browser, that the token address allows this origin.`,
+    );
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", giveUp);
+  }
+};
+
+const objectIn = (text: string | undefined): JsonObject | undefined => {
+  const value = typeof text === "string" ? jsonIn(text) : undefined;
+  return isObject(value) ? value : undefined;
+};
+
+const refused = ({ status, text }: TokenAnswer): ConversationError => {
+  if (status >= 500)
+    return failed("UNAVAILABLE", `the token address failed (${status}).`, { status });
+  const error = objectIn(text)?.error;
+  const serviceCode = typeof error === "string" ? errorCodeText(error) : "";
+  const said = serviceCode === "" ? `${status}` : `${status}, ${serviceCode}`;
+  return failed(
+    "REJECTED",
+    `the token address refused (${said}). A code is good once and for a short time: begin the authorization again.`,
+    { status, ...(serviceCode === "" ? {} : { serviceCode }) },
+  );
+};
+
+/**
+ * Exchanges the code of the redirect for tokens (specification §5.3 part 2).
+ *
+ * @throws ConversationError `INPUT_INVALID` before anything is sent, `REJECTED` with the error code
+ * in `details.serviceCode`, `UNREACHABLE`, `TIMED_OUT`, `CANCELLED`, `UNAVAILABLE`, or `BAD_RESPONSE`
+ * without an access token
+ *
+ * @example
+ * const { accessToken } = await exchangeCode({ tokenUrl, clientId, redirectUri, code, verifier });
+ */
+export const exchangeCode = async (exchange: CodeExchange): Promise<GrantedToken> => {
+  const answer = await answerTo(prepared(exchanging, () => callOf(exchange)));
+  if (!(answer.status >= 200)) {
+    throw failed("BAD_RESPONSE", "the answer has no status. Check the function given as fetch.");
+  }
+  if (answer.status > 299) throw refused(answer);
+  const body = objectIn(answer.text);
+  const accessToken = textAt(body, "access_token");
+  if (!body || accessToken === undefined) {
+    throw failed("BAD_RESPONSE", "the answer holds no access token. Check the token address.");
+  }
+  const seconds = Number(textAt(body, "expires_in") ?? body.expires_in);
+  return {
+    accessToken,
+    ...withoutUndefined({
+      tokenType: textAt(body, "token_type"),
+      expiresIn: Number.isFinite(seconds) && seconds > 0 ? seconds : undefined,
+      refreshToken: textAt(body, "refresh_token"),
+      idToken: textAt(body, "id_token"),
+      scope: textAt(body, "scope"),
+    }),
+    raw: body,
+  };
+};

@@ -5,7 +5,7 @@ import { Outgoing } from "../../emulator/runtime/outgoing.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
 import { httpTransport } from "../../provider/service/http/transport.js";
 import { unreachable } from "../../provider/smoke-test/run-smoke-test.js";
-import { exchangeCode } from "../../sdk/runtime/authorization.js";
+import { exchangeCode } from "../../sdk/runtime/pkce.js";
 import { create } from "../matrix/support/resource.js";
 import { Stage } from "../matrix/support/stage.js";
 import { AssetHub } from "../runtime/support/asset-hub.js";
