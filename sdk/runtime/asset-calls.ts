@@ -8,7 +8,7 @@ import {
   senderKinds,
   senderToWire,
 } from "../../provider/service/message-types.js";
-import { inputInvalid, prepared, refusalText } from "./caller-input.js";
+import { inputInvalid, prepared, refusalDetails } from "./caller-input.js";
 import { callOptions, checkedInput } from "./input-schemas.js";
 
 /** What an asset of an unknown extension is taken for (assumed). */
@@ -130,8 +130,7 @@ export interface AssetCalls {
   readonly scopes: () => readonly string[] | undefined;
 }
 
-/** Options of a call. */
-export interface CallOptions {
+interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -237,7 +236,7 @@ export const deleteAsset = async (
     const rule =
       "An asset that has been used in a message cannot be deleted (specification §2 rule 5)";
     const message = isInUse(calls, error)
-      ? `Could not delete asset ${id}: the service refused (${refusalText(error)}). ${rule}.`
+      ? `Could not delete asset ${id}: the service refused (${refusalDetails(error)}). ${rule}.`
       : `${error.message} ${rule} either.`;
     const code = isInUse(calls, error) ? "IN_USE" : error.code;
     throw new ConversationError(code, message, error.details, error.effect, { cause: error });

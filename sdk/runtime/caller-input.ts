@@ -22,7 +22,7 @@ export const inputFailure = (doing: string, error: unknown): ConversationError =
     : inputInvalid(doing, "what was given cannot be read, see the cause", error);
 
 /** What the service said when it refused a call: `404, 404-101, there is no such conversation`. */
-export const refusalText = ({ details }: ConversationError): string =>
+export const refusalDetails = ({ details }: ConversationError): string =>
   [details.status, details.serviceCode, details.serviceMessage]
     .filter((each) => each !== undefined)
     .join(", ");

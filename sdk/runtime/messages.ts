@@ -23,7 +23,7 @@ import {
   sendersOf,
   senderToWire,
 } from "../../provider/service/message-types.js";
-import { prepared, refusalText } from "./caller-input.js";
+import { prepared, refusalDetails } from "./caller-input.js";
 import { assertJson, callOptions, checkedInput, violations } from "./input-schemas.js";
 import {
   type ConversationReference,
@@ -475,7 +475,7 @@ const explained = (id: string, error: unknown): unknown =>
   isConversationError(error, "NOT_FOUND", "REJECTED")
     ? new ConversationError(
         error.code,
-        `Could not read conversation ${id}: the service refused (${refusalText(error)}). Only a completed conversation can be fetched (specification §4.2): check the id, and end the conversation first.`,
+        `Could not read conversation ${id}: the service refused (${refusalDetails(error)}). Only a completed conversation can be fetched (specification §4.2): check the id, and end the conversation first.`,
         error.details,
         error.effect,
         { cause: error },

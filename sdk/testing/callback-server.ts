@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { isObject, textAt } from "../../provider/kernel/json.js";
 import { authentication } from "../../provider/resources/authentication.js";
+import { isLoopback } from "../../provider/service/setting-table.js";
 import { callbackFailures } from "../runtime/callbacks.js";
 import { errorText, type HubRecords, plainAddress } from "./checks.js";
 import type { CallbackHandler, CallbackHandlers } from "./pulumi-runs.js";
@@ -24,72 +25,17 @@ export const tokenAnswers = async (records: HubRecords): Promise<ReadonlyMap<str
   );
 };
 
+/** What a handler of a callback threw; for which conversation is not always known. */
 interface Failure {
   readonly line: string;
-  /** Undefined if it is not known. */
   readonly conversationId: string | undefined;
 }
 
-/** What handlers of callbacks threw: they run apart from the test, which sees only what comes of it. */
-class HandlerFailures {
-  readonly #failures: Failure[] = [];
-  readonly #published = (failure: unknown): void => {
-    const { error, message } = isObject(failure) ? failure : {};
-    const conversationId = textAt(message, "conversationId");
-    // The handlers of every stack of this process are heard here: without a message it may be another's.
-    if (conversationId !== undefined)
-      this.#failures.push({ line: errorText(error), conversationId });
-  };
-
-  constructor() {
-    subscribe(callbackFailures, this.#published);
-  }
-
-  /** Notes what a listener threw that is called directly. */
-  add(address: string, error: unknown): void {
-    this.#failures.push({ line: `${address}: ${errorText(error)}`, conversationId: undefined });
-  }
-
-  /** A line for each failure of a conversation, and for those of which it is not known. */
-  of(conversationId: string | undefined): readonly string[] {
-    const own = this.#failures.filter(
-      (each) => each.conversationId === undefined || each.conversationId === conversationId,
-    );
-    // A message that is delivered again often fails again.
-    return [...new Set(own.map(({ line }) => line))];
-  }
-
-  close(): void {
-    unsubscribe(callbackFailures, this.#published);
-  }
-}
-
 /** Answers the callbacks of an account in the place of those who answer them in production. */
-export interface CallbackServer {
-  /** Where the emulator really calls, for an address of the account. */
-  readonly route: (address: string) => string;
-  /** Says who answers from now on. */
-  setHandlers(handlers: CallbackHandlers): void;
-  /** Addresses that have a handler. */
-  addresses(): readonly string[];
-  /** Says what is answered to whoever fetches a token for a callback. */
-  setTokenAnswers(answers: ReadonlyMap<string, unknown>): void;
-  /** When every handler has done its work. */
-  idle(): Promise<void>;
-  /** What handlers threw in a conversation. */
-  failures(conversationId: string | undefined): readonly string[];
-  close(): Promise<void>;
-}
-
-const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/;
+export type CallbackServer = Awaited<ReturnType<typeof startCallbackServer>>;
 
 const isOnThisMachine = (address: string): boolean =>
-  URL.canParse(address) && loopback.test(new URL(address).hostname);
-
-const answerOf = (response: ServerResponse, body?: unknown): void => {
-  const text = body === undefined ? "" : JSON.stringify(body);
-  response.writeHead(200, { "content-type": "application/json" }).end(text);
-};
+  URL.canParse(address) && isLoopback(new URL(address).hostname);
 
 /** The address of the account that a request to a path was led here from. */
 const addressIn = (path: string): string => {
@@ -106,29 +52,19 @@ const pathOf = (address: string): string => {
   return pathname + search;
 };
 
-const handle = async (
-  handler: CallbackHandler,
-  address: string,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> => {
-  // The handler sees the request as it would come to its own server.
-  request.url = pathOf(address);
-  await (typeof handler === "function"
-    ? handler(request, response)
-    : handler.node(request, response));
-};
-
-const answerFailed = (response: ServerResponse): void => {
-  if (response.headersSent) response.destroy();
-  else response.writeHead(500).end();
-};
-
 /** Starts it on any free port of the loopback interface. */
-export const startCallbackServer = async (): Promise<CallbackServer> => {
+export const startCallbackServer = async () => {
   let handlers = new Map<string, CallbackHandler>();
   let tokens: ReadonlyMap<string, unknown> = new Map();
-  const failures = new HandlerFailures();
+  // Handlers run apart from the test, which sees only what comes of it.
+  const failures: Failure[] = [];
+  const published = (failure: unknown): void => {
+    const { error, message } = isObject(failure) ? failure : {};
+    const conversationId = textAt(message, "conversationId");
+    // The handlers of every stack of this process are heard here: without a message it may be another's.
+    if (conversationId !== undefined) failures.push({ line: errorText(error), conversationId });
+  };
+  subscribe(callbackFailures, published);
   // Only the emulator knows it: others on this machine get no token and reach no handler.
   const base = `/${randomBytes(24).toString("hex")}/`;
   const server = createServer((request, response) => {
@@ -143,36 +79,56 @@ export const startCallbackServer = async (): Promise<CallbackServer> => {
     const handler = handlers.get(address);
     if (!handler) {
       request.resume();
-      return answerOf(response, tokens.get(address));
+      const answer = tokens.get(address);
+      response.writeHead(200, { "content-type": "application/json" });
+      response.end(answer === undefined ? "" : JSON.stringify(answer));
+      return;
     }
-    handle(handler, target, request, response).catch((error: unknown) => {
-      failures.add(address, error);
-      answerFailed(response);
+    // The handler sees the request as it would come to its own server.
+    request.url = pathOf(target);
+    const answered = async (): Promise<void> =>
+      typeof handler === "function" ? handler(request, response) : handler.node(request, response);
+    answered().catch((error: unknown) => {
+      failures.push({ line: `${address}: ${errorText(error)}`, conversationId: undefined });
+      if (response.headersSent) response.destroy();
+      else response.writeHead(500).end();
     });
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
   const { port } = server.address() as AddressInfo;
   return {
-    route: (address) =>
+    /** Where the emulator really calls, for an address of the account. */
+    route: (address: string): string =>
       isOnThisMachine(address) && !handlers.has(plainAddress(address))
         ? address
         : `http://127.0.0.1:${port}${base}${encodeURIComponent(address)}`,
-    setHandlers: (given) => {
+    /** Says who answers from now on. */
+    setHandlers: (given: CallbackHandlers): void => {
       handlers = new Map(
         Object.entries(given).map(([address, one]) => [plainAddress(address), one]),
       );
     },
-    addresses: () => [...handlers.keys()],
-    setTokenAnswers: (answers) => {
+    /** Addresses that have a handler. */
+    addresses: (): readonly string[] => [...handlers.keys()],
+    /** Says what is answered to whoever fetches a token for a callback. */
+    setTokenAnswers: (answers: ReadonlyMap<string, unknown>): void => {
       tokens = new Map([...answers].map(([address, answer]) => [plainAddress(address), answer]));
     },
-    idle: async () => {
+    /** When every handler has done its work. */
+    idle: async (): Promise<void> => {
       for (const handler of handlers.values())
         if (typeof handler !== "function") await handler.idle();
     },
-    failures: (conversationId) => failures.of(conversationId),
-    close: async () => {
-      failures.close();
+    /** A line for each failure of a handler in a conversation, and for those of which it is not known. */
+    failures: (conversationId: string | undefined): readonly string[] => {
+      const own = failures.filter(
+        (each) => each.conversationId === undefined || each.conversationId === conversationId,
+      );
+      // A message that is delivered again often fails again.
+      return [...new Set(own.map(({ line }) => line))];
+    },
+    close: async (): Promise<void> => {
+      unsubscribe(callbackFailures, published);
       const closed = once(server, "close");
       server.close();
       server.closeAllConnections();

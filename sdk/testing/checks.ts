@@ -8,9 +8,6 @@ import { abbreviated } from "../../provider/kernel/text.js";
 import { resources } from "../../provider/resources/index.js";
 import { type ReceivedMessage, receivedMessage } from "../runtime/received-message.js";
 
-/** What a value may be expected to be: the same, or for a text to match a pattern; objects in part. */
-type Expected = unknown;
-
 /** How a value differs from what is expected. */
 interface Difference {
   /** Such as `roles[0].callback`; empty for the value itself. */
@@ -19,35 +16,24 @@ interface Difference {
   readonly actual: unknown;
 }
 
-const inList = (expected: readonly unknown[], actual: unknown, path: string): Difference[] => {
-  if (!Array.isArray(actual) || actual.length !== expected.length)
-    return [{ path, expected, actual }];
-  return expected.flatMap((each, place) => differences(each, actual[place], `${path}[${place}]`));
-};
-
-/** The matchers of vitest and jest, such as `expect.any(String)`, decide by themselves. */
-const matcherOf = (expected: unknown): ((actual: unknown) => boolean) | undefined => {
-  if (!isObject(expected)) return undefined;
-  const { asymmetricMatch } = expected;
-  return typeof asymmetricMatch === "function"
-    ? (actual) => asymmetricMatch.call(expected, actual) === true
-    : undefined;
-};
-
 /**
  * Where a value is not what is expected. Of objects only the expected members count, of lists all
  * items; undefined expects that a member is missing.
  */
-export const differences = (expected: Expected, actual: unknown, path = ""): Difference[] => {
+export const differences = (expected: unknown, actual: unknown, path = ""): Difference[] => {
+  const unless = (fits: boolean): Difference[] => (fits ? [] : [{ path, expected, actual }]);
   if (expected instanceof RegExp)
-    return typeof actual === "string" && new RegExp(expected).test(actual)
-      ? []
-      : [{ path, expected, actual }];
-  const matches = matcherOf(expected);
-  if (matches) return matches(actual) ? [] : [{ path, expected, actual }];
-  if (Array.isArray(expected)) return inList(expected, actual, path);
-  if (!isObject(expected)) return Object.is(expected, actual) ? [] : [{ path, expected, actual }];
-  if (!isObject(actual)) return [{ path, expected, actual }];
+    return unless(typeof actual === "string" && new RegExp(expected).test(actual));
+  if (Array.isArray(expected))
+    return Array.isArray(actual) && actual.length === expected.length
+      ? expected.flatMap((each, place) => differences(each, actual[place], `${path}[${place}]`))
+      : unless(false);
+  if (!isObject(expected)) return unless(Object.is(expected, actual));
+  // The matchers of vitest and jest, such as `expect.any(String)`, decide by themselves.
+  const { asymmetricMatch } = expected;
+  if (typeof asymmetricMatch === "function")
+    return unless(asymmetricMatch.call(expected, actual) === true);
+  if (!isObject(actual)) return unless(false);
   return Object.entries(expected).flatMap(([name, each]) =>
     differences(each, memberOf(actual, name), path === "" ? name : `${path}.${name}`),
   );
@@ -148,22 +134,17 @@ export class HubRecords {
 /** How many calls of each endpoint, such as `{ "POST /participants": 2 }`. */
 export type ExpectedCalls = Readonly<Record<string, number>>;
 
-/** Calls by endpoint; refused ones count like others. */
-const countsOf = (calls: readonly HubCall[]): ExpectedCalls => {
-  const groups = Map.groupBy(calls, ({ endpoint }) => endpoint);
-  return Object.fromEntries([...groups].map(([endpoint, own]) => [endpoint, own.length]));
-};
-
 const times = (count: number): string =>
   count === 0 ? "no call" : count === 1 ? "1 call" : `${count} calls`;
 
 /**
- * Exactly these calls; endpoints that are not named must not have been called.
+ * Exactly these calls, refused ones included; endpoints that are not named must not have been called.
  *
  * @throws AssertionError with a line for each endpoint that differs
  */
 export const assertCalls = (calls: readonly HubCall[], expected: ExpectedCalls): void => {
-  const actual = countsOf(calls);
+  const groups = Map.groupBy(calls, ({ endpoint }) => endpoint);
+  const actual = Object.fromEntries([...groups].map(([name, own]) => [name, own.length]));
   const names = [...new Set([...Object.keys(expected), ...Object.keys(actual)])];
   const wrong = names.filter((name) => (expected[name] ?? 0) !== (actual[name] ?? 0));
   if (wrong.length === 0) return;
@@ -218,16 +199,14 @@ export const noDelivery = (
   });
 };
 
-/** The texts of an object that must not be shown. */
-const secretsOf = ({ fields }: Definition, object: StoredObject): readonly string[] =>
-  valuesIn(fields, object).flatMap(({ field, value }) =>
+/** Shows a value without the secrets of an object. */
+const withoutSecrets = ({ fields }: Definition, object: StoredObject) => {
+  const secrets = valuesIn(fields, object).flatMap(({ field, value }) =>
     field.secret && typeof value === "string" && value !== "" ? [value] : [],
   );
-
-const withoutSecrets =
-  (secrets: readonly string[]) =>
-  (value: unknown): string =>
+  return (value: unknown): string =>
     secrets.reduce((text, secret) => text.replaceAll(secret, "[secret]"), shown(value));
+};
 
 const titleOf = (definition: Definition, object: StoredObject): string =>
   JSON.stringify(object[naturalKey(definition)] ?? object.id);
@@ -236,43 +215,6 @@ const listed = (definition: Definition, objects: readonly StoredObject[]): strin
   if (objects.length === 0) return `There is no ${definition.noun} at all.`;
   const names = objects.map((object) => titleOf(definition, object));
   return `There ${objects.length === 1 ? "is" : "are"} ${names.slice(0, 20).join(", ")}${names.length > 20 ? ", …" : ""}.`;
-};
-
-interface Compared {
-  readonly object: StoredObject;
-  readonly found: readonly Difference[];
-}
-
-const nearest = (compared: readonly Compared[]): Compared | undefined =>
-  compared.reduce<Compared | undefined>(
-    (best, each) => (best && best.found.length <= each.found.length ? best : each),
-    undefined,
-  );
-
-const notThere = (
-  definition: Definition,
-  expected: object,
-  compared: readonly Compared[],
-): AssertionError => {
-  const { noun } = definition;
-  const near = nearest(compared);
-  const lines = near
-    ? [
-        `The nearest is ${titleOf(definition, near.object)}:`,
-        ...near.found.map(
-          (difference) =>
-            `  ${differenceLine(difference, withoutSecrets(secretsOf(definition, near.object)))}`,
-        ),
-      ]
-    : [];
-  const all = listed(
-    definition,
-    compared.map(({ object }) => object),
-  );
-  return new AssertionError({
-    message: [`The account has no ${noun} like ${shown(expected)}.`, ...lines, all].join("\n"),
-    operator: "expectObject",
-  });
 };
 
 /**
@@ -286,9 +228,18 @@ export const objectLike = (
   expected: object,
 ): StoredObject => {
   const compared = objects.map((object) => ({ object, found: differences(expected, object) }));
-  const fitting = compared.find(({ found }) => found.length === 0);
-  if (fitting) return fitting.object;
-  throw notThere(definition, expected, compared);
+  const [near] = compared.sort((one, other) => one.found.length - other.found.length);
+  if (near?.found.length === 0) return near.object;
+  const lines = [`The account has no ${definition.noun} like ${shown(expected)}.`];
+  if (near) {
+    const show = withoutSecrets(definition, near.object);
+    lines.push(`The nearest is ${titleOf(definition, near.object)}:`);
+    lines.push(...near.found.map((difference) => `  ${differenceLine(difference, show)}`));
+  }
+  throw new AssertionError({
+    message: [...lines, listed(definition, objects)].join("\n"),
+    operator: "expectObject",
+  });
 };
 
 /** @throws AssertionError naming the objects that are as they must not be */

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { OutputMap, PulumiFn, Stack } from "@pulumi/pulumi/automation/index.js";
+import type { PulumiFn, Stack } from "@pulumi/pulumi/automation/index.js";
 import {
   type DeliveryEntry,
   type Emulator,
@@ -77,11 +77,6 @@ const onSignal = (signal: NodeJS.Signals): void => {
   });
 };
 
-const listen = (): void => {
-  process.on("exit", onExit);
-  for (const signal of signals) process.on(signal, onSignal);
-};
-
 /**
  * Has a stack end with the process if it is not closed before: on Ctrl-C, or if a test runner
  * ends the process.
@@ -89,7 +84,10 @@ const listen = (): void => {
  * @returns to be called when the stack is closed
  */
 const endWithProcess = (stack: UnfinishedStack): (() => void) => {
-  if (open.size === 0) listen();
+  if (open.size === 0) {
+    process.on("exit", onExit);
+    for (const signal of signals) process.on(signal, onSignal);
+  }
   open.add(stack);
   return () => {
     if (open.delete(stack) && open.size === 0) stopListening();
@@ -185,51 +183,7 @@ export interface EmulatedStack extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-type StackChecks = Pick<
-  EmulatedStack,
-  | "objects"
-  | "calls"
-  | "deliveries"
-  | "expectObject"
-  | "expectNoObject"
-  | "expectCalls"
-  | "expectDelivery"
-  | "forecast"
-  | "expectForecast"
->;
-
 const defaultWithinMs = 5_000;
-
-/** What can be expected of a stack and of the emulator behind it. */
-const stackChecks = (stack: Stack, records: HubRecords, time: EmulatedTime): StackChecks => {
-  const objects = (kind: string) => records.objects(kindCalled(kind).collection);
-  return {
-    objects,
-    calls: () => records.calls(),
-    deliveries: () => records.deliveries(),
-    expectObject: async (kind, expected) =>
-      objectLike(kindCalled(kind), await objects(kind), expected),
-    expectNoObject: async (kind, expected) =>
-      assertNoObjectLike(kindCalled(kind), await objects(kind), expected),
-    expectCalls: async (expected, of) => assertCalls(of ?? (await records.calls()), expected),
-    expectDelivery: async ({ withinMs = defaultWithinMs, ...expected }) => {
-      const found = await time.until(
-        async () => deliveryLike(await records.deliveries(), expected),
-        withinMs,
-      );
-      if (found) return found;
-      throw noDelivery(expected, withinMs, await records.deliveries());
-    },
-    forecast: async (conditions) => {
-      const { forecastOf } = await import("./stack-forecast.js");
-      return forecastOf(await stack.exportStack(), conditions);
-    },
-    expectForecast: async (limits) => {
-      const { assertForecast } = await import("./stack-forecast.js");
-      return assertForecast(await stack.exportStack(), limits);
-    },
-  };
-};
 
 /** Everything that a stack of a test is made of, and that ends with it. */
 interface Parts {
@@ -284,9 +238,6 @@ const assertHandlersUsed = (
   );
 };
 
-const valuesOf = (outputs: OutputMap): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(Object.entries(outputs).map(([name, { value }]) => [name, value]));
-
 const stackOn = (parts: Parts, options: EmulatedStackOptions): EmulatedStack => {
   const { server, emulator, client, pulumi } = parts;
   const { stack } = pulumi;
@@ -296,21 +247,18 @@ const stackOn = (parts: Parts, options: EmulatedStackOptions): EmulatedStack => 
   const time = new EmulatedTime(emulator, clock === "manual");
   const finalTries = (switches?.deliveryRetries ?? 2) + 1;
   let outputs: Readonly<Record<string, unknown>> = {};
+  const objects = (kind: string) => records.objects(kindCalled(kind).collection);
   const run = async (command: PulumiCommandName, program?: PulumiFn) => {
     const means = { stack, records, time, signal: runs.signal };
     const { outputs: made, ...done } = await runs.add(() => runPulumi(command, means, program));
-    if (command === "up") outputs = valuesOf(made);
+    if (command === "up")
+      outputs = Object.fromEntries(Object.entries(made).map(([name, { value }]) => [name, value]));
     server.setTokenAnswers(await tokenAnswers(records));
     return done;
   };
   let closing: Promise<void> | undefined;
-  const closeNow = async (): Promise<void> => {
-    runs.abort();
-    await runs.ended();
-    await endAll(parts).finally(released);
-  };
   const close = (): Promise<void> => {
-    closing ??= closeNow();
+    closing ??= runs.end().then(() => endAll(parts).finally(released));
     return closing;
   };
   const abandon = (): void => {
@@ -332,7 +280,30 @@ const stackOn = (parts: Parts, options: EmulatedStackOptions): EmulatedStack => 
     preview: (program) => run("preview", program),
     refresh: () => run("refresh"),
     destroy: () => run("destroy"),
-    ...stackChecks(stack, records, time),
+    objects,
+    calls: () => records.calls(),
+    deliveries: () => records.deliveries(),
+    expectObject: async (kind, expected) =>
+      objectLike(kindCalled(kind), await objects(kind), expected),
+    expectNoObject: async (kind, expected) =>
+      assertNoObjectLike(kindCalled(kind), await objects(kind), expected),
+    expectCalls: async (expected, of) => assertCalls(of ?? (await records.calls()), expected),
+    expectDelivery: async ({ withinMs = defaultWithinMs, ...expected }) => {
+      const found = await time.until(
+        async () => deliveryLike(await records.deliveries(), expected),
+        withinMs,
+      );
+      if (found) return found;
+      throw noDelivery(expected, withinMs, await records.deliveries());
+    },
+    forecast: async (conditions) => {
+      const { forecastOf } = await import("./stack-forecast.js");
+      return forecastOf(await stack.exportStack(), conditions);
+    },
+    expectForecast: async (limits) => {
+      const { assertForecast } = await import("./stack-forecast.js");
+      return assertForecast(await stack.exportStack(), limits);
+    },
     conversation: (start) =>
       testConversation({ client, records, time, finalTries, handlers: server }, start),
     until: (look, withinMs) => time.until(look, withinMs),

@@ -72,38 +72,20 @@ const recipientPattern = new RegExp(`^ {2}(reaches|misses) (\\S+) (-|${text})(?:
 const partyIn = (kind: string, name: string): Party =>
   name === "-" ? { kind } : { kind, name: JSON.parse(name) };
 
-const messageIn = (line: string): GoldenMessage | undefined => {
+type Recorded = GoldenMessage & { readonly recipients: GoldenRecipient[] };
+
+/** Adds what a line says to the messages before it. @throws if it says nothing that is known */
+const addLine = (messages: Recorded[], line: string): void => {
   const [, verb, kind = "", name = "", type = "", body = ""] = messagePattern.exec(line) ?? [];
-  if (verb !== "say" && verb !== "hear") return undefined;
-  return { verb, sender: partyIn(kind, name), type, body: JSON.parse(body), recipients: [] };
-};
-
-const recipientIn = (line: string): GoldenRecipient | undefined => {
-  const [, verb, kind = "", name = "", why = ""] = recipientPattern.exec(line) ?? [];
-  return verb === undefined
-    ? undefined
-    : { party: partyIn(kind, name), isReached: verb === "reaches", why };
-};
-
-/** Adds what a line says to the messages before it; undefined if it says nothing that is known. */
-const withLine = (
-  messages: readonly GoldenMessage[],
-  line: string,
-): readonly GoldenMessage[] | undefined => {
-  const message = messageIn(line);
-  if (message) return [...messages, message];
-  const [recipient, last] = [recipientIn(line), messages.at(-1)];
-  if (!recipient || !last) return undefined;
-  return [...messages.slice(0, -1), { ...last, recipients: [...last.recipients, recipient] }];
-};
-
-/** What is read; undefined if JSON in it is spoiled. */
-const readable = <T>(read: () => T): T | undefined => {
-  try {
-    return read();
-  } catch {
-    return undefined;
+  if (verb === "say" || verb === "hear") {
+    const sender = partyIn(kind, name);
+    messages.push({ verb, sender, type, body: JSON.parse(body), recipients: [] });
+    return;
   }
+  const [, outcome, whose = "", called = "", why = ""] = recipientPattern.exec(line) ?? [];
+  const last = messages.at(-1);
+  if (outcome === undefined || !last) throw new SyntaxError("unknown");
+  last.recipients.push({ party: partyIn(whose, called), isReached: outcome === "reaches", why });
 };
 
 /**
@@ -112,29 +94,28 @@ const readable = <T>(read: () => T): T | undefined => {
  * @throws Error naming the line that cannot be read
  */
 export const goldenIn = (file: string, content: string): GoldenConversation => {
-  const unreadable = (line: number, said: string): Error =>
-    new Error(
-      `The golden file ${file} cannot be read: line ${line}, ${JSON.stringify(said.slice(0, 80))}. Remove the file to record it anew.`,
-    );
   // Editors and version control may have changed the ends of lines.
   const lines = content.split(/\r?\n/).map((said, at) => ({ said, line: at + 1 }));
   const meaning = lines.filter(({ said }) => said.trim() !== "" && !said.startsWith("#"));
   const [first = { said: "", line: 1 }, ...rest] = meaning;
-  const [, channel, address, customer] = accountPattern.exec(first.said) ?? [];
-  if (channel === undefined || address === undefined || customer === undefined)
-    throw unreadable(first.line, first.said);
-  let messages: readonly GoldenMessage[] = [];
-  for (const { said, line } of rest) {
-    const more = readable(() => withLine(messages, said));
-    if (!more) throw unreadable(line, said);
-    messages = more;
-  }
-  const words = readable(() =>
-    [channel, address, customer].map((word): string => JSON.parse(word)),
-  );
-  if (!words) throw unreadable(first.line, first.said);
-  const [on = "", at = "", whom = ""] = words;
-  return { channel: on, address: at, customer: whom, messages };
+  /** Fails for what is not known, and where JSON is spoiled. */
+  const readAt = <T>({ said, line }: typeof first, read: () => T): T => {
+    try {
+      return read();
+    } catch {
+      throw new Error(
+        `The golden file ${file} cannot be read: line ${line}, ${JSON.stringify(said.slice(0, 80))}. Remove the file to record it anew.`,
+      );
+    }
+  };
+  const head = readAt(first, () => {
+    const [, channel = "", address = "", customer = ""] = accountPattern.exec(first.said) ?? [];
+    const [on, at, whom] = [channel, address, customer].map((word): string => JSON.parse(word));
+    return { channel: on ?? "", address: at ?? "", customer: whom ?? "" };
+  });
+  const messages: Recorded[] = [];
+  for (const each of rest) readAt(each, () => addLine(messages, each.said));
+  return { ...head, messages };
 };
 
 /** What is new in every run: ids, times, addresses of this machine. */
@@ -192,24 +173,19 @@ const titleOf = (message: GoldenMessage): string =>
 
 const keyOf = ({ party }: GoldenRecipient): string => participantText(party);
 
-const reachedBy = ({ recipients }: GoldenMessage, key: string): number =>
-  recipients.filter((each) => each.isReached && keyOf(each) === key).length;
-
-/** Why a message does not get to somebody. */
-const whyNot = ({ recipients }: GoldenMessage, key: string): string => {
-  const missed = recipients.find((each) => !each.isReached && keyOf(each) === key);
-  return missed?.why ?? "it is not for them any more";
-};
-
 /** Who got a message and does not any more, and the other way round; several may be called the same. */
 const recipientLines = (before: GoldenMessage, now: GoldenMessage): readonly string[] => {
   const title = `${titleOf(before)}:`;
   const keys = new Set([...before.recipients, ...now.recipients].map(keyOf));
+  const reachedBy = ({ recipients }: GoldenMessage, key: string): number =>
+    recipients.filter((each) => each.isReached && keyOf(each) === key).length;
   return [...keys].flatMap((key) => {
     const [was, is] = [reachedBy(before, key), reachedBy(now, key)];
     const whom = was > 1 || is > 1 ? `${key} (${is} in place of ${was})` : key;
-    if (is < was) return [`${title} no longer reaches ${whom}: ${whyNot(now, key)}`];
-    return is > was ? [`${title} now reaches ${whom}`] : [];
+    if (is > was) return [`${title} now reaches ${whom}`];
+    const missed = now.recipients.find((each) => !each.isReached && keyOf(each) === key);
+    const why = missed?.why ?? "it is not for them any more";
+    return is < was ? [`${title} no longer reaches ${whom}: ${why}`] : [];
   });
 };
 
@@ -219,24 +195,6 @@ const isSame = (a: GoldenMessage, b: GoldenMessage): boolean =>
 const isAlike = (a: GoldenMessage, b: GoldenMessage): boolean =>
   a.type === b.type && a.sender.kind === b.sender.kind;
 
-/** Takes the message out that stands for one of before: the same one, else one of its sort. */
-const counterpart = (left: GoldenMessage[], before: GoldenMessage): GoldenMessage | undefined => {
-  const same = left.findIndex((each) => isSame(each, before));
-  const place = same >= 0 ? same : left.findIndex((each) => isAlike(each, before));
-  return place < 0 ? undefined : left.splice(place, 1)[0];
-};
-
-const gone = (before: GoldenMessage): string => {
-  const reached = before.recipients.filter(({ isReached }) => isReached).map(keyOf);
-  const whom = reached.length === 0 ? "" : `; it reached ${reached.join(", ")}`;
-  return `${titleOf(before)}: is no longer said${whom}`;
-};
-
-const changed = (before: GoldenMessage, now: GoldenMessage): readonly string[] => {
-  if (isSame(before, now)) return [];
-  return [`${titleOf(before)}: is now ${titleOf(now)} ${cut(JSON.stringify(now.body))}`];
-};
-
 /** The answers to each message that the test says, the message itself first. */
 const turns = (messages: readonly GoldenMessage[]): readonly GoldenMessage[][] =>
   messages.reduce<GoldenMessage[][]>((all, message) => {
@@ -245,11 +203,22 @@ const turns = (messages: readonly GoldenMessage[]): readonly GoldenMessage[][] =
     return all;
   }, []);
 
+/** Each message of before is compared to the same one, else to one of its sort. */
 const turnLines = (before: readonly GoldenMessage[], now: readonly GoldenMessage[]) => {
   const left = [...now];
   const found = before.flatMap((each) => {
-    const match = counterpart(left, each);
-    return match ? [...recipientLines(each, match), ...changed(each, match)] : [gone(each)];
+    const same = left.findIndex((other) => isSame(other, each));
+    const place = same >= 0 ? same : left.findIndex((other) => isAlike(other, each));
+    const [match] = place < 0 ? [] : left.splice(place, 1);
+    if (!match) {
+      const reached = each.recipients.filter(({ isReached }) => isReached).map(keyOf);
+      const whom = reached.length === 0 ? "" : `; it reached ${reached.join(", ")}`;
+      return [`${titleOf(each)}: is no longer said${whom}`];
+    }
+    const lines = recipientLines(each, match);
+    if (isSame(each, match)) return lines;
+    const is = `${titleOf(match)} ${cut(JSON.stringify(match.body))}`;
+    return [...lines, `${titleOf(each)}: is now ${is}`];
   });
   return [...found, ...left.map((each) => `${titleOf(each)}: is new`)];
 };
@@ -327,22 +296,17 @@ const documentOf = async (
   return { channel, address, customer, messages };
 };
 
-/** @throws Error if a conversation is not one that must stay as it is */
-const assertGolden = (file: string, document: GoldenConversation, failed: readonly string[]) => {
-  const why =
-    failed.length > 0 ? failed.map((line) => `a handler of the test failed: ${line}`) : [];
-  if (document.messages.length === 0) why.push("nothing was said in it");
-  if (why.length > 0)
-    throw new Error(`The conversation was not recorded into ${file}: ${why.join("; ")}.`);
-};
-
 const recorded = async (stack: EmulatedStack, options: GoldenOptions): Promise<void> => {
   const { file, record, withinMs } = options;
   const performed = noting(stack.conversation(options));
-  await record(performed.conversation);
-  await performed.conversation.idle(withinMs);
+  const { conversation } = performed;
+  await record(conversation);
+  await conversation.idle(withinMs);
   const document = await documentOf(performed, options);
-  assertGolden(file, document, performed.conversation.handlerFailures());
+  const why = conversation.handlerFailures().map((line) => `a handler of the test failed: ${line}`);
+  if (document.messages.length === 0) why.push("nothing was said in it");
+  if (why.length > 0)
+    throw new Error(`The conversation was not recorded into ${file}: ${why.join("; ")}.`);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, goldenText(document));
 };
@@ -371,18 +335,6 @@ const sayAgain = async (
   }
   await wait(messages.length);
   return undefined;
-};
-
-const assertSame = (file: string, lines: readonly string[]): void => {
-  if (lines.length === 0) return;
-  throw new AssertionError({
-    message: [
-      `The conversation is not the one of ${file} any more:`,
-      ...lines.map((line) => `  ${line}`),
-      "If that is as it should be, record it anew with UPDATE_GOLDEN_CONVERSATIONS=1.",
-    ].join("\n"),
-    operator: "goldenConversation",
-  });
 };
 
 /** @throws Error if the file cannot be read, or says nothing */
@@ -416,10 +368,18 @@ const replayed = async (stack: EmulatedStack, options: GoldenOptions): Promise<v
   };
   const ended = await sayAgain(performed, before, file, wait);
   const now = await documentOf(performed, { ...options, customer });
-  const failed = performed.conversation.handlerFailures();
   const lines = [...goldenDifferences(before, now), ...(ended ? [ended] : [])];
-  const why = failed.map((line) => `a handler of the test failed: ${line}`);
-  assertSame(file, lines.length > 0 ? [...lines, ...why] : lines);
+  if (lines.length === 0) return;
+  const failed = performed.conversation.handlerFailures();
+  throw new AssertionError({
+    message: [
+      `The conversation is not the one of ${file} any more:`,
+      ...lines.map((line) => `  ${line}`),
+      ...failed.map((line) => `  a handler of the test failed: ${line}`),
+      "If that is as it should be, record it anew with UPDATE_GOLDEN_CONVERSATIONS=1.",
+    ].join("\n"),
+    operator: "goldenConversation",
+  });
 };
 
 /** Whether an environment variable is set, and does not say no. */

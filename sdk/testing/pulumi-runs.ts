@@ -86,10 +86,6 @@ const diagnosticsIn = (printed: string): string => {
   return kept.join("\n");
 };
 
-/** A run of Pulumi that failed, with what it said. */
-const runFailure = (command: string, printed: string, cause: unknown): StackFailure =>
-  new StackFailure(`pulumi ${command} failed. Pulumi says:\n${diagnosticsIn(printed)}`, { cause });
-
 /**
  * A program whose failure is reported by Pulumi alone. One that throws within the Automation API also
  * leaves a rejection that nobody handles, for which test runners fail tests that have nothing to do
@@ -133,8 +129,9 @@ export class OpenRuns {
     this.#controller.abort();
   }
 
-  /** When the last of them has ended. */
-  async ended(): Promise<void> {
+  /** Asks Pulumi to end; done when the last of them has ended. */
+  async end(): Promise<void> {
+    this.abort();
     await Promise.allSettled([...this.#running]);
   }
 }
@@ -176,22 +173,19 @@ const commands: Readonly<
   destroy: (stack, options) => stack.destroy(options),
 };
 
-const countsIn = ({ summary, changeSummary }: Ended): Readonly<Record<string, number>> =>
-  Object.fromEntries(Object.entries(changeSummary ?? summary?.resourceChanges ?? {}));
-
-/** What a run works with. */
-interface RunMeans {
-  readonly stack: Stack;
-  readonly records: HubRecords;
-  readonly time: EmulatedTime;
-  /** Ends the run: the stack is closed. */
-  readonly signal: AbortSignal;
-}
-
-/** Runs a command on a stack, while the emulator's clock goes along. */
+/**
+ * Runs a command on a stack, while the emulator's clock goes along.
+ *
+ * @param signal ends the run: the stack is closed
+ */
 export const runPulumi = async (
   command: PulumiCommandName,
-  { stack, records, time, signal }: RunMeans,
+  {
+    stack,
+    records,
+    time,
+    signal,
+  }: { stack: Stack; records: HubRecords; time: EmulatedTime; signal: AbortSignal },
   program: PulumiFn | undefined = stack.workspace.program,
 ): Promise<StackRun & { readonly outputs: OutputMap }> => {
   const before = (await records.calls()).length;
@@ -207,10 +201,14 @@ export const runPulumi = async (
       commands[command](stack, guarded ? { ...options, program: guarded } : options),
     );
     const calls = (await records.calls()).slice(before);
-    return { changes: countsIn(ended), calls, printed, outputs: ended.outputs ?? {} };
+    const { summary, changeSummary, outputs = {} } = ended;
+    const changes = { ...(changeSummary ?? summary?.resourceChanges) };
+    return { changes, calls, printed, outputs };
   } catch (error) {
     if (signal.aborted)
       throw new StackFailure(`pulumi ${command} was ended: the stack was closed while it ran.`);
-    throw runFailure(command, printed, thrown ?? error);
+    throw new StackFailure(`pulumi ${command} failed. Pulumi says:\n${diagnosticsIn(printed)}`, {
+      cause: thrown ?? error,
+    });
   }
 };

@@ -20,19 +20,8 @@ import {
 import { describeSettings, settingNames } from "../../provider/service/settings.js";
 import { type EmulatedStackOptions, StackFailure } from "./pulumi-runs.js";
 
-/** A folder of its own for the stack of a test. */
-interface StackFolder {
-  /** Where Pulumi runs. */
-  readonly project: string;
-  /** Where the state is. */
-  readonly state: string;
-  /** What Pulumi keeps in the home folder otherwise: credentials, logs, selected stacks. */
-  readonly home: string;
-  remove(): void;
-}
-
-/** Makes it, and removes those of tests that were killed. */
-const createStackFolder = (): StackFolder => {
+/** A folder of its own for the stack of a test; removes those of tests that were killed. */
+const createStackFolder = () => {
   const { folder, remove } = privateFolder("conversation-test-");
   const made = (name: string): string => {
     mkdirSync(join(folder, name));
@@ -42,7 +31,15 @@ const createStackFolder = (): StackFolder => {
   const plugins = join(pulumiHomeIn(process.env) ?? join(homedir(), ".pulumi"), "plugins");
   mkdirSync(plugins, { recursive: true });
   symlinkSync(plugins, join(home, "plugins"), "junction");
-  return { project: made("project"), state: made("state"), home, remove };
+  return {
+    /** Where Pulumi runs. */
+    project: made("project"),
+    /** Where the state is. */
+    state: made("state"),
+    /** What Pulumi keeps in the home folder otherwise: credentials, logs, selected stacks. */
+    home,
+    remove,
+  };
 };
 
 const cannot = (why: string): StackFailure =>
@@ -57,12 +54,6 @@ const pulumiProgram = async (named: string | undefined): Promise<string> => {
   const found = await inspectPulumi(resolve(command), "PATH", process.env);
   if ("unusable" in found) throw cannot(`${found.unusable}. ${howToGetPulumi}`);
   return found.cli.command;
-};
-
-/** The Automation API finds a CLI in a folder `bin`, or on PATH. */
-const commandAt = (command: string): Promise<PulumiCommand> => {
-  const folder = dirname(command);
-  return PulumiCommand.get(basename(folder) === "bin" ? { root: dirname(folder) } : {});
 };
 
 /** The four settings that say which account is reached, and all others. */
@@ -118,16 +109,6 @@ export interface PulumiStack {
   remove(): void;
 }
 
-/** What leads Pulumi to the folder of the test, and to nothing that belongs to the user. */
-const pulumiSettings = (command: string, { state, home }: StackFolder): Record<string, string> => ({
-  PATH: [dirname(command), process.env.PATH ?? ""].join(delimiter),
-  // Of the environment, or else of the project file: the first of them wins.
-  ...ownPulumi({ home, backend: state, passphrase: "test" }),
-  // What it makes goes with it.
-  ...frugalRuns(process.env),
-  PULUMI_SKIP_UPDATE_CHECK: "true",
-});
-
 /** Makes the stack of a program, with a state that nobody else sees. */
 export const createPulumiStack = async (
   emulator: Emulator,
@@ -135,9 +116,12 @@ export const createPulumiStack = async (
 ): Promise<PulumiStack> => {
   const { program, projectName = "test", stackName = "test" } = options;
   const command = await pulumiProgram(options.pulumi);
-  const pulumiCommand = await commandAt(command);
-  const folder = createStackFolder();
-  const { project: workDir, remove } = folder;
+  const bin = dirname(command);
+  // The Automation API finds a CLI in a folder `bin`, or on PATH.
+  const pulumiCommand = await PulumiCommand.get(
+    basename(bin) === "bin" ? { root: dirname(bin) } : {},
+  );
+  const { project: workDir, state, home, remove } = createStackFolder();
   try {
     const given: ProjectSettings =
       typeof program === "string"
@@ -146,9 +130,15 @@ export const createPulumiStack = async (
     const settings = {
       workDir,
       pulumiCommand,
-      projectSettings: { ...given, backend: { url: `file://${folder.state}` } },
+      projectSettings: { ...given, backend: { url: `file://${state}` } },
       envVars: {
-        ...pulumiSettings(command, folder),
+        PATH: [bin, process.env.PATH ?? ""].join(delimiter),
+        // Leads to the folder of the test, and to nothing that belongs to the user. Of the
+        // environment, or else of the project file: the first of them wins.
+        ...ownPulumi({ home, backend: state, passphrase: "test" }),
+        // What it makes goes with it.
+        ...frugalRuns(process.env),
+        PULUMI_SKIP_UPDATE_CHECK: "true",
         ...emulatorOnly(emulator, options),
         ...options.environment,
       },

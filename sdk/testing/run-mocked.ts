@@ -13,28 +13,23 @@ import { smokeTest } from "../../provider/smoke-test/smoke-test-definition.js";
 import { smokeTestLifecycle } from "../../provider/smoke-test/smoke-test-lifecycle.js";
 import { differenceLine, differences } from "./checks.js";
 
-/** Checks resources as a preview does, without the service: by the kind's type token. */
-interface MockedChecks {
-  /** Undefined for resources of other packages. */
-  readonly of: (type: string) => Pick<Lifecycle, "check"> | undefined;
-}
-
 const noSettings = (): never => {
   throw new ConversationError("SETTINGS_MISSING", "A unit test has no settings of the service.");
 };
 
-/** The checks of one run of a program: a unique name that is given twice is refused. */
-const mockedChecks = (): MockedChecks => {
+/**
+ * Checks as in a preview, without the service, by the kind's type token; those of one run of a
+ * program, so that a unique name that is given twice is refused.
+ */
+const mockedChecks = (): ReadonlyMap<string, Pick<Lifecycle, "check">> => {
   const run = createRun(async () => noSettings(), { settings: noSettings });
-  const checks = new Map<string, Pick<Lifecycle, "check">>([
+  return new Map<string, Pick<Lifecycle, "check">>([
     [typeToken(ownershipKind), ownershipLifecycle],
     [typeToken(smokeTest.kind), smokeTestLifecycle({ session: async () => noSettings() })],
-    ...resources.map((definition) => {
-      const checked: [string, Lifecycle] = [typeToken(definition.kind), lifecycle(definition, run)];
-      return checked;
-    }),
+    ...resources.map(
+      (definition) => [typeToken(definition.kind), lifecycle(definition, run)] as const,
+    ),
   ]);
-  return { of: (type) => checks.get(type) };
 };
 
 /** An id as the service makes them, always the same for the same resource. */
@@ -103,7 +98,7 @@ export const conversationMocks = (): ConversationMocks => {
       // As the engine has it: messages take the logical names of resources from what owns them.
       const isOwnership = type === typeToken(ownershipKind);
       const id = wanted || (isOwnership ? `${inputs.project}/${inputs.stack}/${made}` : made);
-      const lifecycle = wanted ? undefined : checks.of(type);
+      const lifecycle = wanted ? undefined : checks.get(type);
       const checked = await lifecycle?.check({}, inputs);
       const kind = type.slice(typeToken("").length);
       for (const { reason } of checked?.failures ?? []) failures.push(`${kind} ${name}: ${reason}`);

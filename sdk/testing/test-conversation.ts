@@ -2,7 +2,7 @@ import { AssertionError } from "node:assert";
 import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
 import type { DeliveryEntry, Emulator } from "../../emulator/index.js";
-import { objectsIn, textAt } from "../../provider/kernel/json.js";
+import { objectsIn, textAt, withoutUndefined } from "../../provider/kernel/json.js";
 import { abbreviated } from "../../provider/kernel/text.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
 import {
@@ -117,9 +117,9 @@ export interface ReachedMessage {
 }
 
 /** Addresses of the callbacks of each role. */
-type CallbackAddresses = ReadonlyMap<string, ReadonlySet<string>>;
-
-const callbackAddresses = async (records: HubRecords): Promise<CallbackAddresses> => {
+const callbackAddresses = async (
+  records: HubRecords,
+): Promise<ReadonlyMap<string, ReadonlySet<string>>> => {
   const applications = await records.objects(clientApplication.collection);
   const found = new Map<string, Set<string>>();
   for (const role of applications.flatMap((object) => objectsIn(object, "roles"))) {
@@ -135,27 +135,6 @@ const isOf = ({ messageId, created }: ReceivedMessage, each: DeliveryEntry): boo
 
 const accepted = ({ status = 0 }: DeliveryEntry): boolean => status >= 200 && status <= 299;
 
-const whyOf = (tries: readonly DeliveryEntry[]): string => {
-  const answers = tries.map(({ status, error }) => status ?? error ?? "no answer");
-  return [...new Set(answers)].join(", ");
-};
-
-const reachedOf = (
-  recipient: Party,
-  tries: readonly DeliveryEntry[],
-  addresses: CallbackAddresses,
-  finalTries: number,
-): Reached => {
-  const own = tries.filter(({ url, attempt, error = "" }) =>
-    // Where there was nowhere to deliver to, the log names the role in place of the address.
-    attempt === 0 ? error.includes(recipient.kind) : addresses.get(recipient.kind)?.has(url),
-  );
-  const taken = own.find(accepted);
-  if (taken) return { recipient, isReached: true, why: `${taken.status}` };
-  const isOver = own.some(({ attempt }) => attempt === 0 || attempt >= finalTries);
-  return { recipient, why: whyOf(own), ...(isOver ? { isReached: false } : {}) };
-};
-
 /**
  * The messages of a conversation, and whom each reached.
  *
@@ -167,15 +146,27 @@ const reachedMessages = async (
   finalTries: number,
 ): Promise<readonly ReachedMessage[]> => {
   const messages = await records.messages(conversationId);
-  const tries = await records.deliveries();
+  const deliveries = await records.deliveries();
   const addresses = await callbackAddresses(records);
-  return messages.map((message) => {
-    const own = tries.filter((each) => isOf(message, each));
-    const reached = message.recipients.map((recipient) =>
-      reachedOf(recipient, own, addresses, finalTries),
-    );
-    return { message, reached };
-  });
+  const reachedOf = (message: ReceivedMessage, recipient: Party): Reached => {
+    const { kind } = recipient;
+    const tries = deliveries
+      .filter((each) => isOf(message, each))
+      .filter(({ url, attempt, error = "" }) =>
+        // Where there was nowhere to deliver to, the log names the role in place of the address.
+        attempt === 0 ? error.includes(kind) : addresses.get(kind)?.has(url),
+      );
+    const taken = tries.find(accepted);
+    if (taken) return { recipient, isReached: true, why: `${taken.status}` };
+    const isOver = tries.some(({ attempt }) => attempt === 0 || attempt >= finalTries);
+    const answers = tries.map(({ status, error }) => status ?? error ?? "no answer");
+    const why = [...new Set(answers)].join(", ");
+    return { recipient, why, ...(isOver ? { isReached: false } : {}) };
+  };
+  return messages.map((message) => ({
+    message,
+    reached: message.recipients.map((recipient) => reachedOf(message, recipient)),
+  }));
 };
 
 /** `custom_bot "orders-bot"`, or the kind alone if there is no name. */
@@ -187,13 +178,8 @@ const longest = 120;
 /** What a message says, in one line, whatever its type. */
 const saidText = ({ text, content, attachments }: ReceivedMessage): string => {
   const files = attachments.map(({ name, id }) => `+ ${name ?? id ?? "a file"}`);
-  const said = text ?? (content === undefined ? undefined : JSON.stringify(content));
-  return [
-    said === undefined ? undefined : abbreviated(said.replaceAll("\n", " "), longest),
-    ...files,
-  ]
-    .filter((each) => each !== undefined)
-    .join(" ");
+  const said = text ?? (content === undefined ? "" : JSON.stringify(content));
+  return [abbreviated(said.replaceAll("\n", " "), longest), ...files].filter(Boolean).join(" ");
 };
 
 const reachedText = ({ recipient, isReached, why }: Reached): string => {
@@ -236,25 +222,20 @@ const isLike = (message: ReceivedMessage, expected: ExpectedMessage): boolean =>
   const { from, name, type, text, content } = expected;
   if (!isFrom(message.sender.kind, from)) return false;
   if (type !== undefined && message.type !== type) return false;
-  const members = {
-    ...(text === undefined ? {} : { text }),
-    ...(content === undefined ? {} : { content }),
-    ...(name === undefined ? {} : { sender: { name } }),
-  };
-  return differences(members, message).length === 0;
+  const sender = name === undefined ? undefined : { name };
+  return differences(withoutUndefined({ text, content, sender }), message).length === 0;
 };
 
 /** What is expected, for people: `text from the bot with the text /tomorrow/`. */
 const expectedText = ({ from, name, type, text, content }: ExpectedMessage): string => {
-  const side = from === undefined || from.includes("_") ? from : `the ${from}`;
   return [
     type ?? "message",
-    side === undefined ? undefined : `from ${side}`,
-    name === undefined ? undefined : `named ${shown(name)}`,
-    text === undefined ? undefined : `with the text ${shown(text)}`,
-    content === undefined ? undefined : `with the content ${shown(content)}`,
+    from === undefined ? "" : `from ${from.includes("_") ? from : `the ${from}`}`,
+    name === undefined ? "" : `named ${shown(name)}`,
+    text === undefined ? "" : `with the text ${shown(text)}`,
+    content === undefined ? "" : `with the content ${shown(content)}`,
   ]
-    .filter((word) => word !== undefined)
+    .filter(Boolean)
     .join(" ");
 };
 
@@ -350,9 +331,6 @@ const replyMessage = z.custom<Reply>();
 
 const defaultWithinMs = 5_000;
 
-const customerOf = ({ customer = "Ada" }: TestConversationStart): Customer =>
-  typeof customer === "string" ? { name: customer } : customer;
-
 /** So long nothing may happen, in milliseconds of real time, for a conversation to be idle. */
 const quietMs = 100;
 
@@ -367,7 +345,8 @@ export const testConversation = (
   { client, records, time, finalTries, handlers }: ConversationMeans,
   start: TestConversationStart,
 ): TestConversation => {
-  const customer = customerOf(start);
+  const { customer: whom = "Ada" } = start;
+  const customer: Customer = typeof whom === "string" ? { name: whom } : whom;
   const own = new Set<string | undefined>();
   let id: string | undefined;
   let seen = 0;
