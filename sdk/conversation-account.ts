@@ -18,7 +18,6 @@ import {
   ClientApplication,
   type ClientApplicationRoleArgs,
   Orchestration,
-  type OrchestrationBotArgs,
   Participant,
   type ParticipantArgs,
 } from "./resources.js";
@@ -132,7 +131,9 @@ export class ConversationAccount extends pulumi.ComponentResource {
     const profile = args.profile === undefined ? {} : { profile: args.profile };
     const parts = new Parts(name, profile, child);
     const customer = parts.application("customer", "customer", args.customer);
-    const agent = args.agent && parts.agent(args.agent);
+    const agent = ClientApplication.isInstance(args.agent)
+      ? args.agent
+      : args.agent && parts.application("agent", "custom_agent", args.agent);
     const bots = Object.entries(args.bots ?? {}).map(([bot, party]) => parts.bot(bot, party));
     this.applications = Object.fromEntries([
       ["customer", customer],
@@ -183,26 +184,12 @@ class Parts {
     return new ClientApplication(name, { ...this.profile, roles }, this.opts);
   }
 
-  agent(args: PartyArgs | ClientApplication): ClientApplication {
-    return ClientApplication.isInstance(args)
-      ? args
-      : this.application("agent", "custom_agent", args);
-  }
-
   bot(bot: string, { intents, options, ...party }: BotArgs): BotParts {
     const application = this.application(bot, "custom_bot", party);
-    const args: ParticipantArgs = {
-      ...this.profile,
-      type: "custom_bot",
-      application,
-      intents,
-      options,
-    };
-    return {
-      bot,
-      application,
-      participant: new Participant(`${this.name}-${bot}`, args, this.opts),
-    };
+    const args: ParticipantArgs = { type: "custom_bot", application, intents, options };
+    const name = `${this.name}-${bot}`;
+    const participant = new Participant(name, { ...this.profile, ...args }, this.opts);
+    return { bot, application, participant };
   }
 
   orchestration(
@@ -211,24 +198,24 @@ class Parts {
     bots: readonly BotParts[],
   ): Orchestration {
     const onEscalation = agent && { agent };
-    const inputs: OrchestrationBotArgs[] = bots.map(({ application, participant }) => ({
-      application,
-      participant,
-      onEscalation,
-    }));
-    const botConfiguration = { bots: inputs };
-    const agentConfiguration = agent && { agents: [agent] };
+    const botConfiguration = {
+      bots: bots.map(({ application, participant }) => ({
+        application,
+        participant,
+        onEscalation,
+      })),
+    };
     const customerConfiguration = { customer };
-    if (inputs.length === 0 && !agentConfiguration) {
+    if (bots.length === 0 && !agent) {
       throw new pulumi.RunError(
         `${kind} ${JSON.stringify(this.name)}: needs bots, or an agent, or both: somebody has to answer`,
       );
     }
-    const applications = agentConfiguration
+    const applications = agent
       ? {
           customerConfiguration,
-          agentConfiguration,
-          botConfiguration: inputs.length > 0 ? botConfiguration : undefined,
+          agentConfiguration: { agents: [agent] },
+          botConfiguration: bots.length > 0 ? botConfiguration : undefined,
         }
       : { customerConfiguration, botConfiguration };
     return new Orchestration(this.name, { ...this.profile, applications }, this.opts);

@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { Definition, Field, Fields } from "../provider/definition/define.js";
+import { withArticle } from "../provider/definition/fields.js";
 import { isObject, objectOf, pathsOfTexts } from "../provider/kernel/json.js";
 import { nearestHint, outputAsText, valueSort } from "../provider/kernel/text.js";
 import { typeToken } from "../provider/pointer.js";
@@ -20,18 +21,16 @@ const className = (token: string): string => {
   return token.slice(own.length);
 };
 
-const logicalName = (resource: pulumi.Resource): string => {
+/** A resource's name in messages: `Channel "web"`. */
+const resourceLabel = (resource: pulumi.Resource): string => {
+  const type = className(pulumi.resourceType(resource));
   try {
-    return ` ${JSON.stringify(pulumi.resourceName(resource))}`;
+    return `${type} ${JSON.stringify(pulumi.resourceName(resource))}`;
   } catch {
     // A resource that is known only by its URN has none.
-    return "";
+    return type;
   }
 };
-
-/** A resource's name in messages: `Channel "web"`. */
-const resourceLabel = (resource: pulumi.Resource): string =>
-  className(pulumi.resourceType(resource)) + logicalName(resource);
 
 /**
  * What every copy of this package in one program shares: an application's, and those that component
@@ -81,36 +80,33 @@ const options = new Set([
  * @throws pulumi.RunError that says what was given
  */
 export const assertArguments = (kind: string, name: unknown, args: unknown): void => {
+  const refusal = (of: string, rule: string) => new pulumi.RunError(`${of}: ${rule}`);
+  const call = `new ${kind}(name, properties)`;
   if (typeof name !== "string" || name === "") {
     const given = name === "" ? "an empty one" : sortOf(name);
-    throw new pulumi.RunError(
-      `new ${kind}(name, properties): the name must be text, by which Pulumi knows the resource; ${given} was given`,
-    );
+    const rule = "the name must be text, by which Pulumi knows the resource";
+    throw refusal(call, `${rule}; ${given} was given`);
   }
-  if (!name.isWellFormed())
-    throw new pulumi.RunError(
-      `new ${kind}(name, properties): the name ${JSON.stringify(name)} holds half of a character: a text was cut in the middle of one`,
-    );
-  if (outputAsText(name) !== undefined)
-    throw new pulumi.RunError(
-      `new ${kind}(name, properties): the name holds an output; Pulumi has to know it before anything is made. Take a text that the program knows`,
-    );
-  if (args === undefined || args === null) return;
   const of = `${kind} ${JSON.stringify(name)}`;
-  if (!isPlainObject(args))
-    throw new pulumi.RunError(
-      `${of}: the properties must be an object; ${sortOf(args)} was given. Promises and outputs can stand for each property, and not for all of them`,
-    );
-  const [half] = pathsOfTexts(args, (text) => !text.isWellFormed());
-  if (half !== undefined)
-    throw new pulumi.RunError(
-      `${of}: ${half} holds half of a character: a text was cut in the middle of one. Pulumi cannot send it`,
-    );
+  const half = "holds half of a character: a text was cut in the middle of one";
+  if (!name.isWellFormed()) throw refusal(call, `the name ${JSON.stringify(name)} ${half}`);
+  if (outputAsText(name) !== undefined) {
+    const rule = "the name holds an output; Pulumi has to know it before anything is made";
+    throw refusal(call, `${rule}. Take a text that the program knows`);
+  }
+  if (args === undefined || args === null) return;
+  if (!isPlainObject(args)) {
+    const rule = `the properties must be an object; ${sortOf(args)} was given`;
+    const way = "Promises and outputs can stand for each property, and not for all of them";
+    throw refusal(of, `${rule}. ${way}`);
+  }
+  const [path] = pathsOfTexts(args, (text) => !text.isWellFormed());
+  if (path !== undefined) throw refusal(of, `${path} ${half}. Pulumi cannot send it`);
   const option = givenNames(args).find((key) => options.has(key));
-  if (option !== undefined)
-    throw new pulumi.RunError(
-      `${of}: ${option} is an option of Pulumi and no property: give it in the third argument, new ${kind}(name, properties, { ${option}: … })`,
-    );
+  if (option !== undefined) {
+    const way = `give it in the third argument, new ${kind}(name, properties, { ${option}: … })`;
+    throw refusal(of, `${option} is an option of Pulumi and no property: ${way}`);
+  }
 };
 
 /**
@@ -180,8 +176,6 @@ interface GivenReference {
   readonly takes: readonly string[];
   readonly given: unknown;
 }
-
-const withArticle = (name: string): string => `${/^[AEIOU]/.test(name) ? "an" : "a"} ${name}`;
 
 const isPlainArgument = (value: unknown): value is object =>
   isObject(value) && !pulumi.Output.isInstance(value) && !pulumi.Resource.isInstance(value);

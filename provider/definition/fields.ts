@@ -353,7 +353,7 @@ export const naturalKey = (definition: Definition): string => namingOf(definitio
 
 /** `an account`, `a channel` */
 export const withArticle = (noun: string): string =>
-  `${/^[aeiou]/.test(noun) ? "an" : "a"} ${noun}`;
+  `${/^[aeiou]/i.test(noun) ? "an" : "a"} ${noun}`;
 
 /**
  * The name of an object in messages: `channel "custom.web"`, or only the kind if it has no name.

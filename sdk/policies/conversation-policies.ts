@@ -1,12 +1,11 @@
 import {
   type Policies,
   type PolicyResource,
-  type ReportViolation,
   type ResourceValidationPolicy,
   type StackValidationPolicy,
   validateResourceOfType,
 } from "@pulumi/policy";
-import { fieldsIn, textsIn, valuesIn } from "../../provider/definition/fields.js";
+import { valuesIn } from "../../provider/definition/fields.js";
 import { isObject } from "../../provider/kernel/json.js";
 import { withEnvironmentSecrets } from "../../provider/kernel/stand-ins.js";
 import { typeToken } from "../../provider/pointer.js";
@@ -178,13 +177,6 @@ const isReadable = (address: string): boolean => {
   return url?.protocol === "http:" && !isLoopback(url.hostname);
 };
 
-const checkTokenAddress = (address: string | undefined, report: ReportViolation): void => {
-  if (address !== undefined && isReadable(address))
-    report(
-      `The token for the callback is fetched from ${address}: its credentials travel in clear text. Use https.`,
-    );
-};
-
 /** `https-callbacks`: messages and credentials are sent encrypted. */
 export const secureCallbacks: ResourceValidationPolicy = {
   ...policyNotes(
@@ -203,20 +195,20 @@ export const secureCallbacks: ResourceValidationPolicy = {
         );
     }
     const authentication = args.asType(Authentication);
-    checkTokenAddress(
-      whereKnown(() => authentication?.oauth2?.tokenRequestUrl),
-      report,
-    );
+    const address = whereKnown(() => authentication?.oauth2?.tokenRequestUrl);
+    if (address !== undefined && isReadable(address))
+      report(
+        `The token for the callback is fetched from ${address}: its credentials travel in clear text. Use https.`,
+      );
   },
 };
 
 /** The domains that RFC 2606 keeps for documentation and tests: nobody reads their mail. */
-const isForExamples = (domain: string): boolean =>
-  /(^|\.)(example\.(com|net|org)|example|test|invalid|localhost)$/.test(domain);
+const forExamples = /(^|\.)(example\.(com|net|org)|example|test|invalid|localhost)$/;
 
 const wrongWith = (address: string, allowed: readonly string[]): string | undefined => {
   const domain = address.slice(address.lastIndexOf("@") + 1).toLowerCase();
-  if (isForExamples(domain)) return "is an address for examples, which nobody reads";
+  if (forExamples.test(domain)) return "is an address for examples, which nobody reads";
   if (allowed.length === 0 || allowed.includes(domain)) return undefined;
   return `is not in ${allowed.join(" or ")}`;
 };
@@ -254,7 +246,7 @@ export const notificationAddress: ResourceValidationPolicy = {
 };
 
 /** `urn:pulumi:<stack>::<project>::…` */
-const stackIn = (urn: string): string => urn.split(":")[2] ?? "";
+const stackIn = (urn = ""): string => urn.split(":")[2] ?? "";
 
 /** Whether a name fits a pattern in which `*` stands for any text. */
 const fits = (name: string, pattern: string): boolean => {
@@ -386,17 +378,17 @@ const knownPart = (value: unknown): unknown => {
   return Object.fromEntries(entries);
 };
 
-/** A value without what comes from the environment: its placeholder is no secret. */
-const storedPart = (value: unknown): unknown => withEnvironmentSecrets(value, () => "");
-
 /** The secret texts of a resource, by where they stand in it. */
 const secretsOf = ({ type, props }: PolicyResource): readonly (readonly [string, string])[] => {
   const definition = definitions.find(({ kind }) => typeToken(kind) === type);
-  const values = knownPart(props);
+  const values = definition && knownPart(props);
   if (!definition || !isObject(values)) return [];
-  return valuesIn(definition.fields, values).flatMap(({ field, path, value }) =>
-    field.secret === true ? textsIn(storedPart(value)).map((text) => [path, text] as const) : [],
-  );
+  return valuesIn(definition.fields, values).flatMap(({ field, path, value }) => {
+    if (field.secret !== true) return [];
+    // What comes from the environment is left out: its placeholder is no secret.
+    const stored = withEnvironmentSecrets(value, () => "");
+    return textsIn(stored).map((text) => [path, text] as const);
+  });
 };
 
 /** A line, or what is looked for at its end, without what YAML or JSON puts behind a value. */
@@ -429,10 +421,6 @@ const clearInputs = (file: StackFile, resource: PolicyResource): readonly string
   );
 };
 
-const hasSecrets = definitions.filter(({ fields }) =>
-  fieldsIn(fields).some(({ field }) => field.secret),
-);
-
 /** `no-clear-secrets`: who can read the repository cannot sign in. */
 export const noClearSecrets: StackValidationPolicy = {
   ...policyNotes(
@@ -454,12 +442,11 @@ export const noClearSecrets: StackValidationPolicy = {
     const { folder = process.env.PWD ?? process.cwd() } = args.getConfig<{
       readonly folder?: string;
     }>();
-    const stack = args.resources[0]?.urn.split(":")[2];
+    const stack = stackIn(args.resources[0]?.urn);
     const file = stack && stackFileIn(folder, stack);
     if (!file) return args.notApplicable("The configuration file of the stack was not found.");
     for (const text of clearSettings(file)) report(text);
-    const tokens = hasSecrets.map(({ kind }) => typeToken(kind));
-    for (const resource of args.resources.filter(({ type }) => tokens.includes(type)))
+    for (const resource of args.resources)
       for (const text of clearInputs(file, resource)) report(text, resource.urn);
   },
 };

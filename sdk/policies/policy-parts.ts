@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { EnforcementLevel, PolicyResource } from "@pulumi/policy";
+import type { PolicyResource } from "@pulumi/policy";
 import { docsLink } from "../../provider/kernel/package.js";
 import {
   type ConversationSide,
@@ -9,44 +9,28 @@ import {
 } from "../../provider/service/message-types.js";
 import { ClientApplication, Orchestration, Participant } from "../resources.js";
 
-/** What every policy of this package says of itself. */
-export interface PolicyNotes {
-  readonly name: string;
-  readonly displayName: string;
-  readonly description: string;
-  readonly enforcementLevel: EnforcementLevel;
-  readonly remediationSteps: string;
-  /** The section that explains it. */
-  readonly url: string;
-  readonly tags: string[];
-}
-
 /** The notes of a policy, with the link to its section in docs/policies.md. */
 export const policyNotes = (
   name: string,
   displayName: string,
   description: string,
   remediationSteps: string,
-): PolicyNotes => ({
+) => ({
   name,
   displayName,
   description,
   remediationSteps,
-  enforcementLevel: "advisory",
+  enforcementLevel: "advisory" as const,
   url: docsLink(`policies.md#${name}`),
   tags: ["conversation"],
 });
 
-/** Whether a preview does not know the value yet: reading it then throws. */
-const isUnknown = (error: unknown): boolean =>
-  error instanceof Error && error.constructor.name === "UnknownValueError";
-
-/** What is read, or undefined while a preview does not know it. */
+/** What is read, or undefined while a preview does not know it: reading it then throws. */
 export const whereKnown = <T>(read: () => T): T | undefined => {
   try {
     return read();
   } catch (error) {
-    if (isUnknown(error)) return undefined;
+    if (error instanceof Error && error.constructor.name === "UnknownValueError") return undefined;
     throw error;
   }
 };
