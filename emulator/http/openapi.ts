@@ -58,11 +58,15 @@ const listOf = (items: JsonObject, min?: number, max?: number): JsonObject =>
     ["maxItems", max],
   ]);
 
-const holding = (members: JsonObject, required = Object.keys(members)): JsonObject => ({
+const objectWith = (properties: JsonObject, ...required: readonly string[]): JsonObject => ({
   type: "object",
-  properties: members,
+  properties,
   ...(required.length > 0 ? { required } : {}),
 });
+
+/** An object that has all of these members. */
+const objectWithAll = (properties: JsonObject): JsonObject =>
+  objectWith(properties, ...Object.keys(properties));
 
 /** The schema of the value without its envelope. */
 const valueSchema = (field: Field, use: SchemaUse): JsonObject => {
@@ -91,7 +95,7 @@ const valueSchema = (field: Field, use: SchemaUse): JsonObject => {
       const { key, value } = membersOf(field);
       const name = { type: "string", minLength: 1 };
       const members = { [key]: name, [value]: fieldSchema(field.of, use) };
-      const entry = holding(members, use.isRead ? [key] : [key, value]);
+      const entry = objectWith(members, ...(use.isRead ? [key] : [key, value]));
       return listOf(entry, field.min, field.max);
     }
   }
@@ -101,7 +105,7 @@ const fieldSchema = (field: Field, use: SchemaUse): JsonObject => {
   const isHidden = use.isRead && field.secret;
   const value = isHidden ? { type: "string" } : valueSchema(field, use);
   const key = envelopeOf(field);
-  const schema = key === undefined ? value : holding({ [key]: value });
+  const schema = key === undefined ? value : objectWithAll({ [key]: value });
   // In its own forms, the service sends null for optional members that were not given.
   const read =
     isInOwnForms(use) && !field.required ? { anyOf: [schema, { type: "null" }] } : schema;
@@ -129,18 +133,12 @@ const fieldsSchema = (fields: Fields, rule: MemberRule | undefined, use: SchemaU
   const required = members.flatMap(([name, field]) =>
     field.required && !use.isRead ? [name] : [],
   );
-  return { ...holding(objectOf(schemas), required), ...(use.isRead ? {} : ruleSchema(rule)) };
+  return { ...objectWith(objectOf(schemas), ...required), ...(use.isRead ? {} : ruleSchema(rule)) };
 };
 
 const text = { type: "string" } as const;
 const count = { type: "integer", minimum: 0 } as const;
 const dateTime = { type: "string", format: "date-time" } as const;
-
-const objectWith = (properties: JsonObject, ...required: readonly string[]): JsonObject => ({
-  type: "object",
-  properties,
-  ...(required.length > 0 ? { required } : {}),
-});
 
 /** A schema of this document. */
 const schemaAt = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });
@@ -154,36 +152,29 @@ const kindSchemas = (definition: Definition, switches: Switches): JsonObject => 
   const read = { description: doc, ...fieldsSchema(fields, rule, { switches, isRead: true }) };
   return {
     [kind]: given,
-    [`${kind}Read`]: { allOf: [read, objectWith(ownMembers, ...Object.keys(ownMembers))] },
-    [`${kind}List`]: objectWith(
-      {
-        paginationInfo: schemaAt("PaginationInfo"),
-        [listKey]: { type: "array", items: schemaAt(`${kind}Read`) },
-      },
-      "paginationInfo",
-      listKey,
-    ),
+    [`${kind}Read`]: { allOf: [read, objectWithAll(ownMembers)] },
+    [`${kind}List`]: objectWithAll({
+      paginationInfo: schemaAt("PaginationInfo"),
+      [listKey]: { type: "array", items: schemaAt(`${kind}Read`) },
+    }),
   };
 };
+
+const senderSchema = (switches: Switches): JsonObject =>
+  objectWithAll({ type: { enum: senderTypes.map((type) => vendorWord(type, switches)) } });
 
 const message = (switches: Switches): JsonObject =>
   objectWith(
     {
       messageId: { ...text, minLength: 1, maxLength: 255, description: "The sender's own id." },
-      type: objectWith({ value: { enum: knownMessageTypes } }, "value"),
+      type: objectWithAll({ value: { enum: knownMessageTypes } }),
       content: { type: ["object", "string", "null"], description: "Of a text: `{ text }`." },
       conversation: {
         type: "object",
         description: "`id` continues one; `account` and `customer` start one.",
       },
-      sender: objectWith(
-        { type: { enum: senderTypes.map((type) => vendorWord(type, switches)) } },
-        "type",
-      ),
-      attachments: objectWith(
-        { attachment: { type: "array", items: { type: "object" } } },
-        "attachment",
-      ),
+      sender: senderSchema(switches),
+      attachments: objectWithAll({ attachment: { type: "array", items: { type: "object" } } }),
       parent: { ...objectWith({ messageId: text }), description: "An earlier message." },
     },
     "type",
@@ -195,10 +186,9 @@ const messages = (item: JsonObject): JsonObject =>
   objectWith(
     {
       metadata: {},
-      messages: objectWith(
-        { message: { type: "array", items: item, minItems: 1, maxItems: 1000 } },
-        "message",
-      ),
+      messages: objectWithAll({
+        message: { type: "array", items: item, minItems: 1, maxItems: 1000 },
+      }),
     },
     "messages",
   );
@@ -212,24 +202,15 @@ const assetMembers = {
 const runtimeSchemas = (switches: Switches): JsonObject => ({
   Message: message(switches),
   MessageRequest: messages(schemaAt("Message")),
-  MessageAnswer: messages({ allOf: [schemaAt("Message"), objectWith({ id: text }, "id")] }),
-  Conversation: objectWith({ id: text, messages: { type: "object" } }, "id", "messages"),
-  AssetRequest: objectWith(
-    {
-      channel: objectWith({ type: text }, "type"),
-      sender: objectWith(
-        { type: { enum: senderTypes.map((type) => vendorWord(type, switches)) } },
-        "type",
-      ),
-      name: { ...text, maxLength: 255, description: "File name with extension." },
-      size: { type: "integer", minimum: 1, maximum: 10_485_760, description: "Bytes." },
-    },
-    "channel",
-    "sender",
-    "name",
-    "size",
-  ),
-  AssetUpload: objectWith(assetMembers, ...Object.keys(assetMembers)),
+  MessageAnswer: messages({ allOf: [schemaAt("Message"), objectWithAll({ id: text })] }),
+  Conversation: objectWithAll({ id: text, messages: { type: "object" } }),
+  AssetRequest: objectWithAll({
+    channel: objectWithAll({ type: text }),
+    sender: senderSchema(switches),
+    name: { ...text, maxLength: 255, description: "File name with extension." },
+    size: { type: "integer", minimum: 1, maximum: 10_485_760, description: "Bytes." },
+  }),
+  AssetUpload: objectWithAll(assetMembers),
   AssetDownload: objectWith(
     { ...assetMembers, name: text, contentType: text, size: count },
     ...Object.keys(assetMembers),
@@ -245,13 +226,8 @@ const detail = objectWith(
 const schemasFor = (switches: Switches): JsonObject => ({
   ...Object.assign({}, ...resources.map((definition) => kindSchemas(definition, switches))),
   ...runtimeSchemas(switches),
-  Created: objectWith({ id: text }, "id"),
-  PaginationInfo: objectWith(
-    { count, pagenum: count, pagesize: count },
-    "count",
-    "pagenum",
-    "pagesize",
-  ),
+  Created: objectWithAll({ id: text }),
+  PaginationInfo: objectWithAll({ count, pagenum: count, pagesize: count }),
   Error: {
     ...objectWith(
       {
