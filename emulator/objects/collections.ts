@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import type { Definition } from "../../provider/definition/define.js";
 import { type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
-import { HttpError, invalidAttribute, type ServiceResponse } from "../http/exchange.js";
+import { HttpError, invalidAttribute } from "../http/exchange.js";
 import { timestamp } from "../service/clock.js";
-import type { EmulatedService, OperationCall, OperationHandler } from "../service/service.js";
+import type { EmulatedService, OperationHandler } from "../service/service.js";
 import type { Switches } from "../service/switches.js";
 import { fromOwnForms, responseObject } from "./forms.js";
 import { isDateTime, type Store, type StoredObject, storedReferences } from "./store.js";
@@ -46,13 +46,6 @@ const assertReferences = (
       throw invalidAttribute(path, `there is no ${to.noun} with this id`);
 };
 
-/**
- * Taken literally, the rule says that any object of the holding kinds holds every object of this
- * one.
- */
-const isHeld = (store: Store, target: Definition): boolean =>
-  (target.heldByAny?.kinds ?? []).some((kind) => store.count(kind.collection) > 0);
-
 /** Whether an object is referred to by one of a kind for which the specification has a rule. */
 const isReferredToByRule = (store: Store, target: Definition, id: string): boolean =>
   resources
@@ -68,8 +61,9 @@ const isReferredToByRule = (store: Store, target: Definition, id: string): boole
     );
 
 const isInUse = ({ store, switches }: Stored, target: Definition, id: string): boolean => {
+  // Taken literally, the rule says that any object of the holding kinds holds every one of these.
   if (target.heldByAny !== undefined && switches.channelRule === "any-client-application")
-    return isHeld(store, target);
+    return target.heldByAny.kinds.some(({ collection }) => store.count(collection) > 0);
   if (!store.isReferredTo(target, id)) return false;
   return switches.deletionRule === "every-reference" || isReferredToByRule(store, target, id);
 };
@@ -80,9 +74,8 @@ const isInUse = ({ store, switches }: Stored, target: Definition, id: string): b
  * @throws HttpError that names nobody, as the service's does
  */
 const assertNotInUse = (stored: Stored, target: Definition, id: string) => {
-  const { switches } = stored;
   if (!isInUse(stored, target, id)) return;
-  const status = switches.inUseStatus;
+  const status = stored.switches.inUseStatus;
   throw new HttpError(
     status,
     `${status}-113`,
@@ -90,13 +83,7 @@ const assertNotInUse = (stored: Stored, target: Definition, id: string) => {
   );
 };
 
-interface CollectionCall extends OperationCall {
-  readonly definition: Definition;
-}
-
-type CollectionHandler = (service: EmulatedService, call: CollectionCall) => ServiceResponse;
-
-const find = ({ store }: EmulatedService, { definition, id }: CollectionCall): StoredObject => {
+const find = ({ store }: EmulatedService, definition: Definition, id: string): StoredObject => {
   const object = store.get(definition.collection, id);
   if (!object) throw new HttpError(404, "404-101", `There is no ${definition.noun} with this id.`);
   return object;
@@ -114,9 +101,12 @@ const assertFresh = ({ switches }: EmulatedService, object: StoredObject, modifi
 };
 
 /** The body in the form to store, and what remains of the object before it. */
-const checkedBody = (service: EmulatedService, call: CollectionCall, before?: StoredObject) => {
-  const { definition } = call;
-  const body = call.body();
+const checkedBody = (
+  service: EmulatedService,
+  definition: Definition,
+  body: JsonObject,
+  before?: StoredObject,
+) => {
   const plain = service.switches.forms === "own" ? fromOwnForms(definition, body) : body;
   const kept = before ? keptMembers(service.switches, definition, body, before) : {};
   const checked = { ...validate(definition, plain, service.switches), ...kept };
@@ -142,14 +132,6 @@ const keptMembers = (
       ([name]) => !variants.includes(name) && !Object.hasOwn(body, name),
     ),
   );
-};
-
-const create: CollectionHandler = (service, call) => {
-  const checked = checkedBody(service, call);
-  const id = randomUUID();
-  const created = timestamp(service.clock.now());
-  service.store.put(call.definition.collection, { ...checked, id, created, modified: created });
-  return { status: 201, body: { id } };
 };
 
 /** Query parameters of a sibling service (assumed), with the minimum and maximum of each. */
@@ -190,52 +172,49 @@ const pageOf = (objects: readonly StoredObject[], query: URLSearchParams, switch
   return { items, paginationInfo: { count, pagenum, pagesize } };
 };
 
-const list: CollectionHandler = (service, { definition, query, fault }) => {
-  if (fault?.kind === "forbidden-list")
-    throw new HttpError(403, "403-197", "The list is not allowed.");
-  const { collection, listKey } = definition;
-  const { store, switches } = service;
-  const isStale = fault?.kind === "stale-list";
-  const objects = isStale ? store.allBefore(collection, fault.ms ?? 0) : store.all(collection);
-  const { items, paginationInfo } = pageOf(objects, query, switches);
-  const given = items.map((object) => responseObject(service, definition, object));
-  return { status: 200, body: { paginationInfo, [listKey]: given } };
-};
-
-const get: CollectionHandler = (service, call) => ({
-  status: 200,
-  body: responseObject(service, call.definition, find(service, call)),
-});
-
-const update: CollectionHandler = (service, call) => {
-  // A missing object is reported before errors in the body.
-  const before = find(service, call);
-  const checked = checkedBody(service, call, before);
-  const { id, created } = before;
-  const modified = timestamp(service.clock.now());
-  service.store.put(call.definition.collection, { ...checked, id, created, modified });
-  return { status: 204 };
-};
-
-const remove: CollectionHandler = (service, call) => {
-  const { definition } = call;
-  const { id } = find(service, call);
-  assertNotInUse(service, definition, id);
-  service.store.remove(definition.collection, id);
-  return { status: 204 };
-};
-
 /** The five operations of a set-up collection (specification §4.1). */
 export const collectionOperations = (definition: Definition) => {
-  const of =
-    (handler: CollectionHandler): OperationHandler =>
-    (service, call) =>
-      handler(service, { ...call, definition });
-  return {
-    create: of(create),
-    list: of(list),
-    get: of(get),
-    update: of(update),
-    remove: of(remove),
+  const { collection, listKey } = definition;
+
+  const create: OperationHandler = (service, { body }) => {
+    const checked = checkedBody(service, definition, body());
+    const id = randomUUID();
+    const created = timestamp(service.clock.now());
+    service.store.put(collection, { ...checked, id, created, modified: created });
+    return { status: 201, body: { id } };
   };
+
+  const list: OperationHandler = (service, { query, fault }) => {
+    if (fault?.kind === "forbidden-list")
+      throw new HttpError(403, "403-197", "The list is not allowed.");
+    const { store, switches } = service;
+    const isStale = fault?.kind === "stale-list";
+    const objects = isStale ? store.allBefore(collection, fault.ms ?? 0) : store.all(collection);
+    const { items, paginationInfo } = pageOf(objects, query, switches);
+    const given = items.map((object) => responseObject(service, definition, object));
+    return { status: 200, body: { paginationInfo, [listKey]: given } };
+  };
+
+  const get: OperationHandler = (service, { id }) => ({
+    status: 200,
+    body: responseObject(service, definition, find(service, definition, id)),
+  });
+
+  const update: OperationHandler = (service, { id, body }) => {
+    // A missing object is reported before errors in the body.
+    const before = find(service, definition, id);
+    const checked = checkedBody(service, definition, body(), before);
+    const modified = timestamp(service.clock.now());
+    service.store.put(collection, { ...checked, id, created: before.created, modified });
+    return { status: 204 };
+  };
+
+  const remove: OperationHandler = (service, { id }) => {
+    find(service, definition, id);
+    assertNotInUse(service, definition, id);
+    service.store.remove(collection, id);
+    return { status: 204 };
+  };
+
+  return { create, list, get, update, remove };
 };
