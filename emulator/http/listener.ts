@@ -20,17 +20,12 @@ import {
 } from "./exchange.js";
 import { openApiDocument } from "./openapi.js";
 
-/** What a page of another origin may ask of an address. */
-interface PageAccess {
-  readonly methods: string;
-  readonly headers: string;
-}
-
-/** A public client exchanges its code from within a page (specification §5.3). */
-const tokenAccess: PageAccess = { methods: "POST", headers: "content-type" };
-
-/** A page may get a signed address from its own server. */
-const contentAccess: PageAccess = { methods: "GET, HEAD, POST", headers: "content-type" };
+/**
+ * The methods that a page of another origin may use: with a signed address, which it may get from
+ * its own server, and at the token address, where a public client exchanges its code from within a
+ * page (specification §5.3).
+ */
+const pageMethods = { content: "GET, HEAD, POST", token: "POST" } as const;
 
 /** How long a browser need not ask again, in seconds. */
 const maxAge = "600";
@@ -41,7 +36,7 @@ const isRegistered = ({ clients }: EmulatedService, origin: string): boolean =>
     .flatMap(({ redirectUris = [] }) => redirectUris)
     .some((uri) => new URL(uri).origin === origin);
 
-/** The headers by which a browser lets the page that calls read the answer; none for other callers. */
+/** The headers by which a browser lets the page that calls read the answer. */
 const allowOrigin = (service: EmulatedService, origin: string): ResponseHeaders => {
   switch (service.switches.cors) {
     case "any":
@@ -53,30 +48,6 @@ const allowOrigin = (service: EmulatedService, origin: string): ResponseHeaders 
     case "none":
       return {};
   }
-};
-
-/** Headers for the answer to a page of another origin; none if no browser calls. */
-const corsHeaders = (
-  service: EmulatedService,
-  { headers: { origin } }: IncomingMessage,
-): ResponseHeaders => (origin === undefined ? {} : allowOrigin(service, origin));
-
-/** The answer to a preflight request of a browser; undefined for any other call. */
-const preflight = (
-  { switches }: EmulatedService,
-  { method, headers }: IncomingMessage,
-  access: PageAccess,
-): ServiceResponse | undefined => {
-  const isAsked = method === "OPTIONS" && headers["access-control-request-method"] !== undefined;
-  if (!isAsked || switches.cors === "none") return undefined;
-  return {
-    status: 204,
-    headers: {
-      "access-control-allow-methods": access.methods,
-      "access-control-allow-headers": access.headers,
-      "access-control-max-age": maxAge,
-    },
-  };
 };
 
 /** Where everything is, below the origin. */
@@ -119,15 +90,24 @@ const splitUrl = (url: string): { readonly path: string; readonly query: URLSear
 /** Lets pages read the answer. Returns true if the call was only a preflight request. */
 const isPreflight = (
   service: EmulatedService,
-  request: IncomingMessage,
+  { method, headers }: IncomingMessage,
   response: ServerResponse,
-  access: PageAccess,
+  methods: string,
 ): boolean => {
-  for (const [name, value] of Object.entries(corsHeaders(service, request)))
-    response.setHeader(name, value);
-  const asked = preflight(service, request, access);
-  if (asked) sendResponse(response, asked);
-  return asked !== undefined;
+  const { origin } = headers;
+  const allowed = origin === undefined ? {} : allowOrigin(service, origin);
+  for (const [name, value] of Object.entries(allowed)) response.setHeader(name, value);
+  const isAsked = method === "OPTIONS" && headers["access-control-request-method"] !== undefined;
+  if (!isAsked || service.switches.cors === "none") return false;
+  sendResponse(response, {
+    status: 204,
+    headers: {
+      "access-control-allow-methods": methods,
+      "access-control-allow-headers": "content-type",
+      "access-control-max-age": maxAge,
+    },
+  });
+  return true;
 };
 
 const describeApi = ({ switches }: EmulatedService, request: IncomingMessage): ServiceResponse => {
@@ -154,12 +134,12 @@ export const createRequestListener = (service: EmulatedService, secret?: string)
       return serveApi(service, call, response);
     }
     if (path.startsWith(`${contentPath}/`)) {
-      if (isPreflight(service, request, response, contentAccess)) return;
+      if (isPreflight(service, request, response, pageMethods.content)) return;
       return serveContent(service, request, response, path, query);
     }
     const tokenAudience = tokenAudiences.get(path);
     if (tokenAudience) {
-      if (isPreflight(service, request, response, tokenAccess)) return;
+      if (isPreflight(service, request, response, pageMethods.token)) return;
       return serveToken(service, request, response, tokenAudience);
     }
     if (path === paths.health) return sendResponse(response, healthy);
