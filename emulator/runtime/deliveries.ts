@@ -1,5 +1,6 @@
 import { RecentEntries } from "../http/call-log.js";
 import { type EmulatorClock, timestamp } from "../service/clock.js";
+import type { Switches } from "../service/switches.js";
 import {
   CallbackClient,
   type CallbackClientOptions,
@@ -21,25 +22,6 @@ export interface NotificationMail {
   readonly messageId: string;
 }
 
-/** A message that could not be delivered to a role. */
-interface FailedDelivery {
-  readonly at: string;
-  readonly to: string;
-  readonly role: string;
-  readonly url: string;
-  readonly messageId: string;
-  readonly type: string;
-  readonly reason: string;
-}
-
-const mailAbout = ({ at, to, role, url, messageId, type, reason }: FailedDelivery) => ({
-  at,
-  to,
-  subject: `The callback of the role ${role} cannot be reached`,
-  text: `The message ${messageId} (${type}) could not be delivered to ${url}: ${reason}. It is not tried again.`,
-  messageId,
-});
-
 /** Notifies those who look after a callback that it cannot be reached (public reference; how often is assumed). */
 class Mailbox {
   readonly mails = new RecentEntries<NotificationMail>(1_000);
@@ -47,10 +29,10 @@ class Mailbox {
   readonly #unreached = new Set<string>();
 
   /** @param recipient the role of the client application, as one text */
-  failed(recipient: string, delivery: FailedDelivery, when: "each" | "first" | "none"): void {
+  failed(recipient: string, mail: NotificationMail, when: Switches["notificationMails"]): void {
     const isFirst = !this.#unreached.has(recipient);
     this.#unreached.add(recipient);
-    if (when === "each" || (when === "first" && isFirst)) this.mails.add(mailAbout(delivery));
+    if (when === "each" || (when === "first" && isFirst)) this.mails.add(mail);
   }
 
   reached(recipient: string): void {
@@ -202,9 +184,14 @@ export class Deliveries {
     if (to === undefined) return;
     const { messageId, type } = message;
     const reason = error ?? `it answered ${status}`;
-    const at = timestamp(this.clock.now());
-    const failed = { at, to, role: recipient.role, url, messageId, type, reason };
-    this.mailbox.failed(keyOf(recipient), failed, this.options.switches.notificationMails);
+    const mail = {
+      at: timestamp(this.clock.now()),
+      to,
+      subject: `The callback of the role ${recipient.role} cannot be reached`,
+      text: `The message ${messageId} (${type}) could not be delivered to ${url}: ${reason}. It is not tried again.`,
+      messageId,
+    };
+    this.mailbox.failed(keyOf(recipient), mail, this.options.switches.notificationMails);
   }
 
   #until(time: number, signal: AbortSignal): Promise<void> {

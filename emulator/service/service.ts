@@ -32,22 +32,7 @@ export interface EmulatedServiceOptions {
 }
 
 /** The whole state of one emulator. */
-export interface EmulatedService {
-  readonly clock: EmulatorClock;
-  readonly journal: Journal;
-  /** Always the same object; `turnSwitches` changes what it holds. */
-  readonly switches: Switches;
-  readonly store: Store;
-  readonly clients: Clients;
-  readonly tokens: Tokens;
-  readonly rateLimiter: RateLimiter;
-  readonly faults: Faults;
-  readonly log: CallLog;
-  readonly conversations: ConversationStore;
-  readonly assets: AssetStore;
-  readonly signedUrls: SignedUrls;
-  readonly deliveries: Deliveries;
-}
+export type EmulatedService = ReturnType<typeof serviceOn>;
 
 /** One permitted call of the service. */
 export interface OperationCall {
@@ -103,7 +88,7 @@ const serviceOn = (
     callbackDeadlineMs = 5_000,
     callbackRoute,
   }: EmulatedServiceOptions,
-): EmulatedService => {
+) => {
   const clock = createClock(kind);
   const switches = savedSwitches(journal, given);
   const clients = new Clients(journal, {
@@ -117,6 +102,7 @@ const serviceOn = (
   return {
     clock,
     journal,
+    /** Always the same object; `turnSwitches` changes what it holds. */
     switches,
     store,
     clients,
