@@ -35,41 +35,50 @@ const numericForm = (text: unknown): unknown => {
   return Number.isSafeInteger(number) && String(number) === text ? number : text;
 };
 
-/** Items with an id from the service added to each object that has none. */
-const withItemIds = (items: readonly unknown[]): readonly unknown[] =>
-  items.map((item, place) => (isObject(item) ? { id: `item-${place + 1}`, ...item } : item));
+/** A list with each item changed; anything else stays. */
+const eachItem = (items: unknown, change: (item: unknown, place: number) => unknown): unknown =>
+  Array.isArray(items) ? items.map(change) : items;
 
-const sorted = (items: readonly unknown[]): readonly unknown[] =>
-  items
-    .map((item) => ({ item, text: JSON.stringify(item) }))
-    .sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : 0))
-    .map(({ item }) => item);
+/** What is in the envelope of a field changed, or the value itself if it has none. */
+const inEnvelope = (
+  { envelope }: TextField | ListField,
+  value: unknown,
+  change: (inner: unknown, isWrapped: boolean) => unknown,
+): unknown =>
+  envelope && isObject(value)
+    ? { ...value, [envelope]: change(value[envelope], true) }
+    : change(value, false);
 
-const listForm = (field: ListField, items: unknown, nameOf: NameOf): unknown => {
-  if (!Array.isArray(items)) return items;
-  const formed = items.map((item) => formOf(field.of, item, nameOf));
-  const isSorted = field.unordered || field.of.type === "reference";
-  return withItemIds(isSorted ? sorted(formed) : formed);
-};
-
-const mapForm = (field: MapField, entries: unknown, nameOf: NameOf): unknown => {
-  if (!Array.isArray(entries)) return entries;
-  const { key, value } = membersOf(field);
-  const formed = entries.map((entry) =>
-    isObject(entry)
-      ? { [key]: entry[key], ...entry, [value]: formOf(field.of, entry[value], nameOf) }
+/** The value of each entry of a map changed; one without a value stays. */
+const eachEntry = (field: MapField, entries: unknown, change: (value: unknown) => unknown) => {
+  const { value: member } = membersOf(field);
+  return eachItem(entries, (entry) =>
+    isObject(entry) && Object.hasOwn(entry, member)
+      ? objectOf(Object.entries({ ...entry, [member]: change(entry[member]) }))
       : entry,
   );
-  return withItemIds(sorted(formed));
 };
+
+/** Items with an id from the service added to each object that has none. */
+const withItemIds = (items: unknown): unknown =>
+  eachItem(items, (item, place) => (isObject(item) ? { id: `item-${place + 1}`, ...item } : item));
+
+const sorted = (items: unknown): unknown =>
+  Array.isArray(items)
+    ? items
+        .map((item: unknown) => ({ item, text: JSON.stringify(item) }))
+        .sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : 0))
+        .map(({ item }) => item)
+    : items;
 
 const formOf = (field: Field, value: unknown, nameOf: NameOf): unknown => {
   if (field.secret) return value;
   switch (field.type) {
     case "text":
-      if (field.envelope && isObject(value))
-        return { ...value, [field.envelope]: numericForm(value[field.envelope]) };
-      return typeof value === "string" ? textForm(field, value) : value;
+      return inEnvelope(field, value, (text, isWrapped) => {
+        if (isWrapped) return numericForm(text);
+        return typeof text === "string" ? textForm(field, text) : text;
+      });
     case "number":
       return typeof value === "number" ? String(value) : value;
     case "reference":
@@ -79,11 +88,18 @@ const formOf = (field: Field, value: unknown, nameOf: NameOf): unknown => {
     case "object":
       return isObject(value) ? fieldsForm(field.fields, value, nameOf) : value;
     case "list":
-      return field.envelope && isObject(value)
-        ? { ...value, [field.envelope]: listForm(field, value[field.envelope], nameOf) }
-        : listForm(field, value, nameOf);
-    case "map":
-      return mapForm(field, value, nameOf);
+      return inEnvelope(field, value, (items) => {
+        const formed = eachItem(items, (item) => formOf(field.of, item, nameOf));
+        const isSorted = field.unordered || field.of.type === "reference";
+        return withItemIds(isSorted ? sorted(formed) : formed);
+      });
+    case "map": {
+      const { key } = membersOf(field);
+      const formed = eachEntry(field, value, (member) => formOf(field.of, member, nameOf));
+      const keyFirst = (entry: unknown) =>
+        isObject(entry) ? { [key]: entry[key], ...entry } : entry;
+      return withItemIds(sorted(eachItem(formed, keyFirst)));
+    }
     default:
       return value;
   }
@@ -148,9 +164,6 @@ const hasOwnId = (field: Field): boolean =>
   field.type === "reference" ||
   (field.type === "object" && fieldsByWireName(field.fields).has("id"));
 
-const plainItems = (value: unknown, plain: (item: unknown) => unknown): unknown =>
-  Array.isArray(value) ? value.map(plain) : value;
-
 const plainText = (value: unknown): unknown =>
   typeof value === "string" ? value.replaceAll("\r\n", "\n") : value;
 
@@ -158,10 +171,10 @@ const plainOf = (field: Field, value: unknown): unknown => {
   if (field.secret) return value;
   switch (field.type) {
     case "text":
-      if (!field.envelope || !isObject(value)) return plainText(value);
-      return typeof value[field.envelope] === "number"
-        ? { ...value, [field.envelope]: String(value[field.envelope]) }
-        : value;
+      return inEnvelope(field, value, (text, isWrapped) => {
+        if (!isWrapped) return plainText(text);
+        return typeof text === "number" ? String(text) : text;
+      });
     case "number":
       return typeof value === "string" && isNumeric(value) ? Number(value) : value;
     case "reference":
@@ -171,26 +184,20 @@ const plainOf = (field: Field, value: unknown): unknown => {
     case "list": {
       const { of } = field;
       const plain = (item: unknown) => plainOf(of, hasOwnId(of) ? item : withoutItemId(item));
-      const items = (list: unknown) => plainItems(list, plain);
-      return field.envelope && isObject(value)
-        ? { ...value, [field.envelope]: items(value[field.envelope]) }
-        : items(value);
+      return inEnvelope(field, value, (items) => eachItem(items, plain));
     }
-    case "map": {
-      const { value: member } = membersOf(field);
-      return plainItems(value, (entry) =>
-        isObject(entry)
-          ? withoutItemId({ ...entry, [member]: plainOf(field.of, entry[member]) })
-          : entry,
+    case "map":
+      return eachItem(
+        eachEntry(field, value, (member) => plainOf(field.of, member)),
+        withoutItemId,
       );
-    }
     default:
       return value;
   }
 };
 
 const plainUnknown = (value: unknown): unknown => {
-  if (Array.isArray(value)) return plainItems(value, (item) => plainUnknown(withoutItemId(item)));
+  if (Array.isArray(value)) return value.map((item) => plainUnknown(withoutItemId(item)));
   return isObject(value)
     ? objectOf(Object.entries(value).map(([name, member]) => [name, plainUnknown(member)]))
     : plainText(value);
@@ -224,28 +231,16 @@ const hideValue = (field: Field, value: unknown, way: SecretsSwitch): unknown =>
   switch (field.type) {
     case "object":
       return isObject(value) ? hideSecrets(field.fields, value, way) : value;
-    case "list": {
-      if (field.envelope && isObject(value))
-        return { ...value, [field.envelope]: hideItems(field.of, value[field.envelope], way) };
-      return hideItems(field.of, value, way);
-    }
-    case "map": {
-      const { value: member } = membersOf(field);
-      const hide = (entry: unknown): unknown =>
-        isObject(entry) && Object.hasOwn(entry, member)
-          ? objectOf(
-              Object.entries({ ...entry, [member]: hideValue(field.of, entry[member], way) }),
-            )
-          : entry;
-      return Array.isArray(value) ? value.map(hide) : value;
-    }
+    case "list":
+      return inEnvelope(field, value, (items) =>
+        eachItem(items, (item) => hideValue(field.of, item, way)),
+      );
+    case "map":
+      return eachEntry(field, value, (member) => hideValue(field.of, member, way));
     default:
       return value;
   }
 };
-
-const hideItems = (of: Field, items: unknown, way: SecretsSwitch): unknown =>
-  Array.isArray(items) ? items.map((item) => hideValue(of, item, way)) : items;
 
 /** The JSON of an object as returned: secrets as asterisks, left out, or in clear. */
 export const hideSecrets = (fields: Fields, values: JsonObject, way: SecretsSwitch): JsonObject => {
