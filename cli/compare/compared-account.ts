@@ -66,7 +66,6 @@ const publicFields = (fields: Fields, values: JsonObject): JsonObject =>
 /** The logical name in a label such as `shop/prod kiosk`. */
 const logicalIn = (label: string): string => label.split(" ").slice(1).join(" ");
 
-/** An object as the service sends it. */
 const sideOfWire = (
   definition: Definition,
   id: string,
@@ -83,6 +82,18 @@ const sideOfWire = (
     fields: publicFields(definition.fields, fields),
   };
 };
+
+/** Objects as the service sends them. */
+export const sidesOf = (
+  kinds: readonly {
+    readonly definition: Definition;
+    readonly objects: Iterable<readonly [id: string, wire: WireObject]>;
+  }[],
+  vendor: VendorName,
+): readonly ComparedSide[] =>
+  kinds.flatMap(({ definition, objects }) =>
+    [...objects].map(([id, wire]) => sideOfWire(definition, id, wire, vendor)),
+  );
 
 /** Where the project is, whose settings apply, and how the reading is shown and ended. */
 export type CompareOptions = Omit<AccountOptions, "clock">;
@@ -147,8 +158,12 @@ const ofAccount = (title: string, text: string): ComparedAccount | undefined => 
   );
   return {
     title: readAt === undefined ? title : `${title} (${readAt})`,
-    objects: kinds.flatMap(({ definition, objects }) =>
-      objects.map((wire) => sideOfWire(definition, keyOf(wire), wire, neutralVendor)),
+    objects: sidesOf(
+      kinds.map(({ definition, objects }) => ({
+        definition,
+        objects: objects.map((wire) => [keyOf(wire), wire] as const),
+      })),
+      neutralVendor,
     ),
     unread: unread.map(({ kind }) => kind),
     notes: unread.map(({ kind, problem }) => `${title}: ${kind}: ${problem}`),
@@ -201,9 +216,7 @@ const ofProfile = async (profile: string | undefined, options: CompareOptions) =
   const title = profile ? `profile ${profile}` : "the account";
   return {
     title,
-    objects: reading.kinds.flatMap(({ definition, objects }) =>
-      [...objects].map(([id, wire]) => sideOfWire(definition, id, wire, settings)),
-    ),
+    objects: sidesOf(reading.kinds, settings),
     unread: reading.kinds.flatMap(({ definition: { kind }, problem }) =>
       problem === undefined ? [] : [kind],
     ),

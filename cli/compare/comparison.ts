@@ -263,7 +263,7 @@ class Matching {
  * Referenced objects come first, so that references can be followed. Among several with one name,
  * it pairs those that are equal or that the same objects refer to.
  */
-const matchedObjects = (a: ComparedAccount, b: ComparedAccount): MatchedObjects => {
+export const matchedObjects = (a: ComparedAccount, b: ComparedAccount): MatchedObjects => {
   const matching = new Matching(a, b);
   const { isSame, isPlacedSame } = matching;
   const closest: readonly Fits[] = [
@@ -305,7 +305,8 @@ const haveSameStem = ({ a, b }: MatchedPair): boolean => {
   return one !== undefined && one === other;
 };
 
-const differencesOf = (pair: MatchedPair, links: Links): readonly SideDifference[] => {
+/** In which fields the two objects of a pair differ. */
+export const differencesOf = (pair: MatchedPair, links: Links): readonly SideDifference[] => {
   const { a, b } = pair;
   const { definition } = a;
   const shown = veiledIn([...(a.sealed ?? []), ...(b.sealed ?? [])]);

@@ -9,7 +9,12 @@ import type { Printed } from "../../provider/kernel/json.js";
 import { nameOnWire } from "../../provider/lifecycle/ownership/mark.js";
 import { type PrivateFolder, privateFolder } from "../../provider/pulumi-cli/own-folders.js";
 import { type Ended, runCommand } from "../../provider/pulumi-cli/processes.js";
-import { isAtLeast, versionIn, writtenOnce } from "../../provider/pulumi-cli/pulumi-cli.js";
+import {
+  isAtLeast,
+  pulumiStops,
+  versionIn,
+  writtenOnce,
+} from "../../provider/pulumi-cli/pulumi-cli.js";
 import {
   type PulumiPlace,
   queryPulumi,
@@ -155,10 +160,7 @@ const runPulumi = async (
         PATH: [folder, env.PATH ?? ""].join(delimiter),
         [entriesVariable]: url,
       },
-      stops: [
-        { signal: "SIGINT", afterMs: 0 },
-        { signal: "SIGKILL", afterMs: 6000 },
-      ],
+      stops: pulumiStops,
     });
     if (ended.code !== 0) throw failureOf(ended, opened, signal?.aborted === true);
   } finally {

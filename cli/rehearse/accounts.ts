@@ -114,15 +114,13 @@ const readTenant = async (
 /**
  * The settings of every profile that can be used; those of the default one if there is no other.
  *
- * @param notes gets a sentence for each profile that cannot
+ * @returns the settings, with a sentence for each profile that cannot be used
  * @throws ConversationError if settings are missing or wrong
  */
-export const settingsOfAccounts = (
-  original: OriginalStack,
-  notes: string[] = [],
-): readonly Settings[] => {
+export const settingsOfAccounts = (original: OriginalStack) => {
   const profiles = profilesOf(original);
-  return [undefined, ...profiles].flatMap((profile) => {
+  const notes: string[] = [];
+  const settings = [undefined, ...profiles].flatMap((profile) => {
     try {
       return [readSettings(original.source, profile)];
     } catch (error) {
@@ -133,38 +131,22 @@ export const settingsOfAccounts = (
       return [];
     }
   });
+  return { settings, notes };
 };
 
 /**
- * Reads the account of every profile that the stack may use, by lists only.
+ * Reads an account for each of these settings, by lists only.
  *
- * @returns the readings, with notes about them, each a sentence
- * @throws ConversationError if settings are missing, or an account cannot be read
+ * @throws ConversationError if one cannot be read
  */
-export const readAccounts = async (original: OriginalStack, options: ReadingOptions) => {
-  const notes: string[] = [];
+export const readAccounts = async (all: readonly Settings[], options: ReadingOptions) => {
   const readings: TenantReading[] = [];
-  for (const settings of settingsOfAccounts(original, notes)) {
+  for (const settings of all) {
     options.say(`Reading the account at ${settings.baseUrl} …`);
-    const reading = await readTenant(settings, options);
-    if (!reading.account.consistent)
-      notes.push("The account changed while it was read, so the statements about it may be wrong.");
-    readings.push(reading);
+    readings.push(await readTenant(settings, options));
   }
-  return { readings, notes };
+  return readings;
 };
-
-/** The limits of a run on a copy. */
-interface RunConditions {
-  /** Plan of the first account: the default one if it has settings. */
-  readonly plan: Conditions["plan"];
-  /** Steps that run in parallel. */
-  readonly parallel: number;
-  /** The limits of each account, in the order of the readings. */
-  readonly accounts: readonly Conditions[];
-  /** What had to be assumed, and which account has another plan than the first: sentences. */
-  readonly notes: readonly string[];
-}
 
 const otherPlan = (profile: string | undefined, { plan }: Conditions): string =>
   `The account of profile ${profile} is on the plan ${plan}; its calls keep to that.`;
@@ -172,12 +154,16 @@ const otherPlan = (profile: string | undefined, { plan }: Conditions): string =>
 /**
  * The limits of every account: those of the command line first, then those of its profile's
  * settings, including a probe's findings.
+ *
+ * @returns the plan of the first account (the default one if it has settings), the steps that run
+ * in parallel, the limits of each account in the order of the readings, and sentences about what
+ * had to be assumed and which account has another plan than the first
  */
 export const runConditions = (
   options: ConditionOptions,
   { source }: Pick<OriginalStack, "source">,
   readings: readonly Pick<TenantReading, "settings">[],
-): RunConditions => {
+) => {
   const found = readings.map(({ settings: { plan, burst, profile } }) =>
     givenConditions(
       { ...(plan ? { plan } : {}), ...(burst ? { burst } : {}), ...options },
@@ -327,6 +313,9 @@ export interface RehearsedAccountOptions extends ReadingOptions, Pick<ConditionO
   readonly asScopes?: readonly string[];
 }
 
+const changedNote =
+  "The account changed while it was read, so the statements about it may be wrong.";
+
 /**
  * Reads every account that the program may reach, and what determines how a run goes there.
  *
@@ -339,7 +328,8 @@ export const rehearsedAccounts = async (
   parallel: number | undefined,
 ) => {
   const { plan, asScopes } = options;
-  const { readings, notes } = await readAccounts(original, options);
+  const { settings, notes } = settingsOfAccounts(original);
+  const readings = await readAccounts(settings, options);
   const given = {
     ...(plan === undefined ? {} : { plan }),
     ...(parallel === undefined ? {} : { parallel }),
@@ -351,6 +341,14 @@ export const rehearsedAccounts = async (
       ? [{ ...reading, client: deployingClient(reading, asScopes), conditions: limit }]
       : [];
   });
-  const assumed = accounts.flatMap(({ client }) => client.assumed ?? []);
-  return { ...conditions, accounts, notes: [...assumed, ...notes, ...conditions.notes] };
+  return {
+    ...conditions,
+    accounts,
+    notes: [
+      ...accounts.flatMap(({ client }) => client.assumed ?? []),
+      ...notes,
+      ...readings.flatMap(({ account }) => (account.consistent ? [] : [changedNote])),
+      ...conditions.notes,
+    ],
+  };
 };

@@ -1,9 +1,9 @@
 import type { Switches, SwitchName } from "../../emulator/index.js";
-import { fieldsByWireName, holdsSecret } from "../../provider/definition/fields.js";
+import { holdsSecret } from "../../provider/definition/fields.js";
 import { usersAmong } from "../../provider/lifecycle/delete.js";
 import { resources } from "../../provider/resources/index.js";
+import { unknownMembers } from "../account/object-inputs.js";
 import { kindsIn, type RehearsedCall } from "./emulated-account.js";
-import { serverSet } from "./outcome.js";
 import type {
   AccountChange,
   Alternative,
@@ -54,12 +54,11 @@ const holdsSecrets = ({ collection }: RehearsedCall): boolean =>
 /** Whether an object has members that no definition knows. */
 const hasUnknownMembers = ({ accounts }: RehearsedRun): boolean =>
   accounts.some(({ after }) =>
-    resources.some((definition) => {
-      const known = fieldsByWireName(definition.fields);
-      return (after[definition.collection] ?? []).some((object) =>
-        Object.keys(object).some((name) => !known.has(name) && !serverSet.has(name)),
-      );
-    }),
+    resources.some((definition) =>
+      (after[definition.collection] ?? []).some(
+        (object) => unknownMembers(definition, object).length > 0,
+      ),
+    ),
   );
 
 const uncertain: readonly UncertainSwitch[] = [

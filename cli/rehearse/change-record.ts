@@ -376,13 +376,13 @@ export const runCheckRecord = async (options: CheckRecordOptions): Promise<Check
       2,
     );
   const original = await readOriginal(stack);
+  const { settings: now } = settingsOfAccounts(original);
   const otherSettings = settingChanges(
     settings,
-    resolvedSettings(settingsOfAccounts(original), original, asScopes !== undefined),
+    resolvedSettings(now, original, asScopes !== undefined),
   );
   // Other settings may lead to another service: nothing is sent there.
-  const { readings } =
-    otherSettings.length === 0 ? await readAccounts(original, options) : { readings: undefined };
+  const readings = otherSettings.length === 0 ? await readAccounts(now, options) : undefined;
   const ofSettings = [...otherSettings, ...scopeChanges(asScopes ?? [], readings ?? [])];
   const ofProgram = programChanges(program, programOf(stack, options.file, program.outputs));
   const same: Readonly<Record<RecordPart, boolean>> = {

@@ -149,7 +149,7 @@ export type CopiedObjects = Readonly<Record<string, readonly StoredObject[]>>;
 export const kindsIn = (objects: CopiedObjects) =>
   deletionOrder(resources).map((definition) => ({
     definition,
-    objects: (objects[definition.collection] ?? []).map((wire) => [wire.id, wire] as const),
+    objects: new Map((objects[definition.collection] ?? []).map((wire) => [wire.id, wire])),
   }));
 
 /** An account as it was copied. */

@@ -1,11 +1,11 @@
 import type { StoredObject } from "../../emulator/index.js";
 import { type Definition, outputFields } from "../../provider/definition/define.js";
 import { sameJson } from "../../provider/kernel/json.js";
-import { usersAmong } from "../../provider/lifecycle/delete.js";
 import { nameOnWire } from "../../provider/lifecycle/ownership/mark.js";
 import { definitionOfType, logicalName } from "../../provider/pulumi-cli/stack-documents.js";
 import type { StackState, StackStates } from "../../provider/pulumi-cli/stack-states.js";
 import { resources } from "../../provider/resources/index.js";
+import { remainingUsers } from "../stack/blast-radius.js";
 import { type CopiedObjects, kindsIn, type RehearsedCall } from "./emulated-account.js";
 import type {
   AccountChange,
@@ -25,7 +25,7 @@ import type {
 } from "./run-on-copy.js";
 
 /** Members that the service itself sets. */
-export const serverSet: ReadonlySet<string> = new Set(["id", ...Object.keys(outputFields)]);
+const serverSet: ReadonlySet<string> = new Set(["id", ...Object.keys(outputFields)]);
 
 /** An object by its natural key. */
 const namedObject = (
@@ -141,40 +141,38 @@ const endedSteps = (
     .toSorted((a, b) => a.toSeconds - b.toSeconds);
 };
 
-/** An account as it was when a step was refused. */
-interface RefusingAccount {
-  /** Everything in it, in an order in which it can be deleted. */
-  readonly objects: readonly PlacedObject[];
-  /** Everything that uses an object, in that order, once for each reference. */
-  readonly usersOf: (target: Definition, id: string) => readonly PlacedObject[];
-  readonly toObstacle: (placed: PlacedObject) => Obstacle;
-}
-
 /** Who holds which objects of an account. */
 type OtherHolders = Pick<StackStates, "holdersOf">;
 
-interface PlacedObject {
-  readonly definition: Definition;
-  readonly wire: StoredObject;
+/** An account as it was when a step was refused. */
+interface RefusingAccount {
+  /** Everything in it, in an order in which it can be deleted. */
+  readonly objects: readonly Obstacle[];
+  /** Everything that uses an object, in that order, once for each reference. */
+  readonly usersOf: (target: Definition, id: string) => readonly Obstacle[];
 }
 
 const refusingAccount = (
   { after, profile }: AccountOutcome,
   states: OtherHolders,
+  own: string,
 ): RefusingAccount => {
   const kinds = kindsIn(after);
+  const usersOf = remainingUsers(kinds, states);
+  const ofProfile = profile === undefined ? {} : { profile };
+  const heldBy = (stack: string | undefined) => (stack === undefined ? {} : { stack });
   return {
     objects: kinds.flatMap(({ definition, objects }) =>
-      objects.map(([, wire]) => ({ definition, wire })),
-    ),
-    usersOf: usersAmong(kinds),
-    toObstacle: ({ definition, wire }) => {
-      const [holder] = states.holdersOf(definition.kind, wire.id);
-      return {
+      [...objects.values()].map((wire) => ({
         ...namedObject(definition, wire, profile),
-        ...(holder ? { stack: holder.stack } : {}),
-      };
-    },
+        ...heldBy(states.holdersOf(definition.kind, wire.id)[0]?.stack),
+      })),
+    ),
+    usersOf: (target, targetId) =>
+      usersOf(target, targetId).map(({ kind, name, id, managed, stack }) => ({
+        ...{ kind, name, id, ...ofProfile },
+        ...heldBy(managed === "own" ? own : managed === "stack" ? stack : undefined),
+      })),
   };
 };
 
@@ -182,10 +180,10 @@ const refusingAccount = (
 const namedIn = (
   message: string,
   own: string | undefined,
-  { objects, toObstacle }: RefusingAccount,
+  { objects }: RefusingAccount,
 ): readonly Obstacle[] => {
   const words = new Set(message.match(/[\w-]{4,}/g) ?? []);
-  return objects.filter(({ wire: { id } }) => id !== own && words.has(id)).map(toObstacle);
+  return objects.filter(({ id = "" }) => id !== own && words.has(id));
 };
 
 const distinct = (obstacles: readonly Obstacle[]): readonly Obstacle[] => [
@@ -197,8 +195,7 @@ const usersIn = (
   accounts: readonly RefusingAccount[],
   target: Definition,
   id: string,
-): readonly Obstacle[] =>
-  distinct(accounts.flatMap(({ usersOf, toObstacle }) => usersOf(target, id).map(toObstacle)));
+): readonly Obstacle[] => distinct(accounts.flatMap(({ usersOf }) => usersOf(target, id)));
 
 const nounOf = (kind: string): string =>
   resources.find((definition) => definition.kind === kind)?.noun ?? kind;
@@ -258,27 +255,31 @@ const reasonOf = (messages: readonly string[]): string =>
     ),
   ].join(" ");
 
+/** The object of a resource of the account, by its URN; none if it had no id before the run. */
+const targetOf = (urn: string, { before }: RefusalContext) => {
+  const definition = definitionOfType(typeIn(urn));
+  const id = before.holdings.find((holding) => holding.urn === urn)?.id;
+  return { definition, id, what: `the ${definition?.noun ?? "object"} ${logicalName(urn)}` };
+};
+
 const refusalOf = (
   urn: string,
   operation: string,
   messages: readonly string[],
-  { before, accounts, stack }: RefusalContext,
+  context: RefusalContext,
 ): Refusal => {
+  const { accounts, stack } = context;
   const reason = reasonOf(messages);
-  const definition = definitionOfType(typeIn(urn));
-  const id = before.holdings.find((holding) => holding.urn === urn)?.id;
+  const { definition, id, what } = targetOf(urn, context);
   const users =
     definition && id !== undefined && operation.startsWith("delete")
       ? usersIn(accounts, definition, id)
       : [];
   const named = accounts.flatMap((account) => namedIn(reason, id, account));
-  const what = `the ${definition?.noun ?? "object"} ${logicalName(urn)}`;
   return {
     urn,
     ...(definition ? { kind: definition.kind } : {}),
-    name: logicalName(urn),
-    operation,
-    reason,
+    ...{ name: logicalName(urn), operation, reason },
     inTheWay: distinct([...users, ...named]),
     order: users.length > 0 ? orderOfDeletion(users, stack, what) : [],
   };
@@ -290,23 +291,22 @@ const refusalOf = (
  */
 const blockedDeletions = (
   deletions: readonly string[],
-  { before, accounts, stack }: RefusalContext,
+  context: RefusalContext,
 ): readonly Refusal[] =>
   deletions.flatMap((urn): Refusal[] => {
-    const definition = definitionOfType(typeIn(urn));
-    const id = before.holdings.find((holding) => holding.urn === urn)?.id;
+    const { accounts, before, stack } = context;
+    const { definition, id, what } = targetOf(urn, context);
     if (!definition || id === undefined) return [];
     const isOthers = (user: Obstacle): boolean =>
       !before.holdings.some((own) => own.kind === user.kind && own.id === user.id);
     const users = usersIn(accounts, definition, id).filter(isOthers);
     if (users.length === 0) return [];
-    const name = logicalName(urn);
     return [
       {
-        ...{ urn, kind: definition.kind, name, operation: "delete" },
-        reason: `the service refuses to delete the ${definition.noun} ${name}, as it is used.`,
+        ...{ urn, kind: definition.kind, name: logicalName(urn), operation: "delete" },
+        reason: `the service refuses to delete ${what}, as it is used.`,
         inTheWay: users,
-        order: orderOfDeletion(users, stack, `the ${definition.noun} ${name}`),
+        order: orderOfDeletion(users, stack, what),
       },
     ];
   });
@@ -363,7 +363,7 @@ const undeclaredIn = (
 
 const contextOf = (run: RehearsedRun, stack: string, states: OtherHolders): RefusalContext => ({
   before: run.before,
-  accounts: run.accounts.map((account) => refusingAccount(account, states)),
+  accounts: run.accounts.map((account) => refusingAccount(account, states, stack)),
   stack,
 });
 

@@ -7,7 +7,7 @@ import { ownershipKind } from "../../provider/lifecycle/ownership/ownership.js";
 import { typeToken } from "../../provider/pointer.js";
 import { privateFolder } from "../../provider/pulumi-cli/own-folders.js";
 import { ownerParts } from "../../provider/pulumi-cli/owner.js";
-import { type Ended, runCommand, type Stops } from "../../provider/pulumi-cli/processes.js";
+import { type Ended, runCommand } from "../../provider/pulumi-cli/processes.js";
 import {
   type ConfigEntry,
   projectFile,
@@ -15,7 +15,7 @@ import {
   saltOfStack,
   stackAdvice,
 } from "../../provider/pulumi-cli/project-files.js";
-import { frugalRuns, preloading } from "../../provider/pulumi-cli/pulumi-cli.js";
+import { frugalRuns, preloading, pulumiStops } from "../../provider/pulumi-cli/pulumi-cli.js";
 import { quietEnvironment } from "../../provider/pulumi-cli/pulumi-queries.js";
 import {
   checkpointIn,
@@ -420,13 +420,6 @@ interface CopyOptions {
   readonly signal: AbortSignal;
 }
 
-/** The first signal lets work under way finish; the second one aborts it. */
-const stops: Stops = [
-  { signal: "SIGINT", afterMs: 0 },
-  { signal: "SIGINT", afterMs: 1000 },
-  { signal: "SIGKILL", afterMs: 4000 },
-];
-
 /** The paths in the folder of a copied stack. */
 const placesIn = (folder: string) => ({
   backend: join(folder, "backend"),
@@ -533,7 +526,7 @@ export const copyStack = async (
         place.command,
         [...args, "--stack", names.stack, "--config-file", places.config, "--non-interactive"],
         {
-          ...{ cwd, stops, signal: options.signal, env },
+          ...{ cwd, stops: pulumiStops, signal: options.signal, env },
         },
       ),
     addStack: (referenced) => copyReferenced(referenced, original.states, places.backend, crypter),

@@ -7,7 +7,7 @@ import { asText, type JsonObject, objectOf, type Printed } from "../../provider/
 import { describeUser, usersOf } from "../../provider/lifecycle/delete.js";
 import { nameOnWire, readMark } from "../../provider/lifecycle/ownership/mark.js";
 import {
-  markedObjects,
+  markedAmong,
   type Orphan,
   orphansAmong,
   type StackNames,
@@ -18,10 +18,11 @@ import type { StackStates } from "../../provider/pulumi-cli/stack-states.js";
 import { resources } from "../../provider/resources/index.js";
 import type { WireObject } from "../../provider/service/lists.js";
 import type { Settings } from "../../provider/service/setting-table.js";
-import { accessService, type ServiceAccess } from "../account/open-account.js";
+import type { ServiceAccess } from "../account/open-account.js";
+import { readAccount } from "../account/read-account.js";
 import { CommandFailure, messageOf } from "../command.js";
 import { type OpenStack, openStack, type StackOptions, whileAlone } from "../stack/open-stack.js";
-import type { StackAccountOptions } from "../stack/stack-reading.js";
+import { openAccounts, type StackAccountOptions } from "../stack/stack-reading.js";
 import { textReport } from "../terminal/report.js";
 import type { foundOrphanSchema } from "./schemas.js";
 
@@ -312,13 +313,14 @@ export const runOrphans = async (options: OrphansOptions): Promise<OrphansResult
 };
 
 const orphansOf = async (stack: OpenStack, options: OrphansOptions): Promise<OrphansResult> => {
-  const { say = () => undefined, ids, clock, signal, ignoreLock = false } = options;
+  const { ids, ignoreLock = false } = options;
   const { names } = stack;
-  const access = accessService(await stack.readSettings(), {
-    ...{ environment: stack.env, say, clock, signal },
-  });
+  const opened = await openAccounts(stack, [options.profile], options);
   try {
-    const objects = await markedObjects(access, resources);
+    const { access } = opened.of(options.profile);
+    const { kinds } = await readAccount(access);
+    for (const { error } of kinds) if (error) throw error;
+    const objects = markedAmong(kinds);
     const lock = await stack.readLock();
     const states = await stack.readStates("all");
     const orphans = orphansAmong(objects, names, states, options.release ? ids : []);
@@ -346,6 +348,6 @@ const orphansOf = async (stack: OpenStack, options: OrphansOptions): Promise<Orp
     }
     return { names, notes, found };
   } finally {
-    await access.close();
+    await opened.close();
   }
 };

@@ -54,12 +54,34 @@ const named = (definition: Definition, id: string, wire: WireObject) => ({
   id,
 });
 
-const whose = ({ kind }: Definition, id: string, wire: WireObject, states: StackStates) => {
+/** Who holds which objects. */
+type Holders = Pick<StackStates, "holdersOf">;
+
+const whose = ({ kind }: Definition, id: string, wire: WireObject, states: Holders) => {
   const [holder] = states.holdersOf(kind, id);
   if (holder?.own) return { managed: "own" as const };
   if (holder) return { managed: "stack" as const, stack: holder.stack };
   const mark = markOn(wire);
   return { managed: "unmanaged" as const, ...(mark ? { stack: stackOfLabel(mark.label) } : {}) };
+};
+
+/**
+ * Determines who uses an object, managed or not, once for each reference.
+ *
+ * @param kinds the objects that may use it
+ * @param referencesOf as for `usersAmong`
+ */
+export const remainingUsers = <W extends WireObject>(
+  kinds: Parameters<typeof usersAmong<W>>[0],
+  states: Holders,
+  referencesOf?: Parameters<typeof usersAmong<W>>[1],
+) => {
+  const usersOf = usersAmong(kinds, referencesOf);
+  return (target: Definition, targetId: string): readonly RemainingUser[] =>
+    usersOf(target, targetId).map(({ definition, id, wire, path }) => ({
+      ...named(definition, id, wire),
+      ...{ path, ...whose(definition, id, wire, states) },
+    }));
 };
 
 /**
@@ -79,17 +101,14 @@ export const blastRadius = (
     objects: [...objects].filter(([id]) => !isDeleted(definition, id)),
   }));
   // Deletions come last: what an object refers to once the run has changed what it changes.
-  const usersOf = usersAmong(staying, (definition, wire, id) => {
+  const usersOf = remainingUsers(staying, states, (definition, wire, id) => {
     const holder = states.holdersOf(definition.kind, id).find(({ own }) => own);
     const inputs = holder && inputsAfter.get(holder.urn);
     return inputs ? referencesIn(definition.fields, inputs) : wireReferences(definition, wire);
   });
   const blocked = deletions.flatMap(({ definition, id, urn }): readonly BlockedDeletion[] => {
     const wire = kinds.find((each) => each.definition.kind === definition.kind)?.objects.get(id);
-    const users = usersOf(definition, id).map((user) => ({
-      ...named(user.definition, user.id, user.wire),
-      ...{ path: user.path, ...whose(user.definition, user.id, user.wire, states) },
-    }));
+    const users = usersOf(definition, id);
     // An object that is already gone counts as deleted and is not mentioned.
     return wire && users.length > 0 ? [{ ...named(definition, id, wire), urn, users }] : [];
   });

@@ -23,12 +23,11 @@ interface StackAccount {
   readonly access: ServiceAccess;
 }
 
-/** The accounts of a stack, each once, however many profiles lead to it. */
-interface StackAccounts {
-  readonly all: readonly StackAccount[];
-  readonly of: (profile: ProfileName) => StackAccount;
-  readonly close: () => Promise<void>;
-}
+const accountOf = <A extends StackAccount>(accounts: readonly A[], profile: ProfileName): A => {
+  const found = accounts.find(({ profiles }) => profiles.includes(profile));
+  if (!found) throw new Error(`no account was opened for the profile ${profile}`);
+  return found;
+};
 
 export interface StackAccountOptions {
   readonly say?: Say;
@@ -38,27 +37,9 @@ export interface StackAccountOptions {
   readonly clock?: Clock;
 }
 
-interface Tenant {
-  readonly settings: Settings;
-  readonly profiles: ProfileName[];
-}
-
-const tenantsOf = async (
-  stack: OpenStack,
-  profiles: readonly ProfileName[],
-): Promise<readonly Tenant[]> => {
-  const tenants: Tenant[] = [];
-  for (const profile of new Set(profiles)) {
-    const settings = await stack.readSettings(profile);
-    const known = tenants.find((each) => each.settings.baseUrl === settings.baseUrl);
-    if (known) known.profiles.push(profile);
-    else tenants.push({ settings, profiles: [profile] });
-  }
-  return tenants;
-};
-
 /**
- * Opens the accounts that some profiles of a stack lead to.
+ * Opens the accounts that some profiles of a stack lead to, each once, however many profiles lead
+ * to it.
  *
  * @throws ConversationError if a setting is missing or wrong
  */
@@ -66,19 +47,19 @@ export const openAccounts = async (
   stack: OpenStack,
   profiles: readonly ProfileName[],
   { say = () => undefined, clock, signal }: StackAccountOptions = {},
-): Promise<StackAccounts> => {
-  const tenants = await tenantsOf(stack, profiles);
-  const all = tenants.map(({ settings, profiles: of }) => ({
-    profiles: of,
-    access: accessService(settings, { environment: stack.env, say, clock, signal }),
-  }));
+) => {
+  const named = new Map<ProfileName, Settings>();
+  for (const profile of profiles) named.set(profile, await stack.readSettings(profile));
+  const tenants = Map.groupBy(named, ([, { baseUrl }]) => baseUrl).values();
+  const all = [...tenants].flatMap((of): StackAccount[] =>
+    of.slice(0, 1).map(([, settings]) => ({
+      profiles: of.map(([profile]) => profile),
+      access: accessService(settings, { environment: stack.env, say, clock, signal }),
+    })),
+  );
   return {
     all,
-    of: (profile) => {
-      const found = all.find((account) => account.profiles.includes(profile));
-      if (!found) throw new Error(`no account was opened for the profile ${profile}`);
-      return found;
-    },
+    of: (profile: ProfileName): StackAccount => accountOf(all, profile),
     close: async () => {
       await Promise.all(all.map(({ access }) => access.close()));
     },
@@ -86,8 +67,7 @@ export const openAccounts = async (
 };
 
 /** An account with all its objects. */
-export interface AccountRead {
-  readonly access: ServiceAccess;
+export interface AccountRead extends Pick<StackAccount, "access"> {
   readonly reading: AccountReading;
 }
 
@@ -120,11 +100,6 @@ export const profilesIn = ({ deployment }: StackExport): readonly ProfileName[] 
   return [...new Set(ours.map(({ inputs }) => profileIn(inputs)))];
 };
 
-const readOne = async ({ access }: StackAccount): Promise<AccountRead> => ({
-  access,
-  reading: await readAccount(access),
-});
-
 /**
  * Reads the accounts first and the states after them, which then hold what a run has taken over in
  * between.
@@ -134,18 +109,19 @@ const readOne = async ({ access }: StackAccount): Promise<AccountRead> => ({
 export const readStack = async (
   stack: OpenStack,
   document: StackExport,
-  opened: StackAccounts,
+  opened: Awaited<ReturnType<typeof openAccounts>>,
 ): Promise<StackReading> => {
-  const accounts = await Promise.all(opened.all.map(readOne));
+  const accounts = await Promise.all(
+    opened.all.map(async (account) => ({
+      ...account,
+      reading: await readAccount(account.access),
+    })),
+  );
   return {
     document,
     states: await stack.readStates("all"),
     accounts,
-    accountOf: (profile) => {
-      const found = accounts[opened.all.indexOf(opened.of(profile))];
-      if (!found) throw new Error(`the account of the profile ${profile} was not read`);
-      return found;
-    },
+    accountOf: (profile) => accountOf(accounts, profile),
     run: createRun(async (profile) => opened.of(profile).access),
   };
 };
