@@ -13,7 +13,7 @@ import type { Settings } from "../../provider/service/setting-table.js";
 import { readSettings } from "../../provider/service/settings.js";
 import type { Progress } from "../terminal/progress.js";
 import { type ObjectInputs, objectInputs } from "./object-inputs.js";
-import { type AccountReading, readAccount } from "./read-account.js";
+import { type AccountReading, readAccount, unreadAmong } from "./read-account.js";
 
 /** The service within the rates of the tenant. */
 export interface ServiceAccess extends AccountSession {
@@ -170,9 +170,7 @@ export const accountSettings = async ({
 
 /** What a person should know about an incomplete reading. */
 const readingNotes = ({ kinds, consistent }: AccountReading): readonly string[] => [
-  ...kinds.flatMap(({ definition, problem }) =>
-    problem === undefined ? [] : [`${definition.noun}s: ${problem}`],
-  ),
+  ...unreadAmong(kinds).map(({ definition: { noun }, problem }) => `${noun}s: ${problem}`),
   ...(consistent
     ? []
     : ["The account changed while it was read: this is not the answer of one moment. Try again."]),

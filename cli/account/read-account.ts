@@ -38,6 +38,17 @@ export interface AccountLists {
   readonly kinds: readonly KindReading[];
 }
 
+/** The kinds that could not be read whole, and why. */
+export const unreadAmong = (
+  kinds: readonly {
+    readonly definition: Definition;
+    readonly problem?: string | undefined;
+  }[],
+): readonly { readonly definition: Definition; readonly problem: string }[] =>
+  kinds.flatMap(({ definition, problem }) =>
+    problem === undefined ? [] : [{ definition, problem }],
+  );
+
 /** A reference to an object that its list does not have. */
 interface OpenEnd {
   readonly from: Definition;

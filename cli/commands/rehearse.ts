@@ -1,11 +1,4 @@
-import {
-  CommandFailure,
-  command,
-  flagOption,
-  type Session,
-  textOption,
-  textsOption,
-} from "../command.js";
+import { CommandFailure, command, flagOption, textOption, textsOption } from "../command.js";
 import { optionNotHandedOn } from "../rehearse/pulumi-options.js";
 import { planOption, stackOption, switchesOption } from "./common-options.js";
 
@@ -22,27 +15,6 @@ const assertPulumiOptions = (args: readonly string[], isAlone: boolean): void =>
     );
   if (!first.startsWith("-"))
     throw new CommandFailure(`Unexpected argument ${first}. Put Pulumi options after --.`, 2);
-};
-
-/** The scopes that the user named. @throws CommandFailure if the service has no such scope */
-const scopesNamed = async (
-  named: string | undefined,
-): Promise<{ readonly asScopes?: readonly string[] }> => {
-  if (named === undefined) return {};
-  const { parseScopes } = await import("../rehearse/accounts.js");
-  return { asScopes: parseScopes(named) };
-};
-
-/** Runs work that a signal can end and that shows its progress. */
-const interruptible = async <T>(
-  { err }: Session,
-  work: (means: {
-    readonly say: (line: string) => void;
-    readonly signal: AbortSignal;
-  }) => Promise<T>,
-): Promise<T> => {
-  const { untilSignal } = await import("../interruption.js");
-  return untilSignal((signal) => work({ say: (line) => err(`${line}\n`), signal }));
 };
 
 const interrupted = { 130: "interrupted" };
@@ -148,39 +120,38 @@ lost with members is made by the program, but without these as they are.`,
     assertPulumiOptions(args, fromEmpty === true || check !== undefined);
     const { asScopes, stack: name, ...others } = rest;
     const place = name === undefined ? {} : { stack: name };
-    if (check !== undefined) {
-      const { checkedRecordText, runCheckRecord } = await import("../rehearse/change-record.js");
-      return interruptible(session, async (means) => {
-        const checked = await runCheckRecord({ file: check, ...place, ...means });
+    const say = (line: string) => session.err(`${line}\n`);
+    const { untilSignal } = await import("../interruption.js");
+    return untilSignal(async (signal) => {
+      const means = { ...place, say, signal };
+      if (check !== undefined) {
+        const { checkedRecordText, runCheckRecord } = await import("../rehearse/change-record.js");
+        const checked = await runCheckRecord({ file: check, ...means });
         return {
           value: checked,
           text: checkedRecordText(checked),
           exitCode: checked.holds ? 0 : 3,
         };
-      });
-    }
-    const options = { ...others, ...place, ...(await scopesNamed(asScopes)) };
-    if (fromEmpty) {
-      const { rehearseFromEmpty } = await import("../rehearse/from-empty.js");
-      const { fromEmptyReport } = await import("../rehearse/rehearsal-report.js");
-      return interruptible(session, async (means) => {
-        const rebuilt = await rehearseFromEmpty({ ...options, ...means });
+      }
+      const { parseScopes } = await import("../rehearse/accounts.js");
+      const named = asScopes === undefined ? {} : { asScopes: parseScopes(asScopes) };
+      const options = { ...others, ...named, ...means };
+      const { fromEmptyReport, rehearsalMarkdown, rehearsalReport } = await import(
+        "../rehearse/rehearsal-report.js"
+      );
+      if (fromEmpty) {
+        const { rehearseFromEmpty } = await import("../rehearse/from-empty.js");
+        const rebuilt = await rehearseFromEmpty(options);
         const { outcome, lost } = rebuilt;
         return {
           value: rebuilt,
           text: fromEmptyReport(rebuilt),
           exitCode: !outcome.passes ? 3 : lost.length > 0 ? 4 : 0,
         };
-      });
-    }
-    const { rehearse } = await import("../rehearse/rehearse.js");
-    const { rehearsalMarkdown, rehearsalReport } = await import("../rehearse/rehearsal-report.js");
-    const operation = destroy ? "destroy" : "up";
-    return interruptible(session, async (means) => {
-      const rehearsal = await rehearse(
-        { ...options, ...means, operation, args, switches: set },
-        record,
-      );
+      }
+      const { rehearse } = await import("../rehearse/rehearse.js");
+      const operation = destroy ? "destroy" : "up";
+      const rehearsal = await rehearse({ ...options, operation, args, switches: set }, record);
       const { outcome, alternatives } = rehearsal;
       const depends = alternatives.some(({ passes }) => !passes);
       return {

@@ -22,6 +22,7 @@ import type { WireObject } from "../../provider/service/lists.js";
 import { listingKeys } from "../../provider/service/lists.js";
 import { accountInFile } from "../account/object-inputs.js";
 import { type AccountOptions, readAccountInputs } from "../account/open-account.js";
+import { unreadAmong } from "../account/read-account.js";
 import { CommandFailure, messageOf } from "../command.js";
 import { exportStack, openStack } from "../stack/open-stack.js";
 
@@ -153,9 +154,7 @@ const ofAccount = (title: string, text: string): ComparedAccount | undefined => 
   if (!file) return undefined;
   const { readAt, kinds } = file;
   const keyOf = listingKeys();
-  const unread = kinds.flatMap(({ definition: { kind }, problem }) =>
-    problem === undefined ? [] : [{ kind, problem }],
-  );
+  const unread = unreadAmong(kinds);
   return {
     title: readAt === undefined ? title : `${title} (${readAt})`,
     objects: sidesOf(
@@ -165,8 +164,8 @@ const ofAccount = (title: string, text: string): ComparedAccount | undefined => 
       })),
       neutralVendor,
     ),
-    unread: unread.map(({ kind }) => kind),
-    notes: unread.map(({ kind, problem }) => `${title}: ${kind}: ${problem}`),
+    unread: unread.map(({ definition: { kind } }) => kind),
+    notes: unread.map(({ definition: { kind }, problem }) => `${title}: ${kind}: ${problem}`),
   };
 };
 
@@ -217,9 +216,7 @@ const ofProfile = async (profile: string | undefined, options: CompareOptions) =
   return {
     title,
     objects: sidesOf(reading.kinds, settings),
-    unread: reading.kinds.flatMap(({ definition: { kind }, problem }) =>
-      problem === undefined ? [] : [kind],
-    ),
+    unread: unreadAmong(reading.kinds).map(({ definition: { kind } }) => kind),
     notes: notes.map((note) => `${title}: ${note}`),
   };
 };

@@ -26,6 +26,7 @@ import {
 import type { StackStates } from "../../provider/pulumi-cli/stack-states.js";
 import type { WireObject } from "../../provider/service/lists.js";
 import type { Settings } from "../../provider/service/setting-table.js";
+import { unreadAmong } from "../account/read-account.js";
 import { currentDocuments } from "../forecast/documents.js";
 import { blastRadius, changesOfPreview } from "../stack/blast-radius.js";
 import { exportStack, type OpenStack, openStack, type StackOptions } from "../stack/open-stack.js";
@@ -458,11 +459,8 @@ export const driftOf = async (
   const { begun, ...beside } = managedOnly
     ? { unmanaged: [], otherStacks: [], begun: [] }
     : besideTheStack(reading, names);
-  const unread = reading.accounts.flatMap((account) =>
-    account.reading.kinds.flatMap(({ definition: { kind }, problem }) =>
-      problem === undefined ? [] : [{ kind, problem }],
-    ),
-  );
+  const kinds = reading.accounts.flatMap((account) => account.reading.kinds);
+  const unread = unreadAmong(kinds).map(({ definition: { kind }, problem }) => ({ kind, problem }));
   const { changed } = found;
   return {
     ...names,

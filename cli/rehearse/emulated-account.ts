@@ -45,7 +45,7 @@ import {
 } from "../../provider/service/http/operations.js";
 import type { SettingKey, Settings } from "../../provider/service/setting-table.js";
 import { describeSettings } from "../../provider/service/settings.js";
-import type { KindReading } from "../account/read-account.js";
+import { type KindReading, unreadAmong } from "../account/read-account.js";
 import { foundSwitches } from "../probe/probe-findings.js";
 import { profileIn } from "../stack/stack-reading.js";
 import {
@@ -152,14 +152,6 @@ export const kindsIn = (objects: CopiedObjects) =>
     objects: new Map((objects[definition.collection] ?? []).map((wire) => [wire.id, wire])),
   }));
 
-/** An account as it was copied. */
-interface AccountCopy {
-  readonly objects: CopiedObjects;
-  readonly secrets: SecretsSeen;
-  /** What could not be copied and why, each a sentence. */
-  readonly missing: readonly string[];
-}
-
 /** The objects of an account as a state has them, in the service's JSON: by kind and id. */
 type StateBodies = ReadonlyMap<string, ReadonlyMap<string, JsonObject>>;
 
@@ -205,20 +197,21 @@ const copyOfKind = (
   ];
 };
 
-/** Copies an account: every object with its id, hidden secrets as the state knows them. */
-export const copyAccount = ({ account }: TenantReading, bodies: StateBodies): AccountCopy => {
+/**
+ * Copies an account: every object with its id, hidden secrets as the state knows them.
+ *
+ * @returns the copy, with what could not be copied and why, each a sentence
+ */
+export const copyAccount = ({ account }: TenantReading, bodies: StateBodies) => {
   const secrets: SecretsSeen = { masked: 0, omitted: 0, echoed: 0 };
+  const objects: CopiedObjects = Object.fromEntries(
+    account.kinds.map((kind) => [kind.definition.collection, copyOfKind(kind, bodies, secrets)]),
+  );
   return {
-    objects: Object.fromEntries(
-      account.kinds.map((kind) => [kind.definition.collection, copyOfKind(kind, bodies, secrets)]),
-    ),
-    secrets,
-    missing: account.kinds.flatMap(({ definition: { noun }, problem }) =>
-      problem === undefined
-        ? []
-        : [
-            `The ${noun}s are missing in the copy, except those that the state of the stack has: ${problem}`,
-          ],
+    ...{ objects, secrets },
+    missing: unreadAmong(account.kinds).map(
+      ({ definition: { noun }, problem }) =>
+        `The ${noun}s are missing in the copy, except those that the state of the stack has: ${problem}`,
     ),
   };
 };
@@ -416,7 +409,7 @@ const namedValues = (
   );
 
 /** How the emulator returns secrets: as the service was observed to. */
-const secretsSwitch = ({ masked, omitted, echoed }: Record<string, number>) => {
+const secretsSwitch = ({ masked, omitted, echoed }: SecretsSeen) => {
   if (masked) return { secrets: "mask" } as const;
   if (omitted) return { secrets: "omit" } as const;
   return echoed ? ({ secrets: "echo" } as const) : {};
@@ -461,15 +454,14 @@ export const emulateAccount = async (
   time: RehearsedTime,
   given: Partial<Switches>,
 ): Promise<EmulatedAccount> => {
-  const { settings, account, client, conditions, roundTripMs, pageSize } = reading;
+  const { settings, client, conditions, roundTripMs, pageSize } = reading;
   const { profile, platformName } = settings;
-  const isPartial = account.kinds.some(({ problem }) => problem !== undefined);
   const copy = copyAccount(reading, stateBodies(document, settings));
   const switches = parseSwitches({
     platformName,
-    ...(isPartial || copy.missing.length > 0 ? { unknownReference: "accept" } : {}),
+    ...(copy.missing.length > 0 ? { unknownReference: "accept" } : {}),
     ...(pageSize === undefined ? {} : { pageSize }),
-    ...secretsSwitch({ ...copy.secrets }),
+    ...secretsSwitch(copy.secrets),
     ...given,
   });
   const clientSecret = randomSecret();

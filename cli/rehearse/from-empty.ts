@@ -4,6 +4,7 @@ import { isSurelyMask } from "../../provider/definition/merge.js";
 import { type JsonObject, type Printed, sameJson } from "../../provider/kernel/json.js";
 import type { StackStates } from "../../provider/pulumi-cli/stack-states.js";
 import { unknownMembers } from "../account/object-inputs.js";
+import { unreadAmong } from "../account/read-account.js";
 import { type ComparedSide, sidesOf } from "../compare/compared-account.js";
 import { differencesOf, matchedObjects } from "../compare/comparison.js";
 import { openStack, type StackOptions } from "../stack/open-stack.js";
@@ -91,13 +92,6 @@ const lostIn = (
   });
 };
 
-const problemsOf = (readings: readonly TenantReading[]): readonly string[] =>
-  readings.flatMap(({ account }) =>
-    account.kinds.flatMap(({ definition, problem }) =>
-      problem === undefined ? [] : [`${definition.noun}s were not compared: ${problem}`],
-    ),
-  );
-
 /**
  * Makes everything that the program declares anew, in an empty emulator, and compares the result
  * with the account. The service gets lists only; nothing is written.
@@ -111,6 +105,10 @@ export const rehearseFromEmpty = async (
   const whole = { ...options, operation: "up", args: ["--continue-on-error"] } as const;
   const { setup, notes } = await prepareRun(stack, whole);
   const { original, accounts, plan, parallel } = setup;
+  const kinds = accounts.flatMap(({ account }) => account.kinds);
+  const unread = unreadAmong(kinds).map(
+    ({ definition: { noun }, problem }) => `${noun}s were not compared: ${problem}`,
+  );
   options.say("Making everything anew in an empty emulator …");
   const run = await runOnCopy({
     ...setup,
@@ -121,13 +119,11 @@ export const rehearseFromEmpty = async (
   return {
     ...stack.names,
     ...{ plan, parallel, outcome },
-    liveObjects: accounts
-      .flatMap(({ account }) => account.kinds)
-      .reduce((sum, { objects }) => sum + objects.size, 0),
+    liveObjects: kinds.reduce((sum, { objects }) => sum + objects.size, 0),
     lost: accounts.flatMap((account, place) => {
       const rebuilt = run.accounts[place];
       return rebuilt ? lostIn(account, rebuilt, original.states) : [];
     }),
-    notes: [...notes, ...problemsOf(accounts), ...run.missing],
+    notes: [...notes, ...unread, ...run.missing],
   };
 };

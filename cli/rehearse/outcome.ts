@@ -11,7 +11,6 @@ import type {
   AccountChange,
   NamedObject,
   Obstacle,
-  OutcomeCall,
   Refusal,
   RehearsedOutcome,
   RehearsedStep,
@@ -81,11 +80,14 @@ const rehearsedChanges = (
     ),
   );
 
-/** Operations of the engine that change nothing. */
-const unchanged = new Set(["same", "refresh", "read", "discard", "import"]);
-
-/** Parts of a forced replacement, which is one step for the reader. */
-const parts = new Set(["create-replacement", "delete-replaced", "discard-replaced"]);
+/**
+ * Operations of the engine that are no step for the reader: they change nothing, or are part of a
+ * forced replacement, which is one step.
+ */
+const unshown = new Set([
+  ...["same", "refresh", "read", "discard", "import"],
+  ...["create-replacement", "delete-replaced", "discard-replaced"],
+]);
 
 /** Ids of the object of each resource, from the states before and after. */
 type IdsByUrn = ReadonlyMap<string, readonly string[]>;
@@ -102,6 +104,9 @@ const ownCalls = (
   );
 };
 
+/** Seconds to the hundredth. */
+const secondsBetween = (from: number, to: number): number => Math.round((to - from) / 10) / 100;
+
 /**
  * The steps done, in order.
  *
@@ -113,12 +118,9 @@ const endedSteps = (
   ids: IdsByUrn,
   startedAt: number,
 ): readonly RehearsedStep[] => {
-  const seconds = (at: number): number => Math.round((at - startedAt) / 10) / 100;
   let last = startedAt;
   return steps
-    .filter(
-      ({ operation, failed }) => !failed && !unchanged.has(operation) && !parts.has(operation),
-    )
+    .filter(({ operation, failed }) => !failed && !unshown.has(operation))
     .flatMap((step): RehearsedStep[] => {
       const definition = definitionOfType(step.type);
       if (!definition) return [];
@@ -133,8 +135,8 @@ const endedSteps = (
           name: logicalName(step.urn),
           operation: step.operation,
           calls: own.length,
-          fromSeconds: seconds(from),
-          toSeconds: seconds(to),
+          fromSeconds: secondsBetween(startedAt, from),
+          toSeconds: secondsBetween(startedAt, to),
         },
       ];
     })
@@ -311,9 +313,6 @@ const blockedDeletions = (
     ];
   });
 
-const failedSteps = (steps: readonly EngineStep[]): ReadonlyMap<string, EngineStep> =>
-  new Map(steps.filter(({ failed }) => failed).map((step) => [step.urn, step]));
-
 /**
  * What was refused: steps that failed, and resources that were refused before they became steps.
  *
@@ -324,7 +323,7 @@ const refusalsIn = (
   said: readonly string[],
   context: RefusalContext,
 ): readonly Refusal[] => {
-  const failed = failedSteps(steps);
+  const failed = new Map(steps.filter(({ failed }) => failed).map((step) => [step.urn, step]));
   const ofResources = Map.groupBy(
     errors.filter((error) => error.urn !== undefined && !isSummary(error)),
     ({ urn = "" }) => urn,
@@ -375,14 +374,6 @@ const refusalsOf = (run: RehearsedRun, stack: string, states: OtherHolders): rea
     : refusals;
 };
 
-const outcomeCall = (
-  { collection: _, sentAt, endedAt: __, ...call }: RehearsedCall,
-  startedAt: number,
-): OutcomeCall => ({ ...call, seconds: Math.round((sentAt - startedAt) / 10) / 100 });
-
-const countObjects = ({ after }: AccountOutcome): number =>
-  Object.values(after).reduce((sum, list) => sum + list.length, 0);
-
 /** What a run on a copy reveals about the real run. */
 export const outcomeOf = (
   run: RehearsedRun,
@@ -395,7 +386,12 @@ export const outcomeOf = (
     passes: run.succeeded,
     totalSeconds: isRun ? Math.round((run.endedAt - run.startedAt) / 100) / 10 : 0,
     totalCalls: isRun ? run.calls.length : 0,
-    calls: isRun ? run.calls.map((call) => outcomeCall(call, run.startedAt)) : [],
+    calls: isRun
+      ? run.calls.map(({ collection: _, sentAt, endedAt: __, ...call }) => ({
+          ...call,
+          seconds: secondsBetween(run.startedAt, sentAt),
+        }))
+      : [],
     steps: endedSteps(ended, run.calls, idsByUrn(run), run.startedAt),
     refusals: refusalsOf(run, stack, states),
     leftOut: run.ahead.leftOut,
@@ -403,7 +399,7 @@ export const outcomeOf = (
       rehearsedChanges(before, after, profile),
     ),
     undeclared: run.accounts.flatMap((account) => undeclaredIn(account, run, states)),
-    objects: run.accounts.reduce((sum, account) => sum + countObjects(account), 0),
+    objects: run.accounts.flatMap(({ after }) => Object.values(after).flat()).length,
   };
 };
 

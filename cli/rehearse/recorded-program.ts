@@ -136,6 +136,9 @@ const candidates = (path: string): readonly string[] => [
 const isFile = (path: string): boolean =>
   statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 
+const isFolder = (path: string): boolean =>
+  statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+
 /** The files that a source names, relative to itself or to the folder where the program runs. */
 const namedIn = (file: string, root: string): readonly string[] => {
   const paths = [...readFileSync(file, "utf8").matchAll(relativePaths)].map(
@@ -201,8 +204,7 @@ const isWithin = (root: string, path: string): boolean =>
 
 const contentDigest = (entry: Dirent, path: string): string => {
   if (!entry.isSymbolicLink()) return digestOf(readFileSync(path));
-  const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
-  const content = isFile ? digestOf(readFileSync(path)) : "";
+  const content = isFile(path) ? digestOf(readFileSync(path)) : "";
   return digestOf(`link ${readlinkSync(path)} ${content}`);
 };
 
@@ -210,8 +212,7 @@ const contentDigest = (entry: Dirent, path: string): string => {
  * The target folder of a link that leads outside the program's; installed packages do not count.
  */
 const folderBehind = (entry: Dirent, path: string, root: string): string | undefined => {
-  if (!entry.isSymbolicLink()) return undefined;
-  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return undefined;
+  if (!entry.isSymbolicLink() || !isFolder(path)) return undefined;
   const [real, realRoot] = [realpathSync(path), realpathSync(root)];
   const isCounted = isWithin(realRoot, real) || isWithin(real, realRoot);
   return isCounted || real.split(sep).includes("node_modules") ? undefined : real;
@@ -283,8 +284,7 @@ const filesBelow = (
 const foldersOutside = (project: string): readonly string[] => {
   const root = dirname(project);
   const main = resolve(root, projectDocument(project).main ?? ".");
-  const isFolder = statSync(main, { throwIfNoEntry: false })?.isDirectory() === true;
-  const folder = isFolder ? main : dirname(main);
+  const folder = isFolder(main) ? main : dirname(main);
   return isWithin(root, main) || !existsSync(folder) ? [] : [folder];
 };
 
@@ -300,9 +300,6 @@ const lockFileAbove = (folder: string): readonly string[] => {
   const isTop = parent === folder || existsSync(join(folder, ".git"));
   return found.length > 0 || isTop ? found : lockFileAbove(parent);
 };
-
-const sorted = (entries: Iterable<readonly [string, string]>): Readonly<Record<string, string>> =>
-  Object.fromEntries([...entries].toSorted(([a], [b]) => (a < b ? -1 : 1)));
 
 /**
  * The program as its files and the version of this package. It covers everything in the folder of
@@ -338,7 +335,7 @@ export const readProgram = (folder: string, options: ProgramSearchOptions): Reco
   const ofRecord = isWithin(root, record) ? [relativePath(root, record)] : [];
   return {
     version: packageVersion(),
-    files: sorted([...own, ...others]),
+    files: Object.fromEntries([...own, ...others]),
     outputs: [...new Set([...outputs, ...ofRecord])].toSorted(),
   };
 };

@@ -333,7 +333,8 @@ const writeCheckpoint = (
 const sealedState = (deployment: JsonObject, { encrypt, salt }: PassphraseCrypter): JsonObject => {
   const sealed = encryptedValue(deployment, encrypt);
   return {
-    manifest: manifest(),
+    // Pulumi warns if a state names no Pulumi version.
+    manifest: { time: new Date().toISOString(), magic: "", version: "" },
     ...(isObject(sealed) ? sealed : {}),
     secrets_providers: { type: "passphrase", state: { salt } },
   };
@@ -353,38 +354,6 @@ const copyOther = (
   const resources = [...(root ? [root] : []), ...ownershipsOf(held), ...held.map(resourceOf)];
   writeCheckpoint(backend, names, 3, sealedState({ resources }, crypter));
 };
-
-/** Puts a stack to which the program refers beside the copied one, with its outputs. */
-const copyReferenced = (
-  { project, stack, root }: ReferencedStack,
-  { holdings }: Pick<StackStates, "holdings">,
-  backend: string,
-  crypter: PassphraseCrypter,
-): void => {
-  const start = `urn:pulumi:${stack}::${project}::`;
-  const held = holdings.filter(({ own, urn }) => !own && urn.startsWith(start));
-  copyOther(backend, [project, stack], held, root, crypter);
-};
-
-/** Puts the other stacks' objects of the service beside the copied stack. */
-const copyHoldings = (
-  { holdings }: Pick<StackStates, "holdings">,
-  backend: string,
-  crypter: PassphraseCrypter,
-): void => {
-  const others = holdings.filter(({ own }) => !own);
-  for (const held of Map.groupBy(others, ({ urn }) => urn.split("::", 2).join("::")).values()) {
-    const names = namesIn(held[0]?.urn ?? "");
-    if (names) copyOther(backend, names, held, undefined, crypter);
-  }
-};
-
-/** Pulumi warns if a state names no Pulumi version. */
-const manifest = (): JsonObject => ({
-  time: new Date().toISOString(),
-  magic: "",
-  version: "",
-});
 
 /**
  * A stack in a private folder, with its own backend, passphrase and settings; the program stays
@@ -462,11 +431,6 @@ const environmentOf = (
   };
 };
 
-const configValue = (
-  { text = "", secret }: ConfigEntry,
-  { encrypt }: PassphraseCrypter,
-): unknown => (secret ? { secure: encrypt(text) } : text);
-
 /** The configuration with all secrets encrypted anew. Every JSON document is a YAML document, too. */
 const configText = (
   original: OriginalStack,
@@ -476,19 +440,12 @@ const configText = (
   JSON.stringify({
     encryptionsalt: crypter.salt,
     config: Object.fromEntries(
-      [...configWith(original, settings)].map(([key, entry]) => [key, configValue(entry, crypter)]),
+      [...configWith(original, settings)].map(([key, { text = "", secret }]) => [
+        key,
+        secret ? { secure: crypter.encrypt(text) } : text,
+      ]),
     ),
   });
-
-const copyState = (
-  { document, stack }: OriginalStack,
-  backend: string,
-  crypter: PassphraseCrypter,
-): void => {
-  const { project, stack: name } = stack.names;
-  const { version, deployment } = document;
-  writeCheckpoint(backend, [project, name], version, sealedState(deployment, crypter));
-};
 
 const providerType = "pulumi:providers:";
 /** Runs all dynamic resources, those of this package among them. */
@@ -512,12 +469,25 @@ export const copyStack = async (
   const { folder, remove } = privateFolder("pulumi-conversation-rehearsal-");
   const places = placesIn(folder);
   for (const path of [places.backend, places.cache]) mkdirSync(path, { mode: 0o700 });
-  copyState(original, places.backend, crypter);
-  copyHoldings(original.states, places.backend, crypter);
+  const { document, states, stack } = original;
+  writeCheckpoint(
+    places.backend,
+    [stack.names.project, stack.names.stack],
+    document.version,
+    sealedState(document.deployment, crypter),
+  );
+  const others = Map.groupBy(
+    states.holdings.filter(({ own }) => !own),
+    ({ urn }) => namesIn(urn)?.join("/"),
+  );
+  for (const held of others.values()) {
+    const names = namesIn(held[0]?.urn ?? "");
+    if (names) copyOther(places.backend, names, held, undefined, crypter);
+  }
   writeFileSync(places.config, configText(original, options, crypter), { mode: 0o600 });
-  const { place, names } = original.stack;
+  const { place, names } = stack;
   const env = environmentOf(original, options, places, crypter);
-  const cwd = resolve(place.folder, original.stack.env.PULUMI_OPTION_CWD ?? ".");
+  const cwd = resolve(place.folder, stack.env.PULUMI_OPTION_CWD ?? ".");
   const stackFile = join(places.backend, ".pulumi", "stacks", names.project, `${names.stack}.json`);
   return {
     eventFile: places.events,
@@ -525,11 +495,16 @@ export const copyStack = async (
       runCommand(
         place.command,
         [...args, "--stack", names.stack, "--config-file", places.config, "--non-interactive"],
-        {
-          ...{ cwd, stops: pulumiStops, signal: options.signal, env },
-        },
+        { cwd, stops: pulumiStops, signal: options.signal, env },
       ),
-    addStack: (referenced) => copyReferenced(referenced, original.states, places.backend, crypter),
+    addStack: ({ project, stack: name, root }) =>
+      copyOther(
+        places.backend,
+        [project, name],
+        others.get(`${project}/${name}`) ?? [],
+        root,
+        crypter,
+      ),
     hasSeenDryRun: () => existsSync(places.dryRun),
     state: () => {
       const kept = checkpointIn(readFileSync(stackFile, "utf8"));

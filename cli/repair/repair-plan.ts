@@ -25,6 +25,7 @@ import {
   type StateResource,
   stateValue,
 } from "../../provider/pulumi-cli/stack-documents.js";
+import { unreadAmong } from "../account/read-account.js";
 import { messageOf } from "../command.js";
 import { type AccountRead, isOurType, kindIn, type StackReading } from "../stack/stack-reading.js";
 import type { RepairStep } from "./schemas.js";
@@ -339,12 +340,9 @@ const incompleteNote =
   "Not every stack of the backend could be read, and one of the others may hold what looks like a duplicate: none is deleted.";
 
 const unreadNotes = ({ accounts }: RepairFacts): readonly string[] =>
-  accounts.flatMap(({ reading }) =>
-    reading.kinds.flatMap(({ definition: { noun }, problem }) =>
-      problem === undefined
-        ? []
-        : [`What a run has left among the ${noun}s cannot be seen: ${problem}`],
-    ),
+  unreadAmong(accounts.flatMap(({ reading }) => reading.kinds)).map(
+    ({ definition: { noun }, problem }) =>
+      `What a run has left among the ${noun}s cannot be seen: ${problem}`,
   );
 
 /** Decides on every pending operation and on every duplicate. */
