@@ -1,6 +1,6 @@
 import { bodyOf } from "../../provider/definition/wire.js";
 import { markText, readMark, stackMark } from "../../provider/lifecycle/ownership/mark.js";
-import { markedObjects } from "../../provider/lifecycle/ownership/orphans.js";
+import { markedAmong } from "../../provider/lifecycle/ownership/orphans.js";
 import { resources } from "../../provider/resources/index.js";
 import { connectService, type Service } from "../../provider/service/connect.js";
 import type { Settings } from "../../provider/service/setting-table.js";
@@ -231,9 +231,12 @@ export class ThirdParty {
 
   /** Removes what carries an ownership's mark and no state holds, as `orphans --delete` does, copies left out. */
   async sweep(ownership: string, known: ReadonlySet<string>): Promise<void> {
-    const session = { settings: this.#settings, service: this.#service };
+    const kinds = resources.map(async (definition) => ({
+      definition,
+      objects: (await this.#service.list(definition, { fresh: true })).objects,
+    }));
     const all = new Set([...known, ...this.#own.keys()]);
-    for (const { definition, id, mark } of await markedObjects(session, resources)) {
+    for (const { definition, id, mark } of markedAmong(await Promise.all(kinds))) {
       if (mark.stack !== stackMark(ownership) || all.has(id)) continue;
       const remove = () => this.#service.remove(definition, id);
       // The refusal names who uses it: a person's objects step aside.

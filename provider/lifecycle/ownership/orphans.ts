@@ -2,7 +2,6 @@ import type { Definition } from "../../definition/define.js";
 import { deletionOrder } from "../../definition/fields.js";
 import type { Holding, StackStates } from "../../pulumi-cli/stack-states.js";
 import type { WireObject } from "../../service/lists.js";
-import type { AccountSession } from "../run.js";
 import {
   isCopy,
   isSameResource,
@@ -61,20 +60,6 @@ export const markedAmong = (
   deletionOrder(kinds.map(({ definition }) => definition)).flatMap((definition) =>
     [...(kinds.find((each) => each.definition === definition)?.objects ?? [])].flatMap(
       ([id, wire]) => markedObject(definition, id, wire) ?? [],
-    ),
-  );
-
-/** Every marked object of the service, in that order; calls the service. */
-export const markedObjects = async (
-  { service }: Pick<AccountSession, "service">,
-  resources: readonly Definition[],
-): Promise<readonly MarkedObject[]> =>
-  markedAmong(
-    await Promise.all(
-      resources.map(async (definition) => ({
-        definition,
-        objects: (await service.list(definition, { fresh: true })).objects,
-      })),
     ),
   );
 
