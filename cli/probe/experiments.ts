@@ -32,12 +32,8 @@ interface ProbeMeans {
   readonly objects: ProbeObjects;
 }
 
-/** A question that stayed open, and why. */
-interface StillOpen {
-  readonly open: string;
-}
-
-export const stillOpen = (open: string): StillOpen => ({ open });
+/** Why a question stays open. Thrown by an experiment, it stands for everything it was to find out. */
+export class StillOpen extends Error {}
 
 /** What an experiment found out, by name. */
 export type Answers = Readonly<Record<string, FoundValue | StillOpen>>;
@@ -56,33 +52,74 @@ export interface Experiment {
   readonly run: (means: ProbeMeans) => Promise<Answers>;
 }
 
+/** An experiment that finds out one thing. */
+const question = (
+  name: string,
+  {
+    find,
+    ...others
+  }: Pick<Experiment, "asks" | "mostCalls"> & {
+    readonly find: (means: ProbeMeans) => Promise<FoundValue>;
+  },
+): Experiment => ({
+  ...others,
+  names: [name],
+  run: async (means) => ({ [name]: await find(means) }),
+});
+
 const isAccepted = ({ status }: Pick<TenantAnswer, "status">): boolean =>
   status >= 200 && status < 300;
 
 /** An answer that no experiment expects. */
 const unexpected = ({ status }: Pick<TenantAnswer, "status">): StillOpen =>
-  stillOpen(`the tenant answered ${status}`);
+  new StillOpen(`the tenant answered ${status}`);
 
 /** The same answer for several names. */
-export const allOpen = (names: readonly string[], open: StillOpen): Answers =>
-  Object.fromEntries(names.map((name) => [name, open]));
+export const allOpen = (names: readonly string[], why: string): Answers =>
+  Object.fromEntries(names.map((name) => [name, new StillOpen(why)]));
 
-/** An object as the tenant shows it, or what it answered instead. */
-interface Shown {
-  readonly answer: TenantAnswer;
-  readonly object?: JsonObject;
-}
+/** A part of an experiment that may stay open although others do not. */
+const orOpen = <T>(part: Promise<T>): Promise<T | StillOpen> =>
+  part.catch((error: unknown) => {
+    if (error instanceof StillOpen) return error;
+    throw error;
+  });
 
-/** Reads an object of a collection. */
-const objectShown = async ({ client }: ProbeMeans, of: string, id: string): Promise<Shown> => {
-  const answer = await client.call("GET", `/${of}/${id}`);
-  return isObject(answer.body) && isAccepted(answer) ? { answer, object: answer.body } : { answer };
+/** The object that an answer shows. @throws StillOpen if it shows none */
+const objectIn = (answer: TenantAnswer): JsonObject => {
+  if (isObject(answer.body) && isAccepted(answer)) return answer.body;
+  throw unexpected(answer);
 };
 
-/** What a POST made, as it is shown. */
-const shownAfter = async (means: ProbeMeans, of: string, made: TenantAnswer): Promise<Shown> => {
+/** Id of what a POST made. @throws StillOpen if it made nothing */
+const idOf = (made: TenantAnswer): string => {
   const id = textAt(made.body, "id");
-  return id === undefined || !isAccepted(made) ? { answer: made } : objectShown(means, of, id);
+  if (id === undefined || !isAccepted(made)) throw unexpected(made);
+  return id;
+};
+
+/** Reads an object of a collection. */
+const read = ({ client }: ProbeMeans, of: string, id: string): Promise<TenantAnswer> =>
+  client.call("GET", `/${of}/${id}`);
+
+/** What a POST made, as it is shown. @throws StillOpen if it is not */
+const shownAfter = async (means: ProbeMeans, of: string, made: TenantAnswer): Promise<JsonObject> =>
+  objectIn(await read(means, of, idOf(made)));
+
+/**
+ * Whether a tenant refuses something odd. A refusal counts if it accepts the same without that.
+ *
+ * @throws StillOpen if its answers do not say
+ */
+const isOddRefused = async (
+  odd: TenantAnswer,
+  plain: () => Promise<TenantAnswer>,
+): Promise<boolean> => {
+  if (isAccepted(odd)) return false;
+  if (!isRefused(odd)) throw unexpected(odd);
+  const right = await plain();
+  if (!isAccepted(right)) throw unexpected(right);
+  return true;
 };
 
 /** Rates of the plans on standard endpoints, in calls per second (specification §8.2). */
@@ -115,7 +152,7 @@ const probeCall = async (client: TenantClient): Promise<TenantAnswer> => {
 const retryAfterIn = ({ header }: TenantAnswer) => {
   const text = header("retry-after");
   if (text === undefined) return "none";
-  return retryAfterForm(text) ?? stillOpen("it is no time");
+  return retryAfterForm(text) ?? new StillOpen("it is no time");
 };
 
 /** The plan whose rate gives one token back within its period, and no more; each try waits for one. */
@@ -148,15 +185,13 @@ const measuredRate = async ({ client }: ProbeMeans, mostBurst: number): Promise<
     if (isOver(answer)) refused = answer;
     else accepted += 1;
   }
-  if (!refused)
-    return allOpen(burstNames, stillOpen(`${accepted} calls at once were within the rate`));
-  if (accepted === 0)
-    return allOpen(burstNames, stillOpen("the first call was refused: others use up the rate"));
+  if (!refused) throw new StillOpen(`${accepted} calls at once were within the rate`);
+  if (accepted === 0) throw new StillOpen("the first call was refused: others use up the rate");
   const seconds = (client.now() - since) / 1000;
   const found = await planOf(client);
   if (!found)
     return {
-      ...allOpen(burstNames, stillOpen("the rate is none of a plan")),
+      ...allOpen(burstNames, "the rate is none of a plan"),
       burst: accepted,
       retryAfter: retryAfterIn(refused),
     };
@@ -191,8 +226,8 @@ export const tokenExperiment: Experiment = {
     const allowed = answer.header("access-control-allow-origin");
     const isAny = allowed === "*" || allowed === foreignOrigin;
     return {
-      tokenLifetime: expiresIn ?? stillOpen("the token address does not say"),
-      cors: isAny ? "any" : stillOpen("only pages of registered addresses could find out"),
+      tokenLifetime: expiresIn ?? new StillOpen("the token address does not say"),
+      cors: isAny ? "any" : new StillOpen("only pages of registered addresses could find out"),
     };
   },
 };
@@ -224,27 +259,21 @@ const lagOf = async (
   return undefined;
 };
 
-const freshList: Experiment = {
+const freshList = question("listLagMs", {
   asks: "whether a list lags behind",
-  names: ["listLagMs"],
   mostCalls: 3 + lagLooks,
-  run: async (means) => {
+  find: async (means) => {
     const { objects } = means;
     const first = await listed(means);
-    if (!isAccepted(first.answer)) return { listLagMs: unexpected(first.answer) };
+    if (!isAccepted(first.answer)) throw unexpected(first.answer);
     const before = first.count ?? first.items.length;
-    const made = await objects.post(authentication, await objects.body(authentication));
-    const id = textAt(made.body, "id");
-    if (id === undefined || !isAccepted(made)) return { listLagMs: unexpected(made) };
-    const lag = await lagOf(means, id, before);
+    const made = await objects.make(authentication);
+    const lag = await lagOf(means, idOf(made), before);
     objects.listsLag = lag === undefined;
-    return {
-      listLagMs: lag ?? stillOpen("a new object did not appear within five seconds"),
-    };
+    if (lag === undefined) throw new StillOpen("a new object did not appear within five seconds");
+    return lag;
   },
-};
-
-const pagingNames = ["paging", "pageSize"] as const;
+});
 
 const idsOf = (items: readonly { readonly id?: unknown }[]): ReadonlySet<unknown> =>
   new Set(items.map(({ id }) => id));
@@ -253,9 +282,11 @@ const idsOf = (items: readonly { readonly id?: unknown }[]): ReadonlySet<unknown
 const pageSizeOf = (first: ReturnType<typeof listIn>) => {
   const { items, count = items.length, pageSize } = first;
   const seen = count > items.length ? items.length : undefined;
-  if (pageSize === undefined) return seen ?? stillOpen("the list does not say");
+  if (pageSize === undefined) return seen ?? new StillOpen("the list does not say");
   const isSeen = items.length === Math.min(pageSize, count);
-  return isSeen ? pageSize : stillOpen(`it is said to be ${pageSize}, but ${items.length} came`);
+  return isSeen
+    ? pageSize
+    : new StillOpen(`it is said to be ${pageSize}, but ${items.length} came`);
 };
 
 /**
@@ -266,48 +297,42 @@ const pagingOf = async (means: ProbeMeans): Promise<Answers> => {
   const first = await listed(means);
   const second = await listed(means, "$pagenum=2&$pagesize=1");
   const { items, count = items.length } = first;
-  if (!isAccepted(first.answer)) return allOpen(pagingNames, unexpected(first.answer));
-  if (isRefused(second.answer))
-    return allOpen(pagingNames, stillOpen("the tenant knows no $pagenum and $pagesize"));
-  if (!isAccepted(second.answer)) return allOpen(pagingNames, unexpected(second.answer));
-  if (count < 2) return allOpen(pagingNames, stillOpen("the list does not show what was made"));
+  if (!isAccepted(first.answer)) throw unexpected(first.answer);
+  if (isRefused(second.answer)) throw new StillOpen("the tenant knows no $pagenum and $pagesize");
+  if (!isAccepted(second.answer)) throw unexpected(second.answer);
+  if (count < 2) throw new StillOpen("the list does not show what was made");
   const [whole, page] = [idsOf(items), idsOf(second.items)];
   const isAgain = page.size > 1 && [...page].every((id) => whole.has(id));
   if (isAgain && page.size === whole.size)
-    return { paging: "all", pageSize: stillOpen("lists come whole, not in pages") };
-  if (isAgain) return allOpen(pagingNames, stillOpen("a page repeats what was on another"));
+    return { paging: "all", pageSize: new StillOpen("lists come whole, not in pages") };
+  if (isAgain) throw new StillOpen("a page repeats what was on another");
   return { paging: "pages", pageSize: pageSizeOf(first) };
 };
 
 const pages: Experiment = {
   asks: "whether a list comes in pages, and how long they are",
-  names: pagingNames,
+  names: ["paging", "pageSize"],
   mostCalls: 6,
   run: async (means) => {
     const { objects } = means;
-    for (let made = 0; made < 2; made += 1)
-      await objects.post(authentication, await objects.body(authentication));
+    for (let made = 0; made < 2; made += 1) await objects.make(authentication);
     return pagingOf(means);
   },
 };
 
-const unknownQuery: Experiment = {
+const unknownQuery = question("unknownQuery", {
   asks: "whether an unknown query parameter is refused",
-  names: ["unknownQuery"],
   mostCalls: 2,
-  run: async (means) => {
+  find: async (means) => {
     const { answer } = await listed(means, "probe=1");
-    if (isAccepted(answer)) return { unknownQuery: "ignore" };
-    if (!isRefused(answer)) return { unknownQuery: unexpected(answer) };
-    const plain = await listed(means);
-    return { unknownQuery: isAccepted(plain.answer) ? "refuse" : unexpected(plain.answer) };
+    const plain = async () => (await listed(means)).answer;
+    return (await isOddRefused(answer, plain)) ? "refuse" : "ignore";
   },
-};
+});
 
 /** Questions about lists. */
 export const listExperiments: readonly Experiment[] = [freshList, pages, unknownQuery];
 
-const putNames = ["put", "staleModified"] as const;
 const longAgo = "2001-01-01T00:00:00.000Z";
 const mostLooks = 3;
 
@@ -315,18 +340,23 @@ const put = ({ client }: ProbeMeans, id: string, body: JsonObject) =>
   client.call("PUT", `/${collection}/${id}`, { body });
 
 /** An object once it shows what was written; reading may lag behind. */
-const objectAfterPut = async (means: ProbeMeans, id: string): Promise<Shown> => {
+const readAfterPut = async (means: ProbeMeans, id: string): Promise<TenantAnswer> => {
   for (let look = 1; ; look += 1) {
-    const shown = await objectShown(means, collection, id);
-    if (shown.object?.active === false || look === mostLooks) return shown;
+    const answer = await read(means, collection, id);
+    if (valueAt(answer.body, "active") === false || look === mostLooks) return answer;
     await means.client.sleep(500 * look);
   }
 };
 
-const keptIn = ({ answer, object }: Shown): string | StillOpen => {
-  if (!object) return unexpected(answer);
-  if (object.active !== false) return stillOpen("what a PUT wrote did not show within two seconds");
-  return object.description === undefined || object.description === null ? "replace" : "keep";
+const isDescribed = ({ description }: JsonObject): boolean =>
+  description !== undefined && description !== null;
+
+const keptIn = async (before: JsonObject, after: TenantAnswer): Promise<string> => {
+  if (!isDescribed(before)) throw new StillOpen("descriptions are not shown");
+  const object = objectIn(after);
+  if (object.active !== false)
+    throw new StillOpen("what a PUT wrote did not show within two seconds");
+  return isDescribed(object) ? "keep" : "replace";
 };
 
 /** A refusal counts if the same request is accepted with the right time. */
@@ -335,31 +365,13 @@ const staleAnswer = async (
   id: string,
   body: JsonObject,
   modified: unknown,
-): Promise<string | StillOpen> => {
+): Promise<string> => {
   const stale = await put(means, id, { ...body, modified: longAgo });
   if (isAccepted(stale)) return "ignore";
-  if (!isRefused(stale)) return unexpected(stale);
+  if (!isRefused(stale)) throw unexpected(stale);
   const right = await put(means, id, { ...body, modified });
   if (isAccepted(right)) return "refuse";
-  return stillOpen(`a PUT with modified is refused whatever it says (${right.status})`);
-};
-
-const putAnswers = async (means: ProbeMeans): Promise<Answers> => {
-  const { objects } = means;
-  const { description, ...body } = await objects.body(authentication, { active: true });
-  const made = await objects.post(authentication, { ...body, description });
-  const { answer, object } = await shownAfter(means, collection, made);
-  const id = textAt(made.body, "id");
-  if (!object || id === undefined) return allOpen(putNames, unexpected(answer));
-  const without = { ...body, active: false };
-  const changed = await put(means, id, without);
-  if (!isAccepted(changed)) return allOpen(putNames, unexpected(changed));
-  const shown = await objectAfterPut(means, id);
-  const isShown = object.description !== undefined && object.description !== null;
-  return {
-    put: isShown ? keptIn(shown) : stillOpen("descriptions are not shown"),
-    staleModified: await staleAnswer(means, id, without, shown.object?.modified),
-  };
+  throw new StillOpen(`a PUT with modified is refused whatever it says (${right.status})`);
 };
 
 /**
@@ -368,9 +380,23 @@ const putAnswers = async (means: ProbeMeans): Promise<Answers> => {
  */
 const putExperiment: Experiment = {
   asks: "what PUT does to members that it leaves out, and with an old modified",
-  names: putNames,
+  names: ["put", "staleModified"],
   mostCalls: 6 + mostLooks,
-  run: putAnswers,
+  run: async (means) => {
+    const { objects } = means;
+    const { description, ...body } = await objects.body(authentication, { active: true });
+    const made = await objects.post(authentication, { ...body, description });
+    const before = await shownAfter(means, collection, made);
+    const id = idOf(made);
+    const without = { ...body, active: false };
+    const changed = await put(means, id, without);
+    if (!isAccepted(changed)) throw unexpected(changed);
+    const after = await readAfterPut(means, id);
+    return {
+      put: await orOpen(keptIn(before, after)),
+      staleModified: await orOpen(staleAnswer(means, id, without, valueAt(after.body, "modified"))),
+    };
+  },
 };
 
 /** Whether something is null anywhere inside. */
@@ -380,63 +406,53 @@ const hasNull = (value: unknown): boolean =>
   (isObject(value) && Object.values(value).some(hasNull));
 
 /** What the service returns for a secret that was sent. */
-const secretIn = (sent: unknown, shown: unknown): string | StillOpen => {
+const secretIn = (sent: unknown, shown: unknown): string => {
   if (shown === undefined || shown === null || shown === "") return "omit";
   if (shown === sent) return "echo";
   if (typeof shown !== "string" || typeof sent !== "string")
-    return stillOpen("secrets come back as something that is no text");
+    throw new StillOpen("secrets come back as something that is no text");
   if (looksMasked(shown)) return "mask";
-  const isSame = JSON.stringify(jsonIn(shown) ?? 0) === JSON.stringify(jsonIn(sent) ?? 1);
-  return isSame ? "echo" : stillOpen("secrets come back as another text, which is no mask");
+  if (JSON.stringify(jsonIn(shown) ?? 0) === JSON.stringify(jsonIn(sent) ?? 1)) return "echo";
+  throw new StillOpen("secrets come back as another text, which is no mask");
 };
 
-const secretsShown: Experiment = {
+const secretsShown = question("secrets", {
   asks: "whether secrets are given back, masked or left out",
-  names: ["secrets"],
   mostCalls: 3,
-  run: async (means) => {
+  find: async (means) => {
     const { objects } = means;
     const body = await objects.body(authentication);
     const made = await objects.post(authentication, body);
-    const { answer, object } = await shownAfter(means, collection, made);
-    if (!object) return { secrets: unexpected(answer) };
-    return {
-      secrets: secretIn(valueAt(body, "oauth2", "payload"), valueAt(object, "oauth2", "payload")),
-    };
+    const object = await shownAfter(means, collection, made);
+    return secretIn(valueAt(body, "oauth2", "payload"), valueAt(object, "oauth2", "payload"));
   },
-};
+});
 
-const takenName: Experiment = {
+const takenName = question("duplicateStatus", {
   asks: "which status refuses a name that is taken",
-  names: ["duplicateStatus"],
   mostCalls: 4,
-  run: async ({ objects }) => {
+  find: async ({ objects }) => {
     const body = await objects.body(authentication);
     const first = await objects.post(authentication, body);
-    if (!isAccepted(first)) return { duplicateStatus: unexpected(first) };
+    if (!isAccepted(first)) throw unexpected(first);
     const again = await objects.post(authentication, body);
-    if (isAccepted(again)) return { duplicateStatus: stillOpen("a name may be taken twice") };
-    return { duplicateStatus: isRefused(again) ? again.status : unexpected(again) };
+    if (isAccepted(again)) throw new StillOpen("a name may be taken twice");
+    if (isRefused(again)) return again.status;
+    throw unexpected(again);
   },
-};
+});
 
-const unknownMember: Experiment = {
+const unknownMember = question("unknownFields", {
   asks: "what happens to members that nobody knows",
-  names: ["unknownFields"],
   mostCalls: 3,
-  run: async (means) => {
+  find: async (means) => {
     const { objects } = means;
-    const body = await objects.body(authentication, { probeUnknownMember: "probe" });
-    const made = await objects.post(authentication, body);
-    if (isRefused(made)) {
-      const plain = await objects.post(authentication, await objects.body(authentication));
-      return { unknownFields: isAccepted(plain) ? "refuse" : unexpected(plain) };
-    }
-    const { answer, object } = await shownAfter(means, collection, made);
-    if (!object) return { unknownFields: unexpected(answer) };
-    return { unknownFields: object.probeUnknownMember === undefined ? "drop" : "keep" };
+    const made = await objects.make(authentication, { probeUnknownMember: "probe" });
+    if (await isOddRefused(made, () => objects.make(authentication))) return "refuse";
+    const object = await shownAfter(means, collection, made);
+    return object.probeUnknownMember === undefined ? "drop" : "keep";
   },
-};
+});
 
 /** Chosen so that each form of the service's own shows. */
 const role = {
@@ -446,7 +462,7 @@ const role = {
   notificationEmail: "Probe@Probe.invalid",
 };
 
-const formsOf = (object: JsonObject): string | StillOpen => {
+const formsOf = (object: JsonObject): string => {
   const [first] = Array.isArray(object.roles) ? object.roles : [];
   const changed = [
     ...(["callback", "notificationEmail"] as const).filter(
@@ -456,23 +472,20 @@ const formsOf = (object: JsonObject): string | StillOpen => {
   ];
   if (changed.length === 0) return "given";
   if (changed.length === 3) return "own";
-  return stillOpen(
+  throw new StillOpen(
     `some come back in another form, others as given; changed: ${changed.join(", ")}`,
   );
 };
 
-const ownForms: Experiment = {
+const ownForms = question("forms", {
   asks: "whether objects come back in the forms in which they were given",
-  names: ["forms"],
   mostCalls: 3,
-  run: async (means) => {
+  find: async (means) => {
     const { objects } = means;
-    const body = await objects.body(clientApplication, { roles: [role] });
-    const made = await objects.post(clientApplication, body);
-    const { answer, object } = await shownAfter(means, clientApplication.collection, made);
-    return { forms: object ? formsOf(object) : unexpected(answer) };
+    const made = await objects.make(clientApplication, { roles: [role] });
+    return formsOf(await shownAfter(means, clientApplication.collection, made));
   },
-};
+});
 
 /** Questions that the probe's own objects answer, without any reference. */
 export const objectExperiments: readonly Experiment[] = [
@@ -485,84 +498,77 @@ export const objectExperiments: readonly Experiment[] = [
 
 /** Whether an object that nobody uses can be deleted: if not, a refusal says nothing about use. */
 const canDelete = async ({ objects }: ProbeMeans): Promise<boolean> => {
-  const made = await objects.post(authentication, await objects.body(authentication));
+  const made = await objects.make(authentication);
   const id = textAt(made.body, "id");
   return id !== undefined && isAccepted({ status: await objects.remove(authentication, id) });
 };
 
-const heldObject: Experiment = {
+const heldObject = question("inUseStatus", {
   asks: "which status refuses to delete an object that is in use",
-  names: ["inUseStatus"],
   mostCalls: 7,
-  run: async (means) => {
+  find: async (means) => {
     const { objects } = means;
     const id = await objects.id(authentication);
     await objects.id(clientApplication);
     const status = await objects.remove(authentication, id);
-    if (isAccepted({ status })) return { inUseStatus: stillOpen("objects in use can be deleted") };
-    if (!isRefused({ status }) || status === 404) return { inUseStatus: unexpected({ status }) };
-    if (await canDelete(means)) return { inUseStatus: status };
-    return { inUseStatus: stillOpen(`every deletion is refused (${status})`) };
+    if (isAccepted({ status })) throw new StillOpen("objects in use can be deleted");
+    if (!isRefused({ status }) || status === 404) throw unexpected({ status });
+    if (await canDelete(means)) return status;
+    throw new StillOpen(`every deletion is refused (${status})`);
   },
-};
+});
 
 /** A refusal counts if the same request is accepted with the id of an existing object. */
-const danglingReference: Experiment = {
+const danglingReference = question("unknownReference", {
   asks: "whether the id of an object that does not exist is refused",
-  names: ["unknownReference"],
   mostCalls: 7,
-  run: async ({ objects }) => {
+  find: async ({ objects }) => {
     const { application: _, ...body } = await objects.body(participant);
     const made = await objects.post(participant, { ...body, application: { id: randomUUID() } });
-    if (isAccepted(made)) return { unknownReference: "accept" };
-    if (!isRefused(made)) return { unknownReference: unexpected(made) };
-    const right = await objects.post(participant, await objects.body(participant));
-    return { unknownReference: isAccepted(right) ? "refuse" : unexpected(right) };
+    return (await isOddRefused(made, () => objects.make(participant))) ? "refuse" : "accept";
   },
-};
+});
 
 const isOurs = ({ name }: { readonly name?: unknown }): boolean =>
   typeof name === "string" && name.includes("pulumi-conversation-probe-");
 
-/** Why no channel may be made: the tenant has, or may have, client applications of others. */
-const foreignOnes = async ({ client, objects }: ProbeMeans): Promise<StillOpen | undefined> => {
+/** @throws StillOpen if the tenant has, or may have, client applications of others: no channel may be made */
+const assertAlone = async ({ client, objects }: ProbeMeans): Promise<void> => {
   const { collection, listKey } = clientApplication;
   const answer = await client.call("GET", `/${collection}`);
-  if (!isAccepted(answer)) return unexpected(answer);
+  if (!isAccepted(answer)) throw unexpected(answer);
   const { items, count } = listIn(answer, listKey);
   if (count === undefined)
-    return stillOpen(
+    throw new StillOpen(
       "the list of client applications does not say how many there are: if there are others, and they hold every channel, one that is made could not be removed again",
     );
-  if (count === objects.countOf(clientApplication) && items.every(isOurs)) return undefined;
-  return stillOpen(
-    "the tenant has client applications of its own: if these hold every channel, one that is made could not be removed again. You see it when you delete a channel that no account names",
-  );
+  if (count !== objects.countOf(clientApplication) || !items.every(isOurs))
+    throw new StillOpen(
+      "the tenant has client applications of its own: if these hold every channel, one that is made could not be removed again. You see it when you delete a channel that no account names",
+    );
 };
 
 /**
  * Read literally, the specification lets any client application hold every channel. A channel could
  * then not be removed again, so one is made only if the client application can be removed, too.
  */
-const channelHolder: Experiment = {
+const channelHolder = question("channelRule", {
   asks: "what holds a channel: accounts, or any client application",
-  names: ["channelRule"],
   mostCalls: 9,
-  run: async (means) => {
+  find: async (means) => {
     const { objects } = means;
     await objects.id(clientApplication);
-    const open = await foreignOnes(means);
-    if (open) return { channelRule: open };
+    await assertAlone(means);
     const made = await objects.id(channel);
     const status = await objects.remove(channel, made);
-    if (isAccepted({ status })) return { channelRule: "account" };
-    if (!isRefused({ status })) return { channelRule: unexpected({ status }) };
+    if (isAccepted({ status })) return "account";
+    if (!isRefused({ status })) throw unexpected({ status });
     await objects.removeAll(clientApplication);
     if (isAccepted({ status: await objects.remove(channel, made) }))
-      return { channelRule: "any-client-application" };
-    return { channelRule: stillOpen(`the deletion of a channel is refused anyway (${status})`) };
+      return "any-client-application";
+    throw new StillOpen(`the deletion of a channel is refused anyway (${status})`);
   },
-};
+});
 
 /** Questions about objects that refer to others. */
 export const referenceExperiments: readonly Experiment[] = [
@@ -577,29 +583,25 @@ const { createAsset } = runtimeOperations;
  * How long a signed address lives. No list shows assets: one whose creation is not answered cannot
  * be found and removed, so this question needs an explicit request.
  */
-export const assetExperiment: Experiment = {
+export const assetExperiment = question("assetUrlLifetime", {
   asks: "how long a signed address lives",
-  names: ["assetUrlLifetime"],
   mostCalls: 4,
-  run: async ({ client }) => {
+  find: async ({ client }) => {
     const list = await client.call("GET", `/${channel.collection}`);
     const [first] = listIn(list, channel.listKey).items;
     const type = textAt(first, "type");
-    if (type === undefined) return { assetUrlLifetime: stillOpen("the tenant has no channel") };
+    if (type === undefined) throw new StillOpen("the tenant has no channel");
     const body = { channel: { type }, sender: { type: "customer" }, name: "probe.txt", size: 1 };
     const made = await client.call("POST", createAsset.template, { body });
-    const id = textAt(made.body, "id");
-    if (!isAccepted(made) || id === undefined) return { assetUrlLifetime: unexpected(made) };
-    await client.call("DELETE", `${createAsset.template}/${encodeURIComponent(id)}`);
+    await client.call("DELETE", `${createAsset.template}/${encodeURIComponent(idOf(made))}`);
     const expiry = Date.parse(textAt(made.body, "contentUrlExpiry") ?? "");
     const date = Date.parse(made.header("date") ?? "");
     // The header has whole seconds only, rounded down.
     const seconds = Math.floor((expiry - date) / 1000);
-    return {
-      assetUrlLifetime: Number.isFinite(seconds) ? seconds : stillOpen("its answer does not say"),
-    };
+    if (Number.isFinite(seconds)) return seconds;
+    throw new StillOpen("its answer does not say");
   },
-};
+});
 
 const neutral = "custom";
 
@@ -610,11 +612,10 @@ const wordIn = (kind: string | undefined): string | undefined => {
 };
 
 /** Reads what the tenant has: roles of client applications and types of bots name the platform. */
-export const platformExperiment: Experiment = {
+export const platformExperiment = question("platformName", {
   asks: "which word stands for the platform in the kinds of bots and agents",
-  names: ["platformName"],
   mostCalls: 2,
-  run: async ({ client }) => {
+  find: async ({ client }) => {
     const applications = await client.call("GET", `/${clientApplication.collection}`);
     const bots = await client.call("GET", `/${participant.collection}`);
     const kinds = [
@@ -625,16 +626,14 @@ export const platformExperiment: Experiment = {
     ];
     const words = new Set(kinds.map(wordIn).filter((word) => word !== undefined));
     const [word] = words;
-    if (word !== undefined && words.size === 1) return { platformName: word };
-    return {
-      platformName: stillOpen(
-        words.size > 1
-          ? `the tenant names several: ${[...words].join(", ")}`
-          : "no bot and no agent of the platform is registered",
-      ),
-    };
+    if (word !== undefined && words.size === 1) return word;
+    throw new StillOpen(
+      words.size > 1
+        ? `the tenant names several: ${[...words].join(", ")}`
+        : "no bot and no agent of the platform is registered",
+    );
   },
-};
+});
 
 const conversation = "only a conversation shows it, and one cannot be removed again";
 
@@ -655,5 +654,5 @@ const reasons = {
 
 /** The reasons as answers: every switch of the emulator is either found out or listed as open. */
 export const leftOpen: Answers = Object.fromEntries(
-  Object.entries(reasons).map(([name, why]) => [name, stillOpen(why)]),
+  Object.entries(reasons).map(([name, why]) => [name, new StillOpen(why)]),
 );

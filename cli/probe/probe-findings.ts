@@ -50,10 +50,10 @@ export const findingsOf = (
   at: number,
 ): TenantFindings => {
   const found = Object.entries(answers).flatMap(([name, value]): [string, FoundValue][] =>
-    typeof value === "object" ? [] : [[name, value]],
+    value instanceof Error ? [] : [[name, value]],
   );
   const open = Object.entries(answers).flatMap(([name, value]) =>
-    typeof value === "object" ? [[name, value.open]] : [],
+    value instanceof Error ? [[name, value.message]] : [],
   );
   const isSetting = ([name]: [string, FoundValue]): boolean => settingNames.includes(name);
   return {

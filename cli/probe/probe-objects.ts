@@ -221,11 +221,16 @@ export class ProbeObjects {
     return answer;
   }
 
+  /** Requests a complete object of a kind. */
+  async make(definition: Definition, changes?: JsonObject): Promise<TenantAnswer> {
+    return this.post(definition, await this.body(definition, changes));
+  }
+
   /** The id of an object of a kind that the probe made. @throws Error if the tenant refuses one */
   async id(definition: Definition): Promise<string> {
     const known = this.#first.get(definition.kind);
     if (known !== undefined) return known;
-    const answer = await this.post(definition, await this.body(definition));
+    const answer = await this.make(definition);
     const id = idIn(answer.body);
     if (id === undefined || answer.status >= 300)
       throw new Error(`${definition.noun} was refused (${answer.status})`);

@@ -21,7 +21,6 @@ import {
   objectExperiments,
   platformExperiment,
   referenceExperiments,
-  stillOpen,
   tokenExperiment,
 } from "./experiments.js";
 import { type Cleaned, findingsOf } from "./probe-findings.js";
@@ -193,20 +192,17 @@ const askAll = async (
   { experiments, leftOut }: ProbePlan,
   means: { readonly client: TenantClient; readonly objects: ProbeObjects },
 ): Promise<Answers> => {
-  const all = [
-    leftOpen,
-    ...leftOut.map(({ experiment, why }) => allOpen(experiment.names, stillOpen(why))),
-  ];
+  const all = [leftOpen, ...leftOut.map(({ experiment, why }) => allOpen(experiment.names, why))];
   let stopped: string | undefined;
   for (const { names, run } of experiments) {
     try {
-      all.push(stopped === undefined ? await run(means) : allOpen(names, stillOpen(stopped)));
+      all.push(stopped === undefined ? await run(means) : allOpen(names, stopped));
     } catch (error) {
       // Wrong settings stay wrong for every question.
       if (isConversationError(error)) throw error;
       if (error instanceof ProbeStopped && error.reason === "interrupted") throw error;
       if (error instanceof ProbeStopped) stopped = messageOf(error);
-      all.push(allOpen(names, stillOpen(messageOf(error))));
+      all.push(allOpen(names, messageOf(error)));
     }
   }
   return Object.assign({}, ...all);
@@ -225,23 +221,14 @@ const leftBehind = (left: readonly string[], file: string): CommandFailure =>
 const probed = async (
   plan: ProbePlan,
   client: TenantClient,
-  objects: ProbeObjects,
   journal: ProbeJournal,
 ): Promise<Answers> => {
-  const asked = await askAll(plan, { client, objects }).then(
-    (answers) => ({ answers }),
-    (error: unknown) => ({ error }),
-  );
+  const objects = new ProbeObjects(client, journal);
+  const [asked] = await Promise.allSettled([askAll(plan, { client, objects })]);
   const left = await objects.cleanUp();
   if (left.length > 0) throw leftBehind(left, journal.file);
-  if ("error" in asked) throw asked.error;
-  return asked.answers;
-};
-
-const interruptionOf = (session: Session): AbortController => {
-  const controller = new AbortController();
-  void session.untilInterrupted().then(() => controller.abort());
-  return controller;
+  if (asked.status === "rejected") throw asked.reason;
+  return asked.value;
 };
 
 /** The means of a probe. */
@@ -279,8 +266,8 @@ const cleanedText = (removed: number, { settings: { baseUrl } }: Work): string =
     : `Removed what an earlier probe had begun at ${baseUrl}: ${removed} objects looked up.\n`;
 
 const clean = async (work: Work): Promise<CommandResult> => {
-  const cleaned: Cleaned = { removed: await removeEarlier(work, true) };
-  return { value: cleaned, text: cleanedText(cleaned.removed, work) };
+  const removed = await removeEarlier(work, true);
+  return { value: { removed } satisfies Cleaned, text: cleanedText(removed, work) };
 };
 
 const findOut = async (
@@ -290,12 +277,14 @@ const findOut = async (
   session: Session,
 ): Promise<CommandResult> => {
   const { settings, journal, transport, clock } = work;
-  const { signal } = interruptionOf(session);
+  const interruption = new AbortController();
+  void session.untilInterrupted().then(() => interruption.abort());
   const removed = await removeEarlier(work, false);
   if (removed > 0) session.err(cleanedText(removed, work));
   const mostCalls = options.maxCalls ?? Number.POSITIVE_INFINITY;
+  const { signal } = interruption;
   const client = new TenantClient(settings, { transport, clock, mostCalls, signal });
-  const answers = await probed(plan, client, new ProbeObjects(client, journal), journal);
+  const answers = await probed(plan, client, journal);
   const findings = findingsOf(answers, client, clock.wall());
   writeFileSync(options.out, `${JSON.stringify(findings, null, 2)}\n`);
   return { value: findings, text: findingsText(findings, resolve(options.out)) };
