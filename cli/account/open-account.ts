@@ -59,7 +59,7 @@ const reportsWaits = (say: Say) => {
 /** How the service is opened. */
 interface AccessOptions {
   readonly environment: NodeJS.ProcessEnv;
-  readonly say?: Say;
+  readonly say?: Say | undefined;
   /** Default: the system's; with another clock, rates are not shared with other processes. */
   readonly clock?: Clock | undefined;
   /** Ends waiting calls with `CANCELLED`. */
@@ -136,15 +136,15 @@ export const askService = (
 /** Which account a command is about, and how it is read. */
 export interface AccountOptions {
   /** Take the settings from the configuration of this stack. Default: the selected one, if there is a project. */
-  readonly stack?: string;
-  readonly profile?: string;
+  readonly stack?: string | undefined;
+  readonly profile?: string | undefined;
   /** Default: the current folder. */
   readonly folder?: string;
   /** Default: the environment of this process. */
   readonly env?: NodeJS.ProcessEnv;
   readonly progress?: Progress;
   /** Ends the reading. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Tests pass their own. */
   readonly clock?: Clock;
 }

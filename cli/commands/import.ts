@@ -69,15 +69,11 @@ if its state has none yet.`,
     const { json: _, apply, yes, print, byName, out, ...options } = given;
     if (print) {
       const objects = inThrees(words).map((each) => ({ ...each, isByName: byName === true }));
-      const { profile, stack: name } = options;
+      const { profile, stack } = options;
       const { runImportFile } = await import("../import/run-import.js");
       const { withStep } = await import("../terminal/progress.js");
       const file = await withStep(session, "Looking at the objects and at the states", (step) =>
-        runImportFile(objects, {
-          ...step,
-          ...(profile === undefined ? {} : { profile }),
-          ...(name === undefined ? {} : { stack: name }),
-        }),
+        runImportFile(objects, { ...step, profile, stack }),
       );
       if (out === undefined) {
         session.out(file);

@@ -25,14 +25,11 @@ export const stagingName = ".conversation-export.partial";
 const longestMs = 60_000;
 
 /** A change to the files of a folder. */
-interface FolderChange<T> {
-  /** Texts by name. */
+interface FolderChange {
+  /** Texts by name; the file that lists the others comes last. */
   readonly written: ReadonlyMap<string, string>;
   /** Names of files to remove. */
   readonly removed: readonly string[];
-  /** The file that lists the others: it is written after all of them. */
-  readonly last: readonly [name: string, text: string];
-  readonly result: T;
 }
 
 const isThere = (error: unknown): boolean =>
@@ -64,40 +61,6 @@ const removeEmpty = (folder: string, outermost: string): void => {
   }
 };
 
-const failed = (folder: string, error: unknown, advice: string): CommandFailure =>
-  error instanceof CommandFailure
-    ? error
-    : new CommandFailure(`Writing the export to ${folder} failed: ${messageOf(error)}. ${advice}`);
-
-/** Does what needs disk space or a permission; no existing file is touched. */
-const stage = <T>(
-  folder: string,
-  staging: string,
-  plan: () => FolderChange<T>,
-): FolderChange<T> => {
-  try {
-    const change = plan();
-    for (const [name, text] of [...change.written, change.last])
-      writeFileSync(join(staging, name), text);
-    return change;
-  } catch (error) {
-    throw failed(folder, error, "Nothing was changed. Correct that and start the export again.");
-  }
-};
-
-const put = <T>(folder: string, staging: string, change: FolderChange<T>): T => {
-  const [last] = change.last;
-  const inPlace = (name: string): void => renameSync(join(staging, name), join(folder, name));
-  try {
-    for (const name of change.written.keys()) inPlace(name);
-    for (const name of change.removed) rmSync(join(folder, name), { force: true });
-    inPlace(last);
-    return change.result;
-  } catch (error) {
-    throw failed(folder, error, "Correct that and start the export again: it completes the files.");
-  }
-};
-
 /**
  * Changes the files of a folder together: whatever can fail – a full disk, a refused permission, another
  * run – fails before the first of them is touched.
@@ -105,15 +68,26 @@ const put = <T>(folder: string, staging: string, change: FolderChange<T>): T => 
  * @param plan says what to do, once no other run writes the folder
  * @throws CommandFailure if it cannot be done
  */
-const writeTogether = <T>(folder: string, plan: () => FolderChange<T>): T => {
+const writeTogether = (folder: string, plan: () => FolderChange): void => {
   let made: string | undefined;
   let staging: string | undefined;
+  let advice = "Nothing was changed. Name another folder with --out.";
   try {
     made = makeFolders(folder);
     staging = makeStaging(folder);
-    return put(folder, staging, stage(folder, staging, plan));
+    advice = "Nothing was changed. Correct that and start the export again.";
+    const { written, removed } = plan();
+    for (const [name, text] of written) writeFileSync(join(staging, name), text);
+    advice = "Correct that and start the export again: it completes the files.";
+    const names = [...written.keys()];
+    for (const name of names.slice(0, -1)) renameSync(join(staging, name), join(folder, name));
+    for (const name of removed) rmSync(join(folder, name), { force: true });
+    for (const name of names.slice(-1)) renameSync(join(staging, name), join(folder, name));
   } catch (error) {
-    throw failed(folder, error, "Nothing was changed. Name another folder with --out.");
+    if (error instanceof CommandFailure) throw error;
+    throw new CommandFailure(
+      `Writing the export to ${folder} failed: ${messageOf(error)}. ${advice}`,
+    );
   } finally {
     if (staging !== undefined) rmSync(staging, { recursive: true, force: true });
     if (made !== undefined) removeEmpty(folder, made);
@@ -145,12 +119,9 @@ const manifestIn = (folder: string): ExportManifest | undefined => {
   return manifestSchema.safeParse(text === undefined ? undefined : jsonIn(text)).data;
 };
 
-/** The folder itself, or its nearest existing ancestor. */
-const nearestFolder = (folder: string): string =>
-  existsSync(folder) ? folder : nearestFolder(dirname(folder));
-
 const assertWritable = (folder: string): void => {
-  const nearest = nearestFolder(folder);
+  let nearest = folder;
+  while (!existsSync(nearest)) nearest = dirname(nearest);
   if (!statSync(nearest).isDirectory())
     throw new CommandFailure(
       `${nearest} is a file, not a folder. Nothing was changed. Name a new folder with --out.`,
@@ -192,13 +163,12 @@ const editedFiles = (
   former: ExportManifest | undefined,
   files: ReadonlyMap<string, string>,
 ): readonly string[] =>
-  Object.entries(former?.files ?? {}).flatMap(([name, written]) => {
-    if (isKept(name)) return [];
-    const text = readText(join(folder, name));
-    const isOurs =
-      text === undefined || text === files.get(name) || hash("sha256", text) === written;
-    return isOurs ? [] : [name];
-  });
+  Object.entries(former?.files ?? {})
+    .filter(([name, written]) => {
+      const text = isKept(name) ? undefined : readText(join(folder, name));
+      return text !== undefined && text !== files.get(name) && hash("sha256", text) !== written;
+    })
+    .map(([name]) => name);
 
 /** @throws CommandFailure if files of another export or of a person would be lost */
 const assertUnchanged = (
@@ -233,14 +203,17 @@ export const writeExport = (
 ): readonly string[] => {
   const digests = [...files].map(([name, text]) => [name, hash("sha256", text)] as const);
   const manifest = { version: 1, ownership, files: Object.fromEntries(digests) };
-  return writeTogether(folder, () => {
+  let kept: readonly string[] = [];
+  writeTogether(folder, () => {
     assertUnchanged(folder, former, files);
-    const kept = [...files.keys()].filter((name) => isKept(name) && existsSync(join(folder, name)));
+    kept = [...files.keys()].filter((name) => isKept(name) && existsSync(join(folder, name)));
     return {
-      written: new Map([...files].filter(([name]) => !kept.includes(name))),
+      written: new Map([
+        ...[...files].filter(([name]) => !kept.includes(name)),
+        [manifestName, `${JSON.stringify(manifest, null, 2)}\n`],
+      ]),
       removed: Object.keys(former?.files ?? {}).filter((name) => !files.has(name) && !isKept(name)),
-      last: [manifestName, `${JSON.stringify(manifest, null, 2)}\n`],
-      result: kept,
     };
   });
+  return kept;
 };

@@ -278,7 +278,7 @@ export type Split = "by-kind" | "single";
 interface ProgramOptions {
   readonly split: Split;
   /** Name of the settings that every resource uses, if it is not the default one. */
-  readonly profile?: string;
+  readonly profile?: string | undefined;
 }
 
 /** The source of a program, by file name. */

@@ -11,7 +11,7 @@ import { isId } from "../../provider/kernel/object-id.js";
 import { packageName, packageRoot } from "../../provider/kernel/package.js";
 import { readMark } from "../../provider/lifecycle/ownership/mark.js";
 import { privateFolder } from "../../provider/pulumi-cli/own-folders.js";
-import { type Ended, runCommand } from "../../provider/pulumi-cli/processes.js";
+import { runCommand } from "../../provider/pulumi-cli/processes.js";
 import {
   environmentFor,
   frugalRuns,
@@ -118,21 +118,12 @@ const plainProgram = (files: ReadonlyMap<string, string>): ReadonlyMap<string, s
     ["package.json", '{ "main": "index.js" }\n'],
   ]);
 
-interface ProofProjectOptions {
-  readonly cli: PulumiCli;
-  readonly files: ReadonlyMap<string, string>;
-  readonly stack: string;
-  /** Environment variables of every setting, for the program and its provider; undefined: not set. */
-  readonly settings: Readonly<Record<string, string | undefined>>;
-  readonly signal?: AbortSignal;
-}
-
 const longestMs = 600_000;
 
 const sdkFolder = (): string =>
   dirname(createRequire(__filename).resolve("@pulumi/pulumi/package.json"));
 
-const fill = (folder: string, { files, stack }: ProofProjectOptions): void => {
+const fill = (folder: string, { files, stack }: ProofOptions): void => {
   // The settings of the account are not those of the emulator.
   const own = new Map([...plainProgram(files), [`Pulumi.${stack}.yaml`, "config: {}\n"]]);
   for (const [name, text] of own) writeFileSync(join(folder, name), text);
@@ -143,7 +134,12 @@ const fill = (folder: string, { files, stack }: ProofProjectOptions): void => {
   symlinkSync(sdkFolder(), join(folder, "node_modules", "@pulumi", "pulumi"), "junction");
 };
 
-const environment = (folder: string, { cli, settings }: ProofProjectOptions) => ({
+/** @param settings environment variables of every setting; undefined: not set */
+const environment = (
+  folder: string,
+  cli: PulumiCli,
+  settings: Readonly<Record<string, string | undefined>>,
+) => ({
   ...environmentFor(cli, isolatedEnvironment(process.env)),
   ...frugalRuns({}),
   // What one run has compiled, the next one need not.
@@ -158,35 +154,21 @@ const environment = (folder: string, { cli, settings }: ProofProjectOptions) => 
   ...settings,
 });
 
-/** A temporary project with its own backend, removed after use. */
-const proofProject = (options: ProofProjectOptions) => {
-  const { cli, stack, signal } = options;
-  const { folder, remove } = privateFolder("conversation-proof-");
-  fill(folder, options);
-  const env = environment(folder, options);
-  const tried = async (...args: string[]): Promise<Ended> => {
+/** Runs `pulumi` in a project. @throws CommandFailure with its last output if it fails */
+type RunPulumi = (...args: readonly string[]) => Promise<string>;
+
+const pulumiIn =
+  (folder: string, cli: PulumiCli, emulator: Emulator, options: ProofOptions): RunPulumi =>
+  async (...args) => {
+    const { signal, settings } = options;
+    const env = environment(folder, cli, settingsFor(emulator, settings));
     const limits = { cwd: folder, env, signal, timeoutMs: longestMs };
     const ended = await runCommand(cli.command, [...args, "--non-interactive"], limits);
     if (signal?.aborted) throw new CommandFailure("Interrupted; nothing is left running.", 130);
-    return ended;
+    if (ended.code === 0) return ended.stdout;
+    const said = ended.lastLines.slice(-12).join("\n");
+    throw new CommandFailure(`Proving the export: pulumi ${args[0]} failed.\n${said}`);
   };
-  return {
-    folder,
-    stack,
-    /** Runs `pulumi`, whether it succeeds or fails. */
-    tried,
-    /** Runs `pulumi`. @throws CommandFailure with its last output if it fails */
-    run: async (...args: string[]): Promise<string> => {
-      const ended = await tried(...args);
-      if (ended.code === 0) return ended.stdout;
-      const said = ended.lastLines.slice(-12).join("\n");
-      throw new CommandFailure(`Proving the export: pulumi ${args[0]} failed.\n${said}`);
-    },
-    remove,
-  };
-};
-
-type ProofProject = ReturnType<typeof proofProject>;
 
 /** The result of an export on an emulator that holds the same account. */
 export interface Proof {
@@ -254,18 +236,18 @@ const settingsFor = (emulator: Emulator, { profile, platformName }: Settings) =>
 };
 
 const compared = async (
-  project: ProofProject,
-  { secrets, isEmpty }: ProofOptions,
+  run: RunPulumi,
+  { secrets, isEmpty, stack }: ProofOptions,
 ): Promise<Proof> => {
-  await project.run("stack", "init", project.stack);
+  await run("stack", "init", stack);
   const values = secrets.flatMap((key) => ["--secret", `${key}=any-value`]);
-  if (values.length > 0) await project.run("config", "set-all", ...values);
+  if (values.length > 0) await run("config", "set-all", ...values);
   const how = ["--generate-code=false", "--protect=false", "--yes", "--skip-preview"];
-  if (!isEmpty) await project.run("import", "--file", "import.json", ...how);
-  const differences = differencesIn(await project.run("preview", "--json"));
+  if (!isEmpty) await run("import", "--file", "import.json", ...how);
+  const differences = differencesIn(await run("preview", "--json"));
   // One run of the program and one process of its provider look at both, state and service.
   const look = ["--refresh", "--run-program"];
-  const refreshed = differencesIn(await project.run("preview", "--json", ...look));
+  const refreshed = differencesIn(await run("preview", "--json", ...look));
   const all = [...new Set([...differences, ...refreshed])];
   return { ok: all.length === 0, differences: all };
 };
@@ -277,22 +259,20 @@ const compared = async (
  * @throws CommandFailure if Pulumi is unavailable or the import is refused
  */
 export const prove = async (options: ProofOptions): Promise<Proof> => {
-  const { progress, signal, files, stack, settings } = options;
+  const { progress, signal } = options;
   const cli = await ensurePulumi({ progress, signal });
   const step = progress.step("Importing the export on an emulator with the same account");
   const emulator = await startEmulator({ controlSecret: true });
   try {
     await load(emulator, options.copy);
-    const project = proofProject({
-      ...{ cli, files, stack, settings: settingsFor(emulator, settings) },
-      ...(signal ? { signal } : {}),
-    });
+    const { folder, remove } = privateFolder("conversation-proof-");
     try {
-      const proof = await compared(project, options);
+      fill(folder, options);
+      const proof = await compared(pulumiIn(folder, cli, emulator, options), options);
       step.done(proof.ok ? "Proved: 0 changes" : "Compared: something would change");
       return proof;
     } finally {
-      project.remove();
+      remove();
     }
   } catch (error) {
     step.failed();

@@ -134,12 +134,12 @@ export const runExport = async (options: ExportOptions): Promise<ExportResult> =
   };
   const plan = planProgram(objects, options);
   const { profile, split } = options;
-  const source = programSource(plan, { split, ...(profile ? { profile } : {}) });
+  const source = programSource(plan, { split, profile });
   const possible = possibleSecrets(plan.declared);
   const part = former?.ownership ?? personalPart(settings.baseUrl, names);
   const ownership = ownershipId(names, part);
   const importText = (resources: readonly PlannedResource[]): string =>
-    importFileText(resources, { ownership, ...(profile ? { profile } : {}) }, names);
+    importFileText(resources, { ownership, profile }, names);
   const files = new Map([
     ...projectFiles(names, settings, profile),
     ...source.files,

@@ -50,7 +50,7 @@ const failed = (shown: string, stdout: string, lastLines: readonly string[]): Co
 interface RunPlace {
   readonly folder: string;
   readonly env: NodeJS.ProcessEnv;
-  readonly stack?: string;
+  readonly stack?: string | undefined;
 }
 
 const printed = async (

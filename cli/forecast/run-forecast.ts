@@ -82,8 +82,7 @@ const readInputs = async (
 ) => {
   if (from)
     return { documents: await savedDocuments(operation, from), source: environmentOnly(env) };
-  const place = { folder, env, ...(stack === undefined ? {} : { stack }) };
-  const documents = await currentDocuments(operation, place, signal);
+  const documents = await currentDocuments(operation, { folder, env, stack }, signal);
   return { documents, source: (await readStackConfig(folder, env, stack)).source };
 };
 
@@ -126,19 +125,18 @@ const plannedChanges = (
  * (lists only) only if something is deleted, and never for documents from elsewhere.
  */
 const blockedDeletions = async (
-  { operation, from, stack: name, signal }: ForecastOptions,
+  { operation, from, stack, signal }: ForecastOptions,
   documents: Documents,
   { folder, env, say }: { folder: string; env: NodeJS.ProcessEnv; say: (text: string) => void },
 ): Promise<{ readonly radius: BlastRadius } | { readonly unread: string } | undefined> => {
   const changes = plannedChanges(operation, documents);
   if (from || changes.deletions.length === 0) return undefined;
   try {
-    const stack = await openStack({ folder, env, ...(name === undefined ? {} : { stack: name }) });
-    const document = await exportStack(stack.place, "clear");
-    const options = { say, ...(signal ? { signal } : {}) };
-    const opened = await openAccounts(stack, profilesIn(document), options);
+    const own = await openStack({ folder, env, stack });
+    const document = await exportStack(own.place, "clear");
+    const opened = await openAccounts(own, profilesIn(document), { say, signal });
     try {
-      const read = await readStack(stack, document, opened);
+      const read = await readStack(own, document, opened);
       const kinds = read.accounts.flatMap(({ reading }) => reading.kinds);
       return { radius: blastRadius(changes, { kinds }, read.states) };
     } finally {

@@ -183,19 +183,6 @@ const assertNoFile = ({ withSecrets }: ImportFlags): void => {
     );
 };
 
-/** The stack that the Pulumi which started this process imports into. */
-const stackOfThisRun = async (profile: string | undefined) => {
-  const { command, folder, env, given } = pulumiOfThisRun();
-  const project = projectFile(folder);
-  const options = { folder: project ? dirname(project) : folder, env: { ...process.env, ...env } };
-  const stack = await openStack({
-    ...options,
-    ...(given ? { stack: given } : {}),
-    ...(profile ? { profile } : {}),
-  });
-  return { stack, options: { ...options, ...(given ? { stack: given } : {}), command } };
-};
-
 /**
  * The entries that Pulumi takes into the state: those of the command that started this converter,
  * else those that the arguments choose from the account.
@@ -208,13 +195,17 @@ export const convertState = async (args: readonly string[]): Promise<readonly Im
   if (handed) return handedOver(handed);
   const flags = flagsIn(args);
   assertNoFile(flags);
-  const { stack, options } = await stackOfThisRun(flags.profile);
-  const { command: _, ...account } = options;
-  const { objects } = await readAccountInputs({
-    ...account,
-    ...(flags.profile ? { profile: flags.profile } : {}),
-  });
+  const { folder, env, given } = pulumiOfThisRun();
+  const project = projectFile(folder);
+  const options = {
+    folder: project ? dirname(project) : folder,
+    env: { ...process.env, ...env },
+    stack: given,
+    profile: flags.profile,
+  };
+  const stack = await openStack(options);
+  const { objects } = await readAccountInputs(options);
   // Read after the account: by then the states hold what a run has made or taken over in between.
   const states = await stack.readStates("all");
-  return planImport(objects, { names: stack.names, states }, flags).entries;
+  return planImport(objects, stack.names, states, flags).entries;
 };

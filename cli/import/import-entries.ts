@@ -30,7 +30,7 @@ export interface Candidate {
 interface EntryOptions {
   /** Id of the stack's `Ownership`. */
   readonly ownership: string;
-  readonly profile?: string;
+  readonly profile?: string | undefined;
 }
 
 /** Project, stack and a unique part: the id of an `Ownership` that is not in a state yet. */
@@ -52,29 +52,19 @@ export const personalPart = (baseUrl: string, names: StackNames): string => {
   return hash("sha256", parts.join("\n")).slice(0, 16);
 };
 
-const propertiesOf = (
-  { fields, created, modified }: ObjectInputs,
-  logical: string,
-  { ownership, profile }: EntryOptions,
-): Properties => ({
-  fields,
-  owner: `${ownership}/${logical}`,
-  ...(profile ? { profile } : {}),
-  record: { ...(created ? { created } : {}), ...(modified ? { modified } : {}) },
-});
-
 /**
  * The entry of an object, secrets in the engine's wire format; undisclosed unless they are wanted.
  */
 export const entryOf = (
-  { object, logical }: Candidate,
-  options: EntryOptions & { readonly withSecrets?: boolean },
+  { object: { definition, id, fields, created, modified }, logical }: Candidate,
+  { ownership, profile, withSecrets }: EntryOptions & { readonly withSecrets?: boolean },
 ): ImportEntry => {
-  const { definition, id } = object;
-  const fields = options.withSecrets
-    ? object.fields
-    : withoutSecrets(definition.fields, object.fields);
-  const properties = propertiesOf({ ...object, fields }, logical, options);
+  const properties: Properties = {
+    fields: withSecrets ? fields : withoutSecrets(definition.fields, fields),
+    owner: `${ownership}/${logical}`,
+    ...(profile ? { profile } : {}),
+    record: { ...(created ? { created } : {}), ...(modified ? { modified } : {}) },
+  };
   const pointer = { __provider: pointerTo(definition.kind) };
   return {
     type: typeToken(definition.kind),
@@ -179,7 +169,7 @@ export const takeOverRefusal = (
 };
 
 export interface PlanImportOptions extends SelectionOptions {
-  readonly profile?: string;
+  readonly profile?: string | undefined;
   /** Leave out what a stack already has, instead of refusing. */
   readonly skipManaged?: boolean;
   /** Put the secrets that the service shows into the state, encrypted. */
@@ -194,14 +184,8 @@ export interface ImportPlan {
   readonly entries: readonly ImportEntry[];
 }
 
-/** The stack that objects are imported into. */
-interface ImportTarget {
-  readonly names: StackNames;
-  readonly states: StackStates;
-}
-
 /** The id of the stack's `Ownership`, and its entry if the state has none yet. */
-export const importOwnership = ({ names, states }: ImportTarget) => {
+export const importOwnership = (names: StackNames, states: StackStates) => {
   const known = states.own.ownership;
   const ownership = known ?? ownershipId(names, randomBytes(8).toString("hex"));
   return { ownership, first: known === undefined ? [ownershipEntry(ownership, names)] : [] };
@@ -219,7 +203,8 @@ const advice =
  */
 export const planImport = (
   objects: readonly ObjectInputs[],
-  target: ImportTarget,
+  stack: StackNames,
+  states: StackStates,
   options: PlanImportOptions,
 ): ImportPlan => {
   const names = resourceNames(objects);
@@ -227,16 +212,11 @@ export const planImport = (
     object,
     logical: names.get(object)?.logical ?? object.id,
   }));
-  const { free, left } = divided(candidates, target.states);
+  const { free, left } = divided(candidates, states);
   if (left.length > 0 && !options.skipManaged) throw takeOverRefusal(left, advice);
   if (candidates.length === 0)
     throw new CommandFailure("There is nothing to import: no object of the account is left.");
-  const { ownership, first } = importOwnership(target);
-  const { profile, withSecrets = false } = options;
-  const entryOptions = { ownership, withSecrets, ...(profile ? { profile } : {}) };
-  return {
-    taken: free,
-    left,
-    entries: [...first, ...free.map((each) => entryOf(each, entryOptions))],
-  };
+  const { ownership, first } = importOwnership(stack, states);
+  const entries = free.map((each) => entryOf(each, { ...options, ownership }));
+  return { taken: free, left, entries: [...first, ...entries] };
 };

@@ -50,32 +50,27 @@ import {
 } from "./import-entries.js";
 import type { importSchema } from "./import-schema.js";
 
-/** The Pulumi version that each way to import needs. */
-const importVersions = {
+/** The Pulumi version that each way to import needs, and what an older one means. */
+const importWays = {
   /** Reads outputs in import files. */
-  file: "3.254.0",
+  file: { least: "3.254.0", outcome: "Nothing was printed" },
   /** Takes outputs from a converter. */
-  converter: "3.255.0",
+  converter: { least: "3.255.0", outcome: "Nothing was imported" },
 } as const;
-
-const outcomes = { file: "Nothing was printed", converter: "Nothing was imported" } as const;
 
 /**
  * Refuses a CLI that would not import, or would lose members that it does not know.
  *
  * @throws CommandFailure with the installed version and the required one
  */
-const assertImports = async (
-  place: PulumiPlace,
-  way: keyof typeof importVersions,
-): Promise<void> => {
-  const least = importVersions[way];
+const assertImports = async (place: PulumiPlace, way: keyof typeof importWays): Promise<void> => {
+  const { least, outcome } = importWays[way];
   const answer = await queryPulumi(place, ["version"]);
   const text = "text" in answer ? answer.text : "";
   if (isAtLeast(text, least)) return;
   const have = versionIn(text)?.join(".") ?? "of an unknown version";
   throw new CommandFailure(
-    `Pulumi is ${have}; importing needs ${least} or newer. ${outcomes[way]}. Install a newer one: ` +
+    `Pulumi is ${have}; importing needs ${least} or newer. ${outcome}. Install a newer one: ` +
       "https://www.pulumi.com/docs/install/",
   );
 };
@@ -96,14 +91,14 @@ export interface ImportResult extends Omit<ImportPlan, "entries"> {
 
 /** A folder with the converter under the name that Pulumi looks for. */
 const converterFolder = (): PrivateFolder => {
-  const { folder, remove } = privateFolder("conversation-converter-");
+  const made = privateFolder("conversation-converter-");
   const main = join(__dirname, "..", "converter.js");
   const windows = process.platform === "win32";
-  const file = join(folder, `pulumi-converter-conversation${windows ? ".cmd" : ""}`);
+  const file = join(made.folder, `pulumi-converter-conversation${windows ? ".cmd" : ""}`);
   const line = `"${process.execPath}" "${main}"`;
   writeFileSync(file, windows ? `@${line} %*\r\n` : `#!/bin/sh\nexec ${line} "$@"\n`);
   chmodSync(file, 0o700);
-  return { folder, remove };
+  return made;
 };
 
 const flags = [
@@ -182,9 +177,10 @@ export const runImport = async (options: ImportOptions): Promise<ImportResult> =
   const { objects, notes } = await readAccountInputs(options);
   // Read after the account: by then the states hold what a run has made or taken over in between.
   const states = await stack.readStates("all");
-  const plan = planImport(objects, { names: stack.names, states }, options);
-  const { apply = false, progress, signal } = options;
-  if (apply && plan.taken.length > 0) {
+  const plan = planImport(objects, stack.names, states, options);
+  const { progress, signal } = options;
+  const applied = options.apply === true && plan.taken.length > 0;
+  if (applied) {
     const lock = await stack.readLock();
     // Pulumi would refuse too, but later and in other words.
     if (lock.state === "locked") throw lockedFailure(stack, lock.by);
@@ -200,7 +196,7 @@ export const runImport = async (options: ImportOptions): Promise<ImportResult> =
     }
   }
   const { taken, left } = plan;
-  return { taken, left, names: stack.names, applied: apply && taken.length > 0, notes };
+  return { taken, left, names: stack.names, applied, notes };
 };
 
 /** What `import --json` prints. */
@@ -255,10 +251,6 @@ interface PrintedObject {
   readonly isByName: boolean;
 }
 
-interface ImportFileOptions extends AccountOptions {
-  readonly say?: Say;
-}
-
 const definitionNamed = (kind: string): Definition => {
   const found = kindNamed(kind);
   if (found) return found;
@@ -266,11 +258,13 @@ const definitionNamed = (kind: string): Definition => {
   throw new CommandFailure(`There is no kind ${JSON.stringify(kind)}. Kinds: ${kinds}.`, 2);
 };
 
-const byId = async (
+type Find = (
   service: Collections,
   definition: Definition,
-  id: string,
-): Promise<readonly [string, WireObject]> => {
+  text: string,
+) => Promise<readonly [id: string, WireObject]>;
+
+const byId: Find = async (service, definition, id) => {
   const wire = await service.read(definition, id);
   if (wire) return [id, wire];
   throw new CommandFailure(
@@ -278,11 +272,7 @@ const byId = async (
   );
 };
 
-const byName = async (
-  service: Collections,
-  definition: Definition,
-  name: string,
-): Promise<readonly [string, WireObject]> => {
+const byName: Find = async (service, definition, name) => {
   const { objects } = await service.list(definition);
   const found = [...objects].filter(([, wire]) => sameScalar(nameOnWire(definition, wire), name));
   const [one, ...others] = found;
@@ -315,13 +305,13 @@ const assertOnce = (candidates: readonly Candidate[]): void => {
  */
 export const runImportFile = async (
   named: readonly PrintedObject[],
-  options: ImportFileOptions,
+  options: AccountOptions & { readonly say?: Say },
 ): Promise<string> => {
   const wanted = named.map((each) => ({ ...each, definition: definitionNamed(each.kind) }));
   const stack = await openStack(options);
   await assertImports(stack.place, "file");
   const settings = await accountSettings(options);
-  const { env = process.env, signal, clock, profile, say = () => undefined } = options;
+  const { env = process.env, signal, clock, profile, say } = options;
   const access = accessService(settings, { environment: env, say, clock, signal });
   try {
     const candidates: Candidate[] = [];
@@ -335,10 +325,8 @@ export const runImportFile = async (
     const states = await stack.readStates("all");
     const { left } = divided(candidates, states);
     if (left.length > 0) throw takeOverRefusal(left, "Correct that first.", "Nothing was printed");
-    const { ownership, first } = importOwnership({ names: stack.names, states });
-    const entries = candidates.map((candidate) =>
-      entryOf(candidate, { ownership, ...(profile ? { profile } : {}) }),
-    );
+    const { ownership, first } = importOwnership(stack.names, states);
+    const entries = candidates.map((candidate) => entryOf(candidate, { ownership, profile }));
     return inImportFile([...first, ...entries]);
   } finally {
     await access.close();

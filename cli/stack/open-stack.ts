@@ -35,9 +35,9 @@ import { CommandFailure } from "../command.js";
 /** Which stack a command is about, and where. */
 export interface StackOptions {
   /** Default: the selected one. */
-  readonly stack?: string;
+  readonly stack?: string | undefined;
   /** Default: the settings without a profile. */
-  readonly profile?: string;
+  readonly profile?: string | undefined;
   /** Folder of the Pulumi project. Default: the current one. */
   readonly folder?: string;
   /** Default: the environment of this process. */

@@ -32,7 +32,7 @@ const accountOf = <A extends StackAccount>(accounts: readonly A[], profile: Prof
 export interface StackAccountOptions {
   readonly say?: Say;
   /** Ends waiting calls. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Tests pass their own. */
   readonly clock?: Clock;
 }
