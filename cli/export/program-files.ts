@@ -116,27 +116,24 @@ export const objectLabel = ({ definition, fields, id }: ObjectInputs): string =>
 
 const label = ({ object }: PlannedResource): string => codeSpan(objectLabel(object));
 
-const table = (heading: readonly string[], rows: readonly (readonly string[])[]): string =>
-  markdownTable(heading, rows).join("\n");
-
-const section = (title: string, ...blocks: readonly string[]): readonly string[] => [
-  `## ${title}`,
-  ...blocks,
-];
+/** A section with a table after its paragraphs; nothing without rows. */
+const tableSection = (
+  title: string,
+  paragraphs: readonly string[],
+  columns: readonly string[],
+  rows: readonly (readonly string[])[],
+): readonly string[] =>
+  rows.length === 0 ? [] : [`## ${title}`, ...paragraphs, markdownTable(columns, rows).join("\n")];
 
 const isManaged = ({ object }: PlannedResource): boolean => object.mark !== undefined;
 
 const importLine = "pulumi import --file import.json --generate-code=false --protect=false --yes";
 
-/** Commands that install the packages; this one first if the registry does not have it. */
-const packageCommands = (): readonly string[] => {
-  const packed = packedPackage();
-  return [...(packed ? [packed.command] : []), "npm install"];
-};
-
 const steps = ({ names: { stack }, secrets, plan }: ReadmeContent): readonly string[] => [
   "```sh",
-  ...packageCommands(),
+  // This package first if the registry does not have it.
+  ...[packedPackage()?.command ?? []].flat(),
+  "npm install",
   `pulumi stack init ${stack}`,
   "# Pulumi asks for the values:",
   "pulumi config set --secret conversation:clientSecret",
@@ -147,112 +144,96 @@ const steps = ({ names: { stack }, secrets, plan }: ReadmeContent): readonly str
   "```",
 ];
 
-const secretRows = (content: ReadmeContent): readonly string[] => {
-  if (content.secrets.length === 0) return [];
-  const rows = content.secrets.map(({ key, resource, path }) => [
-    codeSpan(key),
-    label(resource),
-    codeSpan(path),
-  ]);
-  return section(
+const secretRows = ({ secrets }: ReadmeContent): readonly string[] =>
+  tableSection(
     "Secrets to set",
-    "No secret is in these files. The first value that you set is taken to be the one that the service has: it is " +
-      "written only when something of its object changes. Set each one with `pulumi config set --secret <key>`.",
-    table(["Key", "Object", "Member"], rows),
+    [
+      "No secret is in these files. The first value that you set is taken to be the one that the service has: it is " +
+        "written only when something of its object changes. Set each one with `pulumi config set --secret <key>`.",
+    ],
+    ["Key", "Object", "Member"],
+    secrets.map(({ key, resource, path }) => [codeSpan(key), label(resource), codeSpan(path)]),
   );
-};
 
 const possibleRows = ({ possible }: ReadmeContent): readonly string[] =>
-  possible.length === 0
-    ? []
-    : section(
-        "Secrets that may be there",
-        "The service leaves secrets out, so nobody can see whether these are set. What the program does not declare " +
-          "is not touched; a change of such an object is refused until its secret is declared, or " +
-          "`conversation:put` says that this tenant keeps what a change does not name.",
-        table(
-          ["Object", "Member"],
-          possible.map(({ resource, path }) => [label(resource), codeSpan(path)]),
-        ),
-      );
-
-const undeclaredRows = ({ plan: { declared } }: ReadmeContent): readonly string[] => {
-  const rows = declared.flatMap((resource) =>
-    (resource.object.undeclared ?? []).map((path) => [label(resource), codeSpan(path)]),
+  tableSection(
+    "Secrets that may be there",
+    [
+      "The service leaves secrets out, so nobody can see whether these are set. What the program does not declare " +
+        "is not touched; a change of such an object is refused until its secret is declared, or " +
+        "`conversation:put` says that this tenant keeps what a change does not name.",
+    ],
+    ["Object", "Member"],
+    possible.map(({ resource, path }) => [label(resource), codeSpan(path)]),
   );
-  if (rows.length === 0) return [];
-  return section(
+
+const undeclaredRows = ({ plan: { declared } }: ReadmeContent): readonly string[] =>
+  tableSection(
     "Members that the program does not declare",
-    "Only the service knows them, so any of them may be a secret, and no file holds their values. They stay as they " +
-      "are when their object is changed; an account that is made anew from this program lacks them. To declare one " +
-      "that is no item of a list, write it into `extra` of its resource: a secret by `config.requireSecret`.",
-    table(["Object", "Member"], rows),
-  );
-};
-
-const managedRows = ({ plan: { declared }, names }: ReadmeContent): readonly string[] => {
-  const managed = declared.filter(isManaged);
-  if (managed.length === 0) return [];
-  const rows = managed.map((resource) => {
-    const [stack = "", name = ""] = resource.object.mark?.label.split(" ") ?? [];
-    return [label(resource), codeSpan(stack), codeSpan(name)];
-  });
-  return section(
-    "Managed by a stack",
-    "These have a program already, and are not in `import.json`: an object is managed by one stack. To read or " +
-      "compare, do nothing. To move one here, move it between the states; `pulumi stack --show-urns` names it:",
-    ["```sh", `pulumi state move --source <their stack> --dest ${names.stack} <urn>`, "```"].join(
-      "\n",
+    [
+      "Only the service knows them, so any of them may be a secret, and no file holds their values. They stay as they " +
+        "are when their object is changed; an account that is made anew from this program lacks them. To declare one " +
+        "that is no item of a list, write it into `extra` of its resource: a secret by `config.requireSecret`.",
+    ],
+    ["Object", "Member"],
+    declared.flatMap((resource) =>
+      (resource.object.undeclared ?? []).map((path) => [label(resource), codeSpan(path)]),
     ),
-    "Then run `pulumi up` here, which writes the new mark, and remove it from its old program. If the stack no longer exists, `pulumi-conversation orphans --release --id " +
-      "<id>` frees the object; export again.",
-    table(["Object", "Stack", "Resource"], rows),
   );
-};
+
+const managedRows = ({ plan: { declared }, names }: ReadmeContent): readonly string[] =>
+  tableSection(
+    "Managed by a stack",
+    [
+      "These have a program already, and are not in `import.json`: an object is managed by one stack. To read or " +
+        "compare, do nothing. To move one here, move it between the states; `pulumi stack --show-urns` names it:",
+      `\`\`\`sh\npulumi state move --source <their stack> --dest ${names.stack} <urn>\n\`\`\``,
+      "Then run `pulumi up` here, which writes the new mark, and remove it from its old program. If the stack no longer exists, `pulumi-conversation orphans --release --id " +
+        "<id>` frees the object; export again.",
+    ],
+    ["Object", "Stack", "Resource"],
+    declared.filter(isManaged).map((resource) => {
+      const [stack = "", name = ""] = resource.object.mark?.label.split(" ") ?? [];
+      return [label(resource), codeSpan(stack), codeSpan(name)];
+    }),
+  );
 
 const nothingDeclared = ({ plan: { skipped } }: ReadmeContent): readonly string[] => {
   const why = skipped.some(({ object }) => object.mark)
     ? "What a stack manages has a program already; `--managed` declares it, too."
     : "";
-  return section("Next steps", `There is nothing to import. ${why}`.trim());
+  return ["## Next steps", `There is nothing to import. ${why}`.trim()];
 };
 
 const skippedRows = ({ plan: { skipped, lookedUp } }: ReadmeContent): readonly string[] => [
-  ...(lookedUp.length === 0
-    ? []
-    : section(
-        "Looked up, not managed",
-        table(
-          ["Object", "Id"],
-          lookedUp.map((resource) => [label(resource), codeSpan(resource.object.id)]),
-        ),
-      )),
-  ...(skipped.length === 0
-    ? []
-    : section(
-        "Left out",
-        table(
-          ["Object", "Id", "Why"],
-          skipped.map(({ object, reason }) => [
-            codeSpan(objectLabel(object)),
-            codeSpan(object.id),
-            codeSpan(reason),
-          ]),
-        ),
-      )),
+  ...tableSection(
+    "Looked up, not managed",
+    [],
+    ["Object", "Id"],
+    lookedUp.map((resource) => [label(resource), codeSpan(resource.object.id)]),
+  ),
+  ...tableSection(
+    "Left out",
+    [],
+    ["Object", "Id", "Why"],
+    skipped.map(({ object, reason }) => [
+      codeSpan(objectLabel(object)),
+      codeSpan(object.id),
+      codeSpan(reason),
+    ]),
+  ),
 ];
 
-const nextSteps = (content: ReadmeContent): readonly string[] =>
-  section(
-    "Next steps",
-    steps(content).join("\n"),
-    content.plan.declared.every(isManaged)
-      ? "There is nothing to import: stacks manage all of it. The preview would make the objects anew, and an `up` is " +
-          "refused, until they have been moved here; see below."
-      : "The preview says that nothing changes. The import makes no call to the service; it only shows Pulumi which " +
-          "object stands for which resource. The first `pulumi up` writes the dependencies into the state: run it " +
-          "before anything is deleted.",
-  );
+const nextSteps = (content: ReadmeContent): readonly string[] => [
+  "## Next steps",
+  steps(content).join("\n"),
+  content.plan.declared.every(isManaged)
+    ? "There is nothing to import: stacks manage all of it. The preview would make the objects anew, and an `up` is " +
+      "refused, until they have been moved here; see below."
+    : "The preview says that nothing changes. The import makes no call to the service; it only shows Pulumi which " +
+      "object stands for which resource. The first `pulumi up` writes the dependencies into the state: run it " +
+      "before anything is deleted.",
+];
 
 /** The page that says what to do next. */
 export const projectReadme = (content: ReadmeContent): string => {
@@ -266,9 +247,8 @@ export const projectReadme = (content: ReadmeContent): string => {
     ...undeclaredRows(content),
     ...managedRows(content),
     ...skippedRows(content),
-    ...(notes.length === 0
-      ? []
-      : section("Not read", ...notes.map((note) => `- ${codeSpan(note, 1_000)}`))),
+    ...(notes.length === 0 ? [] : ["## Not read"]),
+    ...notes.map((note) => `- ${codeSpan(note, 1_000)}`),
   ];
   return `${blocks.join("\n\n")}\n`;
 };
@@ -287,11 +267,10 @@ export interface ProgramSource {
   readonly secrets: readonly ProgramSecret[];
 }
 
-/** One resource as source, and what it needs. */
+/** One resource as source. */
 interface Declaration {
   readonly resource: PlannedResource;
   readonly text: string;
-  readonly usesSecrets: boolean;
 }
 
 const code = (text: string): Expression => ({ type: "code", text });
@@ -347,19 +326,15 @@ const declarations = (
   const lookedUp = plan.lookedUp.map((resource) => {
     const { object, logical } = resource;
     const args = [quotedText(logical), quotedText(object.id), ...lookUp];
-    const text = declarationText(`${start(resource)}${object.definition.kind}.get`, args);
-    return { resource, text, usesSecrets: false };
+    return {
+      resource,
+      text: declarationText(`${start(resource)}${object.definition.kind}.get`, args),
+    };
   });
   const declared = plan.declared.map((resource) => {
     const head = `${start(resource)}new ${resource.object.definition.kind}`;
-    let usesSecrets = false;
-    const usedKey: typeof keyOf = (...place) => {
-      usesSecrets = true;
-      return keyOf(...place);
-    };
-    const members = membersOf(resource, plan, usedKey, profile);
-    const text = declarationText(head, [quotedText(resource.logical)], members);
-    return { resource, text, usesSecrets };
+    const members = membersOf(resource, plan, keyOf, profile);
+    return { resource, text: declarationText(head, [quotedText(resource.logical)], members) };
   });
   return [...lookedUp, ...declared];
 };
@@ -413,6 +388,7 @@ const singleFile = (
 const kindFile = (
   definition: Definition,
   own: readonly Declaration[],
+  secrets: readonly ProgramSecret[],
   plan: ProgramPlan,
 ): string => {
   const targets = own.flatMap(({ resource }) =>
@@ -429,7 +405,9 @@ const kindFile = (
   const head = [
     importText([definition.kind], packageName),
     ...imports,
-    ...(own.some(({ usesSecrets }) => usesSecrets) ? [importText(["secrets"], "./secrets")] : []),
+    ...(secrets.some(({ resource }) => resource.object.definition === definition)
+      ? [importText(["secrets"], "./secrets")]
+      : []),
   ];
   return text([head.join("\n"), ...own.map((each) => each.text)]);
 };
@@ -451,7 +429,7 @@ const filesByKind = (
       : []),
     ...kinds.map((definition) => {
       const own = all.filter(({ resource }) => resource.object.definition === definition);
-      return [`${fileOf(definition)}.ts`, kindFile(definition, own, plan)] as const;
+      return [`${fileOf(definition)}.ts`, kindFile(definition, own, secrets, plan)] as const;
     }),
   ]);
 };

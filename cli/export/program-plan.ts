@@ -49,31 +49,13 @@ const matcher = (word: string): ((object: ObjectInputs) => boolean) => {
 const idleWords = (objects: readonly ObjectInputs[], words: readonly string[]) =>
   words.filter((word) => !kindNamed(word) && !objects.some(matcher(word)));
 
-const dependenciesOf = (
-  object: ObjectInputs,
-  byId: ReadonlyMap<string, ObjectInputs>,
-): readonly ObjectInputs[] =>
-  referencesIn(object.definition.fields, object.fields).flatMap(
-    ({ to, id }) => byId.get(`${to.kind} ${id}`) ?? [],
-  );
-
 /** Objects of an account by kind and id. */
 const objectsById = (objects: readonly ObjectInputs[]): ReadonlyMap<string, ObjectInputs> =>
   new Map(objects.map((object) => [`${object.definition.kind} ${object.id}`, object]));
 
-/** The objects with everything that they refer to. */
-const withDependencies = (
-  chosen: readonly ObjectInputs[],
-  objects: readonly ObjectInputs[],
-  isExcluded: (object: ObjectInputs) => boolean,
-): ReadonlySet<ObjectInputs> => {
-  const byId = objectsById(objects);
-  const all = new Set(chosen);
-  // The loop also visits what it adds.
-  for (const object of all)
-    for (const used of dependenciesOf(object, byId)) if (!isExcluded(used)) all.add(used);
-  return all;
-};
+/** Kind and id of everything that an object refers to. */
+const usedBy = ({ definition, fields }: ObjectInputs): readonly string[] =>
+  referencesIn(definition.fields, fields).map(({ to, id }) => `${to.kind} ${id}`);
 
 /**
  * The selected objects, in the order of the account.
@@ -98,7 +80,12 @@ export const selected = (
       !isExcluded(object) &&
       (includers.length === 0 || includers.some((matches) => matches(object))),
   );
-  const all = follows ? withDependencies(chosen, objects, isExcluded) : new Set(chosen);
+  const all = new Set(chosen);
+  const byId = objectsById(follows ? objects : []);
+  // The loop also visits what it adds.
+  for (const object of all)
+    for (const used of usedBy(object).flatMap((key) => byId.get(key) ?? []))
+      if (!isExcluded(used)) all.add(used);
   return objects.filter((object) => all.has(object));
 };
 
@@ -187,24 +174,18 @@ const markedName = ({ mark }: ObjectInputs): string | undefined => {
 
 const kindWords = ({ definition }: ObjectInputs): readonly string[] => definition.noun.split(" ");
 
-/** A logical name and the words that it is made of. */
-interface LogicalName {
-  readonly logical: string;
-  readonly words: readonly string[];
-}
-
-const plainName = (object: ObjectInputs): LogicalName => {
+/** The logical name of an object alone, and the words that it is made of. */
+const plainName = (object: ObjectInputs) => {
   const marked = markedName(object);
   const own = short(wordsIn(marked ?? nameOf(object)));
   const words = own.length > 0 ? own : [...kindWords(object), hashOf(object.id)];
   return { logical: marked ?? words.join("-").toLowerCase(), words };
 };
 
-/** The logical name of each object, unique within a kind. */
-const logicalNames = (objects: readonly ObjectInputs[]): ReadonlyMap<ObjectInputs, LogicalName> => {
+/** Each object with its logical name, unique within a kind, the oldest object first. */
+const logicalNames = (objects: readonly ObjectInputs[]) => {
   const taken = new Set<string>();
-  const names = new Map<ObjectInputs, LogicalName>();
-  for (const object of objects.toSorted(byAge)) {
+  return objects.toSorted(byAge).map((object) => {
     const key = (logical: string) => `${object.definition.kind} ${logical}`.toLowerCase();
     const plain = plainName(object);
     const hash = hashOf(object.id);
@@ -212,9 +193,8 @@ const logicalNames = (objects: readonly ObjectInputs[]): ReadonlyMap<ObjectInput
       ? { logical: `${plain.logical}-${hash}`, words: [...plain.words, hash] }
       : plain;
     taken.add(key(unique.logical));
-    names.set(object, unique);
-  }
-  return names;
+    return { object, ...unique };
+  });
 };
 
 const isName = (text: string): boolean => /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(text);
@@ -235,16 +215,11 @@ export const resourceNames = (
   objects: readonly ObjectInputs[],
 ): ReadonlyMap<ObjectInputs, ResourceNames> => {
   const names = logicalNames(objects);
-  const uses = new Map<string, number>();
-  for (const { words } of names.values()) {
-    const variable = camelCase(words);
-    uses.set(variable, (uses.get(variable) ?? 0) + 1);
-  }
+  const uses = Map.groupBy(names, ({ words }) => camelCase(words));
   const taken = new Set<string>();
   return new Map(
-    objects.toSorted(byAge).map((object) => {
-      const { logical, words } = names.get(object) ?? plainName(object);
-      const isShared = (uses.get(camelCase(words)) ?? 0) > 1;
+    names.map(({ object, logical, words }) => {
+      const isShared = (uses.get(camelCase(words))?.length ?? 0) > 1;
       const plain = variableOf(words, kindWords(object), isShared);
       const variable = taken.has(plain) ? `${plain}${hashOf(object.id)}` : plain;
       taken.add(variable);
@@ -287,13 +262,6 @@ const obstacle = (
 ): string | undefined =>
   mark && !managed ? `it carries the mark of another stack: ${mark.label}` : problem;
 
-const usedBy = (objects: readonly ObjectInputs[]): ReadonlySet<string> =>
-  new Set(
-    objects.flatMap(({ definition, fields }) =>
-      referencesIn(definition.fields, fields).map(({ to, id }) => `${to.kind} ${id}`),
-    ),
-  );
-
 /** A resource as commands print it. */
 export const printedResource = ({
   object,
@@ -323,7 +291,7 @@ export const planProgram = (
   const meant = selected(objects, options);
   const isFree = (object: ObjectInputs): boolean => obstacle(object, options) === undefined;
   const free = new Set(meant.filter(isFree));
-  const used = usedBy([...free]);
+  const used = new Set([...free].flatMap(usedBy));
   const named = (object: ObjectInputs): PlannedResource => ({
     object,
     ...(names.get(object) ?? { logical: object.id, variable: object.id }),

@@ -231,21 +231,26 @@ const skippedLines = ({ plan: { skipped }, folder }: ExportResult): readonly str
     : []),
 ];
 
-const managedLines = ({ plan: { declared }, folder }: ExportResult): readonly string[] => {
-  const count = declared.filter(({ object }) => object.mark).length;
-  if (count === 0) return [];
-  const objects = count === 1 ? "1 object is" : `${count} objects are`;
-  const text = `${objects} managed by a stack and not in import.json: ${folder}/README.md says how to move them.`;
-  return wrapped(text, width);
-};
+/** `1 object is …` or `3 objects are …`; nothing without any. */
+const countedLines = (count: number, one: string, several: string, text: string) =>
+  count === 0
+    ? []
+    : wrapped(`${count === 1 ? `1 object ${one}` : `${count} objects ${several}`} ${text}`, width);
 
-const undeclaredLines = ({ plan: { declared }, folder }: ExportResult): readonly string[] => {
-  const count = declared.filter(({ object }) => object.undeclared).length;
-  if (count === 0) return [];
-  const objects = count === 1 ? "1 object has" : `${count} objects have`;
-  const text = `${objects} members that the program does not declare; they stay as they are: ${folder}/README.md names them.`;
-  return wrapped(text, width);
-};
+const readmeLines = ({ plan: { declared }, folder }: ExportResult): readonly string[] => [
+  ...countedLines(
+    declared.filter(({ object }) => object.mark).length,
+    "is",
+    "are",
+    `managed by a stack and not in import.json: ${folder}/README.md says how to move them.`,
+  ),
+  ...countedLines(
+    declared.filter(({ object }) => object.undeclared).length,
+    "has",
+    "have",
+    `members that the program does not declare; they stay as they are: ${folder}/README.md names them.`,
+  ),
+];
 
 const nextSteps = ({ source, folder, plan }: ExportResult): readonly string[] => {
   if (plan.declared.length === 0) return [];
@@ -271,8 +276,7 @@ export const exportReport = (result: ExportResult, proof?: Proof): string => {
     ...countTable(result),
     "",
     ...skippedLines(result),
-    ...managedLines(result),
-    ...undeclaredLines(result),
+    ...readmeLines(result),
     ...notes.flatMap((note) => wrapped(`Not read: ${note}`, width)),
     ...wrapped(`Wrote ${texts.size - kept.length} files to ${folder}.`, width),
     ...kept.flatMap((name) => wrapped(`Left ${name} as it is: it holds what you have set.`, width)),
