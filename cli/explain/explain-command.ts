@@ -14,9 +14,8 @@ import { resources } from "../../provider/resources/index.js";
 import { messageTypes } from "../../provider/service/message-types.js";
 import { settingNames } from "../../provider/service/settings.js";
 import { accountInFile } from "../account/object-inputs.js";
-import { readAccountInputs } from "../account/open-account.js";
+import { type AccountOptions, readAccountInputs } from "../account/open-account.js";
 import { CommandFailure } from "../command.js";
-import type { Progress } from "../terminal/progress.js";
 import {
   type ExplainedAccount,
   type ExplainedRecipient,
@@ -84,7 +83,7 @@ const refusedLines = ({ refused }: ExplainedAccount): readonly string[] => {
 };
 
 const accountLines = (account: ExplainedAccount): readonly string[] => [
-  ...wrapped(`${account.name}: ${account.address} on ${account.channel || "no channel"}`, 80),
+  ...wrapped(titleOf(account), 80),
   ...(account.inUse ? [`A new conversation is with the ${account.begins}.`] : []),
   "",
   ...(account.inUse ? phases.flatMap((phase) => phaseLines(account, phase)) : []),
@@ -103,14 +102,13 @@ export const explanationText = ({ accounts, notes }: Explanation): string => {
 
 /** The few routes that show the path of a conversation. */
 const mainRoutes = ({ routes, inUse }: ExplainedAccount): readonly MessageRoute[] =>
-  inUse
-    ? routes.filter(
-        ({ phase, from, leadsTo }) =>
-          leadsTo !== "ended" &&
-          (from === "customer" || from === phase) &&
-          !(leadsTo && from === "customer"),
-      )
-    : [];
+  routes.filter(
+    (route) =>
+      inUse &&
+      isShown(route) &&
+      route.leadsTo !== "ended" &&
+      !(route.leadsTo && route.from === "customer"),
+  );
 
 const nameOf = ({ side, application, participant }: ExplainedRecipient): string =>
   `${side} ${participant ?? application ?? ""}`.trim();
@@ -156,26 +154,19 @@ const edgesOf = (account: ExplainedAccount): readonly Edge[] =>
   );
 
 const mermaidAccount = (account: ExplainedAccount, place: number): readonly string[] => {
-  const edges = edgesOf(account);
   const ids = new Map<string, string>();
   const idOf = (name: string): string => {
     const id = ids.get(name) ?? `a${place}n${ids.size}`;
     ids.set(name, id);
     return id;
   };
-  const arrows = edges.map(
+  const arrows = edgesOf(account).map(
     ({ from, to, text, isLost }) =>
       `    ${idOf(from)} ${isLost ? "-.->" : "-->"}|${label(text)}| ${idOf(to)}`,
   );
-  const ends = account.inUse ? [] : [`    ${idOf(`✗ ${account.deadEnds[0] ?? ""}`)}`];
+  if (!account.inUse) idOf(`✗ ${account.deadEnds[0] ?? ""}`);
   const nodes = [...ids].map(([name, id]) => `    ${id}[${label(name)}]`);
-  return [
-    `  subgraph a${place}[${label(titleOf(account))}]`,
-    ...nodes,
-    ...arrows,
-    ...(ends.length && nodes.length === 0 ? ends : []),
-    "  end",
-  ];
+  return [`  subgraph a${place}[${label(titleOf(account))}]`, ...nodes, ...arrows, "  end"];
 };
 
 /** A Mermaid flow chart of who talks to whom, for a page that shows Mermaid, such as GitHub's. */
@@ -197,20 +188,13 @@ const plainAccount = (account: ExplainedAccount): readonly string[] => [
 export const plainDiagram = ({ accounts }: Explanation): string =>
   `${accounts.flatMap(plainAccount).join("\n").trimEnd()}\n`;
 
-interface ExplainOptions {
+interface ExplainOptions extends AccountOptions {
   /** Read the stack's state in place of the live account. */
   readonly state?: boolean;
   /** Read this file in place of the live account. */
   readonly snapshot?: string;
-  readonly stack?: string;
-  readonly profile?: string;
   /** Only accounts with this name, address or id. */
   readonly account?: string;
-  readonly folder?: string;
-  readonly env?: NodeJS.ProcessEnv;
-  readonly progress?: Progress;
-  /** Ends the reading. */
-  readonly signal?: AbortSignal;
 }
 
 /** Where the objects come from, and which are missing. */

@@ -16,7 +16,6 @@ import {
   messageTypes,
   namedOnSide,
   rolesOnSide,
-  type SenderKind,
 } from "../../provider/service/message-types.js";
 
 const id = z.coerce.string();
@@ -26,11 +25,13 @@ const active = z
   .optional()
   .transform((value) => value !== false && value !== "false");
 const named = { id, name: z.coerce.string().catch(""), active };
-const reference = id.optional().catch(undefined);
+/** A member that counts as absent if it has another shape. */
+const lenient = <T extends z.ZodType>(schema: T) => schema.optional().catch(undefined);
+const reference = lenient(id);
 
 const directionSchema = z.object({
-  features: z.array(z.unknown()).optional().catch(undefined),
-  richMessageTypes: z.array(z.unknown()).optional().catch(undefined),
+  features: lenient(z.array(z.unknown())),
+  richMessageTypes: lenient(z.array(z.unknown())),
   midChatAuth: z.unknown().optional(),
 });
 
@@ -40,39 +41,30 @@ const accountSchema = z.object({
   address: z.coerce.string().catch(""),
   channel: reference,
   chatConfigurations: z.object({ orchestration: reference }).catch({ orchestration: undefined }),
-  created: z.string().optional().catch(undefined),
+  created: z.string().catch(""),
 });
 
 const channelSchema = z.object({
   ...named,
   type: z.coerce.string().catch(""),
   restrictions: z
-    .object({
-      inbound: directionSchema.optional().catch(undefined),
-      outbound: directionSchema.optional().catch(undefined),
-    })
+    .object({ inbound: lenient(directionSchema), outbound: lenient(directionSchema) })
     .catch({}),
 });
 
 const botSchema = z.object({
   application: reference,
   participant: reference,
-  onEscalation: z.object({ agent: reference }).optional().catch(undefined),
+  onEscalation: lenient(z.object({ agent: reference })),
 });
 
 const orchestrationSchema = z.object({
   ...named,
   applications: z
     .object({
-      botConfiguration: z
-        .object({ bots: z.array(botSchema).catch([]) })
-        .optional()
-        .catch(undefined),
-      customerConfiguration: z.object({ customer: reference }).optional().catch(undefined),
-      agentConfiguration: z
-        .object({ agents: z.array(id).catch([]) })
-        .optional()
-        .catch(undefined),
+      botConfiguration: lenient(z.object({ bots: z.array(botSchema).catch([]) })),
+      customerConfiguration: lenient(z.object({ customer: reference })),
+      agentConfiguration: lenient(z.object({ agents: z.array(id).catch([]) })),
     })
     .catch({}),
 });
@@ -116,10 +108,9 @@ export const setUpObjects = (objectsOf: ObjectsOf, platformName: string): SetUpO
       const parsed = schema.safeParse({ ...fields, id: wire.id, created: wire.created });
       return parsed.success ? [parsed.data] : [];
     });
-  const made = ({ created = "" }: AccountObject): string => created;
   return {
-    accounts: [...of(account, accountSchema)].sort((a, b) =>
-      made(a) < made(b) ? -1 : made(a) > made(b) ? 1 : 0,
+    accounts: of(account, accountSchema).toSorted((a, b) =>
+      a.created < b.created ? -1 : a.created > b.created ? 1 : 0,
     ),
     channels: byId(of(channel, channelSchema)),
     orchestrations: byId(of(orchestration, orchestrationSchema)),
@@ -128,21 +119,56 @@ export const setUpObjects = (objectsOf: ObjectsOf, platformName: string): SetUpO
   };
 };
 
+const side = z.enum(conversationSides);
+
+const recipientSchema = z.strictObject({
+  side: side.describe("Whose side of the conversation it is"),
+  applicationId: z.string().optional(),
+  application: z.string().optional().describe("Name of the client application"),
+  participant: z.string().optional().describe("Name of the bot"),
+  role: z.string().optional(),
+  callback: z.string().optional().describe("Where its messages go"),
+  unreached: z.string().optional().describe("Why it gets nothing; left out: it does"),
+});
+
+const routeSchema = z.strictObject({
+  phase: z.enum(["bot", "agent"]).describe("Who has the conversation when the message is sent"),
+  from: side,
+  types: z
+    .array(z.string())
+    .describe("Message types that the sender may send and the channel carries"),
+  to: z.array(recipientSchema).describe("In the order in which they are called"),
+  leadsTo: z.enum(["agent", "ended"]).optional().describe("What becomes of the conversation"),
+});
+
+const explainedSchema = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  address: z.string(),
+  channel: z.string().describe("Type of the channel; empty if there is none"),
+  inUse: z.boolean().describe("Whether a conversation can begin"),
+  begins: z.enum(["bot", "agent"]).describe("Who has a new conversation"),
+  routes: z.array(routeSchema),
+  refused: z
+    .array(z.strictObject({ from: side, type: z.string(), reason: z.string() }))
+    .describe("What the channel does not carry"),
+  deadEnds: z.array(z.string()).describe("Where a conversation ends up nowhere"),
+});
+
+/** Shape of what `explain --json` prints. */
+export const explanationSchema = z.strictObject({
+  source: z.string(),
+  accounts: z.array(explainedSchema),
+  notes: z.array(z.string()).describe("What could not be seen"),
+});
+
 /** Who gets the messages for a side: a role of a client application, or why nobody does. */
-export interface ExplainedRecipient {
-  readonly side: ConversationSide;
-  /** Id of the client application; left out if none is named. */
-  readonly applicationId?: string | undefined;
-  /** Its name. */
-  readonly application?: string | undefined;
-  /** Name of the bot. */
-  readonly participant?: string | undefined;
-  readonly role?: string | undefined;
-  /** Where its messages go. */
-  readonly callback?: string | undefined;
-  /** Why it gets nothing; left out if it gets its messages. */
-  readonly unreached?: string | undefined;
-}
+export type ExplainedRecipient = Readonly<z.infer<typeof recipientSchema>>;
+export type MessageRoute = Readonly<z.infer<typeof routeSchema>>;
+export type ExplainedAccount = Readonly<z.infer<typeof explainedSchema>>;
+export type Explanation = Readonly<z.infer<typeof explanationSchema>>;
+
+type Phase = MessageRoute["phase"];
 
 /** Somebody whom an orchestration names. */
 interface NamedParty {
@@ -175,21 +201,15 @@ const inactiveText = ({ application, participant }: NamedParty): string | undefi
   return undefined;
 };
 
-/** A bot is addressed by the role of its own type, if its application has it. */
-const orderedRoles = (
-  side: ConversationSide,
-  participant: ParticipantObject | undefined,
-): readonly SenderKind[] =>
-  [...rolesOnSide[side]].sort(
-    (a, b) => Number(b === participant?.type) - Number(a === participant?.type),
-  );
-
 const recipientOf = (side: ConversationSide, party: NamedParty): ExplainedRecipient => {
   const { applicationId, application, participant } = party;
-  const roles = orderedRoles(side, participant);
-  const held = roles.flatMap(
+  // A bot is addressed by the role of its own type, if its application has it.
+  const roles = rolesOnSide[side].toSorted(
+    (a, b) => Number(b === participant?.type) - Number(a === participant?.type),
+  );
+  const [held] = roles.flatMap(
     (name) => application?.roles.find((role) => role.name === name) ?? [],
-  )[0];
+  );
   const role = roles.find((name) => name === held?.name) ?? roles[0];
   const known = {
     side,
@@ -257,14 +277,6 @@ const beginsWithBots = (objects: SetUpObjects, account: AccountObject): boolean 
     group.some(takesPart),
   );
 
-/** The part of a route that is examined. */
-interface AimedRoute {
-  readonly phase: "bot" | "agent";
-  readonly from: ConversationSide;
-  readonly types: readonly string[];
-  readonly to: readonly ExplainedRecipient[];
-}
-
 const channelTypeOf = ({ channels }: SetUpObjects, { channel }: AccountObject) =>
   channels.get(channel ?? "")?.type;
 
@@ -305,7 +317,7 @@ const isReached = (to: readonly ExplainedRecipient[], side: ConversationSide): b
   to.some((each) => each.side === side && each.unreached === undefined);
 
 /** The routes on which messages for a side reach nobody, each given once. */
-const deadEndsOf = (routes: readonly AimedRoute[], begins: "bot" | "agent"): readonly string[] => {
+const deadEndsOf = (routes: readonly MessageRoute[], begins: Phase): readonly string[] => {
   const found = routes.flatMap(({ phase, from, to, types }) => {
     const isHandOver = types.includes("escalation.transfer") && phase === "bot";
     const lost = (side: ConversationSide) =>
@@ -332,60 +344,11 @@ const deadEndsOf = (routes: readonly AimedRoute[], begins: "bot" | "agent"): rea
   return [...new Set([...found, ...partly])];
 };
 
-const side = z.enum(conversationSides);
-
-const recipientSchema = z.strictObject({
-  side: side.describe("Whose side of the conversation it is"),
-  applicationId: z.string().optional(),
-  application: z.string().optional().describe("Name of the client application"),
-  participant: z.string().optional().describe("Name of the bot"),
-  role: z.string().optional(),
-  callback: z.string().optional().describe("Where its messages go"),
-  unreached: z.string().optional().describe("Why it gets nothing; left out: it does"),
-});
-
-const routeSchema = z.strictObject({
-  phase: z.enum(["bot", "agent"]).describe("Who has the conversation when the message is sent"),
-  from: side,
-  types: z
-    .array(z.string())
-    .describe("Message types that the sender may send and the channel carries"),
-  to: z.array(recipientSchema).describe("In the order in which they are called"),
-  leadsTo: z.enum(["agent", "ended"]).optional().describe("What becomes of the conversation"),
-});
-
-const explainedSchema = z.strictObject({
-  id: z.string(),
-  name: z.string(),
-  address: z.string(),
-  channel: z.string().describe("Type of the channel; empty if there is none"),
-  inUse: z.boolean().describe("Whether a conversation can begin"),
-  begins: z.enum(["bot", "agent"]).describe("Who has a new conversation"),
-  routes: z.array(routeSchema),
-  refused: z
-    .array(z.strictObject({ from: side, type: z.string(), reason: z.string() }))
-    .describe("What the channel does not carry"),
-  deadEnds: z.array(z.string()).describe("Where a conversation ends up nowhere"),
-});
-
-/** Shape of what `explain --json` prints. */
-export const explanationSchema = z.strictObject({
-  source: z.string(),
-  accounts: z.array(explainedSchema),
-  notes: z.array(z.string()).describe("What could not be seen"),
-});
-
-export type MessageRoute = Readonly<z.infer<typeof routeSchema>>;
-export type ExplainedAccount = Readonly<z.infer<typeof explainedSchema>>;
-export type Explanation = Readonly<z.infer<typeof explanationSchema>>;
-
 const kindOf = { customer: "customer", bot: "custom_bot", agent: "custom_agent" } as const;
 
 /** The types that a side may send; the two kinds of a side may send the same. */
-const typesFrom = (from: ConversationSide): readonly MessageType[] => {
-  const kind: SenderKind = kindOf[from];
-  return messageTypes.filter((type) => maySend(kind, type));
-};
+const typesFrom = (from: ConversationSide): readonly MessageType[] =>
+  messageTypes.filter((type) => maySend(kindOf[from], type));
 
 const rich = "richMessage.";
 
@@ -409,8 +372,6 @@ const directionFor = (objects: SetUpObjects, account: AccountObject, from: Conve
 };
 
 const endings: readonly MessageType[] = ["escalation.transfer", "conversation.end"];
-
-type Phase = MessageRoute["phase"];
 
 /** What a message changes in the conversation; undefined if nothing. */
 const outcomeOf = (type: MessageType, phase: Phase): MessageRoute["leadsTo"] => {
