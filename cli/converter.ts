@@ -5,8 +5,7 @@ import { assertNode } from "../provider/kernel/node-version.js";
 const serve = async (): Promise<void> => {
   assertNode();
   const { interruption } = await import("./interruption.js");
-  const { serveConverter } = await import("./import/converter.js");
-  const { convertState } = await import("./import/converter.js");
+  const { convertState, serveConverter } = await import("./import/converter.js");
   const { signal } = interruption();
   const { port, close } = await serveConverter(convertState);
   signal.addEventListener("abort", () => {

@@ -2,6 +2,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import type { z } from "zod";
+import { paths } from "../emulator/http/listener.js";
+import { openApiDocument } from "../emulator/http/openapi.js";
 import {
   type Emulator,
   type PlanName,
@@ -9,6 +11,8 @@ import {
   startEmulator,
   type TlsFiles,
 } from "../emulator/index.js";
+import { noJournal } from "../emulator/service/journal.js";
+import { savedSwitches } from "../emulator/service/switches.js";
 import type { Printed } from "../provider/kernel/json.js";
 import { CommandFailure, messageOf, type Session } from "./command.js";
 import type { emulatorLineSchema } from "./emulator-schema.js";
@@ -36,6 +40,19 @@ export interface EmulatorArguments {
  * (test/built/soak).
  */
 const keepMemorySmall = (): void => setFlagsFromString("--semi-space-growth-factor=1");
+
+/** The API of an emulator with these options as an OpenAPI document: what it would serve at `/openapi.json`. */
+export const openApiText = ({
+  host,
+  port,
+  tlsCert,
+  switch: switches,
+}: EmulatorArguments): string => {
+  const origin = `${tlsCert ? "https" : "http"}://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const addresses = { baseUrl: origin + paths.base, tokenUrl: origin + paths.token };
+  const document = openApiDocument(addresses, savedSwitches(noJournal, switches));
+  return `${JSON.stringify(document, undefined, 2)}\n`;
+};
 
 const codeOf = (error: unknown): unknown =>
   error instanceof Error && "code" in error ? error.code : undefined;
@@ -69,23 +86,14 @@ const tlsOf = ({ tlsCert, tlsKey }: EmulatorArguments): { tls?: TlsFiles } => {
 };
 
 const start = async (options: EmulatorArguments): Promise<Emulator> => {
-  const { port, host, plan, burst, clock, data, controlSecret, switch: switches } = options;
+  const { switch: switches, tlsCert, tlsKey, openapi, json, ...others } = options;
+  const { data } = options;
   if (data !== undefined && !existsSync(dirname(resolve(data))))
     throw new CommandFailure(
       `Starting the emulator: the folder of --data ${data} does not exist. Make it first.`,
     );
   try {
-    return await startEmulator({
-      port,
-      host,
-      plan,
-      clock,
-      switches,
-      ...(burst === undefined ? {} : { burst }),
-      ...(data === undefined ? {} : { data }),
-      ...(controlSecret === undefined ? {} : { controlSecret }),
-      ...tlsOf(options),
-    });
+    return await startEmulator({ ...others, switches, ...tlsOf(options) });
   } catch (error) {
     if (error instanceof CommandFailure) throw error;
     const reason = reasons[String(codeOf(error))]?.(options) ?? messageOf(error);

@@ -19,8 +19,7 @@ export const doctorCommand = command({
     },
   },
   work: async (options, { coloured }) => {
-    const { diagnose } = await import("../doctor/diagnose.js");
-    const { doctorReport } = await import("../doctor/diagnose.js");
+    const { diagnose, doctorReport } = await import("../doctor/diagnose.js");
     const diagnosis = await diagnose(options);
     return {
       value: diagnosis,

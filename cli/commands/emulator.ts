@@ -101,13 +101,9 @@ export const emulatorCommand = command({
     // A command gets the port from its environment, so several can run at once.
     const { port = words.length > 0 ? 0 : 4010, plan = "none" } = options;
     const started = { ...options, port, plan, switch: options.switch ?? {} };
-    if (options.openapi) {
-      const { openApiText } = await import("../openapi-text.js");
-      session.out(openApiText(started));
-      return undefined;
-    }
-    const { serveEmulator } = await import("../serve-emulator.js");
-    await serveEmulator(started, words, session);
+    const { openApiText, serveEmulator } = await import("../serve-emulator.js");
+    if (options.openapi) session.out(openApiText(started));
+    else await serveEmulator(started, words, session);
     return undefined;
   },
 });

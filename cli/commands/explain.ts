@@ -37,9 +37,9 @@ Where an orchestration names several, all who are active get them (assumed).`,
     },
   },
   work: async ({ json: _, format, check, ...options }, session) => {
-    const { explainSetUp } = await import("../explain/explain-command.js");
-    const { explanationText } = await import("../explain/explain-command.js");
-    const { mermaidDiagram, plainDiagram } = await import("../explain/explain-command.js");
+    const { explainSetUp, explanationText, mermaidDiagram, plainDiagram } = await import(
+      "../explain/explain-command.js"
+    );
     const { withProgress } = await import("../terminal/progress.js");
     const explanation = await withProgress(session, (progress) =>
       explainSetUp({ ...options, ...progress }),

@@ -61,8 +61,7 @@ the README names them, without values; they stay as they are.`,
     },
   },
   work: async ({ json: _, ...options }, session) => {
-    const { exportAndProve } = await import("../export/run-export.js");
-    const { exportJson, exportReport } = await import("../export/run-export.js");
+    const { exportAndProve, exportJson, exportReport } = await import("../export/run-export.js");
     const { withProgress } = await import("../terminal/progress.js");
     const { result, proof } = await withProgress(session, (progress) =>
       exportAndProve({ ...options, ...progress }),

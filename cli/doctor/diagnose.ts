@@ -7,6 +7,7 @@ import { recommendedParallel } from "../../provider/forecast/forecast.js";
 import { countKinds } from "../../provider/forecast/planned-steps.js";
 import { defaultParallel } from "../../provider/forecast/simulation.js";
 import { wrappedWords } from "../../provider/kernel/columns.js";
+import type { Printed } from "../../provider/kernel/json.js";
 import { leastNode } from "../../provider/kernel/node-version.js";
 import { pulumiPlace, readStackConfig } from "../../provider/pulumi-cli/project-files.js";
 import {
@@ -149,13 +150,10 @@ export const diagnosisSchema = z.strictObject({
   checks: z.array(checkSchema),
 });
 
-/** Everything that the checks found; `ok` is false as soon as one of them failed. */
-interface Diagnosis {
-  readonly ok: boolean;
-  readonly checks: readonly DoctorCheck[];
-}
+/** Everything that the checks found. */
+type Diagnosis = Printed<z.output<typeof diagnosisSchema>>;
 
-export interface DiagnoseOptions {
+interface DiagnoseOptions {
   /** Where a program of the user would run. Default: the current folder. */
   readonly folder?: string;
   readonly env?: NodeJS.ProcessEnv;
@@ -180,22 +178,19 @@ const resourcesIn = async (
   return answer && "text" in answer ? resourcesOf(stackExportIn(answer.text)) : [];
 };
 
-/** Settings that can be used, or why they cannot be used together. */
-interface Whole {
-  readonly settings?: Settings;
-  readonly fault?: DoctorCheck;
-}
-
-/** Some rules need more than one setting, or a file that one of them names. */
-const readWhole = (source: SettingSource, profile: string | undefined): Whole => {
+/**
+ * The settings, or why they cannot be used together: some rules need more than one setting, or a
+ * file that one of them names.
+ */
+const readWhole = (source: SettingSource, profile: string | undefined): Settings | DoctorCheck => {
   try {
-    return { settings: readSettings(source, profile) };
+    return readSettings(source, profile);
   } catch (error) {
-    return { fault: fail("settings", messageOf(error), "Correct that, then run doctor again.") };
+    return fail("settings", messageOf(error), "Correct that, then run doctor again.");
   }
 };
 
-const isFine = ({ name, status }: DoctorCheck): boolean => name === "service" && status === "ok";
+const hasFailed = ({ status }: DoctorCheck): boolean => status === "fail";
 
 /** Checks everything that a run needs and changes nothing. Makes a few calls that only read. */
 export const diagnose = async (options: DiagnoseOptions = {}): Promise<Diagnosis> => {
@@ -207,23 +202,24 @@ export const diagnose = async (options: DiagnoseOptions = {}): Promise<Diagnosis
   const { source } = config;
   const held = await resourcesIn(folder, env, stack);
   const each = checkSettings(source, profile);
-  const usable = each.every(({ status }) => status !== "fail");
-  const whole: Whole = usable ? readWhole(source, profile) : {};
-  const settings = whole.fault ? [...each, whole.fault] : each;
+  const whole = each.some(hasFailed) ? undefined : readWhole(source, profile);
+  const settings = whole && "baseUrl" in whole ? whole : undefined;
   const why = "the settings cannot be used yet";
-  const connection = whole.settings
-    ? await checkConnection(whole.settings, env)
+  const connection = settings
+    ? await checkConnection(settings, env)
     : [skipped("token", why), ...skippedAfterToken(why)];
+  const isReached = connection.some(({ name, status }) => name === "service" && status === "ok");
   const objects =
-    whole.settings && connection.some(isFine)
-      ? await checkHeldObjects(held, whole.settings, env)
+    settings && isReached
+      ? await checkHeldObjects(held, settings, env)
       : skipped("stack-objects", "the service does not answer yet");
   const checks = [
     checkNode(),
     checkSdk(folder),
     pulumi,
     ...checkConfig(config, stack),
-    ...settings,
+    ...each,
+    ...(whole && "status" in whole ? [whole] : []),
     checkEnvironmentNames(env),
     checkParallel(held, source),
     checkProxy(env),
@@ -231,7 +227,7 @@ export const diagnose = async (options: DiagnoseOptions = {}): Promise<Diagnosis
     ...connection,
     objects,
   ];
-  return { ok: checks.every(({ status }) => status !== "fail"), checks };
+  return { ok: !checks.some(hasFailed), checks };
 };
 
 const signs = {
@@ -244,9 +240,6 @@ const signs = {
 const COLUMNS = 80;
 /** Width of the sign before a name with the space around it. */
 const GAP = 4;
-
-const counted = (count: number, what: string): string[] =>
-  count === 0 ? [] : [`${count} ${what}`];
 
 /** The diagnosis as a person reads it. */
 export const doctorReport = ({ checks }: Diagnosis, coloured: boolean): string => {
@@ -264,11 +257,14 @@ export const doctorReport = ({ checks }: Diagnosis, coloured: boolean): string =
       ...more.map((line) => " ".repeat(width + GAP) + line),
     ];
   });
-  const count = (status: CheckStatus) => checks.filter((check) => check.status === status).length;
+  const counted = (wanted: CheckStatus, what: string): readonly string[] => {
+    const count = checks.filter(({ status }) => status === wanted).length;
+    return count === 0 ? [] : [`${count} ${what}`];
+  };
   const verdict = [
-    ...counted(count("fail"), "failed"),
-    ...counted(count("warn"), "to look at"),
-    ...counted(count("skipped"), "skipped"),
+    ...counted("fail", "failed"),
+    ...counted("warn", "to look at"),
+    ...counted("skipped", "skipped"),
   ].join(", ");
   return `${lines.join("\n")}\n\n${verdict === "" ? "All is well." : `${verdict}.`}\n`;
 };

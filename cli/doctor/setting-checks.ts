@@ -71,18 +71,11 @@ export const checkEnvironmentNames = (env: NodeJS.ProcessEnv): DoctorCheck => {
   return warn(name, typos.join(" "), "Set it under the right name.");
 };
 
-interface Found {
-  readonly text: string;
-  readonly from: string;
-}
-
-const find = (setting: SettingDescription, source: SettingSource): Found | undefined => {
-  const candidates = [
-    { text: source.environment[setting.environment], from: setting.environment },
-    { text: source.config(setting.config), from: `the stack's ${setting.config}` },
-  ];
-  return candidates.find((candidate): candidate is Found => !!candidate.text?.trim());
-};
+const find = ({ environment, config }: SettingDescription, source: SettingSource) =>
+  [
+    { text: source.environment[environment] ?? "", from: environment },
+    { text: source.config(config) ?? "", from: `the stack's ${config}` },
+  ].find(({ text }) => text.trim() !== "");
 
 const howToSet = ({ key, environment, config }: SettingDescription): string =>
   ["Set", `${environment},`, "or run: pulumi config set", configOption(key), config, "<value>"]
@@ -173,16 +166,13 @@ const forStack = (stack: string | undefined): string => (stack ? ` --stack ${sta
 export const checkConfigKeys = (entries: Entries, stack?: string): DoctorCheck => {
   const name = "config-keys";
   const keys = [...entries.keys()].filter((key) => ownKey(key) && !settingFor(key));
-  const typos = keys.flatMap((key) => {
-    const meant = meantKey(key);
-    return meant ? [{ key, meant }] : [];
-  });
+  const typos = keys.filter((key) => meantKey(key) !== undefined);
   if (typos.length > 0)
     return warn(
       name,
-      typos.map(({ key, meant }) => `${key} is no setting: did you mean ${meant}?`).join(" "),
+      typos.map((key) => `${key} is no setting: did you mean ${meantKey(key)}?`).join(" "),
       `Set it under the right name, then run: ${typos
-        .map(({ key }) => `pulumi config rm ${key}${forStack(stack)}`)
+        .map((key) => `pulumi config rm ${key}${forStack(stack)}`)
         .join("; ")}`,
     );
   // A program, or a project called conversation, may keep values of its own there.

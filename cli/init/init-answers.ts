@@ -24,29 +24,19 @@ interface Shown {
   write(text: string | Uint8Array): unknown;
 }
 
-/** Shows everything but what is typed while it is muted. */
-class MutedOutput extends Writable {
-  muted = false;
-  readonly #shown: Shown;
-
-  constructor(shown: Shown) {
-    super();
-    this.#shown = shown;
-  }
-
-  override _write(chunk: Buffer, _: string, done: () => void): void {
-    if (!this.muted) this.#shown.write(chunk);
-    done();
-  }
-}
-
 const asked = async (
   text: string,
   secret: boolean,
   input: NodeJS.ReadableStream,
   shown: Shown,
 ): Promise<string> => {
-  const output = new MutedOutput(shown);
+  let isMuted = false;
+  const output = new Writable({
+    write: (chunk: Buffer, _, done) => {
+      if (!isMuted) shown.write(chunk);
+      done();
+    },
+  });
   const lines = createInterface({ input, output, terminal: true });
   const stopped = Promise.withResolvers<never>();
   const stop = () => stopped.reject(new CommandFailure("Stopped. Nothing was made.", 130));
@@ -54,10 +44,10 @@ const asked = async (
   lines.once("close", stop);
   try {
     const answer = lines.question(text);
-    output.muted = secret;
+    isMuted = secret;
     return (await Promise.race([answer, stopped.promise])).trim();
   } finally {
-    output.muted = false;
+    isMuted = false;
     if (secret) shown.write("\n");
     // Only this listener: the others make the interface release the keys, which it would go on
     // showing.
@@ -107,7 +97,8 @@ export interface InitAnswers {
   readonly pipeline: Pipeline;
   /** Empty if an emulator is used, or if they come later. */
   readonly settings: Partial<Readonly<Record<AskedSetting, string>>>;
-  readonly clientSecret?: string;
+  /** Empty if it comes later. */
+  readonly clientSecret: string;
 }
 
 /** Pulumi's rule for names of projects and stacks. */
@@ -190,7 +181,10 @@ export const initAnswers = async (
   const name = await text("name", "Name of the project", nameFor(folder));
   const stack = await text("stack", "First stack", "dev");
   const { description = "A conversation account of the messaging hub" } = flags;
-  const settings = ask ? await askService(flags, ask) : settingsIn(flags);
+  const given = askedSettings.flatMap((key) =>
+    flags[key] === undefined ? [] : [[key, flags[key]]],
+  );
+  const settings = ask ? await askService(flags, ask) : Object.fromEntries(given);
   const later = "Secret of the client, not shown (empty: later)";
   const clientSecret =
     secret ?? (settings.clientId && (await ask?.({ text: later, secret: true }))) ?? "";
@@ -200,17 +194,5 @@ export const initAnswers = async (
     problem: oneOfPipelines,
   });
   const pipeline = flags.pipeline ?? pipelines.find((one) => one === chosen) ?? "none";
-  return {
-    name,
-    description,
-    stack,
-    pipeline,
-    settings,
-    ...(clientSecret ? { clientSecret } : {}),
-  };
+  return { name, description, stack, pipeline, settings, clientSecret };
 };
-
-const settingsIn = (flags: InitFlags): InitAnswers["settings"] =>
-  Object.fromEntries(
-    askedSettings.flatMap((key) => (flags[key] === undefined ? [] : [[key, flags[key]]])),
-  );

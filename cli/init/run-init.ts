@@ -32,16 +32,14 @@ const assertRoom = (folder: string): void => {
   );
 };
 
-const writeFile = (folder: string, { path, text, executable }: ProjectFile): void => {
-  const file = join(folder, path);
-  makeFolders(dirname(file));
-  writeFileSync(file, text, { mode: executable ? 0o755 : 0o644, flag: "wx" });
-};
-
 /** Writes the files of a project. @throws CommandFailure if the folder cannot be written */
 const writeProject = (folder: string, files: readonly ProjectFile[]): void => {
   try {
-    for (const file of files) writeFile(folder, file);
+    for (const { path, text, executable } of files) {
+      const file = join(folder, path);
+      makeFolders(dirname(file));
+      writeFileSync(file, text, { mode: executable ? 0o755 : 0o644, flag: "wx" });
+    }
   } catch (error) {
     throw new CommandFailure(
       `Making the project in ${folder}: it cannot be written: ${messageOf(error)}. Name another folder: pulumi-conversation init <folder>`,
@@ -77,21 +75,12 @@ const LONGEST_MS = 600_000;
  * @param onLine gets each line that a command prints
  */
 const projectSteps =
-  (
-    folder: string,
-    env: NodeJS.ProcessEnv,
-    onLine: (line: string) => void = () => {},
-  ): ProjectStep =>
-  async (command, args, input) => {
-    const settings = { cwd: folder, env: { ...env, PULUMI_SKIP_UPDATE_CHECK: "true" } };
-    const limits = {
-      ...settings,
-      timeoutMs: LONGEST_MS,
-      onLine,
-      ...(input === undefined ? {} : { input }),
-    };
-    return runCommand(command, args, limits).then(reasonOf, messageOf);
-  };
+  (cwd: string, env: NodeJS.ProcessEnv, onLine: (line: string) => void = () => {}): ProjectStep =>
+  (command, args, input = "") =>
+    runCommand(command, args, {
+      ...{ cwd, onLine, input, timeoutMs: LONGEST_MS },
+      env: { ...env, PULUMI_SKIP_UPDATE_CHECK: "true" },
+    }).then(reasonOf, messageOf);
 
 /** How far the stack of a new project is set up. */
 interface StackStanding {
@@ -100,9 +89,9 @@ interface StackStanding {
   /** Whether its configuration is complete as well. */
   readonly configured: boolean;
   /** What Pulumi said if something failed; undefined also if there is no Pulumi. */
-  readonly refusal?: string;
+  readonly refusal?: string | undefined;
   /** Folder of a Pulumi that is not on PATH; the next steps need it there. */
-  readonly bin?: string;
+  readonly bin?: string | undefined;
 }
 
 /** Secrets go through standard input: every process of the machine can read a command line. */
@@ -112,20 +101,19 @@ const configure = async (
   answers: InitAnswers,
 ): Promise<string | undefined> => {
   const { name, stack, settings, clientSecret } = answers;
-  const plain = Object.entries(settings).map(([key, value]) => [`conversation:${key}`, value]);
-  const secrets = [
-    ...(clientSecret ? [["conversation:clientSecret", clientSecret]] : []),
-    [`${name}:callbackSecret`, randomBytes(24).toString("base64url")],
+  const values = [
+    // Without --plaintext, Pulumi refuses what looks like a secret to it, such as a token address.
+    ...Object.entries(settings).map(([key, value]) => [
+      `conversation:${key}`,
+      value,
+      "--plaintext",
+    ]),
+    ...(clientSecret ? [["conversation:clientSecret", clientSecret, "--secret"]] : []),
+    [`${name}:callbackSecret`, randomBytes(24).toString("base64url"), "--secret"],
   ];
-  const set = (key = "", value = "", ...more: readonly string[]) =>
-    step(pulumi, ["config", "set", key, "--stack", stack, ...more, "--non-interactive"], value);
-  for (const [key, value] of plain) {
-    // Otherwise Pulumi refuses what looks like a secret to it, such as a token address.
-    const reason = await set(key, value, "--plaintext");
-    if (reason) return reason;
-  }
-  for (const [key, value] of secrets) {
-    const reason = await set(key, value, "--secret");
+  for (const [key = "", value, how = ""] of values) {
+    const args = ["config", "set", key, "--stack", stack, how, "--non-interactive"];
+    const reason = await step(pulumi, args, value);
     if (reason) return reason;
   }
   return undefined;
@@ -150,13 +138,10 @@ const noPulumi =
 /** Makes the first stack of a project with its configuration; reports what does not work. */
 const makeStack = async (
   answers: InitAnswers,
-  project: {
-    readonly folder: string;
-    readonly env: NodeJS.ProcessEnv;
-    readonly progress: Progress;
-  },
+  folder: string,
+  env: NodeJS.ProcessEnv,
+  progress: Progress,
 ): Promise<StackStanding> => {
-  const { folder, env, progress } = project;
   const onPath = findProgram("pulumi", env.PATH);
   const pulumi = onPath ?? cachedPulumi(env);
   if (pulumi === undefined) {
@@ -177,8 +162,8 @@ const makeStack = async (
   return {
     made: init === undefined,
     configured: refusal === undefined,
-    ...(refusal === undefined ? {} : { refusal }),
-    ...(onPath === undefined ? { bin } : {}),
+    refusal,
+    bin: onPath === undefined ? bin : undefined,
   };
 };
 
@@ -318,18 +303,12 @@ export const runInit = async (options: InitOptions): Promise<NewProject> => {
   const secret = options.emulator ? undefined : options.env.CONVERSATION_CLIENT_SECRET;
   const answers = await initAnswers(options, folder, secret, options.ask);
   const packed = packedPackage();
-  const files = templateProject({
-    ...answers,
-    ...(packed ? { dependency: packed.dependency } : {}),
-  });
+  const files = templateProject({ ...answers, dependency: packed?.dependency });
   writeProject(folder, files);
   options.progress.note(`${files.length} files in ${folder}`);
   const { env, progress, emulator = false } = options;
   const packages = await fetchPackages(folder, options, packed);
-  const standing = await makeStack(answers, {
-    ...{ folder, progress },
-    env: withoutSecretSettings(env),
-  });
+  const standing = await makeStack(answers, folder, withoutSecretSettings(env), progress);
   const next = nextSteps(answers, { packages, stack: standing, emulator });
   const { name, stack } = answers;
   const paths = files.map(({ path }) => path);

@@ -20,7 +20,7 @@ export interface ProjectChoices {
   readonly description: string;
   readonly pipeline: Pipeline;
   /** The version of this package in package.json. Default: that of the template. */
-  readonly dependency?: string;
+  readonly dependency: string | undefined;
 }
 
 /** The same folder is the template of `pulumi new`. */
