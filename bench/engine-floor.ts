@@ -55,41 +55,30 @@ const { ${kind.kind} } = require("pulumi-conversation");
 ${each(`new ${kind.kind}("small-" + n, {
   name: "bench-" + n, basicAuth: { username: "hub", password: "no-real-secret" } })`)}`;
 
-/** The programs that are compared, in this order. */
-const programNames = ["floor", "sameValues", "sameCalls", "ours"] as const;
-
-type ProgramName = (typeof programNames)[number];
-
-/** Those whose provider talks to a service. */
-const callers: readonly ProgramName[] = ["sameCalls", "ours"];
-
 /**
- * The text of a program: the smallest one with dynamic resources, one whose resources have the same
- * values as ours, the secret among them, one whose provider makes the same calls besides, and ours.
+ * The texts of the programs that are compared, in this order: the smallest one with dynamic
+ * resources, one whose resources have the same values as ours, the secret among them, one whose
+ * provider makes the same calls besides, and ours.
  */
-const programText = (name: ProgramName): string => {
-  switch (name) {
-    case "floor":
-      return idle(
-        '{ name: "bench-" + n, type: "basic", username: "hub", password: "no-real-secret" }',
-      );
-    case "sameValues":
-      return idle(values);
-    case "sameCalls":
-      return sameCalls();
-    case "ours":
-      return ours;
-  }
-};
+const programs = {
+  floor: () =>
+    idle('{ name: "bench-" + n, type: "basic", username: "hub", password: "no-real-secret" }'),
+  sameValues: () => idle(values),
+  sameCalls,
+  ours: () => ours,
+} as const;
+
+type ProgramName = keyof typeof programs;
 
 /** One of the programs in its own folder, with its own backend. */
 interface BenchProject {
+  readonly program: ProgramName;
   readonly folder: string;
   readonly cli: PulumiCli;
   readonly env: NodeJS.ProcessEnv;
   readonly signal: AbortSignal;
   /** The service of a program that calls one. */
-  readonly emulator?: Emulator;
+  readonly emulator: Emulator | undefined;
 }
 
 /** Writes a project with one of the programs into a new folder. */
@@ -102,7 +91,7 @@ const writeBenchProject = (folder: string, program: ProgramName): void => {
   const description = JSON.stringify({ name: program, main: "index.js" });
   writeFileSync(join(folder, "Pulumi.yaml"), `name: ${program}\nruntime: nodejs\nmain: index.js\n`);
   writeFileSync(join(folder, "package.json"), description);
-  writeFileSync(join(folder, "index.js"), programText(program));
+  writeFileSync(join(folder, "index.js"), programs[program]());
 };
 
 /** Programs run on the same Node as this process, whatever else is on PATH. */
@@ -159,10 +148,6 @@ const commands = {
   destroy: ["destroy", "--yes", "--skip-preview"],
 } as const;
 
-type Command = keyof typeof commands;
-
-const commandNames: readonly Command[] = ["up", "preview", "refresh", "destroy"];
-
 /** Fails if not every object was created: a fast failure is no result. */
 const assertCreated = async ({ controlUrl }: Emulator): Promise<void> => {
   const stats: unknown = await (await fetch(`${controlUrl}/stats`)).json();
@@ -171,51 +156,40 @@ const assertCreated = async ({ controlUrl }: Emulator): Promise<void> => {
   if (!text.includes(wanted)) throw new Error(`Not every object was created: ${text}`);
 };
 
-type Projects = Readonly<Record<ProgramName, BenchProject>>;
+/** Seconds of a command, by program and command. */
+type Times = ReadonlyMap<string, number>;
 
-/** Seconds of one command, for each program. */
-type Times = Readonly<Record<ProgramName, number>>;
-
-const timesOf = async (projects: Projects, command: Command): Promise<Times> => {
-  const times = { floor: 0, sameValues: 0, sameCalls: 0, ours: 0 };
-  for (const program of programNames) {
-    const project = projects[program];
-    times[program] = await timePulumi(project, commands[command]);
-    if (command === "up" && project.emulator) await assertCreated(project.emulator);
-  }
-  return times;
-};
+const timeKey = (program: ProgramName, command: string): string => `${program} ${command}`;
 
 /**
  * Every command on every program, from nothing to nothing: programs alternate, as the speed of the
  * machine varies.
  */
-const turn = async (projects: Projects): Promise<Readonly<Record<Command, Times>>> => {
-  for (const project of Object.values(projects)) {
+const turn = async (projects: readonly BenchProject[]): Promise<Times> => {
+  for (const project of projects) {
     if (project.emulator) await fetch(`${project.emulator.controlUrl}/reset`, { method: "POST" });
     await timePulumi(project, ["stack", "init", "--no-select"]);
   }
-  const times = {
-    up: await timesOf(projects, "up"),
-    preview: await timesOf(projects, "preview"),
-    refresh: await timesOf(projects, "refresh"),
-    destroy: await timesOf(projects, "destroy"),
-  };
-  for (const project of Object.values(projects))
-    await timePulumi(project, ["stack", "rm", "--yes"]);
+  const times = new Map<string, number>();
+  for (const [command, args] of Object.entries(commands))
+    for (const project of projects) {
+      times.set(timeKey(project.program, command), await timePulumi(project, args));
+      if (command === "up" && project.emulator) await assertCreated(project.emulator);
+    }
+  for (const project of projects) await timePulumi(project, ["stack", "rm", "--yes"]);
   return times;
 };
 
 /** The best of two turns, since other work on the machine only ever slows down. */
-const leastSeconds = async (projects: Projects) => {
+const leastSeconds = async (projects: readonly BenchProject[]) => {
   const start = performance.now();
   const turns = [await turn(projects)];
   if (performance.now() - start <= enoughMs) turns.push(await turn(projects));
-  return (program: ProgramName, command: Command): number =>
-    Math.min(...turns.map((times) => times[command][program]));
+  return (program: ProgramName, command: string): number =>
+    Math.min(...turns.map((times) => times.get(timeKey(program, command)) ?? Number.NaN));
 };
 
-const figureOf = (command: Command, least: (program: ProgramName) => number): CommandFigure => {
+const figureOf = (command: string, least: (program: ProgramName) => number): CommandFigure => {
   const seconds = least("ours");
   const [floorSeconds, sameValuesSeconds] = [least("floor"), least("sameValues")];
   const sameCallsSeconds = least("sameCalls");
@@ -231,33 +205,6 @@ const figureOf = (command: Command, least: (program: ProgramName) => number): Co
   };
 };
 
-/** The folder and environment of the projects. */
-interface Workspace {
-  readonly folder: string;
-  readonly cli: PulumiCli;
-  readonly signal: AbortSignal;
-}
-
-/** The programs, each in a project of its own; those that call a service get one each. */
-const projectsIn = (
-  { folder: root, cli, signal }: Workspace,
-  emulators: ReadonlyMap<ProgramName, Emulator>,
-): Projects => {
-  const made = (program: ProgramName): BenchProject => {
-    const folder = join(root, program);
-    writeBenchProject(folder, program);
-    const emulator = emulators.get(program);
-    const env = projectEnvironment(folder, cli, emulator);
-    return { folder, cli, signal, env, ...(emulator ? { emulator } : {}) };
-  };
-  return {
-    floor: made("floor"),
-    sameValues: made("sameValues"),
-    sameCalls: made("sameCalls"),
-    ours: made("ours"),
-  };
-};
-
 /** Pulumi's commands with this package on a service without limits, against the engine's own time. */
 export const measureEngine = async (
   progress: Progress,
@@ -265,18 +212,26 @@ export const measureEngine = async (
 ): Promise<EngineFigure> => {
   const cli = await ensurePulumi({ progress, signal });
   const folder = mkdtempSync(join(tmpdir(), "conversation-bench-"));
-  const emulators = new Map<ProgramName, Emulator>();
+  const projects: BenchProject[] = [];
   try {
-    for (const program of callers) emulators.set(program, await startEmulator({ plan: "none" }));
-    const least = await leastSeconds(projectsIn({ folder, cli, signal }, emulators));
-    const figures = commandNames.map((command) =>
+    for (const program of ["floor", "sameValues", "sameCalls", "ours"] as const) {
+      const own = join(folder, program);
+      writeBenchProject(own, program);
+      // Those whose provider talks to a service get one each.
+      const isCaller = program === "sameCalls" || program === "ours";
+      const emulator = isCaller ? await startEmulator({ plan: "none" }) : undefined;
+      const env = projectEnvironment(own, cli, emulator);
+      projects.push({ program, folder: own, cli, signal, env, emulator });
+    }
+    const least = await leastSeconds(projects);
+    const figures = Object.keys(commands).map((command) =>
       figureOf(command, (program) => least(program, command)),
     );
     const [floorSeconds, upSeconds] = [least("floor", "up"), least("ours", "up")];
     const up = { floorSeconds, upSeconds, overFloor: upSeconds / floorSeconds };
     return { resources: resourceCount, pulumi: cli.version, ...up, commands: figures };
   } finally {
-    for (const emulator of emulators.values()) await emulator.close();
+    for (const { emulator } of projects) await emulator?.close();
     rmSync(folder, { recursive: true, force: true });
   }
 };

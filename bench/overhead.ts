@@ -10,7 +10,7 @@ import { setUpOperation } from "../provider/service/http/operations.js";
 import type { HttpResponse } from "../provider/service/http/transport.js";
 import { readSettings } from "../provider/service/settings.js";
 import type { AloneFigure, OverheadFigure, Speed } from "./figures.js";
-import { kind } from "./session.js";
+import { inSlots, kind } from "./session.js";
 import { TrueBucket } from "./true-bucket.js";
 
 /** The answer to every call: an object and a token in one. */
@@ -45,26 +45,21 @@ const listeners = { instant: () => instant, limited } as const;
 
 type ServerName = keyof typeof listeners;
 
-/** A server in its own process. */
-interface ChildServer {
-  readonly origin: string;
-  stop(): void;
-}
-
-/** Starts the other side of a measurement: `instant` answers at once, `limited` keeps to buckets. */
-const startChildServer = async (name: ServerName): Promise<ChildServer> => {
+/**
+ * Starts the other side of a measurement in a process of its own: `instant` answers at once,
+ * `limited` keeps to buckets.
+ */
+const startChildServer = async (name: ServerName) => {
   const child = fork(__filename, [name]);
   const [port]: unknown[] = await once(child, "message");
   return { origin: `http://127.0.0.1:${port}`, stop: () => child.disconnect() };
 };
 
-const isServerName = (name: string | undefined): name is ServerName =>
-  name !== undefined && Object.hasOwn(listeners, name);
-
 /** In the process of a server: serves until the parent process ends or disconnects. */
 const serveParent = (name: string | undefined): void => {
-  if (!isServerName(name)) throw new Error(`There is no server ${name}.`);
-  const server = createServer(listeners[name]());
+  const [, listener] = Object.entries(listeners).find(([each]) => each === name) ?? [];
+  if (!listener) throw new Error(`There is no server ${name}.`);
+  const server = createServer(listener());
   server.listen(0, "127.0.0.1", () => {
     const { port } = server.address() as AddressInfo;
     process.send?.(port);
@@ -144,18 +139,10 @@ const rounds = 2;
 
 type Call = () => Promise<unknown>;
 
-const repeat = async (count: number, call: Call): Promise<void> => {
-  let left = count;
-  const slot = async (): Promise<void> => {
-    while (left-- > 0) await call();
-  };
-  await Promise.all(Array.from({ length: inFlight }, slot));
-};
-
 const speedOf = async (call: Call): Promise<Speed> => {
   const cpu = process.cpuUsage();
   const start = performance.now();
-  await repeat(requests, call);
+  await inSlots(requests, inFlight, call);
   const seconds = (performance.now() - start) / 1000;
   const { user, system } = process.cpuUsage(cpu);
   return {
@@ -166,7 +153,7 @@ const speedOf = async (call: Call): Promise<Speed> => {
 
 /** The best of several turns, taken alternately: other work on the machine only ever slows down. */
 const compared = async (calls: readonly [Call, Call]): Promise<readonly [Speed, Speed]> => {
-  for (const call of calls) await repeat(warmUp, call);
+  for (const call of calls) await inSlots(warmUp, inFlight, call);
   const turns: (readonly [Speed, Speed])[] = [];
   for (let round = 0; round < rounds; round++)
     turns.push([await speedOf(calls[0]), await speedOf(calls[1])]);

@@ -208,21 +208,25 @@ export const burstFor = (plan: Plan): number => likelyBurst(creating(plan)).call
 /** Resources that the engine has under way at a time: its `--parallel` on two cores. */
 export const inFlight = 8;
 
-/** Runs `count` jobs, a limited number at a time, and returns how many failed. */
-export const failures = async (
-  count: number,
-  job: (number: number) => Promise<unknown>,
-): Promise<number> => {
+type Job = (number: number) => Promise<unknown>;
+
+/** Runs `count` jobs, `most` of them at a time. */
+export const inSlots = async (count: number, most: number, job: Job): Promise<void> => {
   let next = 0;
-  let failed = 0;
   const slot = async (): Promise<void> => {
-    while (next < count) {
-      await job(next++).catch(() => {
-        failed += 1;
-      });
-    }
+    while (next < count) await job(next++);
   };
-  await Promise.all(Array.from({ length: inFlight }, slot));
+  await Promise.all(Array.from({ length: most }, slot));
+};
+
+/** Runs `count` jobs, as many at a time as the engine does, and returns how many failed. */
+export const failures = async (count: number, job: Job): Promise<number> => {
+  let failed = 0;
+  await inSlots(count, inFlight, (number) =>
+    job(number).catch(() => {
+      failed += 1;
+    }),
+  );
   return failed;
 };
 
