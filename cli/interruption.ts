@@ -19,15 +19,6 @@ interface Interruption {
   release(): void;
 }
 
-/** What to listen to, and how long the end may take. */
-interface Listening {
-  readonly signals: readonly NodeJS.Signals[];
-  /** Whether the end of the parent process counts as an interruption. */
-  readonly parent: boolean;
-  /** Left out: as long as the work takes to clean up. */
-  readonly longestMs?: number;
-}
-
 /** Reports that the parent process has ended: this one then belongs to another. */
 const onOrphaned = (report: () => void): NodeJS.Timeout => {
   const parent = process.ppid;
@@ -43,7 +34,15 @@ const giveUpLate = (ms: number): NodeJS.Timeout =>
     giveUp();
   }, ms).unref();
 
-const listen = ({ signals, parent, longestMs }: Listening): Interruption => {
+/**
+ * @param parent whether the end of the parent process counts as an interruption
+ * @param longestMs how long the end may take. Left out: as long as the work takes to clean up
+ */
+const listen = (
+  signals: readonly NodeJS.Signals[],
+  parent: boolean,
+  longestMs?: number,
+): Interruption => {
   const controller = new AbortController();
   let firstAt: number | undefined;
   let late: NodeJS.Timeout | undefined;
@@ -79,11 +78,7 @@ const listen = ({ signals, parent, longestMs }: Listening): Interruption => {
  * end that takes too long.
  */
 export const interruption = (): Interruption =>
-  listen({
-    signals: ["SIGINT", "SIGTERM", "SIGHUP"],
-    parent: true,
-    longestMs: LONGEST_END_MS,
-  });
+  listen(["SIGINT", "SIGTERM", "SIGHUP"], true, LONGEST_END_MS);
 
 /**
  * Waits for the first Ctrl-C or SIGTERM; does not keep the process alive. A server that was sent to
@@ -92,7 +87,7 @@ export const interruption = (): Interruption =>
  */
 export const untilInterrupted = async (): Promise<void> => {
   const underNpm = process.env.npm_lifecycle_event !== undefined;
-  const { signal, release } = listen({ signals: ["SIGINT", "SIGTERM"], parent: underNpm });
+  const { signal, release } = listen(["SIGINT", "SIGTERM"], underNpm);
   await new Promise<void>((done) => signal.addEventListener("abort", () => done(), { once: true }));
   setTimeout(release, SAME_EVENT_MS).unref();
 };

@@ -117,13 +117,12 @@ lost with members is made by the program, but without these as they are.`,
       switch: set = {},
       ...rest
     } = given;
+    const { withLines } = await import("../terminal/progress.js");
     assertPulumiOptions(args, fromEmpty === true || check !== undefined);
     const { asScopes, stack: name, ...others } = rest;
     const place = name === undefined ? {} : { stack: name };
-    const say = (line: string) => session.err(`${line}\n`);
-    const { untilSignal } = await import("../interruption.js");
-    return untilSignal(async (signal) => {
-      const means = { ...place, say, signal };
+    return withLines(session, async (reporting) => {
+      const means = { ...place, ...reporting };
       if (check !== undefined) {
         const { checkedRecordText, runCheckRecord } = await import("../rehearse/change-record.js");
         const checked = await runCheckRecord({ file: check, ...means });

@@ -45,15 +45,19 @@ is never deleted.`,
   work: async ({ json: _, ...options }, session) => {
     const { repairReport, runRepair } = await import("../repair/repair.js");
     const { isRepaired } = await import("../repair/schemas.js");
-    const { untilSignal } = await import("../interruption.js");
-    const say = (line: string) => session.err(`${line}\n`);
-    return untilSignal(async (signal) => {
-      const result = await runRepair({ ...options, say, signal });
-      return {
-        value: result,
-        text: repairReport(result),
-        exitCode: isRepaired(result) ? 0 : signal.aborted ? 130 : 1,
-      };
-    }, "What is left to do now: pulumi-conversation repair");
+    const { withLines } = await import("../terminal/progress.js");
+    const { result, isEnded } = await withLines(
+      session,
+      async (means) => ({
+        result: await runRepair({ ...options, ...means }),
+        isEnded: means.signal.aborted,
+      }),
+      "What is left to do now: pulumi-conversation repair",
+    );
+    return {
+      value: result,
+      text: repairReport(result),
+      exitCode: isRepaired(result) ? 0 : isEnded ? 130 : 1,
+    };
   },
 });

@@ -36,14 +36,10 @@ import {
 import { currentDocuments, savedDocuments } from "./documents.js";
 import type { printedForecastSchema } from "./printed-forecast.js";
 
-/** Limits for the cost of a run. */
-interface Budget {
+/** What the command line says about a forecast. */
+export interface ForecastOptions extends ConditionOptions {
   readonly maxMinutes?: number;
   readonly maxCalls?: number;
-}
-
-/** What the command line says about a forecast. */
-export interface ForecastOptions extends ConditionOptions, Budget {
   readonly operation: ForecastOperation;
   readonly stack?: string;
   readonly comparePlans?: true;
@@ -58,20 +54,13 @@ const overBudgetCode = 3;
 /** By how much a run exceeds its budget, a sentence for each limit; empty if it does not. */
 const overBudget = (
   { operation, totalSeconds, totalCalls }: Forecast,
-  { maxMinutes = Number.POSITIVE_INFINITY, maxCalls = Number.POSITIVE_INFINITY }: Budget,
+  { maxMinutes = Number.POSITIVE_INFINITY, maxCalls = Number.POSITIVE_INFINITY }: ForecastOptions,
 ): readonly string[] => {
-  const over: string[] = [];
   const seconds = totalSeconds - maxMinutes * 60;
   const calls = totalCalls - maxCalls;
-  if (seconds > 0)
-    over.push(
-      `pulumi ${operation} would take ${duration(totalSeconds)}, ${duration(seconds)} more than the ${maxMinutes} min of --max-minutes.`,
-    );
-  if (calls > 0)
-    over.push(
-      `pulumi ${operation} would make ${totalCalls} calls, ${calls} more than the ${maxCalls} of --max-calls.`,
-    );
-  return over;
+  const time = `pulumi ${operation} would take ${duration(totalSeconds)}, ${duration(seconds)} more than the ${maxMinutes} min of --max-minutes.`;
+  const count = `pulumi ${operation} would make ${totalCalls} calls, ${calls} more than the ${maxCalls} of --max-calls.`;
+  return [...(seconds > 0 ? [time] : []), ...(calls > 0 ? [count] : [])];
 };
 
 /** The stack's settings apply if the stack exists; files may come from elsewhere. */
@@ -98,11 +87,9 @@ const elsewhere = async (
 ): Promise<readonly string[]> => {
   if (from || !state) return [];
   const held = resourcesOf(state);
-  const looks = [
-    ...new Set(
-      held.filter(({ type }) => isOurType(type)).map(({ inputs }) => profileIn(inputs ?? {})),
-    ),
-  ].map(async (profile) => {
+  const ours = held.filter(({ type }) => isOurType(type));
+  const profiles = new Set(ours.map(({ inputs }) => profileIn(inputs ?? {})));
+  const looks = [...profiles].map(async (profile) => {
     const { problem } = await stateStanding(held, readSettings(source, profile), { env, signal });
     return problem === undefined ? [] : [`${problem}. ${elsewhereAdvice}`];
   });

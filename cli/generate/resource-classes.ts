@@ -10,7 +10,7 @@ import {
   outputFields,
   type TextField,
 } from "../../provider/definition/define.js";
-import { isAutomatic } from "../../provider/definition/fields.js";
+import { isAutomatic, naturalKey } from "../../provider/definition/fields.js";
 
 const sources: Readonly<Record<Basis, string>> = {
   spec: "specification",
@@ -41,12 +41,12 @@ const span = (least: number | undefined, most: number | undefined, unit: string)
 const rangeOf = ({ integer, min, max }: NumberField): string[] => {
   const least = min === undefined ? [] : [`at least ${shown(min)}`];
   const most = max === undefined ? [] : [`at most ${shown(max)}`];
-  const both = min !== undefined && max !== undefined ? [`${shown(min)} to ${shown(max)}`] : [];
-  const facts = [
-    ...(integer ? ["whole number"] : []),
-    ...(both.length > 0 ? both : [...least, ...most]),
-  ].join(", ");
-  return facts ? [`${facts.charAt(0).toUpperCase()}${facts.slice(1)}.`] : [];
+  const range =
+    min === undefined || max === undefined
+      ? [...least, ...most]
+      : [`${shown(min)} to ${shown(max)}`];
+  const facts = [...(integer ? ["whole number"] : []), ...range].join(", ");
+  return facts ? [`${pascal(facts)}.`] : [];
 };
 
 const formatOf = (field: Field): string[] => {
@@ -357,16 +357,9 @@ const outputs = (definition: Definition, types: readonly NestedType[]): string =
     })
     .join("\n");
 
-/** The natural key of a kind. */
-const knownBy = ({ kind, fields }: Definition): string => {
-  const found = Object.entries(fields).find(([, field]) => "names" in field && field.names);
-  if (!found) throw new Error(`${kind} has no field that names its objects`);
-  return found[0];
-};
-
 const classOf = (definition: Definition, types: readonly NestedType[]): string => {
   const { kind, noun } = definition;
-  const known = knownBy(definition);
+  const known = naturalKey(definition);
   const doc = [
     definition.doc,
     `Collection \`/${definition.collection}\`. Updated in place, never replaced.`,

@@ -140,12 +140,6 @@ const environment = ({ cli, folder, settings }: ProjectOptions): NodeJS.ProcessE
   ...settings,
 });
 
-export const interrupted = (): CommandFailure =>
-  new CommandFailure(
-    "Interrupted. Nothing is left running; npm run quickstart goes on from here.",
-    130,
-  );
-
 const howItEnded = ({ code, timedOut }: Ended): string => {
   if (timedOut) return `did not end within ${LONGEST_MS / 60_000} minutes`;
   return code === undefined ? "was ended by a signal" : `failed (exit code ${code})`;
@@ -174,7 +168,7 @@ export const pulumiProject = (state: ProjectState, options: ProjectOptions) => {
     cwd: string,
     args: readonly string[],
     shownLine?: (line: string) => string | undefined,
-    input?: string,
+    input = "",
   ) => {
     const life = alive(`pulumi ${args[0]}`);
     const onLine = (line: string) => {
@@ -182,12 +176,9 @@ export const pulumiProject = (state: ProjectState, options: ProjectOptions) => {
       if (shown !== undefined) life.print(shown);
     };
     const ended = await runCommand(cli.command, [...args, ...everywhere, ...colour], {
-      ...limits,
-      cwd,
-      ...(shownLine ? { onLine } : {}),
-      ...(input === undefined ? {} : { input }),
+      ...{ ...limits, cwd, onLine, input },
     }).finally(life.end);
-    if (signal.aborted) throw interrupted();
+    signal.throwIfAborted();
     if (ended.code !== 0) throw failed(args[0] ?? "", ended, shownLine !== undefined);
     return ended.stdout;
   };
@@ -211,13 +202,10 @@ export const pulumiProject = (state: ProjectState, options: ProjectOptions) => {
       const values = Object.entries(plain).flatMap((pair) => ["--plaintext", pair.join("=")]);
       await run(state.source, ["config", "set-all", ...values, ...configFile]);
       // Every process of the machine can read a command line, but not standard input.
-      for (const [key, value] of Object.entries(secret))
-        await run(
-          state.source,
-          ["config", "set", key, "--secret", ...configFile],
-          undefined,
-          value,
-        );
+      for (const [key, value] of Object.entries(secret)) {
+        const args = ["config", "set", key, "--secret", ...configFile];
+        await run(state.source, args, undefined, value);
+      }
     },
     /** The outputs of the stack as JSON, secrets in clear. */
     outputs: () => run(state.source, ["stack", "output", "--json", "--show-secrets"]),

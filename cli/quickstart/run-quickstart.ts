@@ -28,7 +28,6 @@ import { ensurePulumi } from "../get-pulumi/get-pulumi.js";
 import { type ProgressStream, progressOn } from "../terminal/progress.js";
 import {
   endLeftovers,
-  interrupted,
   ownedBy,
   type ProjectOptions,
   type PulumiProject,
@@ -159,7 +158,7 @@ const converse = async (context: QuickstartContext, pulumi: PulumiProject): Prom
     timeoutMs: LONGEST_MS,
     onLine: (line) => life.print(line === "" ? "" : `  ${line}`),
   }).finally(life.end);
-  if (signal.aborted) throw interrupted();
+  signal.throwIfAborted();
   if (ended.code !== 0)
     throw new CommandFailure(
       "The conversation did not finish; the reason is above. Run npm run quickstart again to go on.",
@@ -244,18 +243,12 @@ interface QuickstartOptions {
 
 const PLAN = "enterprise";
 
-/** The output of a quick start for the person who watches it. */
-const voice = (stream: ProgressStream) => {
+const play = async (options: QuickstartOptions, state: StateFolder): Promise<void> => {
+  const { signal, stream, destroy } = options;
   const coloured = wantsColour(stream);
   const print = (line: string) => void stream.write(`${line}\n`);
   const title = (text: string) =>
     print(`\n${coloured ? styleText("bold", text, { validateStream: false }) : text}`);
-  return { coloured, print, title };
-};
-
-const play = async (options: QuickstartOptions, state: StateFolder): Promise<void> => {
-  const { signal, stream, destroy } = options;
-  const { coloured, print, title } = voice(stream);
   const progress = progressOn(stream);
   const cli = await ensurePulumi({ progress, signal });
   print(`Pulumi ${cli.version} from ${cli.origin}:\n  ${cli.command}`);
@@ -265,22 +258,12 @@ const play = async (options: QuickstartOptions, state: StateFolder): Promise<voi
   state.prepare();
   const emulator = await startEmulator({ plan: PLAN, data: state.data, controlSecret: true });
   try {
-    if (signal.aborted) throw interrupted();
+    signal.throwIfAborted();
     print(`Emulator of the conversation service, plan ${PLAN}:\n  ${emulator.baseUrl}`);
     const settings = emulatorEnvironment(emulator, PLAN);
     const { folder } = state;
-    const context = {
-      state,
-      cli,
-      folder,
-      settings,
-      signal,
-      print,
-      title,
-      coloured,
-      alive: progress.alive,
-    };
-    await (destroy ? takeDown : setUp)(context);
+    const output = { print, title, coloured, alive: progress.alive };
+    await (destroy ? takeDown : setUp)({ state, cli, folder, settings, signal, ...output });
   } finally {
     await emulator.close();
   }

@@ -143,6 +143,13 @@ export const withProgress = <T>(
   return untilSignal((signal) => work({ progress, signal }), left);
 };
 
+/** The same for a command that only says lines of what it does. */
+export const withLines = <T>(
+  { err }: Session,
+  work: (means: CommandStep) => Promise<T>,
+  left?: string,
+): Promise<T> => untilSignal((signal) => work({ say: (line) => err(`${line}\n`), signal }), left);
+
 /**
  * The same for a command that is one step. Its end is not reported: the output shows it.
  *
