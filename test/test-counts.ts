@@ -1,3 +1,5 @@
+import { z } from "zod";
+
 /** How many tests passed, failed and were skipped. */
 export interface Counts {
   readonly passed: number;
@@ -13,30 +15,28 @@ export const sum = (a: Counts, b: Counts): Counts => ({
   skipped: a.skipped + b.skipped,
 });
 
-const record = (value: unknown): Record<string, unknown> =>
-  typeof value === "object" && value !== null ? { ...value } : {};
-
-const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-
-const numberOf = (value: unknown): number => (typeof value === "number" ? value : 0);
-
-/** A file that could not even be loaded holds no test, but it is a failure. */
-const brokenFiles = (report: Record<string, unknown>): number =>
-  list(report.testResults)
-    .map(record)
-    .filter(
-      (file) =>
-        file.status === "failed" &&
-        list(file.assertionResults).every((test) => record(test).status !== "failed"),
-    ).length;
+const reportSchema = z.object({
+  numPassedTests: z.number(),
+  numFailedTests: z.number(),
+  numPendingTests: z.number(),
+  numTodoTests: z.number(),
+  testResults: z.array(
+    z.object({ status: z.string(), assertionResults: z.array(z.object({ status: z.string() })) }),
+  ),
+});
 
 /** The counts in the text of vitest's JSON report. */
 export const countsIn = (json: string): Counts => {
-  const report = record(JSON.parse(json));
+  const report = reportSchema.parse(JSON.parse(json));
+  // A file that could not even be loaded holds no test, but it is a failure.
+  const broken = report.testResults.filter(
+    ({ status, assertionResults }) =>
+      status === "failed" && assertionResults.every((each) => each.status !== "failed"),
+  );
   return {
-    passed: numberOf(report.numPassedTests),
-    failed: numberOf(report.numFailedTests) + brokenFiles(report),
-    skipped: numberOf(report.numPendingTests) + numberOf(report.numTodoTests),
+    passed: report.numPassedTests,
+    failed: report.numFailedTests + broken.length,
+    skipped: report.numPendingTests + report.numTodoTests,
   };
 };
 

@@ -60,65 +60,36 @@ const figures = (changes: Partial<Figures> = {}): Figures => ({
   ...changes,
 });
 
-test("a creation that went well shows time, ratio and refusals", () => {
-  expect(outcome(creation())).toBe("294 s ×1.002, 2 refused");
+test.each([
+  ["time, ratio and refusals", {}, "294 s ×1.002, 2 refused"],
+  ["no ratio without an ideal", { wallSeconds: 0.53, overIdeal: null }, "0.5 s, 2 refused"],
+  ["failed resources and no time", { failed: 40, overIdeal: null }, "40 OF 50 FAILED, 2 refused"],
+])("a creation shows %s", (_, changes, text) => {
+  expect(outcome(creation(changes))).toBe(text);
 });
 
-test("without an ideal there is no ratio", () => {
-  expect(outcome(creation({ wallSeconds: 0.53, overIdeal: null }))).toBe("0.5 s, 2 refused");
-});
+const seconds = { floorSeconds: 5, sameValuesSeconds: 6.4, sameCallsSeconds: 7.2, seconds: 8 };
+const ratios = { overFloor: 1.6, overSameValues: 1.25, overSameCalls: 1.11 };
+const engine = {
+  ...{ resources: 200, pulumi: "3.259.0", floorSeconds: 5, upSeconds: 8, overFloor: 1.6 },
+  commands: [{ command: "up", ...seconds, ...ratios }],
+};
 
-test("failed resources stand out, and no time is shown for them", () => {
-  const text = outcome(creation({ failed: 40, overIdeal: null, refused: 178 }));
-  expect(text).toBe("40 OF 50 FAILED, 178 refused");
-});
-
-test("every client has a row", () => {
-  const lines = report(figures());
-  for (const { name } of clients) {
-    expect(lines.some((line) => line.startsWith(`${name}  `))).toBe(true);
-  }
-});
-
-test("a part that was left out says so", () => {
-  expect(report(figures()).join("\n")).toContain("Engine: not measured. It was left out");
-});
-
-test("the engine's floor and what is above it are shown", () => {
-  const engine = {
-    resources: 200,
-    pulumi: "3.259.0",
-    floorSeconds: 5,
-    upSeconds: 8,
-    overFloor: 1.6,
-    commands: [
-      {
-        command: "up",
-        floorSeconds: 5,
-        sameValuesSeconds: 6.4,
-        sameCallsSeconds: 7.2,
-        seconds: 8,
-        overFloor: 1.6,
-        overSameValues: 1.25,
-        overSameCalls: 1.11,
-      },
-    ],
-  };
-  expect(report(figures({ engine })).join("\n")).toMatch(
+test.each([
+  ...clients.map(({ name }) => [`the client ${name}`, {}, new RegExp(`^${name}  `, "m")] as const),
+  ["a part that was left out", {}, /Engine: not measured\. It was left out/],
+  [
+    "the engine's floor and what is above it",
+    { engine },
     /^up +5\.0 s +6\.4 s +7\.2 s +8\.0 s +×1\.11 +×1\.25 +×1\.60$/m,
-  );
-});
-
-test("the pacer alone has a row for each endpoint", () => {
-  const line = report(figures()).find((one) => one.startsWith("1/s, burst 10"));
-  expect(line?.split(/ {2,}/)).toEqual([
-    "1/s, burst 10",
-    "60",
-    "50.00 s",
-    "50.10 s",
-    "×1.002",
-    "2",
-  ]);
+  ],
+  [
+    "the pacer alone, by endpoint",
+    {},
+    /^1\/s, burst 10 {2,}60 {2,}50\.00 s {2,}50\.10 s {2,}×1\.002 {2,}2$/m,
+  ],
+] as const)("the report has a row for %s", (_, changes, row) => {
+  expect(report(figures(changes)).join("\n")).toMatch(row);
 });
 
 /** Tags that are not closed in their order, or closed without being open. */
@@ -133,19 +104,19 @@ const unbalanced = (svg: string): string[] => {
   return [...wrong, ...open];
 };
 
-test("every tag of the chart is closed", () => {
-  expect(unbalanced(chart(figures(), 50))).toEqual([]);
-});
-
-test("the chart has one root with a size", () => {
-  const svg = chart(figures(), 50);
+test.each([
+  ["usual figures", {}, "<title"],
+  [
+    "signs with a meaning in XML",
+    { creation: [creation({ client: 'a<b & "c"' })] },
+    "a&lt;b &amp; &quot;c&quot;",
+  ],
+  ["no figures", { creation: [], disturbed: [] }, "<title"],
+])("the chart of %s is one document with a size, every tag closed", (_, changes, text) => {
+  const svg = chart(figures(changes), 50);
   expect(svg).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" viewBox="0 0 \d+ \d+"/);
   expect(svg).not.toMatch(/NaN|undefined|Infinity/);
-});
-
-test("signs with a meaning in XML are escaped", () => {
-  const svg = chart(figures({ creation: [creation({ client: 'a<b & "c"' })] }), 50);
-  expect(svg).toContain("a&lt;b &amp; &quot;c&quot;");
+  expect(svg).toContain(text);
   expect(unbalanced(svg)).toEqual([]);
 });
 
@@ -161,10 +132,6 @@ test("a bar that is too long is cut, and its number is not", () => {
   const svg = chart(figures({ creation: [slow], disturbed: [] }), 50);
   expect(svg).toContain('class="cut"');
   expect(svg).toContain("3.49");
-});
-
-test("a chart without figures is still a document", () => {
-  expect(unbalanced(chart(figures({ creation: [], disturbed: [] }), 50))).toEqual([]);
 });
 
 test("panels are by plan, then the empty bucket; what is shared has no ideal and no panel", () => {

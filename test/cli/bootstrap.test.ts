@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { packageRoot } from "../../provider/kernel/package.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -52,19 +53,16 @@ const project = () => {
     });
   const run = async (...args: string[]) => {
     const child = start("", ...args);
-    let [out, err] = ["", ""];
-    child.stdout.on("data", (chunk) => {
-      out += chunk;
-    });
-    child.stderr.on("data", (chunk) => {
-      err += chunk;
-    });
-    const [code] = await once(child, "close");
+    const [out, err, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, "close"),
+    ]);
     return { code, out, err };
   };
-  const calls = () => readFileSync(join(root, "npm-calls"), "utf8").trim().split("\n");
-  const forget = () => rmSync(join(root, "npm-calls"), { force: true });
-  return { root, start, run, calls, forget, called: () => existsSync(join(root, "npm-calls")) };
+  const log = join(root, "npm-calls");
+  const calls = () => (existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : []);
+  return { root, start, run, calls, forget: () => rmSync(log, { force: true }) };
 };
 
 test("a clean clone is installed, built and run, and the exit code passed on", async () => {
@@ -78,47 +76,31 @@ test("a clean clone is installed, built and run, and the exit code passed on", a
   expect(reported.exec).toBe(join(root, "node_modules/node/bin/node"));
 });
 
-test("a second run neither installs nor builds", async () => {
-  const { run, forget, called } = project();
-  await run();
-  forget();
-  expect((await run()).code).toBe(5);
-  expect(called()).toBe(false);
-});
+const source = (root: string) => join(root, "provider/a.ts");
 
-test("another lock file is installed again", async () => {
-  const { root, run, forget, calls } = project();
-  await run();
-  forget();
-  writeFileSync(join(root, "package-lock.json"), '{ "changed": true }');
-  await run();
-  expect(calls()).toContain("ci --no-progress");
-});
-
-test.each([
-  ["a changed source", (root: string) => writeFileSync(join(root, "provider/a.ts"), "2")],
-  ["a new source", (root: string) => writeFileSync(join(root, "provider/b.ts"), "")],
-  ["a removed source", (root: string) => rmSync(join(root, "provider/a.ts"))],
-])("%s is built, without an installation", async (_, change) => {
-  const { root, run, forget, calls } = project();
-  await run();
-  forget();
-  change(root);
-  await run();
-  expect(calls()).toEqual(["run build"]);
-});
-
-test.each([
-  ["a touched source", (root: string) => utimesSync(join(root, "provider/a.ts"), 1, 2e9)],
-  ["a generated file", (root: string) => writeFileSync(join(root, "provider/x.generated.ts"), "")],
-])("%s is not built", async (_, change) => {
-  const { root, run, forget, called } = project();
-  await run();
-  forget();
-  change(root);
-  await run();
-  expect(called()).toBe(false);
-});
+test.each<readonly [string, (root: string) => void, readonly string[]]>([
+  ["nothing new", () => undefined, []],
+  [
+    "another lock file",
+    (root) => writeFileSync(join(root, "package-lock.json"), '{ "changed": true }'),
+    ["ci --no-progress", "run build"],
+  ],
+  ["a changed source", (root) => writeFileSync(source(root), "2"), ["run build"]],
+  ["a new source", (root) => writeFileSync(join(root, "provider/b.ts"), ""), ["run build"]],
+  ["a removed source", (root) => rmSync(source(root)), ["run build"]],
+  ["a touched source", (root) => utimesSync(source(root), 1, 2e9), []],
+  ["a generated file", (root) => writeFileSync(join(root, "provider/x.generated.ts"), ""), []],
+])(
+  "after %s a second run installs and builds only what that asks for",
+  async (_, change, wanted) => {
+    const { root, run, forget, calls } = project();
+    await run();
+    forget();
+    change(root);
+    expect((await run()).code).toBe(5);
+    expect(calls()).toEqual(wanted);
+  },
+);
 
 test("what npm install put there by hand is kept", async () => {
   const { root, run, calls } = project();

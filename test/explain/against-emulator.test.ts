@@ -120,7 +120,7 @@ const orchestrationOf = (own: string, place: number) =>
       customer: fc.option(application, { nil: undefined, freq: 5 }),
       agents: fc.option(fc.array(application, { minLength: 1, maxLength: 3 }), { nil: undefined }),
     })
-    .map(({ more, bots, customer, agents }) =>
+    .map(({ more, bots, customer, agents = bots ? undefined : [applications[0]] }) =>
       stamped({
         id: own,
         name: `orchestration ${place}`,
@@ -128,19 +128,13 @@ const orchestrationOf = (own: string, place: number) =>
         applications: {
           ...(bots ? { botConfiguration: { bots } } : {}),
           ...(customer ? { customerConfiguration: { customer: { id: customer } } } : {}),
-          agentConfiguration: {
-            agents: (agents ?? (bots ? [] : [applications[0]])).map((each) => ({ id: each })),
-          },
+          // The service asks for at least one agent, if any.
+          ...(agents
+            ? { agentConfiguration: { agents: agents.map((each) => ({ id: each })) } }
+            : {}),
         },
       }),
-    )
-    .map((object) => withoutEmptyAgents(object));
-
-/** No agents at all are left out, as the service asks for at least one. */
-const withoutEmptyAgents = (object: JsonObject): JsonObject =>
-  JSON.parse(JSON.stringify(object), (key, value) =>
-    key === "agentConfiguration" && value.agents.length === 0 ? undefined : value,
-  );
+    );
 
 const accountOf = (own: string, place: number) =>
   fc
