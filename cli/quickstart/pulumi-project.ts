@@ -140,6 +140,12 @@ const environment = ({ cli, folder, settings }: ProjectOptions): NodeJS.ProcessE
   ...settings,
 });
 
+export const interrupted = (): CommandFailure =>
+  new CommandFailure(
+    "Interrupted. Nothing is left running; npm run quickstart goes on from here.",
+    130,
+  );
+
 const howItEnded = ({ code, timedOut }: Ended): string => {
   if (timedOut) return `did not end within ${LONGEST_MS / 60_000} minutes`;
   return code === undefined ? "was ended by a signal" : `failed (exit code ${code})`;
@@ -178,7 +184,7 @@ export const pulumiProject = (state: ProjectState, options: ProjectOptions) => {
     const ended = await runCommand(cli.command, [...args, ...everywhere, ...colour], {
       ...{ ...limits, cwd, onLine, input },
     }).finally(life.end);
-    signal.throwIfAborted();
+    if (signal.aborted) throw interrupted();
     if (ended.code !== 0) throw failed(args[0] ?? "", ended, shownLine !== undefined);
     return ended.stdout;
   };

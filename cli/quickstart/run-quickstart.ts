@@ -28,6 +28,7 @@ import { ensurePulumi } from "../get-pulumi/get-pulumi.js";
 import { type ProgressStream, progressOn } from "../terminal/progress.js";
 import {
   endLeftovers,
+  interrupted,
   ownedBy,
   type ProjectOptions,
   type PulumiProject,
@@ -158,7 +159,7 @@ const converse = async (context: QuickstartContext, pulumi: PulumiProject): Prom
     timeoutMs: LONGEST_MS,
     onLine: (line) => life.print(line === "" ? "" : `  ${line}`),
   }).finally(life.end);
-  signal.throwIfAborted();
+  if (signal.aborted) throw interrupted();
   if (ended.code !== 0)
     throw new CommandFailure(
       "The conversation did not finish; the reason is above. Run npm run quickstart again to go on.",
@@ -258,7 +259,7 @@ const play = async (options: QuickstartOptions, state: StateFolder): Promise<voi
   state.prepare();
   const emulator = await startEmulator({ plan: PLAN, data: state.data, controlSecret: true });
   try {
-    signal.throwIfAborted();
+    if (signal.aborted) throw interrupted();
     print(`Emulator of the conversation service, plan ${PLAN}:\n  ${emulator.baseUrl}`);
     const settings = emulatorEnvironment(emulator, PLAN);
     const { folder } = state;
