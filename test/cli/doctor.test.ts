@@ -81,8 +81,11 @@ test("a broken setting names the rule", () => {
   expect(check.message).toContain("developer, basic, enterprise");
 });
 
-test("all scopes granted: every operation is allowed", () => {
-  expect(checkScopes(defaultScopes).status).toBe("ok");
+test.each([
+  ["all granted: every operation is allowed", defaultScopes, "ok"],
+  ["not named by the token address: not judged", undefined, "skipped"],
+] as const)("scopes %s", (_, granted, status) => {
+  expect(checkScopes(granted).status).toBe(status);
 });
 
 test("missing scopes are reported by the operations that would be refused, and by name", () => {
@@ -93,10 +96,6 @@ test("missing scopes are reported by the operations that would be refused, and b
   expect(check.message.split(":")[0]).toBe(`${refused} operations would be refused`);
   expect(check.message).toMatch(new RegExp(` and ${refused - 5} more$`));
   expect(check.advice).toMatch(/: app\.conversation\.conversationmgr\.manage$/);
-});
-
-test("scopes that the token address does not name are not judged", () => {
-  expect(checkScopes(undefined).status).toBe("skipped");
 });
 
 const now = Date.parse("2026-01-01T00:00:00Z");
@@ -119,12 +118,11 @@ test("the address of a proxy is shown without its credentials", () => {
   expect(check.message).toBe("calls go through proxy.example.com:8080, except for a");
 });
 
-test("certificates that are not checked are a warning", () => {
-  expect(checkCertificates({ NODE_TLS_REJECT_UNAUTHORIZED: "0" }).status).toBe("warn");
-});
-
-test("a file of certificates that is missing is a failure", () => {
-  expect(checkCertificates({ NODE_EXTRA_CA_CERTS: "/nowhere/ca.pem" }).status).toBe("fail");
+test.each([
+  ["not checked", { NODE_TLS_REJECT_UNAUTHORIZED: "0" }, "warn"],
+  ["of a file that is missing", { NODE_EXTRA_CA_CERTS: "/nowhere/ca.pem" }, "fail"],
+])("certificates %s: %s", (_, env, status) => {
+  expect(checkCertificates(env).status).toBe(status);
 });
 
 test("the stack's configuration is read with what is encrypted, other shapes passed over", () => {

@@ -195,9 +195,8 @@ test("a command without a name is a wrong command line", async () => {
   expect([code, err]).toEqual([2, "error: The command after -- has an empty name.\n"]);
 });
 
-test("the help fits 80 columns, with every switch and what it may be", async () => {
+test("the help has every switch and what it may be", async () => {
   const { out } = await run("emulator", "--help");
-  for (const line of out.split("\n")) expect(line.length, line).toBeLessThanOrEqual(80);
   const reported = out.replaceAll(/\s+/g, " ");
   for (const [name, { doc }] of Object.entries(switchTable)) {
     expect(reported).toContain(` ${name}=`);

@@ -9,7 +9,12 @@ import { type ProbeOptions, runProbe } from "../../cli/probe/run-probe.js";
 import { type EmulatorOptions, startEmulator } from "../../emulator/index.js";
 import { switchTable } from "../../emulator/service/switches.js";
 import type { Clock } from "../../provider/kernel/clock.js";
-import { httpTransport, type Transport } from "../../provider/service/http/transport.js";
+import {
+  type HttpRequest,
+  type HttpResponse,
+  httpTransport,
+  type Transport,
+} from "../../provider/service/http/transport.js";
 import { findingsIn, readSettings, type TenantFindings } from "../../provider/service/settings.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { type OddTenantOptions, startOddTenant } from "./odd-tenant.js";
@@ -237,22 +242,30 @@ test("settings and emulator take what was found out, where nothing else is said"
 
 class Killed extends Error {}
 
-/** A network that is gone from one call on: before it reaches the tenant, or after. */
-const killedAt = (call: number, after: boolean): Transport & { readonly sent: () => number } => {
+/** A network that is not the real one alone; it counts what is sent. */
+const network = (
+  send: (request: HttpRequest, sent: number, real: Transport) => Promise<HttpResponse>,
+) => {
   const real = httpTransport();
   let sent = 0;
-  return {
-    sent: () => sent,
-    send: async (request) => {
+  const transport: Transport = {
+    send: (request) => {
       sent += 1;
-      if (sent > call || (sent === call && !after)) throw new Killed();
-      const answer = await real.send(request);
-      if (sent === call) throw new Killed();
-      return answer;
+      return send(request, sent, real);
     },
     close: () => real.close(),
   };
+  return { ...transport, sent: () => sent };
 };
+
+/** A network that is gone from one call on: before it reaches the tenant, or after. */
+const killedAt = (call: number, after: boolean) =>
+  network(async (request, sent, real) => {
+    if (sent > call || (sent === call && !after)) throw new Killed();
+    const answer = await real.send(request);
+    if (sent === call) throw new Killed();
+    return answer;
+  });
 
 test("killed at any call, before it acts or after, the next probe removes everything", {
   timeout: 600_000,
@@ -324,15 +337,12 @@ test.each([
 
 test("a page in place of an answer is none: what it stood for is asked again, and nothing is left", async () => {
   const tenant = await probing();
-  const real = httpTransport();
   for (const every of [2, 3, 5, 7]) {
-    let sent = 0;
-    const send: Transport["send"] = async (request) => {
-      sent += 1;
-      if (request.url === tenant.on.tokenUrl || sent % every !== 0) return real.send(request);
-      return { status: 200, headers: {}, text: "<html>Please sign in</html>" };
-    };
-    const { ended } = tenant.probe({ burst }, { send, close: () => real.close() });
+    const page = { status: 200, headers: {}, text: "<html>Please sign in</html>" };
+    const transport = network(async (request, sent, real) =>
+      request.url === tenant.on.tokenUrl || sent % every !== 0 ? real.send(request) : page,
+    );
+    const { ended } = tenant.probe({ burst }, transport);
     await expect(ended, `every ${every}`).resolves.toBeDefined();
     expect([every, await tenant.left()]).toEqual([every, []]);
   }
@@ -340,17 +350,11 @@ test("a page in place of an answer is none: what it stood for is asked again, an
 
 test("an interrupted probe removes what it has made, and says so", async () => {
   const tenant = await probing();
-  const real = httpTransport();
   let stop: () => void = () => undefined;
-  let sent = 0;
-  const transport: Transport = {
-    send: (request) => {
-      sent += 1;
-      if (sent === 8) stop();
-      return real.send(request);
-    },
-    close: () => real.close(),
-  };
+  const transport = network((request, sent, real) => {
+    if (sent === 8) stop();
+    return real.send(request);
+  });
   const { ended, interrupt } = tenant.probe({}, transport);
   stop = interrupt;
   await expect(ended).rejects.toThrow("Interrupted. Everything that was made is removed again.");
@@ -438,17 +442,13 @@ test("no more calls are made than announced, apart from new tokens and refusals 
 
 test("a creation that was cut off is removed although lists show it late", async () => {
   const tenant = await oddTenant({ lagLists: 4 });
-  const real = httpTransport();
   let posts = 0;
-  const cut: Transport = {
-    send: async (request) => {
-      const answer = await real.send(request);
-      if (request.method === "POST" && request.url.includes("/v3/")) posts += 1;
-      if (posts >= 3) throw new Error("cut off");
-      return answer;
-    },
-    close: () => real.close(),
-  };
+  const cut = network(async (request, _, real) => {
+    const answer = await real.send(request);
+    if (request.method === "POST" && request.url.includes("/v3/")) posts += 1;
+    if (posts >= 3) throw new Error("cut off");
+    return answer;
+  });
   await tenant.probe({ burst }, cut).ended.catch(() => undefined);
   expect(tenant.left().length).toBeGreaterThan(0);
   const { value } = await tenant.probe({ clean: true }).ended;

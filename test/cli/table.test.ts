@@ -6,24 +6,35 @@ import { isolatedEnvironment } from "../../provider/pulumi-cli/pulumi-cli.js";
 import { settingTable } from "../../provider/service/setting-table.js";
 import { settingNames } from "../../provider/service/settings.js";
 
-test("columns are as wide as their widest cell", () => {
-  expect(
-    textTable(
-      ["kind", "id"],
-      [
-        ["Channel", "1"],
-        ["Account", "12345"],
-      ],
-    ),
-  ).toEqual(["kind     id", "───────  ─────", "Channel  1", "Account  12345"]);
-});
-
-test("a missing cell is empty", () => {
-  expect(textTable(["a", "b"], [["x"]]).at(-1)).toBe("x");
-});
-
-test("lines of a cell stand below each other", () => {
-  expect(textTable(["a", "b"], [["x", "1\n22"]])).toEqual(["a  b", "─  ──", "x  1", "   22"]);
+test.each<readonly [string, readonly string[], readonly string[][], readonly string[]]>([
+  [
+    "columns as wide as their widest cell",
+    ["kind", "id"],
+    [
+      ["Channel", "1"],
+      ["Account", "12345"],
+    ],
+    ["kind     id", "───────  ─────", "Channel  1", "Account  12345"],
+  ],
+  ["a missing cell empty", ["a", "b"], [["x"]], ["a  b", "─  ─", "x"]],
+  [
+    "lines of a cell below each other",
+    ["a", "b"],
+    [["x", "1\n22"]],
+    ["a  b", "─  ──", "x  1", "   22"],
+  ],
+  [
+    "what is wide on a terminal as wide",
+    ["a", "b"],
+    [
+      ["漢字", "x"],
+      ["😀", "y"],
+      ["abcd", "z"],
+    ],
+    ["a     b", "────  ─", "漢字  x", "😀    y", "abcd  z"],
+  ],
+])("a table has %s", (_, columns, rows, lines) => {
+  expect(textTable(columns, rows)).toEqual(lines);
 });
 
 const long = "word ".repeat(40).trim();
@@ -34,18 +45,6 @@ test("a table keeps to 80 columns, and columns named whole are never broken", ()
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
   expect(lines.filter((line) => line.startsWith(id))).toHaveLength(1);
   expect(lines.join(" ").match(/word/g)).toHaveLength(80);
-});
-
-test("what is wide on a terminal counts as wide", () => {
-  const lines = textTable(
-    ["a", "b"],
-    [
-      ["漢字", "x"],
-      ["😀", "y"],
-      ["abcd", "z"],
-    ],
-  );
-  expect(lines.slice(1)).toEqual(["────  ─", "漢字  x", "😀    y", "abcd  z"]);
 });
 
 test.each([

@@ -234,10 +234,15 @@ test("an account that is managed altogether is a project without resources, and 
   expect(exportReport(result)).toContain("The account has no objects to declare.");
 });
 
-test("is refused where somebody else's files are in it, before anything is read", async () => {
+test.each([
+  ["elsewhere", /is not empty/],
+  ["taken", /is a file, not a folder/],
+  ["taken/below", /is a file, not a folder/],
+])("is refused where others' files are in %s, before anything is read", async (out, refusal) => {
   const hub = await exportSandbox();
   writeFileSync(join(hub.folder, "elsewhere", "notes.txt"), "mine");
-  await expect(hub.export({ out: "elsewhere" })).rejects.toThrow(/is not empty/);
+  writeFileSync(join(hub.folder, "taken"), "mine");
+  await expect(hub.export({ out })).rejects.toThrow(refusal);
   expect(await hub.control.log()).toEqual([]);
 });
 
@@ -316,12 +321,4 @@ test("of two exports at once one is refused, and neither mixes its files into th
   // Both looked at the folder when it was empty.
   expect(() => writeExport(folder, two, "own", undefined)).toThrow(/has written .* meanwhile/);
   expect(readFileSync(join(folder, "index.ts"), "utf8")).toBe("one");
-});
-
-test("a file in the place of the folder is refused before anything is read", async () => {
-  const hub = await exportSandbox();
-  writeFileSync(join(hub.folder, "taken"), "mine");
-  await expect(hub.export({ out: "taken" })).rejects.toThrow(/is a file, not a folder/);
-  await expect(hub.export({ out: "taken/below" })).rejects.toThrow(/is a file, not a folder/);
-  expect(await hub.control.log()).toEqual([]);
 });
