@@ -7,9 +7,9 @@ import {
   runImportFile,
 } from "../../cli/import/run-import.js";
 import { undisclosed } from "../../provider/kernel/stand-ins.js";
-import { markFor, markOf, markText, newSerial } from "../../provider/lifecycle/ownership/mark.js";
 import { typeToken } from "../../provider/pointer.js";
 import { type OddAccount, oddAccount, oddCanary, oddId } from "../support/odd-account.js";
+import { withMarkedChannel } from "./export/exported.js";
 import { run } from "./session.js";
 import { stackSandbox } from "./stack/stack-sandbox.js";
 
@@ -55,17 +55,6 @@ const stateWith = (stack: string, id: string, name = "web"): string => {
   return JSON.stringify({ version: 3, deployment: { resources } });
 };
 
-const markedChannel = (owner: string) => {
-  const account = oddAccount(2);
-  const [channel, ...others] = account.channels ?? [];
-  const mark = markFor(markOf("Channel", owner), newSerial(0), channel?.type);
-  const marked = {
-    ...{ ...channel, description: `Shop ${markText(mark)}` },
-    created: "1970-01-01T00:00:00.000Z",
-  };
-  return { ...account, channels: [marked, ...others] };
-};
-
 describe("import", () => {
   test("shows what it would take over, and runs no import", async () => {
     const hub = await importSandbox();
@@ -98,7 +87,7 @@ describe("import", () => {
     ],
     [
       "a mark",
-      { objects: markedChannel(`${ownership("else")}/web`) },
+      { objects: withMarkedChannel(2, `${ownership("else")}/web`) },
       "it carries the mark of another stack: shop/else web",
     ],
   ])(
@@ -121,7 +110,7 @@ describe("import", () => {
 
   test("takes what this very stack has made and its state has lost", async () => {
     const hub = await importSandbox({
-      objects: markedChannel(`${ownership("prod")}/web`),
+      objects: withMarkedChannel(2, `${ownership("prod")}/web`),
       state: stateWith("prod", oddId(4, 9), "else"),
     });
     expect((await hub.import()).taken).toHaveLength(12);

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { projectFiles } from "../../cli/export/program-files.js";
 import { packedPackage } from "../../cli/packed-package.js";
 import { packageVersion } from "../../provider/kernel/package.js";
-import { readSettings } from "../../provider/service/settings.js";
+import { hubSettings } from "../rehearse/hub-environment.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** A checkout in a folder of any name. */
@@ -35,16 +35,8 @@ test.each([
   ["a checkout", { dependency: "file:x.tgz" }, "file:x.tgz"],
   ["the registry", undefined, `^${packageVersion()}`],
 ])("an exported project has the package from where it comes: %s", (_, packed, wanted) => {
-  const settings = readSettings({
-    environment: {
-      CONVERSATION_BASE_URL: "https://hub.test/conversation/v3",
-      CONVERSATION_TOKEN_URL: "https://hub.test/oauth/token",
-      CONVERSATION_CLIENT_ID: "id",
-      CONVERSATION_CLIENT_SECRET: "secret",
-    },
-    config: () => undefined,
-  });
-  const files = projectFiles({ project: "shop", stack: "prod" }, settings, undefined, () => packed);
+  const names = { project: "shop", stack: "prod" };
+  const files = projectFiles(names, hubSettings(), undefined, () => packed);
   const { dependencies } = JSON.parse(files.get("package.json") ?? "{}");
   expect(dependencies["pulumi-conversation"]).toBe(wanted);
 });

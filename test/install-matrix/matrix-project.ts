@@ -11,21 +11,19 @@ export interface MatrixPackage {
 const typescriptVersions = { "5": "~5.9.0", "6": "~6.0.0" } as const;
 
 /** A small account, in words that every sort of program understands. */
-const body = (c: string, pulumi: string): string => `
-const signIn = new ${c}.Authentication("sign-in", { basicAuth: { username: "hub", password: ${pulumi}.secret("made-up") } });
-const bot = new ${c}.ClientApplication("bot", {
+const body = `
+const signIn = new c.Authentication("sign-in", { basicAuth: { username: "hub", password: pulumi.secret("made-up") } });
+const bot = new c.ClientApplication("bot", {
   roles: [{ name: "custom_bot", version: "v3", callback: "https://bot.example.com/messages", notificationEmail: "ops@example.com", authentication: signIn }],
 });
-new ${c}.Participant("orders", { type: "custom_bot", application: bot });
-new ${c}.Channel("web", { type: "custom.web", displayName: "Web chat", icon: "aVZCT1J3MEtHZ28=" });
+new c.Participant("orders", { type: "custom_bot", application: bot });
+new c.Channel("web", { type: "custom.web", displayName: "Web chat", icon: "aVZCT1J3MEtHZ28=" });
 `;
 
-const imports: Readonly<Record<Combination["program"], (from: string) => string>> = {
-  CommonJS: (from) => `import * as pulumi from "@pulumi/pulumi";\nimport * as c from "${from}";\n`,
-  ESM: (from) => `import * as pulumi from "@pulumi/pulumi";\nimport * as c from "${from}";\n`,
-  JavaScript: (from) =>
-    `const pulumi = require("@pulumi/pulumi");\nconst c = require("${from}");\n`,
-};
+const imports = (from: string, isJavaScript: boolean): string =>
+  isJavaScript
+    ? `const pulumi = require("@pulumi/pulumi");\nconst c = require("${from}");\n`
+    : `import * as pulumi from "@pulumi/pulumi";\nimport * as c from "${from}";\n`;
 
 /** A library between the program and the package: the program does not depend on the package itself. */
 const library = "conversation-library";
@@ -92,7 +90,7 @@ export const writeMatrixProject = (
       typescript: typescriptVersions[row.typescript],
     },
   };
-  const source = imports[row.program](from) + body("c", "pulumi");
+  const source = imports(from, isJavaScript) + body;
   writeFileSync(join(folder, "package.json"), JSON.stringify(manifest, null, 2));
   writeFileSync(join(folder, isJavaScript ? "index.js" : "index.ts"), source);
   writeFileSync(

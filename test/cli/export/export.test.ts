@@ -4,15 +4,9 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { formerExport, stagingName, writeExport } from "../../../cli/export/export-folder.js";
 import { exportReport } from "../../../cli/export/run-export.js";
-import {
-  markFor,
-  markOf,
-  markText,
-  newSerial,
-} from "../../../provider/lifecycle/ownership/mark.js";
 import { oddAccount, oddCanary, oddId } from "../../support/odd-account.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
-import { exportSandbox } from "./exported.js";
+import { exportSandbox, withMarkedChannel } from "./exported.js";
 
 type Json = Record<string, unknown>;
 
@@ -177,21 +171,7 @@ test("a kind that may not be listed is named in the README", async () => {
 });
 
 /** An account whose channels the stack other/prod has made. */
-const managedChannels = () => {
-  const account = oddAccount(1);
-  const [channel] = account.channels ?? [];
-  const mark = markFor(
-    markOf("Channel", "other/prod/0123456789abcdef/Web_1"),
-    newSerial(0),
-    "custom.Größe & Maß",
-  );
-  const marked = {
-    ...channel,
-    description: `Shop ${markText(mark)}`,
-    created: "1970-01-01T00:00:00.000Z",
-  };
-  return { ...account, channels: [marked] };
-};
+const managedChannels = () => withMarkedChannel(1, "other/prod/0123456789abcdef/Web_1");
 
 const namesIn = (text = ""): readonly string[] =>
   JSON.parse(text).resources.map(({ name }: { readonly name: string }) => name);
