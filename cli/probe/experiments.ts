@@ -33,7 +33,7 @@ interface ProbeMeans {
 }
 
 /** Why a question stays open. Thrown by an experiment, it stands for everything it was to find out. */
-export class StillOpen extends Error {}
+class StillOpen extends Error {}
 
 /** What an experiment found out, by name. */
 export type Answers = Readonly<Record<string, FoundValue | StillOpen>>;
