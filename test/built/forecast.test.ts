@@ -1,11 +1,12 @@
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
-import { type Emulator, startEmulator } from "pulumi-conversation/emulator";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type CliProject, cliProject } from "../support/cli-project.js";
+import { markedProcesses } from "../../provider/pulumi-cli/processes.js";
+import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
+import { filesBelow } from "../support/left-behind.js";
 import { withSlowness } from "../support/slowness.js";
 
 /** Eight calls that follow each other at one call per second. */
@@ -27,32 +28,14 @@ interface Made {
   readonly criticalPath: readonly { readonly fromSeconds: number; readonly toSeconds: number }[];
 }
 
-interface Logged {
-  readonly at: string;
-  readonly method: string;
-  readonly template: string;
-  readonly status: number;
-}
-
-let emulator: Emulator;
-let project: CliProject;
+let project: EmulatedProject;
 
 beforeAll(async () => {
-  emulator = await startEmulator({ plan: "enterprise", burst: 1 });
-  project = await cliProject(program, {
-    CONVERSATION_BASE_URL: emulator.baseUrl,
-    CONVERSATION_TOKEN_URL: emulator.tokenUrl,
-    CONVERSATION_CLIENT_ID: emulator.clientId,
-    CONVERSATION_CLIENT_SECRET: emulator.clientSecret,
-    CONVERSATION_PLAN: "enterprise",
-    CONVERSATION_BURST: "1",
-  });
+  const pace = { CONVERSATION_PLAN: "enterprise", CONVERSATION_BURST: "1" };
+  project = await emulatedProject(program, { plan: "enterprise", burst: 1 }, pace);
 });
 
-afterAll(async () => {
-  project.remove();
-  await emulator.close();
-});
+afterAll(() => project?.close());
 
 /** Runs the compiled command beside the project, with the Pulumi that the tests use. */
 const forecast = async (...args: string[]): Promise<Made> => {
@@ -64,10 +47,7 @@ const forecast = async (...args: string[]): Promise<Made> => {
 
 let describe = "first";
 
-const log = async (): Promise<readonly Logged[]> => {
-  const all = (await (await fetch(`${emulator.controlUrl}/log`)).json()) as readonly Logged[];
-  return all.filter(({ status }) => status < 300);
-};
+const log = async () => (await project.log()).filter(({ status }) => status < 300);
 
 /** Runs Pulumi; gives the number of calls, and the seconds from the first call to the last. */
 const real = async (operation: string) => {
@@ -102,19 +82,6 @@ test.each([
   },
 );
 
-const filesIn = (folder: string): readonly string[] =>
-  readdirSync(folder, { recursive: true, encoding: "utf8" });
-
-/** Processes that have this variable in their environment. */
-const processesWith = (name: string, value: string): readonly string[] =>
-  readdirSync("/proc").filter((pid) => {
-    try {
-      return readFileSync(`/proc/${pid}/environ`, "utf8").includes(`${name}=${value}`);
-    } catch {
-      return false;
-    }
-  });
-
 test.each([
   ["SIGTERM", ["forecast", "--json"]],
   ["SIGHUP", ["drift", "--preview"]],
@@ -135,10 +102,9 @@ test.each([
     expect(err).toMatch(
       /^error: Interrupted\. Nothing was written, and nothing is left behind\.$/m,
     );
-    expect(processesWith("STARTED", STARTED)).toEqual([]);
-    expect(
-      filesIn(join(project.folder, "backend")).filter((name) => /locks.*json/.test(name)),
-    ).toEqual([]);
+    expect(markedProcesses("STARTED", new Set([STARTED]))).toEqual([]);
+    const stored = filesBelow(join(project.folder, "backend"));
+    expect([...stored.keys()].filter((name) => /locks.*json/.test(name))).toEqual([]);
     // What Pulumi itself leaves of every run that ends so, and its compiler's memory.
     const ours = readdirSync(own).filter((name) => !/^(pulumi-node-pipes|ts-node-)/.test(name));
     expect(ours).toEqual([]);

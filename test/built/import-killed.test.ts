@@ -1,11 +1,12 @@
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
 import { isRunning } from "../../provider/pulumi-cli/processes.js";
 import { type CliProject, cliProject, withoutPace } from "../support/cli-project.js";
+import { leakingFiles } from "../support/left-behind.js";
 import { oddAccount, oddCanary } from "../support/odd-account.js";
 import { descendants, killTree } from "../support/processes.js";
 import { type StrictService, startStrictService } from "../support/strict-service.js";
@@ -88,11 +89,6 @@ const held = () => {
   return { ids: ids.filter((id) => /^(\d)\1{7}-/.test(id)).sort(), pending: pending ?? [] };
 };
 
-const textsBelow = (folder: string): readonly string[] =>
-  readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && !entry.parentPath.includes("node_modules"))
-    .map(({ parentPath, name }) => readFileSync(join(parentPath, name), "latin1"));
-
 /** Imports what is left, and repairs where it is told to, as a person would. */
 const brought = async (at: string, environment: Readonly<Record<string, string>>) => {
   for (let attempt = 1; attempt <= 20; attempt += 1) {
@@ -139,7 +135,7 @@ test(`${rounds} killed imports: nothing is lost, nothing is there twice, no secr
     expect({ at, ...held() }).toEqual({ at, ids, pending: [] });
     const { code, output } = await project.tool(["drift", "--json"]);
     expect({ at, code, output: code === 0 ? "" : output }).toEqual({ at, code: 0, output: "" });
-    for (const text of textsBelow(project.folder)) expect(text).not.toContain(oddCanary);
+    expect(leakingFiles(project.folder, [oddCanary])).toEqual([]);
     expect(readdirSync(TMPDIR).filter((name) => name.startsWith("conversation-"))).toEqual([]);
     console.log(`${at}: ${attempts} more`);
   }

@@ -6,8 +6,8 @@ import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { markedProcesses } from "../../provider/pulumi-cli/processes.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
+import { goneWith, markedWith, markVariable } from "../support/processes.js";
 import { withSlowness } from "../support/slowness.js";
 
 /** How often each command is killed, and how often it is stopped: more on demand. */
@@ -22,8 +22,6 @@ const authentication = new Authentication("auth", { basicAuth: { username: "hub"
 for (const name of ["a", "b", "c"])
   new Channel(name, { type: "custom." + name, displayName: name + (process.env.CHANGED ?? ""), icon: "aVZC" });
 `;
-
-const variable = "KILLED_ROUND";
 
 let project: EmulatedProject;
 let saved: string;
@@ -77,8 +75,6 @@ const secondStopMs = 1000;
 /** Signals that come sooner after one another count as one. */
 const sameSignalMs = 300;
 
-const started = (mark: string): readonly number[] => markedProcesses(variable, new Set([mark]));
-
 /** Milliseconds that something takes, as on a machine at rest. */
 const timeAtRest = async (work: () => Promise<unknown>): Promise<number> => {
   const { result, slowness } = await withSlowness(async () => {
@@ -87,12 +83,6 @@ const timeAtRest = async (work: () => Promise<unknown>): Promise<number> => {
     return performance.now() - start;
   });
   return result / slowness;
-};
-
-/** Until nothing is left of what was started, or the time is over. */
-const untilGone = async (mark: string, withinMs = 60_000): Promise<void> => {
-  const start = performance.now();
-  while (started(mark).length > 0 && performance.now() - start < withinMs) await pause(20);
 };
 
 /** When a command is interrupted: after some milliseconds, or later, when it has started something. */
@@ -114,15 +104,15 @@ const interrupt = async (
   TMPDIR: string,
 ) => {
   const mark = randomUUID();
-  const child = project.startTool(args, { TMPDIR, CHANGED: "!", [variable]: mark });
+  const child = project.startTool(args, { TMPDIR, CHANGED: "!", [markVariable]: mark });
   const errors = text(child.stderr);
   const begun = performance.now();
   const ended = once(child, "exit");
   await Promise.race([pause(ms), ended]);
-  let count = started(mark).length - 1;
+  let count = markedWith(mark).length - 1;
   while (whenStarted && child.exitCode === null && count < 1) {
     await pause(3);
-    count = started(mark).length - 1;
+    count = markedWith(mark).length - 1;
   }
   const tookMs = child.exitCode === null ? undefined : performance.now() - begun;
   await how(child, ended);
@@ -168,7 +158,7 @@ const killed = async ({ at, run }: Round): Promise<number> => {
     child.kill("SIGKILL");
     return ended;
   });
-  const took = await timeAtRest(() => untilGone(mark));
+  const took = await timeAtRest(() => goneWith(mark));
   expect({ at, count, gone: took < goneMs || took }).toEqual({ at, count, gone: true });
   return count;
 };
@@ -189,8 +179,8 @@ const stopped =
     });
     const inTime = took < (twice ? secondStopMs : stopMs);
     // After the second signal it does not wait until those that it has killed are gone.
-    if (twice) await untilGone(mark, goneMs);
-    const left = started(mark).length;
+    if (twice) await goneWith(mark, goneMs);
+    const left = markedWith(mark).length;
     // Without a code: before it could listen. With its own: the signal came when all was done.
     const said = [null, 130, command.code].includes(code) ? "" : `${code}: ${errors}`;
     const stack = /^ +at .+:\d+/m.exec(errors)?.[0];

@@ -1,8 +1,9 @@
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import {
   appendFileSync,
   existsSync,
-  mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -11,14 +12,15 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { CheckedRecord } from "../../cli/rehearse/change-record.js";
 import type { RehearsalFromEmpty } from "../../cli/rehearse/from-empty.js";
 import type { Rehearsal } from "../../cli/rehearse/rehearsal-schema.js";
 import { pageCommands } from "../docs/page-commands.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
+import { filesBelow, leakingFiles } from "../support/left-behind.js";
 import { pageShell } from "../support/page-shell.js";
+import { goneWith, markVariable } from "../support/processes.js";
 import { rehearsedProgram } from "../support/rehearsed-program.js";
 
 let project: EmulatedProject;
@@ -187,39 +189,36 @@ test("what reaches beyond the account is run if that is asked for; uncertain rul
   expect(alternatives[0]?.differences[0]).toContain("Channel web is refused");
 });
 
-/** Not where other rehearsals remove what killed ones have left. */
-const temporary = () => join(project.folder, "tmp");
-
-const copies = (): readonly string[] =>
-  readdirSync(temporary()).filter((name) => name.startsWith("pulumi-conversation-rehearsal-"));
-
-const startRehearsal = () => project.startTool(["rehearse"], { ...second, TMPDIR: temporary() });
+/** Started where no other rehearsal removes what a killed one has left, nor leaves anything. */
+const startRehearsal = () => {
+  const TMPDIR = mkdtempSync(join(project.folder, "tmp-"));
+  const mark = randomUUID();
+  const child = project.startTool(["rehearse"], { ...second, TMPDIR, [markVariable]: mark });
+  const copies = () =>
+    readdirSync(TMPDIR)
+      .filter((name) => name.startsWith("pulumi-conversation-rehearsal-"))
+      .map((name) => join(TMPDIR, name));
+  return { child, copies, exited: once(child, "exit"), mark };
+};
 
 test("a rehearsal that is killed leaves no secret that anybody can read", async () => {
-  mkdirSync(temporary());
-  const before = copies();
-  const child = startRehearsal();
-  const exited = once(child, "exit");
-  const ours = () => copies().find((name) => !before.includes(name));
-  const events = () => join(temporary(), ours() ?? "none-yet", "events.json");
-  while (!existsSync(events()) || readFileSync(events(), "utf8").length < 1000) await pause(20);
+  const { child, copies, exited, mark } = startRehearsal();
+  const written = () => copies().flatMap((copy) => [...filesBelow(copy)]);
+  const isWriting = () =>
+    written().some(([name, { length }]) => name === "events.json" && length >= 1000);
+  await expect.poll(isWriting).toBe(true);
   child.kill("SIGKILL");
   await exited;
-  const folder = join(temporary(), ours() ?? "");
-  expect(statSync(folder).mode & 0o077).toBe(0);
-  const texts = readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => readFileSync(join(parentPath, name), "latin1"));
-  expect(texts.length).toBeGreaterThan(2);
-  for (const text of texts) expect(text).not.toContain("canary-password");
   // Pulumi, which is ended a moment after it, may be about to write.
-  rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+  await goneWith(mark);
+  const [folder = "none"] = copies();
+  expect(statSync(folder).mode & 0o077).toBe(0);
+  expect(filesBelow(folder).size).toBeGreaterThan(2);
+  expect(leakingFiles(folder, ["canary-password"])).toEqual([]);
 });
 
 test("a rehearsal that is interrupted takes its copy away, and says that nothing was written", async () => {
-  const before = copies();
-  const child = startRehearsal();
-  const exited = once(child, "exit");
+  const { child, copies, exited } = startRehearsal();
   let said = "";
   for await (const chunk of child.stderr) {
     said += chunk;
@@ -227,7 +226,7 @@ test("a rehearsal that is interrupted takes its copy away, and says that nothing
   }
   expect((await exited)[0]).toBe(130);
   expect(said).toContain("Interrupted. Nothing was written, and nothing is left behind.");
-  expect(copies().filter((name) => !before.includes(name)).length).toBe(0);
+  expect(copies()).toEqual([]);
 });
 
 test("a rehearsal from empty shows the time of making everything anew, and what nobody would make", async () => {

@@ -1,8 +1,8 @@
 import { Redis } from "ioredis";
 import { afterEach, expect, test } from "vitest";
 import { type RedisServer, startRedis } from "../pacing/support/redis-server.js";
-import { secretsIn } from "../security/support/left-behind.js";
 import { SearchedProject } from "../security/support/searched-project.js";
+import { secretsIn } from "../support/left-behind.js";
 
 const password = "redis-hush";
 

@@ -1,10 +1,11 @@
 import { execFile, execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, expect, test } from "vitest";
 import { type CliProject, cliProject, withoutPace } from "../support/cli-project.js";
 import { guideCommands, guidePrograms } from "../support/guide-commands.js";
+import { leakingFiles } from "../support/left-behind.js";
 import { type OddAccount, oddAccount, oddCanary, oddId } from "../support/odd-account.js";
 import {
   type ShownSecrets,
@@ -111,16 +112,10 @@ const succeeds = async (args: readonly string[], environment = {}): Promise<stri
   return output;
 };
 
-const filesIn = (folder: string): string =>
-  readdirSync(folder, { withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map(({ name }) => readFileSync(join(folder, name), "utf8"))
-    .join("\n");
-
 /** No secret is in a file, and the compiler takes the program. */
 const isSound = (): void => {
   const folder = join(project.folder, "shop");
-  expect(filesIn(folder)).not.toContain(oddCanary);
+  expect(leakingFiles(folder, [oddCanary])).toEqual([]);
   const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
   execFileSync(process.execPath, [compiler, "-p", folder], { stdio: "pipe" });
 };

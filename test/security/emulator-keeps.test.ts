@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { resources } from "../../provider/resources/index.js";
 import { kindOf, running } from "../emulator/running.js";
+import { leakingFiles, secretsIn } from "../support/left-behind.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
-import { leakingFiles, secretsIn } from "./support/left-behind.js";
 
 const password = "kept-hush";
 const clientSecret = "client-hush";

@@ -1,18 +1,10 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { unlimitedBurst } from "../../provider/pacing/pacer.js";
 import { preloading } from "../../provider/pulumi-cli/pulumi-cli.js";
+import { filesBelow } from "./left-behind.js";
 import { assertPrinted } from "./printed-json.js";
 import { startTool, toolMain } from "./tool-process.js";
 
@@ -79,10 +71,8 @@ export interface CliProject {
  * leaves them empty and cannot read the file any more; without them it can.
  */
 const dropEmptyAttributes = (backend: string): void => {
-  for (const name of readdirSync(backend, { recursive: true, encoding: "utf8" })) {
-    const path = join(backend, name);
-    if (name.endsWith(".attrs") && statSync(path).size === 0) rmSync(path);
-  }
+  for (const [name, { length }] of filesBelow(backend))
+    if (name.endsWith(".attrs") && length === 0) rmSync(join(backend, name), { force: true });
 };
 
 export const cliProject = async (

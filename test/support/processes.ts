@@ -1,6 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import { isRunning } from "../../provider/pulumi-cli/processes.js";
+import { setTimeout as pause } from "node:timers/promises";
+import { isRunning, markedProcesses } from "../../provider/pulumi-cli/processes.js";
 
 const read = (path: string): string => {
   try {
@@ -46,6 +47,19 @@ export const stopProviders = ({ pid = 0 }: ChildProcess): readonly number[] => {
   const providers = descendants(pid, "dynamic-provider");
   for (const provider of providers) process.kill(provider, "SIGSTOP");
   return providers;
+};
+
+/** A variable whose value marks whatever a process starts, wherever that goes. */
+export const markVariable = "TEST_STARTED";
+
+/** Whatever runs with this mark. */
+export const markedWith = (mark: string): readonly number[] =>
+  markedProcesses(markVariable, new Set([mark]));
+
+/** Until nothing runs with this mark, or the time is over: a process that is killed leaves others at work. */
+export const goneWith = async (mark: string, withinMs = 60_000): Promise<void> => {
+  const start = performance.now();
+  while (markedWith(mark).length > 0 && performance.now() - start < withinMs) await pause(20);
 };
 
 /** Ends a process and all below it, at once and without warning. */

@@ -4,8 +4,8 @@ import { naturalKey, setUpOrder } from "../../../provider/definition/fields.js";
 import { resources } from "../../../provider/resources/index.js";
 import { Wire } from "../../matrix/support/wire.js";
 import { type CliProject, type CliResult, cliProject } from "../../support/cli-project.js";
+import { leakingFiles, secretsIn } from "../../support/left-behind.js";
 import { formsOf, type Json, marker } from "./canaries.js";
-import { leakingFiles, secretsIn } from "./left-behind.js";
 
 const clientId = "hushed";
 const scopes = ["app.conversation.conversationmgr.manage"];
