@@ -112,13 +112,9 @@ const succeeds = async (args: readonly string[], environment = {}): Promise<stri
   return output;
 };
 
-/** No secret is in a file, and the compiler takes the program. */
-const isSound = (): void => {
-  const folder = join(project.folder, "shop");
-  expect(leakingFiles(folder, [oddCanary])).toEqual([]);
-  const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
-  execFileSync(process.execPath, [compiler, "-p", folder], { stdio: "pipe" });
-};
+/** That the compiler takes such programs is shown by those of many accounts. */
+const showsNoSecret = (): void =>
+  expect(leakingFiles(join(project.folder, "shop"), [oddCanary])).toEqual([]);
 
 /** Exports, and sets the secrets. */
 const prepared = async (...more: readonly string[]): Promise<void> => {
@@ -193,7 +189,9 @@ test("masked secrets: the guide, command by command as it stands, and nothing ch
   const at = filled.findIndex((line) => line.startsWith("pulumi import"));
   const first = await run(filled.slice(0, at));
   expect(first.replaceAll(/\s+/g, " ")).toContain("same account: 0 changes");
-  isSound();
+  showsNoSecret();
+  const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
+  execFileSync(process.execPath, [compiler, "-p", join(project.folder, "shop")], { stdio: "pipe" });
   const source = readFileSync(join(project.folder, "shop", "index.ts"), "utf8");
   for (const declaration of guidePrograms("take-over")
     .join("\n")
@@ -214,7 +212,7 @@ test("masked secrets: the guide, command by command as it stands, and nothing ch
 test("echoed secrets, through pulumi import --from conversation", async () => {
   await account("echo");
   await prepared("--split", "by-kind");
-  isSound();
+  showsNoSecret();
   const bin = join(project.folder, "bin");
   mkdirSync(bin);
   const converter = join(root, "dist", "cli", "converter.js");
