@@ -100,6 +100,9 @@ const shortened = (text) => {
   );
 };
 
+/** Variables that install scripts of packages must not see. */
+const secret = /^(CONVERSATION_|PULUMI_(ACCESS_TOKEN$|CONFIG_PASSPHRASE))/;
+
 /** Runs npm quietly; shows that it is alive, and its output if it fails. */
 const npmStep = async (doing, args) => {
   const started = Date.now();
@@ -116,7 +119,10 @@ const npmStep = async (doing, args) => {
     if (live) process.stderr.write("\r\x1b[K");
     else if (seconds() >= 2) process.stderr.write("\n");
   };
-  const spawned = { ...options, group: true, stdio: ["ignore", "pipe", "pipe"] };
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !secret.test(name)),
+  );
+  const spawned = { ...options, env, group: true, stdio: ["ignore", "pipe", "pipe"] };
   const ended = await run(command, commandArgs, spawned, (chunk) => {
     output += chunk;
   })

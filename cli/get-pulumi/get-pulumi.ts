@@ -20,6 +20,7 @@ import {
   LEAST_PULUMI,
   type PulumiCli,
 } from "../../provider/pulumi-cli/pulumi-cli.js";
+import { environmentOfPackages } from "../../provider/service/settings.js";
 import { CommandFailure, messageOf } from "../command.js";
 import type { Progress, ProgressStep } from "../terminal/progress.js";
 
@@ -347,7 +348,8 @@ const cacheToFill = (env: NodeJS.ProcessEnv, tried: readonly string[]): string =
  * @throws CommandFailure that names every way tried and what the person can do
  */
 export const ensurePulumi = async (given: EnsureOptions): Promise<PulumiCli> => {
-  const options = { signal: undefined, env: process.env, ways: usualWays, ...given };
+  const env = environmentOfPackages(given.env ?? process.env);
+  const options = { signal: undefined, ways: usualWays, ...given, env };
   const tried: string[] = [];
   const onPath = findProgram("pulumi", options.env.PATH);
   if (onPath === undefined) tried.push("PATH: no pulumi");

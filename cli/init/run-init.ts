@@ -6,7 +6,11 @@ import { makeFolders } from "../../provider/kernel/files.js";
 import type { Printed } from "../../provider/kernel/json.js";
 import { type Ended, runCommand } from "../../provider/pulumi-cli/processes.js";
 import { environmentWith, findProgram } from "../../provider/pulumi-cli/pulumi-cli.js";
-import { configOption, withoutSecretSettings } from "../../provider/service/settings.js";
+import {
+  configOption,
+  environmentOfPackages,
+  withoutSecretSettings,
+} from "../../provider/service/settings.js";
 import { CommandFailure, messageOf } from "../command.js";
 import { cachedPulumi } from "../get-pulumi/get-pulumi.js";
 import { type PackedPackage, packedPackage } from "../packed-package.js";
@@ -257,14 +261,6 @@ export interface InitOptions extends InitFlags {
 
 /** What was made, and what is left to do. */
 type NewProject = Printed<z.output<typeof newProjectSchema>>;
-
-/** The environment of npm: packages may run scripts, which must not see the secrets of a stack. */
-const environmentOfPackages = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
-  Object.fromEntries(
-    Object.entries(withoutSecretSettings(env)).filter(
-      ([name]) => !/^PULUMI_(ACCESS_TOKEN$|CONFIG_PASSPHRASE)/.test(name),
-    ),
-  );
 
 /** Fetches the packages; returns the commands for it if that was not asked for or failed. */
 const fetchPackages = async (

@@ -231,6 +231,19 @@ export const withoutSecretSettings = <T>(
 ): Readonly<Record<string, T>> =>
   Object.fromEntries(Object.entries(environment).filter(([name]) => !secretVariable.test(name)));
 
+/**
+ * The environment of programs that fetch, install or build packages: these may run scripts of
+ * others, which must not see the secrets of an account or a stack.
+ */
+export const environmentOfPackages = <T>(
+  environment: Readonly<Record<string, T>>,
+): Readonly<Record<string, T>> =>
+  Object.fromEntries(
+    Object.entries(withoutSecretSettings(environment)).filter(
+      ([name]) => !/^PULUMI_(ACCESS_TOKEN$|CONFIG_PASSPHRASE)/.test(name),
+    ),
+  );
+
 /** A setting as docs and environment checks show it. */
 export interface SettingDescription extends SettingNames {
   readonly key: SettingKey;

@@ -23,6 +23,7 @@ const npm = `
 const { appendFileSync, mkdirSync, symlinkSync, writeFileSync, existsSync } = require("node:fs");
 const [verb] = process.argv.slice(2);
 appendFileSync("npm-calls", process.argv.slice(2, 4).join(" ") + "\\n");
+appendFileSync("npm-environment", Object.values(process.env).join("\\n"));
 if (existsSync("npm-fails")) { console.error("the reason of npm"); process.exit(7); }
 if (verb === "ci") {
   mkdirSync("node_modules/node/bin", { recursive: true });
@@ -32,6 +33,14 @@ if (verb === "run") {
   mkdirSync("dist/cli", { recursive: true });
   writeFileSync("dist/cli/entry.js", process.env.TEST_ENTRY ?? "console.log(JSON.stringify({ args: process.argv.slice(2), path: process.env.PATH, exec: process.argv0 })); process.exitCode = 5;");
 }`;
+
+const secretVariables = [
+  "CONVERSATION_CLIENT_SECRET",
+  "CONVERSATION_STAGING_CLIENT_SECRET",
+  "CONVERSATION_REDIS_URL",
+  "PULUMI_ACCESS_TOKEN",
+  "PULUMI_CONFIG_PASSPHRASE",
+];
 
 const project = () => {
   const root = temporaryFolder();
@@ -48,6 +57,7 @@ const project = () => {
         ...process.env,
         npm_execpath: join(root, "bin/npm-cli.js"),
         npm_node_execpath: process.execPath,
+        ...Object.fromEntries(secretVariables.map((name) => [name, "canary-secret"])),
         ...(entry === "" ? {} : { TEST_ENTRY: entry }),
       },
     });
@@ -101,6 +111,12 @@ test.each<readonly [string, (root: string) => void, readonly string[]]>([
     expect(calls()).toEqual(wanted);
   },
 );
+
+test("scripts of packages see no secret of an account or a stack", async () => {
+  const { root, run } = project();
+  await run();
+  expect(readFileSync(join(root, "npm-environment"), "utf8")).not.toContain("canary-secret");
+});
 
 test("what npm install put there by hand is kept", async () => {
   const { root, run, calls } = project();

@@ -59,6 +59,26 @@ test("a missing CLI is made once and kept", async () => {
   expect(second).toEqual({ ...first, origin: "cache" });
 });
 
+test("what fetches a CLI sees no secret of an account or a stack", async () => {
+  const { env } = environment();
+  const secrets = {
+    CONVERSATION_CLIENT_SECRET: "canary-secret",
+    CONVERSATION_STAGING_CLIENT_SECRET: "canary-secret",
+    PULUMI_ACCESS_TOKEN: "canary-secret",
+    PULUMI_CONFIG_PASSPHRASE: "canary-secret",
+  };
+  let seen: NodeJS.ProcessEnv = secrets;
+  const looking: Way = {
+    origin: "Go modules",
+    get: (root, options) => {
+      seen = options.env;
+      return making.get(root, options);
+    },
+  };
+  await ensurePulumi({ progress: quiet, env: { ...env, ...secrets }, ways: [looking] });
+  expect(seen).toEqual(env);
+});
+
 test("a broken cache is made anew", async () => {
   const { env, folder } = environment();
   const command = fakePulumi(join(folder, release.version, "bin"), release.version);
