@@ -309,4 +309,20 @@ export const counterExamples: readonly { readonly title: string; readonly histor
       last: [[declared("auth1")], []],
     },
   },
+  {
+    title: "an object without a mark that a person's copy uses is removed with the copy",
+    history: {
+      steps: [
+        up([
+          ...[declared("auth1"), declared("auth2"), declared("app1")],
+          { ...declared("app2"), text: "over" },
+          declared("bot1"),
+          declared("flow2"),
+        ]),
+        { type: "copy", place: 5, age: "soon", isRenamed: false },
+        { type: "forget", stack: 0, name: "app2" },
+      ],
+      last: [[], []],
+    },
+  },
 ];

@@ -218,7 +218,20 @@ export class ThirdParty {
   /** Removes an object that no state holds and that nobody can tell whose it is. */
   async removeStray(id: string): Promise<void> {
     const target = await this.#object(id);
-    if (target) await this.#remove(target);
+    if (target) await this.#removeWithUsers(target);
+  }
+
+  /** The refusal of a deletion names who uses the object: a person's objects step aside. */
+  async #removeWithUsers({ definition, id }: Pick<LiveObject, "definition" | "id">): Promise<void> {
+    const remove = () => this.#service.remove(definition, id);
+    await remove().catch(async () => {
+      const own = (await this.live()).filter((each) => this.#own.has(each.id));
+      for (const each of own.filter(({ object }) => textOf(object).includes(id))) {
+        await this.#remove(each);
+        this.#own.delete(each.id);
+      }
+      await remove().catch(() => undefined);
+    });
   }
 
   /** Gives an object another name. */
@@ -238,16 +251,7 @@ export class ThirdParty {
     const all = new Set([...known, ...this.#own.keys()]);
     for (const { definition, id, mark } of markedAmong(await Promise.all(kinds))) {
       if (mark.stack !== stackMark(ownership) || all.has(id)) continue;
-      const remove = () => this.#service.remove(definition, id);
-      // The refusal names who uses it: a person's objects step aside.
-      await remove().catch(async () => {
-        const own = (await this.live()).filter((each) => this.#own.has(each.id));
-        for (const each of own.filter(({ object }) => textOf(object).includes(id))) {
-          await this.#remove(each);
-          this.#own.delete(each.id);
-        }
-        await remove().catch(() => undefined);
-      });
+      await this.#removeWithUsers({ definition, id });
     }
   }
 }
