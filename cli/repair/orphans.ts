@@ -5,7 +5,13 @@ import { textTable, wrapped } from "../../provider/kernel/columns.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
 import { asText, type JsonObject, objectOf, type Printed } from "../../provider/kernel/json.js";
 import { describeUser, usersOf } from "../../provider/lifecycle/delete.js";
-import { nameOnWire, readMark } from "../../provider/lifecycle/ownership/mark.js";
+import {
+  type Mark,
+  markOn,
+  markText,
+  nameOnWire,
+  readMark,
+} from "../../provider/lifecycle/ownership/mark.js";
 import {
   markedAmong,
   type Orphan,
@@ -106,6 +112,27 @@ export const orphansReport = ({ found, names: { project, stack } }: OrphansResul
   return textReport(...blocks, kept);
 };
 
+/** Who changed the mark of an object since it was listed; undefined if nobody did. */
+const markedSince = (live: WireObject, listed: Mark): string | undefined => {
+  const there = markOn(live);
+  if (!there) return "somebody has taken its mark off since";
+  return markText(there) === markText(listed)
+    ? undefined
+    : `somebody has marked it again since: ${there.label}`;
+};
+
+/** @throws CommandFailure if an object carries another mark by now, or none, or cannot be read */
+const assertMarked = async (
+  { definition, id, mark }: Orphan,
+  { service }: AccountSession,
+): Promise<void> => {
+  const live = await service.read(definition, id).catch((error: unknown) => {
+    throw new CommandFailure(messageOf(error));
+  });
+  const reason = live && markedSince(live, mark);
+  if (reason) throw new CommandFailure(reason);
+};
+
 /** Deletes an object. @returns why it still exists; undefined if it is gone */
 const removeOrphan = async (
   { definition, id, mark }: Orphan,
@@ -153,10 +180,9 @@ const releaseOrphan = async (
   try {
     const live = await service.read(definition, id);
     if (!live) return "it is gone";
-    const there = readMark(live.description).mark;
-    if (!there) return undefined;
-    if (there.stack !== mark.stack || there.resource !== mark.resource)
-      return `somebody has marked it again since: ${there.label}`;
+    if (!markOn(live)) return undefined;
+    const reason = markedSince(live, mark);
+    if (reason) return reason;
     const { body, hidden } = withoutMark(definition, live, settings);
     if (hidden.length > 0)
       return (
@@ -174,7 +200,7 @@ type Purpose = "delete" | "release";
 
 /**
  * Deletes or releases an object. Right before anything is sent, it checks again whether a run has
- * taken the object over in the meantime.
+ * taken the object over in the meantime: one of this stack, or of any other, which shows in its mark.
  *
  * @param assertNobody passes if nobody else is working on the stack
  * @returns why it was not done; undefined if it was
@@ -191,6 +217,8 @@ export const changeOrphan = (
     const [holder] = (await stack.readStates("own")).holdersOf(definition.kind, id);
     if (holder) throw new CommandFailure(`a run has taken it over since: ${holder.urn}`);
     await assertNobody();
+    // A release has just read it.
+    if (purpose === "delete") await assertMarked(orphan, access);
   };
   const act = purpose === "delete" ? removeOrphan : releaseOrphan;
   return access.guarded(assertStill, () => act(orphan, access));

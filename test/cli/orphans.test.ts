@@ -194,6 +194,46 @@ test("what a run took over since the look stays", async () => {
   expect(await box.control.objects("channels")).toHaveLength(1);
 });
 
+test("what somebody has marked again or released since the look stays, and the others go", async () => {
+  const box = await orphansSandbox();
+  for (let n = 0; n < 12; n++) await box.make("Channel", channel(`c${n}`));
+  const running = box.orphans({ delete: true });
+  while (!(await box.calls()).some((call) => call.startsWith("DELETE")));
+  const serial = { serial: "0tm9x2k4r7q", checksum: "1c2d" };
+  const descriptions = {
+    another: markText(markOf("Channel", "site/prod/ffffffffffffffff/else")),
+    anew: markText({ ...markOf("Channel", `${ownershipOf("prod")}/custom.c10`), ...serial }),
+    none: "by hand",
+  };
+  const changed = Object.values(descriptions);
+  for (const [place, channel] of (await box.control.objects("channels")).slice(-3).entries()) {
+    const { id, created: _, modified: __, ...body } = channel;
+    const description = changed[place];
+    await box.control.byHand("PUT", `/channels/${id}`, { ...body, description });
+  }
+  const { found } = await running;
+  expect(found.slice(0, -3).map(({ deleted }) => deleted)).toEqual(Array(9).fill(true));
+  expect(found.slice(-3)).toMatchObject([
+    { deleted: false, reason: "somebody has marked it again since: site/prod else" },
+    { deleted: false, reason: "somebody has marked it again since: shop/prod custom.c10" },
+    { deleted: false, reason: "somebody has taken its mark off since" },
+  ]);
+  expect(await box.control.objects("channels")).toMatchObject(
+    changed.map((description) => ({ description })),
+  );
+});
+
+test("a left-over that cannot be read is not deleted, and the others are", async () => {
+  const box = await orphansSandbox();
+  for (const name of ["a", "b"]) await box.make("Channel", channel(name));
+  await box.control.faults({ on: "GET /channels/{id}", kind: "status", status: 403, times: 1 });
+  const { found } = await box.orphans({ delete: true });
+  expect(found).toMatchObject([
+    { deleted: false, reason: expect.stringContaining("Could not read channel") },
+    { deleted: true },
+  ]);
+});
+
 test("a refusal names who uses the left-over", async () => {
   const box = await orphansSandbox();
   const id = await box.make("Authentication", auth);
