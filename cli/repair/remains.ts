@@ -8,6 +8,7 @@ import { readPlainFile } from "../../provider/kernel/files.js";
 import { isObject } from "../../provider/kernel/json.js";
 import type { StackNames } from "../../provider/lifecycle/ownership/orphans.js";
 import {
+  isInSight,
   isOwnProcess,
   isRunning,
   signalProcess,
@@ -207,7 +208,7 @@ const endProcess = async (pid: number): Promise<boolean> => {
 };
 
 /** Whether the run that holds a lock is still alive, as far as this machine can see. */
-type LockStanding =
+export type LockStanding =
   | { readonly state: "free" }
   /** Its run is gone. */
   | { readonly state: "left"; readonly by: string }
@@ -229,11 +230,14 @@ const isAlive = ({ pid, since }: LockHolder): boolean => {
 };
 
 const standingOf = (holder: LockHolder): LockStanding => {
-  const { pid, host, by } = holder;
+  const { pid, host, since, by } = holder;
   if (!Number.isInteger(pid)) return { state: "unknown", why: "its lock does not say whose it is" };
   if (host !== hostname())
     return { state: "unknown", why: `it was taken on another machine (${by})` };
-  return { state: isAlive(holder) ? "alive" : "left", by };
+  if (isAlive(holder)) return { state: "alive", by };
+  if (isInSight(since)) return { state: "left", by };
+  const why = `it was taken before this container began (${by}), which does not show what runs outside of it`;
+  return { state: "unknown", why };
 };
 
 const standingOfFile = async (file: string): Promise<LockStanding> => {
@@ -270,7 +274,11 @@ export const lockInFolder = async (
 };
 
 /** The same for any backend: only a file backend says who holds a lock. */
-const lockStanding = async ({ place, names, readLock }: OpenStack): Promise<LockStanding> => {
+export const lockStanding = async ({
+  place,
+  names,
+  readLock,
+}: OpenStack): Promise<LockStanding> => {
   const backend = await fileBackend(place);
   if (backend !== undefined) return lockInFolder(backend, names);
   const lock = await readLock();
@@ -294,7 +302,7 @@ const fileBackend = async ({ stack: _, ...place }: PulumiPlace): Promise<string 
 
 const refusal = (lock: LockStanding, name: string, ignoreLock: boolean): string | undefined => {
   if (lock.state === "alive")
-    return `A run is at work on the stack ${name} (${lock.by}), so nothing was looked at or changed. Wait until it has ended.`;
+    return `A run is at work on the stack ${name} (${lock.by}), so it is left alone. Wait until it has ended.`;
   if (lock.state !== "unknown" || ignoreLock) return undefined;
   return (
     `Whether a run is at work on the stack ${name} cannot be seen: ${lock.why}. ` +
@@ -353,7 +361,7 @@ export const lockRemains = async (
   options: RemainsOptions,
 ): Promise<readonly RepairStep[]> => {
   const { apply, ignoreLock } = options;
-  const lock = await assertNoRun(stack, options);
+  const before = await assertNoRun(stack, options);
   const file = projectFile(stack.place.folder);
   const folder = file ? dirname(file) : stack.place.folder;
   const steps: RepairStep[] = [];
@@ -362,6 +370,8 @@ export const lockRemains = async (
     const outcome = done ? { done } : { done: false, reason: "it does not end" };
     steps.push({ action: "end-process", pid, ...(apply ? outcome : {}) });
   }
+  // Processes may take long to end, and others may have repaired the stack and begun a run.
+  const lock = apply && before.state !== "free" ? await assertNoRun(stack, options) : before;
   const isLeft = lock.state === "left" || (lock.state === "unknown" && ignoreLock === true);
   if (!isLeft) return steps;
   const by = lock.state === "left" ? lock.by : lock.why;

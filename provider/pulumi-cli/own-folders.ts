@@ -48,7 +48,8 @@ const isAtWork = (text: string): boolean | undefined => {
   if (host !== hostname()) return undefined;
   if (!isRunning(Number(pid))) return false;
   // Its number may belong to another process by now.
-  return birth === undefined ? undefined : birth === birthOfProcess(Number(pid));
+  const shown = birthOfProcess(Number(pid));
+  return birth === undefined || shown === undefined ? undefined : birth === shown;
 };
 
 /** Age counts only if nothing else is known: clocks are set, and machines sleep. */

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
@@ -14,8 +14,9 @@ const LOOK_EVERY_MS = 50;
 export const send = (target: number, signal: NodeJS.Signals | 0): boolean => {
   try {
     return process.kill(target, signal);
-  } catch {
-    return false;
+  } catch (error) {
+    // Another user's process. Of a group, macOS says so too if only ended processes are left.
+    return target > 0 && error instanceof Error && "code" in error && error.code === "EPERM";
   }
 };
 
@@ -56,9 +57,13 @@ const sessionOf = (pid: number): number | undefined => {
  * Whether a process exists; one that has ended but was not collected by its parent does not count.
  */
 export const isRunning = (pid: number): boolean =>
-  process.platform === "linux" ? sessionOf(pid) !== undefined : send(pid, 0);
+  // Linux can be set up to hide the processes of others (hidepid).
+  statOf(pid) === undefined ? send(pid, 0) : sessionOf(pid) !== undefined;
 
 const ticksPerSecond = 100;
+
+/** The system gives the time of its start in whole seconds. */
+const inexactMs = 1000;
 
 /**
  * When a process began, in milliseconds since 1970, accurate to about a second; undefined if
@@ -70,6 +75,19 @@ export const startOfProcess = (pid: number): number | undefined => {
   const start = (booted + Number(statOf(pid)?.[19]) / ticksPerSecond) * 1000;
   return Number.isNaN(start) ? undefined : start;
 };
+
+/** The name that Linux gives the processes outside of all containers. */
+const firstNamespace = "pid:[4026531836]";
+
+/**
+ * Whether a process of this machine that was there at a time, in milliseconds since 1970, would
+ * show itself here if it were still running: a container, which begins with its first process, sees
+ * nothing that runs outside of it.
+ */
+export const isInSight = (at: number): boolean =>
+  process.platform !== "linux" ||
+  ifReadable(() => readlinkSync("/proc/self/ns/pid")) === firstNamespace ||
+  at > (startOfProcess(1) ?? Number.POSITIVE_INFINITY) + inexactMs;
 
 /**
  * A value that no other process has, not even a later one with the same number, and that setting a

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
-import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { makeFolders } from "../../provider/kernel/files.js";
 import { privateFolder, tryLock } from "../../provider/pulumi-cli/own-folders.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -70,6 +70,15 @@ test.runIf(process.platform === "linux")(
     expect(tryLock(path).release).toBeDefined();
   },
 );
+
+test("the lock of a process that is hidden is respected", () => {
+  const path = lockedBy(`${endedProcess()} on ${hostname()} 0f/1`);
+  const kill = vi.spyOn(process, "kill").mockImplementation(() => {
+    throw Object.assign(new Error("hidden"), { code: "EPERM" });
+  });
+  onTestFinished(() => kill.mockRestore());
+  expect(tryLock(path)).toHaveProperty("heldBy");
+});
 
 test("only one at a time takes what was left behind, and none removes what another has taken", () => {
   const path = lockedBy(`${endedProcess()} on ${hostname()}`);

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import {
   endProcessesWith,
   isRunning,
@@ -75,6 +75,17 @@ test("a command that takes too long is stopped and says so", async () => {
 test("a signal that was aborted before ends the command at once", async () => {
   const ended = await runCommand(sh("exec sleep 60"), [], { signal: AbortSignal.abort() });
   expect(ended.code).toBeUndefined();
+});
+
+test.each([
+  ["EPERM", true],
+  ["ESRCH", false],
+])("a process that shows itself to nobody else, and answers %s, runs: %s", (code, is) => {
+  const kill = vi.spyOn(process, "kill").mockImplementation(() => {
+    throw Object.assign(new Error(code), { code });
+  });
+  onTestFinished(() => kill.mockRestore());
+  expect(isRunning(4_194_303)).toBe(is);
 });
 
 const sleeper = (env: NodeJS.ProcessEnv) => spawn("/bin/sleep", ["60"], { env, stdio: "ignore" });

@@ -1,4 +1,5 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
@@ -12,7 +13,7 @@ import { isRepaired } from "../../cli/repair/schemas.js";
 import { whileAlone } from "../../cli/stack/open-stack.js";
 import { isObject } from "../../provider/kernel/json.js";
 import { typeToken } from "../../provider/pointer.js";
-import { temporaryFolder } from "../support/temporary-folder.js";
+import { shellScript, temporaryFolder } from "../support/temporary-folder.js";
 import { managedStack, pending, type StackSandbox, stackSandbox } from "./stack/stack-sandbox.js";
 
 const web = { type: "custom.web", displayName: "Web", icon: "aVZC" };
@@ -204,7 +205,7 @@ test("a state that moved meanwhile is not written, and nothing is deleted then",
 });
 
 const ended = 4_194_303;
-const lockOf = (pid: unknown, since = "2026-01-01T11:00:00.5+01:00", host = hostname()) => ({
+const lockOf = (pid: unknown, since = new Date().toISOString(), host = hostname()) => ({
   ...{ pid, username: "ci", hostname: host, timestamp: since },
 });
 
@@ -220,10 +221,12 @@ const said = (box: StackSandbox, more = {}): Promise<string> =>
 
 test("the lock of a run that is gone is taken away, and reported with its time", async () => {
   const box = await cutOff();
-  box.lock(lockOf(ended));
+  const elsewhere = new Date(Date.now() + 3_600_000).toISOString().replace("Z", "+01:00");
+  box.lock(lockOf(ended, elsewhere));
+  const since = new Date(elsewhere).toISOString().slice(0, 19);
   const found = await box.repair({ apply: true });
   expect(found.steps).toMatchObject([
-    { action: "cancel", by: `ci@${hostname()}, process ${ended}, since 2026-01-01T10:00:00Z` },
+    { action: "cancel", by: `ci@${hostname()}, process ${ended}, since ${since}Z` },
     { action: "record", done: true },
   ]);
   expect(box.asked().filter((line) => line.startsWith("cancel"))).toHaveLength(1);
@@ -234,14 +237,15 @@ test("a lock that is empty was cut off; its number given to another process sinc
   box.lock("");
   expect(await box.repair()).toMatchObject({ steps: [{ action: "cancel" }, {}] });
   // This process is no Pulumi, and began long after the lock was taken.
-  box.lock(lockOf(process.pid));
+  const before = Date.now() - process.uptime() * 1000 - 7000;
+  box.lock(lockOf(process.pid, new Date(before).toISOString()));
   expect(await box.repair()).toMatchObject({ steps: [{ action: "cancel" }, {}] });
 });
 
 const lockOfRun = () => {
   const child = spawn("sleep", ["600"]);
   onTestFinished(() => void child.kill());
-  return lockOf(child.pid, new Date().toISOString());
+  return lockOf(child.pid);
 };
 
 test("a run that begins while repair looks is left alone: the state is not written", async () => {
@@ -265,6 +269,62 @@ test("what was interrupted while it looked writes nothing", async () => {
   await expect(repairing).rejects.toThrow();
   expect(box.deployment()).toEqual(before);
 });
+
+/** A program that stands for a provider, and writes a lock into the place of the one there when it is asked to end. */
+const leftProvider = async (box: StackSandbox, lock: unknown): Promise<void> => {
+  const script = join(box.folder, "cmd", "dynamic-provider", "index.sh");
+  mkdirSync(dirname(script), { recursive: true });
+  writeFileSync(join(box.folder, "next.json"), JSON.stringify(lock));
+  shellScript(
+    script,
+    `trap 'cp next.json ${box.locks}/1.json; exit' INT`,
+    "echo ready; while :; do sleep 0.02; done",
+  );
+  const { env } = box.options;
+  const child = spawn(script, ["127.0.0.1:1"], {
+    cwd: box.folder,
+    env: { ...env, PULUMI_PROJECT: "shop" },
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  await once(child.stdout, "data");
+};
+
+test.runIf(process.platform === "linux")(
+  "a run that begins while repair ends what is left keeps its lock",
+  async () => {
+    const box = await cutOff();
+    box.lock(lockOf(ended));
+    await leftProvider(box, lockOfRun());
+    expect(await said(box)).toContain("A run is at work on the stack shop/prod");
+    expect(box.asked().filter((line) => line.startsWith("cancel"))).toEqual([]);
+  },
+);
+
+/** Runs a program of Node.js as a container does: it sees its own processes only. */
+const inContainer = (script: string, ...args: string[]) => {
+  const own = ["--user", "--map-root-user", "--pid", "--fork", "--mount-proc"];
+  const words = [...own, process.execPath, "-e", script, ...args];
+  return spawnSync("unshare", words, { encoding: "utf8" });
+};
+
+test.runIf(inContainer("").status === 0).each([
+  [-60_000, "unknown", "it was taken before this container began (ci@"],
+  [60_000, "left", "ci@"],
+])(
+  "in a container, the lock of a run that cannot be seen, taken %i ms after its start: %s",
+  async (ms, state, by) => {
+    const box = await cutOff();
+    box.lock(lockOf(ended, new Date(Date.now() + ms).toISOString()));
+    const remains = join(__dirname, "../../dist/cli/repair/remains.js");
+    const script = `
+      const [remains, folder] = process.argv.slice(1);
+      const names = { project: "shop", stack: "prod" };
+      require(remains).lockInFolder(folder, names).then((found) => console.log(JSON.stringify(found)));`;
+    const found = JSON.parse(inContainer(script, remains, box.folder).stdout);
+    expect(found.state).toBe(state);
+    expect(found.why ?? found.by).toContain(by);
+  },
+);
 
 const refusals: readonly (readonly [string, (box: StackSandbox) => void, string])[] = [
   [
