@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { withCount } from "../../provider/kernel/columns.js";
 import { keepHeapSmall } from "../../provider/pulumi-cli/frugal-node.js";
 import { CommandFailure, messageOf } from "../command.js";
+import { type LockStanding, lockStanding } from "../repair/remains.js";
 import { type OpenStack, openStack, type StackOptions } from "../stack/open-stack.js";
 import { alternativesTo, doubtfulSwitches, type RunAgain } from "./alternatives.js";
 import {
@@ -35,11 +36,13 @@ interface RehearsalResult {
   readonly stateBefore: string;
 }
 
-const cutOffNotes = ({ document }: OriginalStack): readonly string[] => {
+const cutOffNotes = ({ document }: OriginalStack, { state }: LockStanding): readonly string[] => {
   const { pending_operations: pending } = document.deployment;
-  return pending?.length
+  // What a run at work has begun is no remains.
+  const run = state === "unknown" ? "A run is at work, or was cut off" : "A run was cut off";
+  return pending?.length && state !== "alive"
     ? [
-        `A run was cut off: the state notes ${withCount(pending.length, "operation")} as under way. What it left, and what to do: pulumi-conversation repair`,
+        `${run}: the state notes ${withCount(pending.length, "operation")} as under way. What it left, and what to do: pulumi-conversation repair`,
       ]
     : [];
 };
@@ -78,6 +81,7 @@ const runRehearsal = async (
     lock.state === "locked"
       ? ["The stack is locked: a run may be changing what was just read."]
       : [];
+  const standing = lock.state === "free" ? lock : await lockStanding(stack);
   const stateBefore = await stateDigest(stack);
   const { setup, notes } = await prepareRun(stack, options);
   const { original, accounts, plan, parallel, switches } = setup;
@@ -106,7 +110,7 @@ const runRehearsal = async (
         ...(isIdempotent === undefined ? {} : { isIdempotent }),
       },
       ...either,
-      notes: [...ofLock, ...cutOffNotes(original), ...notes, ...run.missing],
+      notes: [...ofLock, ...cutOffNotes(original, standing), ...notes, ...run.missing],
     },
   };
 };

@@ -209,6 +209,10 @@ const repaired = async (...args: string[]) => {
   return { code, errors, ...(output ? JSON.parse(output) : {}) };
 };
 
+const rehearsal = async () => JSON.parse((await project.tool(["rehearse", "--json"])).output);
+
+const locked = "The stack is locked: a run may be changing what was just read.";
+
 test("while a run is at work it refuses; once it was killed, the guide brings all in order", async () => {
   const { child, ended } = await hanging();
   const providers = stopProviders(child);
@@ -220,6 +224,9 @@ test("while a run is at work it refuses; once it was killed, the guide brings al
     expect(errors).toContain(`process ${child.pid}`);
   }
   expect(await project.log()).toHaveLength(calls);
+  const { notes } = await rehearsal();
+  expect(notes).toContain(locked);
+  expect(notes.join()).not.toContain("cut off");
 
   // The system would end a stopped process together with its parent.
   for (const pid of providers) process.kill(pid, "SIGCONT");
@@ -237,11 +244,10 @@ test("while a run is at work it refuses; once it was killed, the guide brings al
     expect.objectContaining({ action: "record", kind: "ClientApplication", id: application?.id }),
   ]);
 
-  const rehearsed = JSON.parse((await project.tool(["rehearse", "--json"])).output);
-  expect(rehearsed).toMatchObject({
+  expect(await rehearsal()).toMatchObject({
     outcome: { passes: true, objects: 3 },
     notes: expect.arrayContaining([
-      "The stack is locked: a run may be changing what was just read.",
+      locked,
       expect.stringContaining("A run was cut off: the state notes 1 operation as under way."),
     ]),
   });
