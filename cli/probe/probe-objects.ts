@@ -12,6 +12,7 @@ import {
 import { bodyOf } from "../../provider/definition/wire.js";
 import { makeFolders, readOwnFile, writeOwnFile } from "../../provider/kernel/files.js";
 import { isObject, type JsonObject, jsonIn } from "../../provider/kernel/json.js";
+import { isId } from "../../provider/kernel/object-id.js";
 import { cacheFolder, ownCacheFolder, tryLock } from "../../provider/pulumi-cli/own-folders.js";
 import { resources } from "../../provider/resources/index.js";
 import { CommandFailure, messageOf } from "../command.js";
@@ -29,7 +30,7 @@ const entry = z.object({
   /** Its unique name. */
   name: z.string(),
   /** Left out if it is not known whether it was made. */
-  id: z.string().optional(),
+  id: z.string().refine(isId).optional(),
   /** It was refused after an inconclusive refusal, upon which a tenant may have made it. */
   refused: z.literal(true).optional(),
 });
@@ -166,9 +167,11 @@ const mostPages = 200;
 /** Pauses between looks for an object whose creation was never answered, in milliseconds. */
 const patient = [1_000, 2_000, 4_000];
 
+/** Only what can be an id comes into a path: a tenant answers what it likes. */
 const idIn = (value: unknown): string | undefined => {
   const id = isObject(value) ? value.id : undefined;
-  return typeof id === "string" || typeof id === "number" ? `${id}` : undefined;
+  const text = typeof id === "number" ? `${id}` : id;
+  return isId(text) ? text : undefined;
 };
 
 /** The objects of a probe: recorded, made when they are needed, and all removed again. */
@@ -177,11 +180,14 @@ export class ProbeObjects {
   /** Whether new objects do not appear in a list in time: then they cannot be looked up. */
   listsLag = false;
   readonly #first = new Map<string, string>();
+  /** Entries of an earlier run: by now their ids may be those of other objects. */
+  readonly #earlier: ReadonlySet<JournalEntry>;
 
   constructor(
     private readonly client: TenantClient,
     private readonly journal: ProbeJournal,
   ) {
+    this.#earlier = new Set(journal.objects);
     this.#reserve();
   }
 
@@ -258,7 +264,8 @@ export class ProbeObjects {
     const { status } = await this.client.call("DELETE", `/${definition.collection}/${id}`);
     if (status < 300 || status === 404) {
       const entry = this.journal.objects.find((each) => each.id === id);
-      if (entry) this.journal.gone(entry);
+      // Whether a 404 is the tenant's is looked at when all is removed.
+      if (entry && status < 300) this.journal.gone(entry);
       if (this.#first.get(definition.kind) === id) this.#first.delete(definition.kind);
       this.#reserve();
     }
@@ -319,14 +326,24 @@ export class ProbeObjects {
     pauses: readonly number[],
   ): Promise<"removed" | "unseen" | { readonly why: string }> {
     try {
-      const id = entry.id ?? (await this.#lookedFor(definition, entry.name, pauses));
-      if (id === undefined) return "unseen";
+      const isSure = entry.id !== undefined && (await this.#isOurs(definition, entry, entry.id));
+      const id = isSure ? entry.id : await this.#lookedFor(definition, entry.name, pauses);
+      if (id === undefined) return entry.id === undefined ? "unseen" : "removed";
       const { status } = await this.client.call("DELETE", `/${definition.collection}/${id}`);
-      if (status < 300 || status === 404) return "removed";
-      return { why: `its deletion was refused (${status})` };
+      if (status < 300) return "removed";
+      // Something in front of the tenant may say 404 to everything: its list is the proof.
+      const isGone = status === 404 && (await this.#lookedUp(definition, entry.name)) === undefined;
+      return isGone ? "removed" : { why: `its deletion was refused (${status})` };
     } catch (error) {
       return { why: error instanceof NoTenantAnswer ? error.message : "its deletion failed" };
     }
+  }
+
+  /** Whether the object with an entry's id is still the one that the probe made. */
+  async #isOurs(definition: Definition, entry: JournalEntry, id: string): Promise<boolean> {
+    if (!this.#earlier.has(entry)) return true;
+    const { status, body } = await this.client.call("GET", `/${definition.collection}/${id}`);
+    return status === 200 && isObject(body) && body[nameMember(definition)] === entry.name;
   }
 
   /** The id of an object whose creation was never answered; a list may lag behind. */

@@ -348,6 +348,43 @@ test("a page in place of an answer is none: what it stood for is asked again, an
   }
 });
 
+test("a 404 of something in front of the tenant removes nothing from the journal", async () => {
+  const tenant = await probing();
+  const page = { status: 404, headers: {}, text: "<html>Not found</html>" };
+  const misrouted = (from: number) =>
+    network(async (request, sent, real) =>
+      request.url === tenant.on.tokenUrl || sent < from ? real.send(request) : page,
+    );
+  await expect(tenant.probe({ burst }, misrouted(12)).ended).rejects.toThrow("left objects behind");
+  const left = await tenant.left();
+  expect(left.length).toBeGreaterThan(0);
+  await expect(tenant.probe({ clean: true }, misrouted(1)).ended).rejects.toThrow(
+    "left objects behind",
+  );
+  expect(await tenant.left()).toEqual(left);
+  await tenant.probe({ clean: true }).ended;
+  expect(await tenant.left()).toEqual([]);
+});
+
+test("no object but the probe's own is removed, whatever id its journal has", async () => {
+  const tenant = await probing();
+  const file = journalFile(tenant.on.baseUrl, tenant.environment);
+  await tenant.probe({ clean: true }).ended;
+  const id = "2c6b4e7a-5d13-4b0f-8e94-6d3f1a0c9b77";
+  const foreign = { id, type: "custom.foreign", displayName: "F", icon: "aVZC", ...stamps };
+  const empty = await tenant.on.control.snapshot();
+  await tenant.on.control.restore({ ...empty, objects: { ...empty.objects, channels: [foreign] } });
+  const begun = { collection: "channels", name: "custom.pulumi-conversation-probe-x-1" };
+  const saved = (given: string) =>
+    writeFileSync(file, JSON.stringify({ baseUrl: "", objects: [{ ...begun, id: given }] }));
+  saved(id);
+  await tenant.probe({ clean: true }).ended;
+  expect(await tenant.left()).toHaveLength(1);
+  saved(`../channels/${id}`);
+  await expect(tenant.probe({ clean: true }).ended).rejects.toThrow("cannot be read");
+  expect(await tenant.left()).toHaveLength(1);
+});
+
 test("an interrupted probe removes what it has made, and says so", async () => {
   const tenant = await probing();
   let stop: () => void = () => undefined;
