@@ -233,9 +233,13 @@ export const itemPath = (path: string, field: ListField, item: unknown, place: n
 const withSecrets = (field: Field, paths: readonly string[]): Field => {
   if (paths.length === 0 || field.secret) return field;
   // The content of a list or a map has no path of its own.
-  return field.type !== "object" || paths.includes("")
-    ? { ...field, secret: true }
-    : { ...field, fields: fieldsWithSecrets(field.fields, paths) };
+  const inside = field.type === "object" && !paths.includes("") ? paths : [""];
+  const secret = inside === paths ? {} : { secret: true as const };
+  if (field.type === "object")
+    return { ...field, ...secret, fields: fieldsWithSecrets(field.fields, inside) };
+  return "of" in field
+    ? ({ ...field, ...secret, of: withSecrets(field.of, inside) } as Field)
+    : { ...field, ...secret };
 };
 
 /**

@@ -81,10 +81,10 @@ const textRules = (field: TextField, value: unknown): Rules => {
     const rule = json ? "must be text or an object" : "must be text";
     return [otherSort(rule, value) + takenOut(envelope, value)];
   }
-  if (values?.includes(value) === false)
-    return [
-      `must be one of ${values.join(", ")}, not ${quoted(value)}${nearestHint(value, values)}`,
-    ];
+  if (values?.includes(value) === false) {
+    const rule = `must be one of ${values.join(", ")}`;
+    return [field.secret ? rule : `${rule}, not ${quoted(value)}${nearestHint(value, values)}`];
+  }
   if (!within(value.length, field))
     return [`must have ${bounds(field)} characters, not ${value.length}`];
   if (!format || formats[format].accepts(value)) return [];
@@ -97,21 +97,25 @@ const numberRules = (field: NumberField, value: unknown): Rules => {
   const rule = field.integer ? "must be a whole number" : "must be a number";
   if (typeof value !== "number") return [otherSort(rule, value)];
   const isRight = field.integer ? Number.isSafeInteger(value) : Number.isFinite(value);
-  if (!isRight) return [`${rule}, not ${value}`];
-  return [!within(value, field) && `must be ${bounds(field)}, not ${value}`];
+  const not = field.secret ? "" : `, not ${value}`;
+  if (!isRight) return [`${rule}${not}`];
+  return [!within(value, field) && `must be ${bounds(field)}${not}`];
 };
 
-/** The given value, shortened: an id is not a secret. */
-const shown = (given: unknown): string => {
-  if (typeof given === "object") return valueSort(given);
+/** The given value, shortened: an id is not a secret, unless the program marks it as one. */
+const shown = (given: unknown, secret: true | undefined): string => {
+  if (secret || typeof given === "object") return valueSort(given);
   return typeof given === "string" ? JSON.stringify(abbreviated(given, 40)) : String(given);
 };
 
-const referenceRules = ({ length, to }: ReferenceField, value: unknown): Rules => {
-  if (typeof value !== "string") return [`must be a resource or its id, not ${shown(value)}`];
+const referenceRules = ({ length, secret, to }: ReferenceField, value: unknown): Rules => {
+  if (typeof value !== "string")
+    return [`must be a resource or its id, not ${shown(value, secret)}`];
   const signs = length ? `${length} letters, digits and hyphens` : `letters, digits, "_" and "-"`;
   const isRight = isId(value) && (!length || value.length === length);
-  return [!isRight && `must be the id of ${withArticle(to.noun)}: ${signs}; not ${shown(value)}`];
+  return [
+    !isRight && `must be the id of ${withArticle(to.noun)}: ${signs}; not ${shown(value, secret)}`,
+  ];
 };
 
 /**
@@ -125,7 +129,7 @@ const sharedValue = (name: string, items: readonly unknown[]): unknown => {
 
 /** `, "customer"`: a word that the kind allows; any other value may be a misplaced secret. */
 const wordText = (field: Field | undefined, value: unknown): string =>
-  field?.type === "text" && field.values?.some((word) => word === value)
+  field?.type === "text" && !field.secret && field.values?.some((word) => word === value)
     ? `, ${JSON.stringify(value)}`
     : "";
 

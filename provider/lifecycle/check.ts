@@ -6,7 +6,7 @@ import { isId, isServiceId } from "../kernel/object-id.js";
 import { holdsUndisclosed, unknownValue } from "../kernel/stand-ins.js";
 import { inertOutput, quoted } from "../kernel/text.js";
 import { adopted } from "./adoption.js";
-import { inputViolations, isKnown } from "./input-rules.js";
+import { inputViolations, isKnown, isMarked } from "./input-rules.js";
 import type { Resource } from "./resource.js";
 import { checkedSettings } from "./run.js";
 import { propertiesIn, stateInputs } from "./state.js";
@@ -66,7 +66,7 @@ export const check = async (
   for (const { path, to, id } of references)
     if (isId(id) && !isServiceId(id))
       run.notify?.(
-        `${path} gives ${quoted(id)} as the id of ${withArticle(to.noun)}, and the service's ids are UUIDs of 36 characters. If it is a name, give the resource itself or its id: else the service refuses it.`,
+        `${path} gives ${isMarked(properties, path) ? "a secret" : quoted(id)} as the id of ${withArticle(to.noun)}, and the service's ids are UUIDs of 36 characters. If it is a name, give the resource itself or its id: else the service refuses it.`,
         "warning",
       );
   if (!old && failures.length === 0) {

@@ -1,5 +1,11 @@
 import { extraViolations } from "../definition/extra.js";
-import { changeFieldSecrets, referencesIn, valuesIn, withArticle } from "../definition/fields.js";
+import {
+  changeFieldSecrets,
+  fieldsWithSecrets,
+  referencesIn,
+  valuesIn,
+  withArticle,
+} from "../definition/fields.js";
 import { fieldViolations, type Violation } from "../definition/violations.js";
 import type { JsonObject } from "../kernel/json.js";
 import { isObject } from "../kernel/json.js";
@@ -46,17 +52,29 @@ export const inputViolations = (
       return unless(
         !holder || holder.kind === to.kind,
         path,
-        `must be the id of ${withArticle(to.noun)}; ${id} is ${holder?.label} of this program`,
+        `must be the id of ${withArticle(to.noun)}; ${isMarked(properties, path) ? "the given one" : id} is ${holder?.label} of this program`,
       );
     },
   );
   const hidden = new Set(misplaced.map(({ path }) => path));
   // No rule quotes a misplaced secret, whatever else is wrong with it.
-  const fields = fieldViolations(definition, seen).filter(({ path }) => !hidden.has(path));
+  const known = fieldsWithSecrets(definition.fields, properties.markedSecrets);
+  const fields = fieldViolations({ ...definition, fields: known }, seen).filter(
+    ({ path }) => !hidden.has(path),
+  );
   return [...fields, ...options, ...references, ...misplaced].map(({ path, rule }) =>
     path ? `${path} ${rule}` : `${definition.kind} ${rule}`,
   );
 };
+
+/** Whether the program marks the value at a path as secret: no message shows it. */
+export const isMarked = ({ markedSecrets = [] }: Properties, path: string): boolean =>
+  markedSecrets.some(
+    (marked) =>
+      marked === "" ||
+      path === marked ||
+      (/^[.[]/.test(path.slice(marked.length)) && path.startsWith(marked)),
+  );
 
 /** Whether a value is given and known before the update. */
 export const isKnown = (value: unknown): boolean => value !== undefined && value !== unknownValue;
@@ -98,13 +116,13 @@ const moveViolations = (old: Properties | undefined, { profile }: Properties): V
 
 /** No two objects of a kind may share a name, so no two resources of a program may. */
 const nameViolations = (
-  { identity, nameKey, name }: Resource,
+  { identity, nameKey, name, properties }: Resource,
   other: string | undefined,
 ): Violation[] =>
   unless(
     other === undefined,
     nameKey,
-    `must be unique: ${other} of this program has ${JSON.stringify(name)}, too. Give ${identity?.label} or ${other} another ${nameKey}`,
+    `must be unique: ${other} of this program has ${isMarked(properties, nameKey) ? "the same" : JSON.stringify(name)}, too. Give ${identity?.label} or ${other} another ${nameKey}`,
   );
 
 /**

@@ -5,6 +5,7 @@ import { createRun } from "../../provider/lifecycle/run.js";
 import { resources } from "../../provider/resources/index.js";
 import { readSettings } from "../../provider/service/settings.js";
 import { type Emulated, emulated } from "../support/emulated.js";
+import { changedAt, placesIn } from "../support/json-places.js";
 import { type MadeKind, oneOfEach } from "./one-of-each.js";
 import { kiosk, stepsOn } from "./steps.js";
 
@@ -54,6 +55,31 @@ describe("an id of another kind of the same program", () => {
     expect(await reasonsOf(kind, spoiled)).toContain(`${to.noun}; ${wrong.id} is ${wrong.kind}`);
   });
 });
+
+test.each(resources.map((definition) => definition))(
+  "no refused value that a program marks as secret is shown: $kind",
+  async ({ kind, fields }) => {
+    const { inputs } = (await oneOfEach(steps)).get(kind) as MadeKind;
+    const wrong = ["canary wrong value", `canary-${"x".repeat(2000)}`, { key: "canary value" }];
+    let quoted = 0;
+    for (const place of placesIn(inputs)) {
+      const [top] = place;
+      const field = typeof top === "string" ? fields[top] : undefined;
+      if (typeof top !== "string" || !field || field.secret) continue;
+      for (const value of wrong) {
+        const given = changedAt(inputs, place, value) as Json;
+        const marked = await reasonsOf(kind, { ...given, markedSecrets: [top] });
+        expect({ place, marked }).toEqual({
+          place,
+          marked: expect.not.stringMatching(/canary[ -]/),
+        });
+        if (/canary[ -]/.test(await reasonsOf(kind, given))) quoted += 1;
+      }
+    }
+    // Otherwise there was nothing to hide.
+    expect(quoted).toBeGreaterThan(0);
+  },
+);
 
 const environmentOf = (change: Record<string, string | undefined>) => ({
   CONVERSATION_BASE_URL: hub.emulator.baseUrl,
