@@ -1,3 +1,7 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
@@ -7,6 +11,7 @@ import { chaosProgram, namesOf, type Round, round, upOf } from "../support/chaos
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 import { follow, guideCommands } from "../support/guide-commands.js";
 import { descendants, killTree, stopProviders } from "../support/processes.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** Kinds of the resources of `chaosProgram`, by their logical names. */
 const kinds: Readonly<Record<string, readonly [kind: string, collection: string]>> = {
@@ -346,3 +351,33 @@ test(`${rounds} kill points are repaired without a duplicate`, {
   console.log(`killed ${kills} times, ${records} objects written, ${notes} notes taken off`);
   console.log(JSON.stringify(killed));
 });
+
+/** Runs a program of Node.js as a container does: it sees its own processes only. */
+const inContainer = (script: string, ...args: string[]) => {
+  const own = ["--user", "--map-root-user", "--pid", "--fork", "--mount-proc"];
+  const words = [...own, process.execPath, "-e", script, ...args];
+  return spawnSync("unshare", words, { encoding: "utf8" });
+};
+
+test.runIf(inContainer("").status === 0).each([
+  [-60_000, "unknown", "it was taken before this container began (ci@"],
+  [60_000, "left", "ci@"],
+])(
+  "in a container, the lock of a run that cannot be seen, taken %i ms after its start: %s",
+  async (ms, state, by) => {
+    const backend = temporaryFolder();
+    const locks = join(backend, ".pulumi/locks/organization/shop/prod");
+    const timestamp = new Date(Date.now() + ms).toISOString();
+    const gone = { pid: 4_194_303, username: "ci", hostname: hostname(), timestamp };
+    mkdirSync(locks, { recursive: true });
+    writeFileSync(join(locks, "1.json"), JSON.stringify(gone));
+    const remains = join(__dirname, "../../dist/cli/repair/remains.js");
+    const script = `
+      const [remains, folder] = process.argv.slice(1);
+      const names = { project: "shop", stack: "prod" };
+      require(remains).lockInFolder(folder, names).then((found) => console.log(JSON.stringify(found)));`;
+    const found = JSON.parse(inContainer(script, remains, backend).stdout);
+    expect(found.state).toBe(state);
+    expect(found.why ?? found.by).toContain(by);
+  },
+);

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
@@ -297,32 +297,6 @@ test.runIf(process.platform === "linux")(
     await leftProvider(box, lockOfRun());
     expect(await said(box)).toContain("A run is at work on the stack shop/prod");
     expect(box.asked().filter((line) => line.startsWith("cancel"))).toEqual([]);
-  },
-);
-
-/** Runs a program of Node.js as a container does: it sees its own processes only. */
-const inContainer = (script: string, ...args: string[]) => {
-  const own = ["--user", "--map-root-user", "--pid", "--fork", "--mount-proc"];
-  const words = [...own, process.execPath, "-e", script, ...args];
-  return spawnSync("unshare", words, { encoding: "utf8" });
-};
-
-test.runIf(inContainer("").status === 0).each([
-  [-60_000, "unknown", "it was taken before this container began (ci@"],
-  [60_000, "left", "ci@"],
-])(
-  "in a container, the lock of a run that cannot be seen, taken %i ms after its start: %s",
-  async (ms, state, by) => {
-    const box = await cutOff();
-    box.lock(lockOf(ended, new Date(Date.now() + ms).toISOString()));
-    const remains = join(__dirname, "../../dist/cli/repair/remains.js");
-    const script = `
-      const [remains, folder] = process.argv.slice(1);
-      const names = { project: "shop", stack: "prod" };
-      require(remains).lockInFolder(folder, names).then((found) => console.log(JSON.stringify(found)));`;
-    const found = JSON.parse(inContainer(script, remains, box.folder).stdout);
-    expect(found.state).toBe(state);
-    expect(found.why ?? found.by).toContain(by);
   },
 );
 
