@@ -47,7 +47,9 @@ test.each([
   ["updates and deletions", 4, "second"],
 ])("the time of %s is foretold within 5 %, or two seconds", async (_, bots, text) => {
   const SPEC = JSON.stringify(itemsOf(bots, text));
-  const { output, errors } = await project.tool(["rehearse", "--json", ...certain], { SPEC });
+  const rehearse = () => project.tool(["rehearse", "--json", ...certain], { SPEC });
+  const { result: rehearsed, slowness: slownessBefore } = await withSlowness(rehearse);
+  const { output, errors } = rehearsed;
   if (output === "") throw new Error(errors);
   const { outcome }: Rehearsal = JSON.parse(output);
   const from = limited.calls.length;
@@ -57,11 +59,13 @@ test.each([
   const calls = limited.calls.slice(from).filter(({ status }) => status !== 429);
   expect(outcome.totalCalls).toBe(calls.length);
   // From the first call to the last: how fast this machine starts Pulumi changes with what else it does.
+  // Either run waits longer between two calls where the machine is slow.
   const foretold = span(outcome.calls.map(({ seconds }) => seconds));
   const took = span(calls.map(({ at }) => at / 1000));
-  const detail = `foretold ${foretold.toFixed(1)} s, took ${took.toFixed(1)} s, slowness ${slowness.toFixed(1)}`;
+  const seen = [foretold, took, slownessBefore, slowness].map((number) => number.toFixed(1));
+  const detail = `foretold s, took s, slowness of either: ${seen.join(", ")}`;
   const leeway = Math.max(2, 0.05 * took);
-  expect(foretold - took, detail).toBeLessThan(leeway);
+  expect(foretold - took, detail).toBeLessThan(leeway * slownessBefore);
   expect(took - foretold, detail).toBeLessThan(leeway * slowness);
   expect(outcome.totalSeconds).toBeGreaterThan(foretold);
 });

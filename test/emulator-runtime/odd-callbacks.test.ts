@@ -70,7 +70,8 @@ test.each([
 );
 
 test("a thousand conversations on a slow callback open few connections, and all come through", async () => {
-  const all = await hub();
+  // A bot that shares the machine with other work answers late, too.
+  const all = await hub({ callbackDeadlineMs: 120_000 });
   const { bot, service } = all;
   let open = 0;
   let most = 0;
