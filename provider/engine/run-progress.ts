@@ -175,14 +175,6 @@ export class RunProgress {
 
 type RatedSettings = Pick<Settings, "profile" | "plan" | "burst" | "share">;
 
-const rateFor = (endpoint: Endpoint, { plan, burst, share }: RatedSettings): ExpectedRate => {
-  const assumed = plan ?? "enterprise";
-  const { method, template } = endpoint;
-  const question = { service: "Conversation", version: "v3", plan: assumed, method, template };
-  const periodMs = 1000 / (conversationRate(endpoint, assumed) * share);
-  return { periodMs, burst: burst ?? (share < 1 ? 1 : likelyBurst(question).calls) };
-};
-
 /** The time of the last call to an endpoint. */
 interface EndpointTime {
   readonly endpoint: Endpoint;
@@ -205,7 +197,7 @@ class AccountCalls {
   at(endpoint: Endpoint): EndpointProgress {
     const name = endpointName(endpoint);
     const known = this.#endpoints.get(name);
-    const calls = known ?? new EndpointProgress(endpoint, rateFor(endpoint, this.#settings));
+    const calls = known ?? new EndpointProgress(endpoint, this.#settings);
     this.#endpoints.set(name, calls);
     return calls;
   }
@@ -213,8 +205,7 @@ class AccountCalls {
   /** The tenant appears to have a plan other than the assumed one. */
   seems(plan: Plan): void {
     this.#settings = { ...this.#settings, plan };
-    for (const calls of this.#endpoints.values())
-      calls.assume(rateFor(calls.endpoint, this.#settings));
+    for (const calls of this.#endpoints.values()) calls.assume(this.#settings);
   }
 
   /** The endpoints that were called, and those that will be. */
@@ -267,6 +258,14 @@ interface ExpectedRate {
   readonly burst: number;
 }
 
+const rateFor = (endpoint: Endpoint, { plan, burst, share }: RatedSettings): ExpectedRate => {
+  const assumed = plan ?? "enterprise";
+  const { method, template } = endpoint;
+  const question = { service: "Conversation", version: "v3", plan: assumed, method, template };
+  const periodMs = 1000 / (conversationRate(endpoint, assumed) * share);
+  return { periodMs, burst: burst ?? (share < 1 ? 1 : likelyBurst(question).calls) };
+};
+
 /** The last report of an endpoint's queue. */
 interface Queue {
   /** When the first call in it goes, in milliseconds. */
@@ -287,9 +286,9 @@ class EndpointProgress {
 
   constructor(
     readonly endpoint: Endpoint,
-    rate: ExpectedRate,
+    settings: RatedSettings,
   ) {
-    this.#rate = rate;
+    this.#rate = rateFor(endpoint, settings);
   }
 
   /** The queue's report is more accurate than the table of rates. */
@@ -301,11 +300,11 @@ class EndpointProgress {
   }
 
   /**
-   * A rate other than the assumed one, such as that of another plan; the queue's report takes
+   * Settings other than the assumed ones, such as another plan; the queue's report takes
    * precedence.
    */
-  assume(rate: ExpectedRate): void {
-    if (!this.#queue) this.#rate = rate;
+  assume(settings: RatedSettings): void {
+    if (!this.#queue) this.#rate = rateFor(this.endpoint, settings);
   }
 
   /** Calls that were sent before others had to wait; undefined if none had to. */

@@ -288,8 +288,13 @@ class EndpointQueue {
     let outcome: CallOutcome = { type: "ended" };
     try {
       const response = await attempt();
-      const askedMs = retryAfterMs(response.headers, this.#options.clock.wall());
-      outcome = response.status === 429 ? { type: "refused", askedMs } : { type: "accepted" };
+      outcome =
+        response.status === 429
+          ? {
+              type: "refused",
+              askedMs: retryAfterMs(response.headers, this.#options.clock.wall()),
+            }
+          : { type: "accepted" };
       return response;
     } finally {
       await this.#limiter.ended(admission, outcome);

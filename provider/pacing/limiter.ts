@@ -590,6 +590,30 @@ const isBucket = (value: Kept | undefined): value is Bucket => {
 export const bucketOf = (kept: Kept | undefined): Bucket | undefined =>
   isBucket(kept) ? kept : undefined;
 
+/** The decisions and the learning, as a pure function. */
+export type Decide<R> = (state: LimiterState, now: number, limit: RateLimit) => LimiterStep<R>;
+
+/** The knowledge after a step, and what was read from the store for it. */
+export interface StepEnd<R> {
+  readonly own: OwnState;
+  readonly kept: Kept | undefined;
+  readonly now: number;
+  readonly result: R;
+}
+
+/** One step with a stored value; `state` is the identical value if nothing has to be stored. */
+export const keptStep = <R>(
+  decide: Decide<R>,
+  own: OwnState,
+  kept: Kept | undefined,
+  now: number,
+  limit: RateLimit,
+): { readonly state: Kept | undefined; readonly result: StepEnd<R> } => {
+  const { state, result } = decide({ own, bucket: bucketOf(kept) }, now, limit);
+  const after = state.bucket ?? kept;
+  return { state: after, result: { own: state.own, kept: after, now, result } };
+};
+
 /** Whether a JSON value is a finite number; 1e999 is read as Infinity. */
 const isNumber = (value: unknown): value is number => Number.isFinite(value);
 

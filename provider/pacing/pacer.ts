@@ -16,24 +16,20 @@ import {
 } from "./endpoint-queue.js";
 import {
   afterOutcome,
-  bucketOf,
-  type LimiterState,
-  type LimiterStep,
+  type Decide,
+  keptStep,
   nextTurn,
-  type OwnState,
   ownAtFirst,
-  type RateLimit,
+  type StepEnd,
 } from "./limiter.js";
 import { burstShare, conversationRate, type PlanRates } from "./plan-rates.js";
 import {
   type BucketStore,
-  type Kept,
   memoryBuckets,
   type SharedBucketsOptions,
-  type StoreChange,
   sharedBuckets,
 } from "./shared-buckets.js";
-import { type Allowed, TenantPlan } from "./tenant-plan.js";
+import { TenantPlan } from "./tenant-plan.js";
 
 /** Calls per second that an endpoint allows on a plan. */
 type RateTable = (endpoint: Endpoint, plan: Plan) => number;
@@ -136,6 +132,7 @@ export const pacedCalls = (options: PacingOptions): Pace => {
     onGuess: onGuessOf(options),
   });
   const isUnlimited = burst !== undefined && burst >= unlimitedBurst;
+  const mostBurst = burstShare(burst, share, Number.POSITIVE_INFINITY);
   const limiterOf = (endpoint: Endpoint) => {
     if (isToken(endpoint) || isUnlimited) return new UnlimitedUntilRefused(clock);
     const key = `${tenant}:${endpointName(endpoint)}`;
@@ -146,6 +143,7 @@ export const pacedCalls = (options: PacingOptions): Pace => {
       rates: onEachPlan(endpoint, rates),
       share,
       burst,
+      mostBurst,
     });
   };
   const onWait = harmless(options.onWait);
@@ -197,18 +195,9 @@ interface BucketLimiterOptions {
   readonly share: number;
   /** Calls that the endpoint accepts at once, if configured. */
   readonly burst?: number | undefined;
+  /** Calls of them that may be sent at once. */
+  readonly mostBurst: number;
 }
-
-/** The knowledge after a step, and what was read from the store for it. */
-interface StepEnd<R> {
-  readonly own: OwnState;
-  readonly kept: Kept | undefined;
-  readonly now: number;
-  readonly result: R;
-}
-
-/** The decisions and the learning, as a pure function. */
-type Decide<R> = (state: LimiterState, now: number, limit: RateLimit) => LimiterStep<R>;
 
 /**
  * The clocks of two machines differ slightly in speed: 500 ppm, the maximum that NTP corrects (RFC
@@ -245,33 +234,26 @@ class BucketLimiter implements EndpointLimiter {
 
   /** @param isOutcome many outcomes do not change the bucket, and then the store is not called */
   #step<R>(decide: Decide<R>, isOutcome: boolean): Promise<R> {
-    const { store, key, plan, rates } = this.#options;
+    const { store, key, plan, rates, share, burst, mostBurst } = this.#options;
     const done = this.#lastStep.then(async () => {
-      const change = this.#change(decide, await plan.allowed(rates));
+      const { rate, early } = await plan.allowed(rates);
+      const periodMs = (1000 / (rate * share)) * driftPart;
+      const limit = { periodMs, burst, mostBurst, early, process: this.#process };
+      const own = this.#own;
       const last = isOutcome ? this.#last : undefined;
-      const again = last && change(last.kept, last.now, 1);
-      const isSame = again !== undefined && again.state === last?.kept;
-      const found = isSame ? again.result : await store.change(key, change);
+      const again = last && keptStep(decide, own, last.kept, last.now, limit);
+      // The store may repeat the step: then with the same knowledge.
+      const found =
+        again && again.state === last.kept
+          ? again.result
+          : await store.change(key, (kept, now, part) =>
+              keptStep(decide, own, kept, now, { ...limit, periodMs: periodMs / part }),
+            );
       this.#own = found.own;
       this.#last = found;
       return found.result;
     });
     this.#lastStep = done.catch(() => {});
     return done;
-  }
-
-  /** One decision as a step of the store, which may repeat it: then with the same knowledge. */
-  #change<R>(decide: Decide<R>, { rate, early }: Allowed): StoreChange<StepEnd<R>> {
-    const { share, burst } = this.#options;
-    const periodMs = (1000 / (rate * share)) * driftPart;
-    const mostBurst = burstShare(burst, share, Number.POSITIVE_INFINITY);
-    const whole = { periodMs, burst, mostBurst, early, process: this.#process };
-    const own = this.#own;
-    return (kept, now, part) => {
-      const limit = { ...whole, periodMs: whole.periodMs / part };
-      const { state, result } = decide({ own, bucket: bucketOf(kept) }, now, limit);
-      const after = state.bucket ?? kept;
-      return { state: after, result: { own: state.own, kept: after, now, result } };
-    };
   }
 }
