@@ -2,15 +2,13 @@ import type { Definition } from "../definition/define.js";
 import {
   ConversationError,
   type ConversationErrorCode,
-  type Effect,
   type ErrorDetails,
   isConversationError,
 } from "../kernel/errors.js";
-import { isObject } from "../kernel/json.js";
-import { assertId, isId } from "../kernel/object-id.js";
-import type { Answer, DatedAnswer } from "./http/call.js";
+import { assertId } from "../kernel/object-id.js";
+import { answeredObject, createdOf, type DatedAnswer, timesOf } from "./http/answer.js";
 import type { DatedRequest } from "./http/client.js";
-import { endpointName, type Operation, setUpOperation } from "./http/operations.js";
+import { endpointName, setUpOperation } from "./http/operations.js";
 import type { ServiceTime } from "./http/pace.js";
 import {
   type FirstPage,
@@ -204,8 +202,8 @@ export const restCollections = ({
       guarded(cacheOf(definition), async () => {
         const operation = setUpOperation(definition, "create");
         const answer = await request(operation, { body, fields: definition.fields });
-        const created = createdOf(operation, answer);
         const times = timesOf(answer, ["created", "modified"]);
+        const created = createdOf(operation, answer);
         address.confirm();
         // Only times from the service: it may refuse a PUT that carries another one.
         cacheOf(definition).wrote(created.id, { ...body, ...created });
@@ -328,46 +326,6 @@ export const serviceAddress = (settings: Settings): ServiceAddress => {
     },
   };
 };
-
-const wrongAnswer = (
-  operation: Operation,
-  status: number,
-  what: string,
-  effect: Effect = "none",
-): ConversationError =>
-  new ConversationError(
-    "BAD_RESPONSE",
-    `Could not ${operation.title}: ${operation.method} ${operation.template} was accepted (${status}), but ${what}.`,
-    { method: operation.method, template: operation.template, status },
-    effect,
-  );
-
-/** The object in the answer to a GET. */
-const answeredObject = (operation: Operation, { body, status }: Answer): WireObject => {
-  if (isObject(body)) return body;
-  throw wrongAnswer(operation, status, "its answer is not a JSON object");
-};
-
-/**
- * The object in the answer to a POST. Without a usable id nobody can know which object was created,
- * if any.
- */
-const createdOf = (operation: Operation, { body, status }: Answer) => {
-  if (isObject(body) && isId(body.id)) return { ...body, id: body.id };
-  throw wrongAnswer(operation, status, "its answer holds no usable id", "unknown");
-};
-
-type Times = { readonly created?: string; readonly modified?: string };
-
-/** When an object was created or changed: as the answer says, otherwise the time of the answer. */
-const timesOf = ({ body, date }: DatedAnswer, names: readonly (keyof Times)[]): Times =>
-  Object.fromEntries(
-    names.flatMap((name): [string, string][] => {
-      const given = isObject(body) ? body[name] : undefined;
-      if (typeof given === "string") return [[name, given]];
-      return date === undefined ? [] : [[name, new Date(date).toISOString()]];
-    }),
-  );
 
 /** The result of an own write to an object; undefined: it is gone. */
 interface Write {

@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from "../kernel/json.js";
 import { isId, longestId } from "../kernel/object-id.js";
 import { cleaned } from "../kernel/text.js";
 import { resources } from "../resources/index.js";
-import type { Answer } from "./http/call.js";
+import type { Answer } from "./http/answer.js";
 import type { DatedRequest, Request } from "./http/client.js";
 import { endpointName, type Operation, setUpOperation } from "./http/operations.js";
 

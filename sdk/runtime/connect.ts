@@ -7,10 +7,11 @@ import { type ServicePaces, servicePaces } from "../../provider/pacing/pacer.js"
 import { rateOf } from "../../provider/pacing/plan-rates.js";
 import type { BucketStore } from "../../provider/pacing/shared-buckets.js";
 import { sharedParts } from "../../provider/service/connect.js";
-import type { Answer, RetryLimits } from "../../provider/service/http/call.js";
+import type { Answer } from "../../provider/service/http/answer.js";
 import { type Request, serviceRequest, tokenSource } from "../../provider/service/http/client.js";
 import type { Endpoint, Method } from "../../provider/service/http/operations.js";
 import type { Pace, Wait } from "../../provider/service/http/pace.js";
+import type { RetryLimits } from "../../provider/service/http/retry.js";
 import type { Transport } from "../../provider/service/http/transport.js";
 import type { Plan } from "../../provider/service/plans.js";
 import {

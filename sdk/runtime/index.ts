@@ -15,7 +15,7 @@ export {
   rateRows,
   type SpecialRate,
 } from "../../provider/pacing/plan-rates.js";
-export type { Answer } from "../../provider/service/http/call.js";
+export type { Answer } from "../../provider/service/http/answer.js";
 export type { Method } from "../../provider/service/http/operations.js";
 export {
   type MessageType,

@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { ConversationError, type Effect } from "../../provider/kernel/errors.js";
-import { defaultRetryLimits, mayRepeat, withRetry } from "../../provider/service/http/client.js";
 import type { Method } from "../../provider/service/http/operations.js";
+import { defaultRetryLimits, mayRepeat, withRetry } from "../../provider/service/http/retry.js";
 import { JumpingClock } from "./support/clocks.js";
 import { failureOf, noPauses } from "./support/connected.js";
 

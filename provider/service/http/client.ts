@@ -1,25 +1,20 @@
-import { type Clock, systemClock } from "../../kernel/clock.js";
+import type { Clock } from "../../kernel/clock.js";
 import { ConversationError, type ErrorDetails, isConversationError } from "../../kernel/errors.js";
 import { isObject, jsonIn } from "../../kernel/json.js";
 import { clientSecrets, foreignError, shownText } from "../redaction.js";
 import type { SettingKey, Settings } from "../setting-table.js";
 import { settingLabel } from "../settings.js";
 import {
-  type AccessToken,
   type Answer,
   answerOf,
-  type Call,
-  type CallOptions,
-  callOf,
   type DatedAnswer,
   type Exchange,
   givenUp,
-  type OnRepeat,
-  type RetryLimits,
-  type TokenParts,
   unanswered,
-} from "./call.js";
-import { type Endpoint, isIdempotent, type Operation } from "./operations.js";
+} from "./answer.js";
+import { type AccessToken, type Call, type CallOptions, callOf, type TokenParts } from "./call.js";
+import type { Endpoint, Operation } from "./operations.js";
+import { keepUnknownEffect, mayRepeat, withRetry } from "./retry.js";
 import {
   connectionFault,
   type HttpRequest,
@@ -36,26 +31,6 @@ export type Request = (operation: Operation, options?: CallOptions) => Promise<A
 
 /** The same, with what else can be learned from the answer. */
 export type DatedRequest = (operation: Operation, options?: CallOptions) => Promise<DatedAnswer>;
-
-/**
- * The same attempt for each repeat: if an earlier one may have acted, no later failure claims that
- * nothing was done.
- */
-const keepUnknownEffect = <T>(attempt: () => Promise<T>): (() => Promise<T>) => {
-  let mayHaveActed = false;
-  return async () => {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (!isConversationError(error)) throw error;
-      const { code, message, details, effect, cause } = error;
-      if (effect === "none" && mayHaveActed)
-        throw new ConversationError(code, message, details, "unknown", { cause });
-      mayHaveActed ||= effect !== "none";
-      throw error;
-    }
-  };
-};
 
 /**
  * Passes a call through the policies: repeat, wait for a turn, sign in, send; its answer is read
@@ -91,7 +66,7 @@ const authorized = async (parts: ClientParts, call: Call): Promise<Exchange> => 
   const { token } = first.call;
   if (first.response.status !== 401 || !token) return first;
   const again = await paced(parts, call, () => parts.tokens.after(token));
-  return { ...again, call: { ...again.call, secrets: [...again.call.secrets, token.value] } };
+  return { ...again, call: hiding(again.call, token) };
 };
 
 /** @param choose chooses a token after the wait, which may be longer than the life of a token */
@@ -103,12 +78,18 @@ const paced = async (
   let signed = call;
   const attempt = async (): Promise<HttpResponse> => {
     const token = await unlessGivenUp(choose(), call);
-    signed = { ...call, token, secrets: [...call.secrets, token.value] };
+    signed = { ...hiding(call, token), token };
     return sentWith(parts, signed, token);
   };
   const response = await parts.pace(call.operation, attempt, call.signal);
   return { call: signed, response };
 };
+
+/** The call with a token that no message about it shows. */
+const hiding = (call: Call, { value }: AccessToken): Call => ({
+  ...call,
+  secrets: () => [...call.secrets(), value],
+});
 
 /** A shared promise continues without a caller who gives up waiting for it. */
 const unlessGivenUp = <T>(promise: Promise<T>, call: Call): Promise<T> =>
@@ -150,123 +131,8 @@ const sentWith = async (
     return response;
   } catch (error) {
     if (error instanceof TransportFailure) throw unanswered(call, error);
-    throw foreignError(error, call.secrets);
+    throw foreignError(error, call.secrets());
   }
-};
-
-export const defaultRetryLimits: RetryLimits = {
-  retries: 4,
-  minTimeoutMs: 500,
-  maxTimeoutMs: 8_000,
-  maxRetryTimeMs: 120_000,
-};
-
-interface RetryOptions {
-  readonly limits?: Partial<RetryLimits>;
-  /** Ends the pauses, but no attempt in progress. */
-  readonly signal?: AbortSignal | undefined;
-  readonly clock?: Clock;
-  readonly onRepeat?: OnRepeat | undefined;
-}
-
-/** A call whose answer cannot be read is repeated twice at most. */
-const unreadableRetries = 2;
-
-/**
- * Whether a call may be repeated: only if a repeat can do no harm. A POST or PATCH is repeated only
- * if the failed attempt certainly had no effect.
- *
- * @param failures how often the call has failed so far
- */
-export const mayRepeat = (endpoint: Endpoint, error: unknown, failures: number): boolean => {
-  if (!isConversationError(error) || error.details.permanent) return false;
-  // A failed token call inside this one has already been repeated.
-  if (error.details.template !== endpoint.template) return false;
-  switch (error.code) {
-    case "BAD_RESPONSE":
-      return isIdempotent(endpoint) && failures <= unreadableRetries;
-    case "UNREACHABLE":
-    case "TIMED_OUT":
-    case "UNAVAILABLE":
-      return isIdempotent(endpoint) || error.effect === "none";
-    default:
-      return false;
-  }
-};
-
-type Outcome<T> = { readonly value: T } | { readonly error: unknown };
-
-const cancelled = (): ConversationError =>
-  new ConversationError("CANCELLED", "The call was given up before it was sent. Nothing was sent.");
-
-/**
- * The result for the caller when the signal ended the repeats: an answer that arrived anyway is
- * never discarded, and neither is a failure that may have had an effect.
- */
-const afterAbort = <T>(last: Outcome<T> | undefined): T => {
-  if (last === undefined) throw cancelled();
-  if ("value" in last) return last.value;
-  if (isConversationError(last.error) && last.error.effect !== "none") throw last.error;
-  if (isConversationError(last.error, "CANCELLED")) throw last.error;
-  throw cancelled();
-};
-
-/**
- * Runs `attempt` and repeats it while `may` allows.
- *
- * @throws the last failure; ConversationError `CANCELLED` if the signal came first
- */
-export const withRetry = async <T>(
-  attempt: () => Promise<T>,
-  may: (error: unknown, failures: number) => boolean,
-  { limits, signal, clock = systemClock, onRepeat }: RetryOptions = {},
-): Promise<T> => {
-  if (signal?.aborted) throw cancelled();
-  const all = { ...defaultRetryLimits, ...limits };
-  const began = clock.now();
-  // The first attempt may wait long for its turn, so the allowed time starts at its failure.
-  let failedAt: number | undefined;
-  let last: Outcome<T> | undefined;
-  const once = async (): Promise<T> => {
-    try {
-      const value = await attempt();
-      last = { value };
-      return value;
-    } catch (error) {
-      failedAt ??= clock.now();
-      last = { error };
-      throw error;
-    }
-  };
-  try {
-    const { default: pRetry } = await import("p-retry");
-    return await pRetry(once, {
-      retries: all.retries,
-      minTimeout: all.minTimeoutMs,
-      maxTimeout: all.maxTimeoutMs,
-      randomize: true,
-      signal,
-      shouldRetry: ({ error, attemptNumber }) => {
-        const since = failedAt ?? began;
-        if (clock.now() - since >= all.maxRetryTimeMs || !may(error, attemptNumber)) return false;
-        if (attemptNumber === 1) onRepeat?.(error, longestRepeats(all, since - began));
-        return true;
-      },
-    });
-  } catch (error) {
-    if (signal?.aborted) return afterAbort(last);
-    throw last && "error" in last ? last.error : error;
-  }
-};
-
-/** @param attemptMs duration of one attempt */
-const longestRepeats = (limits: RetryLimits, attemptMs: number): number => {
-  const { retries, minTimeoutMs, maxTimeoutMs, maxRetryTimeMs } = limits;
-  const pauses = Array.from({ length: retries }, (_, repeat) =>
-    Math.min(maxTimeoutMs, 2 * minTimeoutMs * 2 ** repeat),
-  );
-  const all = pauses.reduce((sum, ms) => sum + ms, retries * attemptMs);
-  return Math.min(all, maxRetryTimeMs + attemptMs);
 };
 
 /** One token, shared by all calls. */

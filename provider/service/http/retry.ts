@@ -1,0 +1,163 @@
+import { type Clock, systemClock } from "../../kernel/clock.js";
+import { ConversationError, isConversationError } from "../../kernel/errors.js";
+import { type Endpoint, isIdempotent } from "./operations.js";
+
+/** How often and how long a call is repeated. */
+export interface RetryLimits {
+  /** Repeats after the first attempt. Default: 4. */
+  readonly retries: number;
+  /**
+   * First pause in milliseconds; it doubles, and up to the same amount is added at random. Default:
+   * 500.
+   */
+  readonly minTimeoutMs: number;
+  /** Longest pause in milliseconds. Default: 8 000. */
+  readonly maxTimeoutMs: number;
+  /**
+   * No repeat starts later than this after the first failure, in milliseconds. Default: 120 000.
+   */
+  readonly maxRetryTimeMs: number;
+}
+
+/**
+ * Called once, when a failed call is to be repeated.
+ *
+ * @param longestMs maximum time of the repeats if they fail like the first attempt, in milliseconds
+ */
+export type OnRepeat = (error: unknown, longestMs: number) => void;
+
+export const defaultRetryLimits: RetryLimits = {
+  retries: 4,
+  minTimeoutMs: 500,
+  maxTimeoutMs: 8_000,
+  maxRetryTimeMs: 120_000,
+};
+
+interface RetryOptions {
+  readonly limits?: Partial<RetryLimits>;
+  /** Ends the pauses, but no attempt in progress. */
+  readonly signal?: AbortSignal | undefined;
+  readonly clock?: Clock;
+  readonly onRepeat?: OnRepeat | undefined;
+}
+
+/** A call whose answer cannot be read is repeated twice at most. */
+const unreadableRetries = 2;
+
+/**
+ * Whether a call may be repeated: only if a repeat can do no harm. A POST or PATCH is repeated only
+ * if the failed attempt certainly had no effect.
+ *
+ * @param failures how often the call has failed so far
+ */
+export const mayRepeat = (endpoint: Endpoint, error: unknown, failures: number): boolean => {
+  if (!isConversationError(error) || error.details.permanent) return false;
+  // A failed token call inside this one has already been repeated.
+  if (error.details.template !== endpoint.template) return false;
+  switch (error.code) {
+    case "BAD_RESPONSE":
+      return isIdempotent(endpoint) && failures <= unreadableRetries;
+    case "UNREACHABLE":
+    case "TIMED_OUT":
+    case "UNAVAILABLE":
+      return isIdempotent(endpoint) || error.effect === "none";
+    default:
+      return false;
+  }
+};
+
+type Outcome<T> = { readonly value: T } | { readonly error: unknown };
+
+const cancelled = (): ConversationError =>
+  new ConversationError("CANCELLED", "The call was given up before it was sent. Nothing was sent.");
+
+/**
+ * The result for the caller when the signal ended the repeats: an answer that arrived anyway is
+ * never discarded, and neither is a failure that may have had an effect.
+ */
+const afterAbort = <T>(last: Outcome<T> | undefined): T => {
+  if (last === undefined) throw cancelled();
+  if ("value" in last) return last.value;
+  if (isConversationError(last.error) && last.error.effect !== "none") throw last.error;
+  if (isConversationError(last.error, "CANCELLED")) throw last.error;
+  throw cancelled();
+};
+
+/**
+ * Runs `attempt` and repeats it while `may` allows.
+ *
+ * @throws the last failure; ConversationError `CANCELLED` if the signal came first
+ */
+export const withRetry = async <T>(
+  attempt: () => Promise<T>,
+  may: (error: unknown, failures: number) => boolean,
+  { limits, signal, clock = systemClock, onRepeat }: RetryOptions = {},
+): Promise<T> => {
+  if (signal?.aborted) throw cancelled();
+  const all = { ...defaultRetryLimits, ...limits };
+  // The first attempt may wait long for its turn, so the allowed time starts at its failure.
+  let first: { readonly began: number; readonly failedAt: number } | undefined;
+  let last: Outcome<T> | undefined;
+  const once = async (): Promise<T> => {
+    const began = clock.now();
+    try {
+      const value = await attempt();
+      last = { value };
+      return value;
+    } catch (error) {
+      first ??= { began, failedAt: clock.now() };
+      last = { error };
+      throw error;
+    }
+  };
+  try {
+    const { default: pRetry } = await import("p-retry");
+    return await pRetry(once, {
+      retries: all.retries,
+      minTimeout: all.minTimeoutMs,
+      maxTimeout: all.maxTimeoutMs,
+      randomize: true,
+      signal,
+      shouldRetry: ({ error, attemptNumber }) => {
+        if (!first || clock.now() - first.failedAt >= all.maxRetryTimeMs) return false;
+        if (!may(error, attemptNumber)) return false;
+        if (attemptNumber === 1)
+          onRepeat?.(error, longestRepeats(all, first.failedAt - first.began));
+        return true;
+      },
+    });
+  } catch (error) {
+    if (signal?.aborted) return afterAbort(last);
+    throw last && "error" in last ? last.error : error;
+  }
+};
+
+/** @param attemptMs duration of one attempt */
+const longestRepeats = (limits: RetryLimits, attemptMs: number): number => {
+  const { retries, minTimeoutMs, maxTimeoutMs, maxRetryTimeMs } = limits;
+  const pauses = Array.from({ length: retries }, (_, repeat) =>
+    Math.min(maxTimeoutMs, 2 * minTimeoutMs * 2 ** repeat),
+  );
+  const all = pauses.reduce((sum, ms) => sum + ms, retries * attemptMs);
+  return Math.min(all, maxRetryTimeMs + attemptMs);
+};
+
+/**
+ * The same attempt for each repeat: if an earlier one may have acted, no later failure claims that
+ * nothing was done.
+ */
+export const keepUnknownEffect = <T>(attempt: () => Promise<T>): (() => Promise<T>) => {
+  let mayHaveActed = false;
+  return async () => {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!isConversationError(error)) throw error;
+      const { code, message, details, effect, cause } = error;
+      if (effect === "none" && mayHaveActed)
+        throw new ConversationError(code, message, details, "unknown", { cause });
+      mayHaveActed ||= effect !== "none";
+      throw error;
+    }
+  };
+};
