@@ -8,19 +8,15 @@ import { smokeTest } from "./smoke-test/smoke-test-definition.js";
 
 export type { EngineConfig } from "./engine/engine-run.js";
 
-const inRun = () => import("./engine/engine-run.js");
-let loaded: ReturnType<typeof inRun> | undefined;
-
 /**
  * A life cycle that is loaded by its first call. The `Ownership`, for which all others wait, is
  * answered before, and there is time to load while the program registers its resources.
  */
-const loadedByCall = (
-  load: (run: Awaited<ReturnType<typeof inRun>>) => Lifecycle | Promise<Lifecycle>,
-): Lifecycle => {
-  const ready = async (): Promise<Lifecycle> => {
-    loaded ??= inRun();
-    return load(await loaded);
+const loadedByCall = (load: () => Promise<Lifecycle>): Lifecycle => {
+  let loaded: Promise<Lifecycle> | undefined;
+  const ready = (): Promise<Lifecycle> => {
+    loaded ??= load();
+    return loaded;
   };
   return {
     check: async (...of) => (await ready()).check(...of),
@@ -32,6 +28,11 @@ const loadedByCall = (
   };
 };
 
+const inRun = () => import("./engine/engine-run.js");
+
+/** The life cycles of this process, by kind: loaded and resolved once. */
+const lifecycles = new Map<string, Lifecycle>();
+
 /**
  * Called by the pointer in every state file: the life cycle of one kind. Frozen: state written by
  * any release uses this name at `pulumi-conversation/provider/v1`.
@@ -42,9 +43,18 @@ export const lifecycleOf = (kind: string, config?: EngineConfig): Lifecycle => {
   // The ownership comes first: the URN of the first resource after it is needed, too.
   rememberUrns();
   if (kind === ownershipKind) return ownershipLifecycle;
-  if (kind === smokeTest.kind) return loadedByCall((run) => run.smokeTestInRun(config));
+  const known = lifecycles.get(kind);
+  if (known) return known;
   const definition = resources.find((candidate) => candidate.kind === kind);
-  if (definition) return loadedByCall((run) => run.lifecycleInRun(definition, config));
+  const isTest = kind === smokeTest.kind;
+  if (definition || isTest) {
+    const made = loadedByCall(async () => {
+      const run = await inRun();
+      return definition ? run.lifecycleInRun(definition, config) : run.smokeTestInRun(config);
+    });
+    lifecycles.set(kind, made);
+    return made;
+  }
   throw new ConversationError(
     "INPUT_INVALID",
     `This release of pulumi-conversation does not know the resource ${kind}. Install the release that wrote the state, or a newer one.`,

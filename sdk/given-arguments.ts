@@ -1,8 +1,9 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { Definition, Field, Fields } from "../provider/definition/define.js";
 import { withArticle } from "../provider/definition/fields.js";
+import { outputAsText } from "../provider/definition/violations.js";
 import { isObject, objectOf, pathsOfTexts } from "../provider/kernel/json.js";
-import { nearestHint, outputAsText, valueSort } from "../provider/kernel/text.js";
+import { nearestHint, valueSort } from "../provider/kernel/text.js";
 import { typeToken } from "../provider/pointer.js";
 
 /** Type token of a component of this package. Part of every state file: never changed. */

@@ -7,7 +7,7 @@ import { changeInside, naturalKey } from "../../provider/definition/fields.js";
 import { fieldsFromWire, neutralVendor, type VendorName } from "../../provider/definition/wire.js";
 import { asText, isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import { nameOnWire, readMark } from "../../provider/lifecycle/ownership/mark.js";
-import { propertiesIn } from "../../provider/lifecycle/state.js";
+import { propertiesIn } from "../../provider/lifecycle/properties.js";
 import { printedJson } from "../../provider/pulumi-cli/pulumi-queries.js";
 import {
   definitionOfType,

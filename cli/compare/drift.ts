@@ -14,8 +14,8 @@ import {
   markedObject,
   type StackNames,
 } from "../../provider/lifecycle/ownership/orphans.js";
+import { type Properties, propertiesIn } from "../../provider/lifecycle/properties.js";
 import { originalMark } from "../../provider/lifecycle/seen.js";
-import { type Properties, propertiesIn } from "../../provider/lifecycle/state.js";
 import {
   definitionOfType,
   openedValues,

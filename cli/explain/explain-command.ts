@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { Definition } from "../../provider/definition/define.js";
 import { bodyOf } from "../../provider/definition/wire.js";
 import { shortened, textTable, wrapped } from "../../provider/kernel/columns.js";
-import { propertiesIn } from "../../provider/lifecycle/state.js";
+import { propertiesIn } from "../../provider/lifecycle/properties.js";
 import { pulumiPlace, stackAdvice } from "../../provider/pulumi-cli/project-files.js";
 import { queryPulumi } from "../../provider/pulumi-cli/pulumi-queries.js";
 import {

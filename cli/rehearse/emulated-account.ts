@@ -29,7 +29,7 @@ import {
   memberOf,
   objectOf,
 } from "../../provider/kernel/json.js";
-import { propertiesIn } from "../../provider/lifecycle/state.js";
+import { propertiesIn } from "../../provider/lifecycle/properties.js";
 import { unlimitedBurst } from "../../provider/pacing/pacer.js";
 import {
   definitionOfType,

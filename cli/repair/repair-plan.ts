@@ -1,5 +1,5 @@
 import type { Definition } from "../../provider/definition/define.js";
-import { naturalKey } from "../../provider/definition/fields.js";
+import { namingOf, naturalKey } from "../../provider/definition/fields.js";
 import { withCount } from "../../provider/kernel/columns.js";
 import { asText, isObject, type JsonObject, sameJson } from "../../provider/kernel/json.js";
 import { usersAmong } from "../../provider/lifecycle/delete.js";
@@ -13,8 +13,8 @@ import {
   orphansAmong,
   type StackNames,
 } from "../../provider/lifecycle/ownership/orphans.js";
-import { connected, type Declared, resourceIn } from "../../provider/lifecycle/resource.js";
-import { isHeld } from "../../provider/lifecycle/run.js";
+import { propertiesIn } from "../../provider/lifecycle/properties.js";
+import { connected, type Declared, isHeld, resourceIn } from "../../provider/lifecycle/run.js";
 import { describe, seenObjects } from "../../provider/lifecycle/seen.js";
 import {
   definitionOfType,
@@ -148,8 +148,8 @@ const creationOutcome = async (
 ): Promise<CreationOutcome> => {
   const definition = definitionOfType(type);
   if (!definition) return { outcome: "not-made" };
-  const context = { definition, run: facts.run };
-  const declared = await connected(resourceIn(context, openedValues(inputs)));
+  const context = { definition, naming: namingOf(definition), run: facts.run };
+  const declared = await connected(resourceIn(context, propertiesIn(openedValues(inputs))));
   const account = facts.accountOf(declared.properties.profile);
   const { problem } = kindIn(account, definition);
   if (problem !== undefined)

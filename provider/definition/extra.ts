@@ -1,10 +1,9 @@
 import { isObject, type JsonObject, memberOf, objectOf } from "../kernel/json.js";
 import { unknownValue } from "../kernel/stand-ins.js";
-import { outputAsText } from "../kernel/text.js";
 import { type Definition, type Field, type Fields, outputFields } from "./define.js";
 import { fieldsByWireName, memberPath } from "./fields.js";
 import { below, type IsSecret, sameExtra } from "./meaning.js";
-import type { Violation } from "./violations.js";
+import { outputAsText, type Violation } from "./violations.js";
 
 /** Objects merged member by member, everything else taken from the second. */
 export const mergeDeep = (first: JsonObject, second: JsonObject): JsonObject =>

@@ -314,7 +314,7 @@ export const deletionOrder = (resources: readonly Definition[]): readonly Defini
   ]);
 
 /** How people know the objects of a kind. */
-interface Naming {
+export interface Naming {
   /** The field with the name; empty if the kind has none. */
   readonly key: string;
   /** The same in the service's JSON. */
@@ -522,36 +522,3 @@ export const basicCredentials = (user: string, password: string): string[] =>
     const bytes = Buffer.from(`${user}:${password}`, charset);
     return [bytes.toString("base64"), bytes.toString("base64url")];
   });
-
-/** Replaces a secret; if it returns undefined, the secret is omitted. */
-export type ChangeSecret = (secret: unknown) => unknown;
-
-/** Field values with every secret replaced. */
-export const changeFieldSecrets = (
-  fields: Fields,
-  values: JsonObject,
-  change: ChangeSecret,
-): JsonObject =>
-  objectOf(
-    Object.entries(values).map(([name, value]) => {
-      const field = fieldOf(fields, name);
-      return [name, field ? changeValue(field, value, change) : value];
-    }),
-  );
-
-// Deliberately separate from changeInside, which does the same: every value of every call passes
-// through here.
-const changeValue = (field: Field, value: unknown, change: ChangeSecret): unknown => {
-  if (value === undefined || value === null) return value;
-  if (field.secret) return change(value);
-  if (field.type === "object" && isObject(value))
-    return changeFieldSecrets(field.fields, value, change);
-  if (field.type === "list" && Array.isArray(value))
-    return value.map((item) => changeValue(field.of, item, change));
-  if (field.type === "map" && isObject(value)) {
-    return objectOf(
-      Object.entries(value).map(([key, of]) => [key, changeValue(field.of, of, change)]),
-    );
-  }
-  return value;
-};

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../kernel/json.js";
 import { isId } from "../kernel/object-id.js";
 import { unknownValue } from "../kernel/stand-ins.js";
-import { abbreviated, nearestHint, outputAsText, quoted, valueSort } from "../kernel/text.js";
+import { abbreviated, nearestHint, quoted, valueSort } from "../kernel/text.js";
 import {
   type Definition,
   type Field,
@@ -169,6 +169,21 @@ const meantBy = (name: string, fields: Fields, { path, whole }: Place): string =
     return `${path === "" ? "" : " here"}: it belongs in ${elsewhere.join(" or ")}`;
   const hint = nearestHint(name, Object.keys(fields));
   return hint === "" ? '; fields that only the service knows go into "extra"' : hint;
+};
+
+const meant: Readonly<Record<string, string>> = {
+  String: "an output inside a text: write pulumi.interpolate`…` instead of `…`",
+  JSON: "an output inside JSON text: write pulumi.jsonStringify(…) instead of JSON.stringify(…)",
+};
+
+/**
+ * The error in a text into which a program has put an output like any other value: Pulumi puts a
+ * sentence in the output's place. Undefined for any other text.
+ */
+export const outputAsText = (text: string): string | undefined => {
+  const [, way = ""] = /Calling \[to(String|JSON)\] on an \[Output<T>\]/.exec(text) ?? [];
+  const rule = meant[way];
+  return rule && `holds ${rule}`;
 };
 
 /** The rules that a value breaks; none if the value is not known yet. */

@@ -1,4 +1,5 @@
 import type { Definition } from "../definition/define.js";
+import { assertNode } from "../kernel/node-version.js";
 import { type Lifecycle, lifecycle } from "../lifecycle/index.js";
 import {
   createRun,
@@ -45,7 +46,10 @@ let processRun: Run<EngineSession> | undefined;
 const runOf = (config: EngineConfig | undefined): Run<EngineSession> => {
   if (!processRun) {
     const source = { environment: process.env, config: (key: string) => config?.get(key) };
-    const settings = once((profile: string | undefined): Settings => readSettings(source, profile));
+    const settings = once((profile: string | undefined): Settings => {
+      assertNode();
+      return readSettings(source, profile);
+    });
     const destroys = once(() => isDestroying());
     processRun = createRun(engineSessions(settings, planned), {
       settings,

@@ -130,21 +130,6 @@ export const valueSort = (value: unknown): string => {
   return sorts[typeof value] ?? "an object";
 };
 
-const meant: Readonly<Record<string, string>> = {
-  String: "an output inside a text: write pulumi.interpolate`…` instead of `…`",
-  JSON: "an output inside JSON text: write pulumi.jsonStringify(…) instead of JSON.stringify(…)",
-};
-
-/**
- * The error in a text into which a program has put an output like any other value: Pulumi puts a
- * sentence in the output's place. Undefined for any other text.
- */
-export const outputAsText = (text: string): string | undefined => {
-  const [, way = ""] = /Calling \[to(String|JSON)\] on an \[Output<T>\]/.exec(text) ?? [];
-  const rule = meant[way];
-  return rule && `holds ${rule}`;
-};
-
 /** `1 min 15 s` */
 export const durationText = (ms: number): string => {
   const seconds = Math.ceil(ms / 1000);

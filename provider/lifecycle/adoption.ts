@@ -5,11 +5,12 @@ import { fieldsFromWire } from "../definition/wire.js";
 import { isConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
 import { unknownValue } from "../kernel/stand-ins.js";
+import { knownObjects } from "./create.js";
 import { adoptee } from "./existing.js";
 import { readMark } from "./ownership/mark.js";
-import { connected, type Declared, type Resource } from "./resource.js";
-import { describe, knownObjects, seenObject } from "./seen.js";
-import { assertNothingErased, type PutPlan, planPut } from "./update.js";
+import { assertNothingErased, type PutPlan, planPut } from "./put.js";
+import { connected, type Declared, type Resource } from "./run.js";
+import { describe, seenObject } from "./seen.js";
 
 /**
  * Reads the object to be taken over and shows what will change. This is the only check that makes

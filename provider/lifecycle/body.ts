@@ -14,9 +14,9 @@ import {
 } from "../kernel/stand-ins.js";
 import type { WireObject } from "../service/lists.js";
 import { hasRoom, markFor, markText, newSerial, readMark } from "./ownership/mark.js";
-import type { Declared, Resource } from "./resource.js";
-import type { RunEnvironment } from "./run.js";
-import { changeSecrets, type Properties } from "./state.js";
+import type { Properties } from "./properties.js";
+import type { Declared, Resource, RunEnvironment } from "./run.js";
+import { changeSecrets } from "./state.js";
 
 /** The intended content of a resource's object at the service. */
 interface DesiredBody {

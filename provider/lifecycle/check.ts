@@ -6,10 +6,10 @@ import { isId, isServiceId } from "../kernel/object-id.js";
 import { holdsUndisclosed, unknownValue } from "../kernel/stand-ins.js";
 import { inertOutput, quoted } from "../kernel/text.js";
 import { adopted } from "./adoption.js";
-import { inputViolations, isKnown, isMarked } from "./input-rules.js";
-import type { Resource } from "./resource.js";
-import { checkedSettings } from "./run.js";
-import { propertiesIn, stateInputs } from "./state.js";
+import { checkedSettings, inputViolations, isKnown, isMarked } from "./input-rules.js";
+import { propertiesIn } from "./properties.js";
+import type { Resource } from "./run.js";
+import { stateInputs } from "./state.js";
 
 /** Inputs in their normal form, and the reasons why they are refused. */
 export interface CheckedInputs {
@@ -38,14 +38,15 @@ export const check = async (
   const fields = normaliseFields(definition, { ...given.properties.fields, ...named }, (field) =>
     old ? old.fields[field] !== undefined : given.properties.adopt === undefined,
   );
+  const references = referencesIn(definition.fields, fields);
   const properties = { ...given.properties, fields };
+  const inputs = stateInputs(definition, properties);
   const name = fields[nameKey];
   const resource = { ...given, name, properties };
   const isClaimed = isUnique && typeof name === "string" && name !== unknownValue;
   const claim = isClaimed ? `${definition.kind} ${properties.profile ?? ""} ${name}` : undefined;
   const namesake = identity && run.decisions.declare(identity, claim);
-  const isChanged =
-    !old || !isDeepStrictEqual(stateInputs(definition, old), stateInputs(definition, properties));
+  const isChanged = !old || !isDeepStrictEqual(stateInputs(definition, old), inputs);
   // The outputs of an imported object may not show a change: they lack the secrets that nobody has
   // read.
   if (old && isChanged && identity) {
@@ -53,7 +54,8 @@ export const check = async (
     if (!sameFields(definition.fields, before, fields)) run.decisions.changed.add(identity.key);
   }
   const settings = isChanged && checkedSettings(run, properties.profile);
-  const broken = inputViolations(resource, news, old, namesake, isChanged);
+  const against = { news, old, references, namesake, reports: isChanged };
+  const broken = inputViolations(resource, against);
   const reasons = [...broken, ...(settings ? settings.reasons : [])];
   const mayAdopt = reasons.length === 0 && settings && settings.areThere;
   const adopts = !old && isKnown(properties.adopt) && mayAdopt;
@@ -61,9 +63,7 @@ export const check = async (
   const failures = [...reasons, ...(adoption.reason ? [adoption.reason] : [])];
   // The service's own ids are UUIDs: anything else is unlikely to be an id, such as a name. A tenant
   // may contain objects with other ids, and no check asks the service, so this is only a warning.
-  const references =
-    isChanged && failures.length === 0 ? referencesIn(definition.fields, fields) : [];
-  for (const { path, to, id } of references)
+  for (const { path, to, id } of isChanged && failures.length === 0 ? references : [])
     if (isId(id) && !isServiceId(id))
       run.notify?.(
         `${path} gives ${isMarked(properties, path) ? "a secret" : quoted(id)} as the id of ${withArticle(to.noun)}, and the service's ids are UUIDs of 36 characters. If it is a name, give the resource itself or its id: else the service refuses it.`,
@@ -73,7 +73,7 @@ export const check = async (
     run.foresee?.(resource, properties.adopt === undefined ? "create" : "adopt");
   }
   return {
-    inputs: stateInputs(definition, (adoption.resource ?? resource).properties),
+    inputs: adoption.resource ? stateInputs(definition, adoption.resource.properties) : inputs,
     failures: failures.map((reason) => ({ property: "", reason: inertOutput(reason, false) })),
   };
 };

@@ -3,6 +3,7 @@ import { ConversationError, isConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
 import { isId } from "../kernel/object-id.js";
 import { asWritten, desiredBody, holdsFields } from "./body.js";
+import type { UnclearPost } from "./decisions.js";
 import {
   adoptee,
   assertFree,
@@ -10,27 +11,20 @@ import {
   existingObject,
   neededStates,
 } from "./existing.js";
-import type { Declared } from "./resource.js";
-import type { UnclearPost } from "./run.js";
+import type { ObjectRecord, Properties } from "./properties.js";
+import { planPut, putInPlace } from "./put.js";
+import type { Declared } from "./run.js";
 import {
   describe,
   type Found,
   type KnownObjects,
-  knownObjects,
   type SeenObject,
   seenObject,
   seenObjects,
   wholeObject,
 } from "./seen.js";
-import {
-  dropSecrets,
-  joinInputs,
-  type ObjectRecord,
-  type Properties,
-  recordOf,
-  stateOutputs,
-} from "./state.js";
-import { declaredBefore, leftOvers, planPut, putInPlace, removeLeftOvers } from "./update.js";
+import { dropSecrets, joinInputs, recordOf, stateOutputs } from "./state.js";
+import { declaredBefore, leftOvers, removeLeftOvers } from "./update.js";
 
 export interface CreateResult {
   readonly id: string;
@@ -72,6 +66,19 @@ const make = async (declared: Declared): Promise<MadeObject> => {
   }
   await assertFree(declared, known, states);
   return post(declared, known);
+};
+
+/** Reads from the one list that all creations of a run share. */
+export const knownObjects = async (declared: Declared): Promise<KnownObjects> => {
+  try {
+    const { objects, complete } = await declared.service.list(declared.definition);
+    return { objects: seenObjects(declared, objects), complete };
+  } catch (error) {
+    // If names are unique, the service itself refuses a second object; otherwise nothing is
+    // created.
+    if (!isConversationError(error, "FORBIDDEN")) throw error;
+    return { objects: [], complete: false, refusal: error };
+  }
 };
 
 /** Under `deleteBeforeReplace` the object still exists, and its earlier declaration is known. */

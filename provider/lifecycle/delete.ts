@@ -8,10 +8,19 @@ import { resources } from "../resources/index.js";
 import type { WireObject } from "../service/lists.js";
 import { desiredBody } from "./body.js";
 import { type Mark, nameOnWire } from "./ownership/mark.js";
-import { connected, type Declared, type Resource, resourceIn } from "./resource.js";
-import { type AccountSession, isHeld, type ObjectHolders } from "./run.js";
+import { propertiesIn } from "./properties.js";
+import { planPut, putInPlace } from "./put.js";
+import {
+  type AccountSession,
+  connected,
+  type Declared,
+  isHeld,
+  type ObjectHolders,
+  type Resource,
+  resourceIn,
+} from "./run.js";
 import { originalMark, wholeObject } from "./seen.js";
-import { declaredBefore, planPut, putInPlace } from "./update.js";
+import { declaredBefore } from "./update.js";
 
 /**
  * Deletes the object; one that is already gone counts as deleted. Does nothing if the program still
@@ -30,7 +39,9 @@ export const deleteObject = async (
     if (run.decisions.keeps(identity.key, id) || (await isReplaced(resource, id))) {
       run.decisions.skipDeletion(identity.key, { id, outputs: state });
       const now = run.decisions.rewritten(identity.key, id);
-      return now && removeUndeclared(await connected(resourceIn(resource, now)), id, state);
+      if (!now) return;
+      const rewritten = resourceIn(resource, propertiesIn(now));
+      return removeUndeclared(await connected(rewritten), id, state);
     }
     run.decisions.leave(identity, { id, serial: properties.record.serial });
   }

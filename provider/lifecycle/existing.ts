@@ -2,8 +2,7 @@ import { ConversationError } from "../kernel/errors.js";
 import { assertId, isId } from "../kernel/object-id.js";
 import type { Holding } from "../pulumi-cli/stack-states.js";
 import { isNamesake, type Mark, objectTime } from "./ownership/mark.js";
-import type { Declared } from "./resource.js";
-import type { ObjectHolders } from "./run.js";
+import type { Declared, ObjectHolders } from "./run.js";
 import {
   describe,
   type Found,

@@ -1,5 +1,5 @@
 import type { Definition } from "../definition/define.js";
-import { fieldsWithSecrets, objectTitle, secretTexts } from "../definition/fields.js";
+import { fieldsWithSecrets, namingOf, objectTitle, secretTexts } from "../definition/fields.js";
 import { isConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";
 import { moreAbout } from "../kernel/package.js";
@@ -15,10 +15,9 @@ import { foreignMessage, keepingSecret } from "../service/redaction.js";
 import { type CheckedInputs, check, type DiffResult, diff } from "./check.js";
 import { type CreateResult, createObject, ResourceInitFailed } from "./create.js";
 import { deleteObject } from "./delete.js";
+import { type Properties, propertiesIn } from "./properties.js";
 import { type ReadResult, read } from "./read.js";
-import { connected, type Resource, resourceIn } from "./resource.js";
-import type { Run } from "./run.js";
-import { propertiesIn } from "./state.js";
+import { connected, type Resource, type Run, resourceIn } from "./run.js";
 import { updateObject } from "./update.js";
 
 /** The operations that the engine calls, with plain values. */
@@ -33,15 +32,15 @@ export interface Lifecycle {
 
 /** The life cycle of one kind within one run. */
 export const lifecycle = (definition: Definition, run: Run): Lifecycle => {
-  const context = { definition, run };
+  const context = { definition, run, naming: namingOf(definition) };
   /** Runs one operation on the resource that the engine's values describe. */
   const call = <T>(
     doing: string,
     values: { readonly id?: string; readonly inputs: JsonObject; readonly olds?: JsonObject },
     work: (resource: Resource) => Promise<T>,
   ): Promise<T> =>
-    engineCall({ ...context, doing, ...values }, async () =>
-      work(resourceIn(context, values.inputs)),
+    engineCall({ definition, run, doing, ...values }, async (given) =>
+      work(resourceIn(context, given)),
     );
   return {
     check: (olds, inputs) =>
@@ -74,14 +73,19 @@ interface EngineCall {
  * Runs one call of the engine. Every failure leaves as a new error whose message is complete in
  * itself and contains no secret. Every result leaves as plain JSON, because the engine loses a
  * created object whose outputs it cannot encode.
+ *
+ * @param work receives the inputs, split into their parts
  */
-export const engineCall = async <T>(call: EngineCall, work: () => Promise<T>): Promise<T> => {
+export const engineCall = async <T>(
+  call: EngineCall,
+  work: (given: Properties) => Promise<T>,
+): Promise<T> => {
   const { run, inputs } = call;
-  const secrets = secretsIn(call);
+  const { given, secrets } = resolved(call);
   const about = run.about ?? ((_, within) => within());
   let result: T;
   try {
-    result = await about(inputs, () => keepingSecret(secrets, work));
+    result = await about(inputs, () => keepingSecret(secrets, () => work(given)));
   } catch (error) {
     throw failure(call, error, secrets);
   }
@@ -122,22 +126,27 @@ const repeatedCredentialError = (
 const standIns: readonly string[] = [undisclosed, unknownValue];
 
 /**
- * Every text of a resource that no message may show, in the forms of the program, the state and the
- * service.
+ * The inputs of a call, split into their parts, and every text of its values that no message may
+ * show, in the forms of the program, the state and the service.
  */
-const secretsIn = ({ definition, run, inputs, olds = {} }: EngineCall): readonly string[] => {
-  const texts = [inputs, olds].flatMap((values) => {
-    const { fields, extra, markedSecrets } = propertiesIn(values);
+const resolved = ({
+  definition,
+  run,
+  inputs,
+  olds = {},
+}: EngineCall): { readonly given: Properties; readonly secrets: readonly string[] } => {
+  const given = propertiesIn(inputs);
+  const texts = [given, propertiesIn(olds)].flatMap(({ fields, extra, markedSecrets }) => {
     const seen = seenSecrets(run);
-    const given = { ...fields, extra };
-    const written = withEnvironmentSecrets(given, seen);
+    const program = { ...fields, extra };
+    const written = withEnvironmentSecrets(program, seen);
     const known = fieldsWithSecrets(definition.fields, markedSecrets);
     return [
-      ...environmentSecretsIn(given).flatMap((secret) => seen(secret) ?? []),
-      ...[given, written].flatMap((each) => secretTexts(known, each)),
+      ...environmentSecretsIn(program).flatMap((secret) => seen(secret) ?? []),
+      ...[program, written].flatMap((each) => secretTexts(known, each)),
     ];
   });
-  return [...new Set(texts)].filter((text) => !standIns.includes(text));
+  return { given, secrets: [...new Set(texts)].filter((text) => !standIns.includes(text)) };
 };
 
 /** Our own text stays; secrets were removed from the service's text when it arrived. */

@@ -1,14 +1,13 @@
 import { extraViolations } from "../definition/extra.js";
 import {
-  changeFieldSecrets,
   fieldsWithSecrets,
-  referencesIn,
+  type ReferenceIn,
   valuesIn,
   withArticle,
 } from "../definition/fields.js";
 import { fieldViolations, type Violation } from "../definition/violations.js";
-import type { JsonObject } from "../kernel/json.js";
-import { isObject } from "../kernel/json.js";
+import { isConversationError } from "../kernel/errors.js";
+import { isObject, type JsonObject } from "../kernel/json.js";
 import { isId } from "../kernel/object-id.js";
 import {
   environmentSecretsIn,
@@ -17,25 +16,59 @@ import {
   unknownValue,
   withEnvironmentSecrets,
 } from "../kernel/stand-ins.js";
-import type { Resource } from "./resource.js";
-import type { ResourceIdentity } from "./run.js";
-import type { Properties } from "./state.js";
+import type { ResourceIdentity } from "./decisions.js";
+import type { Properties } from "./properties.js";
+import type { Resource, RunEnvironment } from "./run.js";
+import { changeFieldSecrets } from "./state.js";
+
+/** Whether the settings of a resource are present, and why they cannot be used. */
+interface CheckedSettings {
+  readonly areThere: boolean;
+  readonly reasons: readonly string[];
+}
+
+/**
+ * Bad settings are refused if there is something to do; missing ones may be present by the time it
+ * is done.
+ */
+export const checkedSettings = (
+  run: Pick<RunEnvironment, "settings" | "notify">,
+  profile: string | undefined,
+): CheckedSettings => {
+  if (profile === unknownValue) return { reasons: [], areThere: false };
+  try {
+    run.settings?.(profile);
+    return { reasons: [], areThere: true };
+  } catch (error) {
+    if (!isConversationError(error)) throw error;
+    if (error.code !== "SETTINGS_MISSING") return { reasons: [error.message], areThere: false };
+    run.notify?.(`${error.message} A preview goes on without them; pulumi up will not.`, "warning");
+    return { reasons: [], areThere: false };
+  }
+};
+
+/** What the rules for the inputs of a resource need besides the resource. */
+interface CheckedAgainst {
+  /** The inputs as they were given. */
+  readonly news: JsonObject;
+  /** The inputs in the state; undefined for a resource that does not exist yet. */
+  readonly old: Properties | undefined;
+  /** Every reference in its fields. */
+  readonly references: readonly ReferenceIn[];
+  /** Another resource of the program with the same name, which must be unique. */
+  readonly namesake: ResourceIdentity | undefined;
+  /** Whether to report secrets of the environment that are not set. */
+  readonly reports: boolean;
+}
 
 /**
  * Every rule that the inputs of a resource break, each as a sentence that names the property.
  *
  * @param resource with its inputs in their normal form
- * @param news the inputs as they were given
- * @param old the inputs in the state; undefined for a resource that does not exist yet
- * @param namesake another resource of the program with the same name, which must be unique
- * @param reports whether to report secrets of the environment that are not set
  */
 export const inputViolations = (
   resource: Resource,
-  news: JsonObject,
-  old: Properties | undefined,
-  namesake: ResourceIdentity | undefined,
-  reports: boolean,
+  { news, old, references, namesake, reports }: CheckedAgainst,
 ): readonly string[] => {
   const { definition, run, properties } = resource;
   const options = [
@@ -46,23 +79,21 @@ export const inputViolations = (
   const misplaced = misplacedSecrets(resource);
   const seen = checkedSecrets(resource, reports);
   // The id of another resource of the program reveals its kind before the service does.
-  const references = referencesIn(definition.fields, properties.fields).flatMap(
-    ({ path, to, id }) => {
-      const holder = typeof id === "string" ? run.decisions.holders.get(id) : undefined;
-      return unless(
-        !holder || holder.kind === to.kind,
-        path,
-        `must be the id of ${withArticle(to.noun)}; ${isMarked(properties, path) ? "the given one" : id} is ${holder?.label} of this program`,
-      );
-    },
-  );
+  const others = references.flatMap(({ path, to, id }) => {
+    const holder = typeof id === "string" ? run.decisions.holders.get(id) : undefined;
+    return unless(
+      !holder || holder.kind === to.kind,
+      path,
+      `must be the id of ${withArticle(to.noun)}; ${isMarked(properties, path) ? "the given one" : id} is ${holder?.label} of this program`,
+    );
+  });
   const hidden = new Set(misplaced.map(({ path }) => path));
   // No rule quotes a misplaced secret, whatever else is wrong with it.
   const known = fieldsWithSecrets(definition.fields, properties.markedSecrets);
   const fields = fieldViolations({ ...definition, fields: known }, seen).filter(
     ({ path }) => !hidden.has(path),
   );
-  return [...fields, ...options, ...references, ...misplaced].map(({ path, rule }) =>
+  return [...fields, ...options, ...others, ...misplaced].map(({ path, rule }) =>
     path ? `${path} ${rule}` : `${definition.kind} ${rule}`,
   );
 };

@@ -10,8 +10,9 @@ import { assertId } from "../kernel/object-id.js";
 import { holdsUndisclosed } from "../kernel/stand-ins.js";
 import type { WireObject } from "../service/lists.js";
 import { readMark } from "./ownership/mark.js";
-import { connected, type Declared, type Resource } from "./resource.js";
-import { liveRecord, type Properties, stateInputs, stateOutputs } from "./state.js";
+import type { Properties } from "./properties.js";
+import { connected, type Declared, type Resource } from "./run.js";
+import { liveRecord, stateInputs, stateOutputs } from "./state.js";
 
 export interface ReadResult {
   /** Empty if the object is proven to be gone. */

@@ -1,19 +1,39 @@
 import type { Definition } from "../definition/define.js";
+import type { Naming } from "../definition/fields.js";
 import type { Clock } from "../kernel/clock.js";
-import { type ConversationError, isConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";
 import { assertNode } from "../kernel/node-version.js";
 import { unknownValue } from "../kernel/stand-ins.js";
+import { ownerParts } from "../pulumi-cli/owner.js";
 import type { StackStates as AllStates } from "../pulumi-cli/stack-states.js";
 import type { Collections } from "../service/collections.js";
 import type { Service } from "../service/connect.js";
 import type { Settings } from "../service/setting-table.js";
 import { assertDistinctProfiles } from "../service/settings.js";
+import {
+  createDecisions,
+  createDeletions,
+  type Decisions,
+  type Deletions,
+  type ResourceIdentity,
+} from "./decisions.js";
+import { type Mark, markOf, roomBeside } from "./ownership/mark.js";
+import type { Properties } from "./properties.js";
 
 /** The settings of one account of the service, and its client. */
 export interface AccountSession {
   readonly settings: Settings;
   readonly service: Collections;
+}
+
+/** A session with the facilities of an engine process. */
+export interface EngineSession extends AccountSession {
+  readonly service: Service;
+  readonly clock: Clock;
+  /** Aborted when the engine cancels the run. */
+  readonly signal: AbortSignal;
+  /** Shows a temporary message in the row of the resource that the running call is about. */
+  readonly say: (text: string) => void;
 }
 
 /** The content of the states of all visible stacks. */
@@ -38,8 +58,8 @@ export interface ForeseenResource {
 /** Optional; callers handle absence safely. */
 export interface RunEnvironment {
   /**
-   * Reads the settings without connecting. @throws ConversationError `SETTINGS_MISSING`,
-   * `SETTINGS_INVALID`
+   * Reads the settings without connecting, and refuses a Node that is too old. @throws
+   * ConversationError `SETTINGS_MISSING`, `SETTINGS_INVALID`
    */
   readonly settings?: (profile?: string) => Settings;
   /**
@@ -98,252 +118,85 @@ export const createRun = <S extends AccountSession>(
   return { ...options, session, decisions: createDecisions(), deletions: createDeletions() };
 };
 
-/** Whether the settings of a resource are present, and why they cannot be used. */
-interface CheckedSettings {
-  readonly areThere: boolean;
-  readonly reasons: readonly string[];
+/** One kind, in one run: the same for all resources of the kind. */
+export interface Context {
+  readonly definition: Definition;
+  readonly naming: Naming;
+  readonly run: Run;
 }
 
-/**
- * Bad settings are refused if there is something to do; missing ones may be present by the time it
- * is done.
- */
-export const checkedSettings = (
-  run: Pick<RunEnvironment, "settings" | "notify">,
-  profile: string | undefined,
-): CheckedSettings => {
-  if (profile === unknownValue) return { reasons: [], areThere: false };
-  try {
-    assertNode();
-    run.settings?.(profile);
-    return { reasons: [], areThere: true };
-  } catch (error) {
-    if (!isConversationError(error)) throw error;
-    if (error.code !== "SETTINGS_MISSING") return { reasons: [error.message], areThere: false };
-    run.notify?.(`${error.message} A preview goes on without them; pulumi up will not.`, "warning");
-    return { reasons: [], areThere: false };
-  }
+/** A resource as the program or the state has it: resolved once per call, without a connection. */
+export interface Resource extends Context {
+  readonly properties: Properties;
+  /** The field by which people know objects of the kind, and its value. */
+  readonly nameKey: string;
+  readonly name: unknown;
+  /** The same field in the service's JSON. */
+  readonly nameOnWire: string;
+  /** Whether no two objects of the kind can have the same name. */
+  readonly isUnique: boolean;
+  /** Whether the name is derived from the logical name if a program omits it. */
+  readonly isAutomatic: boolean;
+  /** How the run identifies the resource; undefined for state so old that it names no owner. */
+  readonly identity: ResourceIdentity | undefined;
+  /** The mark of its objects, if marks are on. */
+  readonly ownMark: Mark | undefined;
+  /** The number of characters that the description field has left beside the mark. */
+  readonly room: number;
+}
+
+/** Resolves the engine's values, once for all steps of a call. */
+export const resourceIn = (context: Context, properties: Properties): Resource => {
+  const owned = ownerIn(context, properties.owner);
+  const { key: nameKey, wire: nameOnWire, ...naming } = context.naming;
+  const name = properties.fields[nameKey];
+  return { ...context, properties, nameKey, name, nameOnWire, ...naming, ...owned };
 };
 
-/** A resource as this run identifies it. */
-export interface ResourceIdentity {
-  /** The same for one resource of one state, whatever its name at the service. */
-  readonly key: string;
-  /** Its name in messages, such as `Channel "kiosk"`. */
-  readonly label: string;
-  readonly kind: string;
-}
-
-/** The object that stands for a resource, and the serial of its mark if it has one. */
-export interface HeldObject {
-  readonly id: string;
-  readonly serial?: string | undefined;
-}
-
 /**
- * An object whose deletion was skipped, with the earlier or present outputs of its resource in the
- * state.
+ * The run identifies a resource by its part of its mark, whether or not marks are written. In the
+ * first preview of a stack the owner is not known yet; the URN then distinguishes resources.
  */
-interface KeptObject {
-  readonly id: string;
-  readonly outputs: JsonObject;
-}
+const ownerIn = (
+  { definition: { kind, fields }, run }: Context,
+  owner: string | undefined,
+): Pick<Resource, "identity" | "ownMark" | "room"> => {
+  if (owner === undefined) return { identity: undefined, ownMark: undefined, room: -1 };
+  const urn = owner === unknownValue ? run.urn?.() : undefined;
+  const name = urn ? urn.split("::").at(-1) : ownerParts(owner).name;
+  const { description: field } = fields;
+  const ownMark = markOf(kind, owner);
+  const room = field?.type === "text" ? roomBeside(ownMark, field.max) : -1;
+  const key = owner === unknownValue ? urn : ownMark.resource;
+  const label = `${kind} ${JSON.stringify(name)}`;
+  return { identity: key === undefined ? key : { key, label, kind }, ownMark, room };
+};
 
-/** A POST that may have created the object of a resource: its answer was lost, so nobody knows. */
-export interface UnclearPost {
-  readonly failure: ConversationError;
-  /** Whether its body carried the mark, by which the object is recognized. */
+/** A resource with its account. */
+export interface Declared extends Resource, AccountSession {
+  /** The mark of its objects; undefined if marks are off. */
+  readonly mark: Mark | undefined;
+  /**
+   * Whether an object created now would carry the mark: a long description leaves no room for it.
+   */
   readonly isMarked: boolean;
-  /**
-   * Ids of the objects of the kind before the POST. Left out: the list could not be read
-   * completely.
-   */
-  readonly before?: ReadonlySet<string>;
 }
 
 /**
- * The resources that the program declares, the object that stands for each, and the names they
- * take.
+ * The resource in the account that its settings name.
+ *
+ * @param session for that account, if there is one
  */
-interface Decisions {
-  /**
-   * Records that the program declares this resource.
-   *
-   * @param name that no other resource may have
-   * @returns the other resource that declared the name before, if any
-   */
-  declare(resource: ResourceIdentity, name?: string): ResourceIdentity | undefined;
-  /** Records that this object stands for the resource. */
-  assign(resource: ResourceIdentity, object: HeldObject): void;
-  /**
-   * Records the object that the state holds for a resource to be deleted; an earlier assignment
-   * stays.
-   */
-  leave(resource: ResourceIdentity, object: HeldObject): void;
-  /** The resources that objects stand for, as far as this run knows, by object id. */
-  readonly holders: ReadonlyMap<string, ResourceIdentity>;
-  /** The objects that stand for resources, as far as this run knows, by resource key. */
-  readonly objects: ReadonlyMap<string, HeldObject>;
-  /**
-   * Whether an object must not be deleted: it stands for a resource that the program declares,
-   * whatever owned it before (a replaced `Ownership` gives all resources other keys), or the
-   * program declares its resource and no other object stands for it. A forced replacement happens
-   * in place, and before or after it the engine deletes the "old" object, which is the same one.
-   */
-  keeps(key: string, objectId: string): boolean;
-  /** Whether a program has declared anything to this process. */
-  hasProgram(): boolean;
-  /** Records a skipped deletion: the program still declares the resource of the object. */
-  skipDeletion(key: string, object: KeptObject): void;
-  /** The objects of resources whose deletion was skipped, by resource key. */
-  readonly skipped: ReadonlyMap<string, KeptObject>;
-  /** Whether the deletion of an object was skipped before; it counts as skipped from now on. */
-  wasSkipped(kind: string, objectId: string): boolean;
-  /**
-   * Records that an existing object was updated for a resource although its earlier declaration was
-   * unknown: that becomes known only when the engine wants the "old" object deleted.
-   */
-  rewrote(key: string, object: KeptObject): void;
-  /**
-   * The outputs of an object that was updated without knowing its earlier declaration; returned
-   * once.
-   */
-  rewritten(key: string, objectId: string): JsonObject | undefined;
-  /**
-   * Reserves something that only one resource may have, such as an object to adopt.
-   *
-   * @returns the other resource that reserved it before, if any
-   */
-  take(what: string, resource: ResourceIdentity): ResourceIdentity | undefined;
-  /** Keys of resources whose declaration differs from the inputs in the state. */
-  readonly changed: Set<string>;
-  /**
-   * Serials of the objects that this run sent a POST for: only objects that it created carry them.
-   */
-  readonly posted: Set<string>;
-  /** POSTs with an unknown effect, by resource key: on record until the effect is known. */
-  readonly unclear: Map<string, UnclearPost>;
-  /** The messages about refused credentials that were reported. */
-  readonly reportedRefusals: Set<string>;
-  /** Whether this very run sent the POST that made the object with this serial. */
-  made(serial: string | undefined): boolean;
-}
-
-/** An empty memory. */
-const createDecisions = (): Decisions => {
-  const declared = new Set<string>();
-  const objects = new Map<string, HeldObject>();
-  const holders = new Map<string, ResourceIdentity>();
-  const skipped = new Map<string, KeptObject>();
-  const skippedObjects = new Set<string>();
-  const taken = new Map<string, ResourceIdentity>();
-  const rewritten = new Map<string, KeptObject>();
-  const posted = new Set<string>();
-  const take: Decisions["take"] = (what, resource) => {
-    const first = taken.get(what) ?? resource;
-    taken.set(what, first);
-    return first.key === resource.key ? undefined : first;
-  };
-  return {
-    ...{ objects, holders, skipped, posted, take },
-    ...{ changed: new Set<string>(), reportedRefusals: new Set<string>() },
-    unclear: new Map<string, UnclearPost>(),
-    declare: (resource, name) => {
-      declared.add(resource.key);
-      return name === undefined ? undefined : take(name, resource);
-    },
-    assign: (resource, object) => {
-      objects.set(resource.key, object);
-      holders.set(object.id, resource);
-    },
-    leave: ({ key }, object) => {
-      if (!objects.has(key)) objects.set(key, object);
-    },
-    keeps: (key, objectId) => {
-      const holder = holders.get(objectId)?.key;
-      if (holder !== undefined && declared.has(holder)) return true;
-      return declared.has(key) && (objects.get(key)?.id ?? objectId) === objectId;
-    },
-    hasProgram: () => declared.size > 0,
-    skipDeletion: (key, object) => void skipped.set(key, object),
-    wasSkipped: (kind, objectId) => {
-      const object = `${kind} ${objectId}`;
-      const isKnown = skippedObjects.has(object);
-      skippedObjects.add(object);
-      return isKnown;
-    },
-    rewrote: (key, object) => void rewritten.set(key, object),
-    rewritten: (key, objectId) => {
-      const object = rewritten.get(key);
-      rewritten.delete(key);
-      return object?.id === objectId ? object.outputs : undefined;
-    },
-    made: (serial) => serial !== undefined && posted.has(serial),
-  };
+export const connected = async (
+  resource: Resource,
+  session?: AccountSession,
+): Promise<Declared> => {
+  const { definition, ownMark, room, properties, run } = resource;
+  const { settings, service } = session ?? (await run.session(properties.profile));
+  const { description: field } = definition.fields;
+  const { description } = properties.fields;
+  const isOn = settings.ownershipMark === "description" && field?.type === "text";
+  const mark = isOn ? ownMark : undefined;
+  const beside = typeof description === "string" && description ? description.length + 1 : 0;
+  return { ...resource, settings, service, mark, isMarked: mark !== undefined && beside <= room };
 };
-
-/**
- * Deletions of one run that may have to wait for each other. The engine deletes resources in
- * parallel if it knows no dependency between them: freshly imported resources, or a channel
- * together with the client applications that, by the literal wording of the rules, hold it. So a
- * refusal is final only when no other deletion can still resolve it.
- */
-interface Deletions {
-  /**
-   * @param attempt deletes one object
-   * @param mayPass whether a failure of `attempt` can disappear once other objects are gone
-   */
-  run(attempt: () => Promise<void>, mayPass: (error: unknown) => boolean): Promise<void>;
-}
-
-const createDeletions = (): Deletions => {
-  let working = 0;
-  let done = 0;
-  let waiting: (() => void)[] = [];
-
-  const wakeAll = (): void => {
-    const woken = waiting;
-    waiting = [];
-    for (const wake of woken) wake();
-  };
-
-  const tryOnce = async (attempt: () => Promise<void>): Promise<{ error?: unknown }> => {
-    working += 1;
-    try {
-      await attempt();
-      done += 1;
-      return {};
-    } catch (error) {
-      return { error };
-    } finally {
-      working -= 1;
-      wakeAll();
-    }
-  };
-
-  /** Whether another object has been deleted since; false when no running deletion is left. */
-  const progressSince = async (before: number): Promise<boolean> => {
-    while (done === before && working > 0) await new Promise<void>((wake) => waiting.push(wake));
-    return done > before;
-  };
-
-  const run: Deletions["run"] = async (attempt, mayPass) => {
-    for (;;) {
-      const before = done;
-      const { error } = await tryOnce(attempt);
-      if (error === undefined) return;
-      if (!mayPass(error) || !(await progressSince(before))) throw error;
-    }
-  };
-  return { run };
-};
-
-/** A session with the facilities of an engine process. */
-export interface EngineSession extends AccountSession {
-  readonly service: Service;
-  readonly clock: Clock;
-  /** Aborted when the engine cancels the run. */
-  readonly signal: AbortSignal;
-  /** Shows a temporary message in the row of the resource that the running call is about. */
-  readonly say: (text: string) => void;
-}

@@ -1,6 +1,6 @@
 import type { Definition } from "../definition/define.js";
 import { sameMeaning } from "../definition/meaning.js";
-import { type ConversationError, isConversationError } from "../kernel/errors.js";
+import type { ConversationError } from "../kernel/errors.js";
 import type { Listing } from "../service/collections.js";
 import type { WireObject } from "../service/lists.js";
 import {
@@ -12,7 +12,7 @@ import {
   nameOnWire,
   readMark,
 } from "./ownership/mark.js";
-import type { Declared } from "./resource.js";
+import type { Declared } from "./run.js";
 
 /** An object at the service, as one resource sees it. */
 export interface SeenObject {
@@ -42,19 +42,6 @@ export interface KnownObjects {
   /** Why the list could not be read: the client lacks the permission to list. */
   readonly refusal?: ConversationError;
 }
-
-/** Reads from the one list that all creations of a run share. */
-export const knownObjects = async (declared: Declared): Promise<KnownObjects> => {
-  try {
-    const { objects, complete } = await declared.service.list(declared.definition);
-    return { objects: seenObjects(declared, objects), complete };
-  } catch (error) {
-    // If names are unique, the service itself refuses a second object; otherwise nothing is
-    // created.
-    if (!isConversationError(error, "FORBIDDEN")) throw error;
-    return { objects: [], complete: false, refusal: error };
-  }
-};
 
 /** Classifies the objects of a list, once for all decisions of a call. */
 export const seenObjects = (

@@ -1,0 +1,215 @@
+import type { ConversationError } from "../kernel/errors.js";
+import type { JsonObject } from "../kernel/json.js";
+
+/** A resource as this run identifies it. */
+export interface ResourceIdentity {
+  /** The same for one resource of one state, whatever its name at the service. */
+  readonly key: string;
+  /** Its name in messages, such as `Channel "kiosk"`. */
+  readonly label: string;
+  readonly kind: string;
+}
+
+/** The object that stands for a resource, and the serial of its mark if it has one. */
+export interface HeldObject {
+  readonly id: string;
+  readonly serial?: string | undefined;
+}
+
+/**
+ * An object whose deletion was skipped, with the earlier or present outputs of its resource in the
+ * state.
+ */
+interface KeptObject {
+  readonly id: string;
+  readonly outputs: JsonObject;
+}
+
+/** A POST that may have created the object of a resource: its answer was lost, so nobody knows. */
+export interface UnclearPost {
+  readonly failure: ConversationError;
+  /** Whether its body carried the mark, by which the object is recognized. */
+  readonly isMarked: boolean;
+  /**
+   * Ids of the objects of the kind before the POST. Left out: the list could not be read
+   * completely.
+   */
+  readonly before?: ReadonlySet<string>;
+}
+
+/**
+ * The resources that the program declares, the object that stands for each, and the names they
+ * take.
+ */
+export interface Decisions {
+  /**
+   * Records that the program declares this resource.
+   *
+   * @param name that no other resource may have
+   * @returns the other resource that declared the name before, if any
+   */
+  declare(resource: ResourceIdentity, name?: string): ResourceIdentity | undefined;
+  /** Records that this object stands for the resource. */
+  assign(resource: ResourceIdentity, object: HeldObject): void;
+  /**
+   * Records the object that the state holds for a resource to be deleted; an earlier assignment
+   * stays.
+   */
+  leave(resource: ResourceIdentity, object: HeldObject): void;
+  /** The resources that objects stand for, as far as this run knows, by object id. */
+  readonly holders: ReadonlyMap<string, ResourceIdentity>;
+  /** The objects that stand for resources, as far as this run knows, by resource key. */
+  readonly objects: ReadonlyMap<string, HeldObject>;
+  /**
+   * Whether an object must not be deleted: it stands for a resource that the program declares,
+   * whatever owned it before (a replaced `Ownership` gives all resources other keys), or the
+   * program declares its resource and no other object stands for it. A forced replacement happens
+   * in place, and before or after it the engine deletes the "old" object, which is the same one.
+   */
+  keeps(key: string, objectId: string): boolean;
+  /** Whether a program has declared anything to this process. */
+  hasProgram(): boolean;
+  /** Records a skipped deletion: the program still declares the resource of the object. */
+  skipDeletion(key: string, object: KeptObject): void;
+  /** The objects of resources whose deletion was skipped, by resource key. */
+  readonly skipped: ReadonlyMap<string, KeptObject>;
+  /** Whether the deletion of an object was skipped before; it counts as skipped from now on. */
+  wasSkipped(kind: string, objectId: string): boolean;
+  /**
+   * Records that an existing object was updated for a resource although its earlier declaration was
+   * unknown: that becomes known only when the engine wants the "old" object deleted.
+   */
+  rewrote(key: string, object: KeptObject): void;
+  /**
+   * The outputs of an object that was updated without knowing its earlier declaration; returned
+   * once.
+   */
+  rewritten(key: string, objectId: string): JsonObject | undefined;
+  /**
+   * Reserves something that only one resource may have, such as an object to adopt.
+   *
+   * @returns the other resource that reserved it before, if any
+   */
+  take(what: string, resource: ResourceIdentity): ResourceIdentity | undefined;
+  /** Keys of resources whose declaration differs from the inputs in the state. */
+  readonly changed: Set<string>;
+  /**
+   * Serials of the objects that this run sent a POST for: only objects that it created carry them.
+   */
+  readonly posted: Set<string>;
+  /** POSTs with an unknown effect, by resource key: on record until the effect is known. */
+  readonly unclear: Map<string, UnclearPost>;
+  /** The messages about refused credentials that were reported. */
+  readonly reportedRefusals: Set<string>;
+  /** Whether this very run sent the POST that made the object with this serial. */
+  made(serial: string | undefined): boolean;
+}
+
+/** An empty memory. */
+export const createDecisions = (): Decisions => {
+  const declared = new Set<string>();
+  const objects = new Map<string, HeldObject>();
+  const holders = new Map<string, ResourceIdentity>();
+  const skipped = new Map<string, KeptObject>();
+  const skippedObjects = new Set<string>();
+  const taken = new Map<string, ResourceIdentity>();
+  const rewritten = new Map<string, KeptObject>();
+  const posted = new Set<string>();
+  const take: Decisions["take"] = (what, resource) => {
+    const first = taken.get(what) ?? resource;
+    taken.set(what, first);
+    return first.key === resource.key ? undefined : first;
+  };
+  return {
+    ...{ objects, holders, skipped, posted, take },
+    ...{ changed: new Set<string>(), reportedRefusals: new Set<string>() },
+    unclear: new Map<string, UnclearPost>(),
+    declare: (resource, name) => {
+      declared.add(resource.key);
+      return name === undefined ? undefined : take(name, resource);
+    },
+    assign: (resource, object) => {
+      objects.set(resource.key, object);
+      holders.set(object.id, resource);
+    },
+    leave: ({ key }, object) => {
+      if (!objects.has(key)) objects.set(key, object);
+    },
+    keeps: (key, objectId) => {
+      const holder = holders.get(objectId)?.key;
+      if (holder !== undefined && declared.has(holder)) return true;
+      return declared.has(key) && (objects.get(key)?.id ?? objectId) === objectId;
+    },
+    hasProgram: () => declared.size > 0,
+    skipDeletion: (key, object) => void skipped.set(key, object),
+    wasSkipped: (kind, objectId) => {
+      const object = `${kind} ${objectId}`;
+      const isKnown = skippedObjects.has(object);
+      skippedObjects.add(object);
+      return isKnown;
+    },
+    rewrote: (key, object) => void rewritten.set(key, object),
+    rewritten: (key, objectId) => {
+      const object = rewritten.get(key);
+      rewritten.delete(key);
+      return object?.id === objectId ? object.outputs : undefined;
+    },
+    made: (serial) => serial !== undefined && posted.has(serial),
+  };
+};
+
+/**
+ * Deletions of one run that may have to wait for each other. The engine deletes resources in
+ * parallel if it knows no dependency between them: freshly imported resources, or a channel
+ * together with the client applications that, by the literal wording of the rules, hold it. So a
+ * refusal is final only when no other deletion can still resolve it.
+ */
+export interface Deletions {
+  /**
+   * @param attempt deletes one object
+   * @param mayPass whether a failure of `attempt` can disappear once other objects are gone
+   */
+  run(attempt: () => Promise<void>, mayPass: (error: unknown) => boolean): Promise<void>;
+}
+
+export const createDeletions = (): Deletions => {
+  let working = 0;
+  let done = 0;
+  let waiting: (() => void)[] = [];
+
+  const wakeAll = (): void => {
+    const woken = waiting;
+    waiting = [];
+    for (const wake of woken) wake();
+  };
+
+  const tryOnce = async (attempt: () => Promise<void>): Promise<{ error?: unknown }> => {
+    working += 1;
+    try {
+      await attempt();
+      done += 1;
+      return {};
+    } catch (error) {
+      return { error };
+    } finally {
+      working -= 1;
+      wakeAll();
+    }
+  };
+
+  /** Whether another object has been deleted since; false when no running deletion is left. */
+  const progressSince = async (before: number): Promise<boolean> => {
+    while (done === before && working > 0) await new Promise<void>((wake) => waiting.push(wake));
+    return done > before;
+  };
+
+  const run: Deletions["run"] = async (attempt, mayPass) => {
+    for (;;) {
+      const before = done;
+      const { error } = await tryOnce(attempt);
+      if (error === undefined) return;
+      if (!mayPass(error) || !(await progressSince(before))) throw error;
+    }
+  };
+  return { run };
+};

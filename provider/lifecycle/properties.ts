@@ -1,0 +1,83 @@
+import {
+  filledText,
+  filledTexts,
+  isObject,
+  type JsonObject,
+  objectOf,
+  withoutUndefined,
+} from "../kernel/json.js";
+import { environmentSecretPaths, unknownValue } from "../kernel/stand-ins.js";
+
+/** A resource's values: the fields of its kind, and the options that every resource takes. */
+export interface Properties {
+  readonly fields: JsonObject;
+  /** `<project>/<stack>/<random>/<logical name>`: the owner of the object. */
+  readonly owner?: string;
+  /** Take over an existing object: the one with the unique name, or the one with this id. */
+  readonly adopt?: true | string;
+  /**
+   * Further members of the service's JSON; in a preview, the engine's text for values not known
+   * yet.
+   */
+  readonly extra?: JsonObject | typeof unknownValue;
+  /**
+   * Paths into `extra` whose values are secret: those that the program marks, and those that
+   * contain a secret from the environment.
+   */
+  readonly extraSecrets?: readonly string[];
+  /**
+   * Paths into the fields whose values the program marks as secret although their definition does
+   * not.
+   */
+  readonly markedSecrets?: readonly string[];
+  /** Name of the settings to use. */
+  readonly profile?: string;
+  /** An update may erase members that the service hides and the program does not declare. */
+  readonly eraseHidden?: true;
+  /** What was learned about the object when it was created or written; only in outputs. */
+  readonly record: ObjectRecord;
+}
+
+/** What the state keeps about an object besides the program's declaration. */
+export interface ObjectRecord {
+  /** Distinguishes the object from copies of it; part of its mark. */
+  readonly serial?: string;
+  readonly created?: string;
+  readonly modified?: string;
+  /** Members that the object had when it was last written and that the program does not declare. */
+  readonly undeclared?: readonly string[];
+}
+
+/**
+ * Splits the engine's values into their parts. Values added by the engine or the service are
+ * omitted, and so is `autoName`, which only the check uses.
+ */
+export const propertiesIn = (values: JsonObject): Properties => {
+  const { owner, adopt, extra, extraSecrets, markedSecrets, profile, eraseHidden, ...others } =
+    values;
+  const { serial, created, modified, undeclared, __provider, id, autoName, ...fields } = others;
+  const record = withoutUndefined({
+    serial: filledText(serial),
+    created: filledText(created),
+    modified: filledText(modified),
+    undeclared: filledTexts(undeclared),
+  });
+  const known = isObject(extra) || extra === unknownValue ? extra : undefined;
+  // A program cannot know what an output in its `extra` will contain, so secrets from the
+  // environment are found here.
+  const secretPaths = new Set([
+    ...(filledTexts(extraSecrets) ?? []),
+    ...environmentSecretPaths(extra),
+  ]);
+  return withoutUndefined({
+    fields: objectOf(Object.entries(fields)),
+    owner: filledText(owner),
+    adopt: adopt === true ? adopt : filledText(adopt),
+    extra: known,
+    extraSecrets: filledTexts([...secretPaths].sort()),
+    markedSecrets: filledTexts(markedSecrets),
+    profile: filledText(profile),
+    eraseHidden: eraseHidden === true ? eraseHidden : undefined,
+    record,
+  });
+};

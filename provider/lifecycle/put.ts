@@ -1,0 +1,129 @@
+import { mergeFields } from "../definition/merge.js";
+import { fieldsFromWire } from "../definition/wire.js";
+import { ConversationError } from "../kernel/errors.js";
+import { type JsonObject, objectOf } from "../kernel/json.js";
+import { isUnclear } from "../service/collections.js";
+import { asWritten, desiredBody, holdsFields, lastWritten } from "./body.js";
+import type { ObjectRecord } from "./properties.js";
+import type { Declared } from "./run.js";
+import { describe, type Found, seenObject, wholeObject } from "./seen.js";
+
+/** The planned effect of a PUT on an object. */
+export interface PutPlan {
+  readonly live: Found;
+  readonly body: JsonObject;
+  readonly serial: string;
+  readonly isMarked: boolean;
+  /** Members that the program does not name and that stay. */
+  readonly undeclared: readonly string[];
+  /** Members that the program does not name, that the service hides and that the PUT would erase. */
+  readonly hidden: readonly string[];
+  /**
+   * Members that the program no longer names and that stay because this tenant's PUT keeps omitted
+   * members.
+   */
+  readonly staying: readonly string[];
+}
+
+/**
+ * Plans the new content of an object. Members that the program does not declare are kept, including
+ * a description that a person wrote.
+ *
+ * @param before the resource as the program had it when the object was last written; undefined if
+ *   it was never written
+ */
+export const planPut = (declared: Declared, live: Found, before?: Declared): PutPlan => {
+  const { definition, settings } = declared;
+  const { id: _, created: __, modified, ...rest } = live;
+  // If the program wrote the last description, no part of it is a person's.
+  const isPrograms = before?.properties.fields.description !== undefined;
+  const description = isPrograms ? undefined : live.description;
+  const soFar = { serial: serialOf(before ?? declared, live), description };
+  const last = before && lastWritten(before, declared);
+  const desired = desiredBody(asWritten(declared), soFar);
+  const { serial, isMarked } = desired;
+  const prior = last ? desiredBody(last, { serial }).body : {};
+  const {
+    body: merged,
+    undeclared,
+    hidden,
+  } = mergeFields({
+    fields: definition.fields,
+    rule: definition.rule,
+    live: rest,
+    desired: desired.body,
+    prior,
+    keeps: settings.put === "keep",
+  });
+  // A service may refuse to overwrite a later change than this one (public reference).
+  const body = modified === undefined ? merged : { ...merged, modified };
+  const isStaying = (wire: string): boolean =>
+    live[wire] !== undefined && live[wire] !== null && !Object.hasOwn(body, wire);
+  const staying = settings.put === "keep" ? Object.keys(prior).filter(isStaying) : [];
+  return { live, body, serial, isMarked, undeclared, hidden, staying };
+};
+
+/** The serial by which the state, or otherwise the object itself, identifies it. */
+const serialOf = (declared: Declared, live: Found): string | undefined => {
+  const { serial } = declared.properties.record;
+  if (serial) return serial;
+  const { isOwn, mark } = seenObject(declared, live.id, live);
+  return isOwn ? mark?.serial : undefined;
+};
+
+/** Refuses a PUT that would erase hidden members that the program neither declares nor gives up. */
+export const assertNothingErased = ({ definition, properties }: Declared, plan: PutPlan): void => {
+  const { hidden, live } = plan;
+  if (hidden.length === 0 || properties.eraseHidden) return;
+  const [one] = hidden;
+  const [members, them, they] =
+    hidden.length === 1 ? ["a member", "it", "it"] : ["members", "them", "they"];
+  throw new ConversationError(
+    "HIDDEN_MEMBER",
+    `the ${describe(definition, live)} has ${members} that the program does not declare ` +
+      `and that the service does not show: ${hidden.join(", ")}. A PUT would erase ${them}. Nothing was changed. ` +
+      `Declare ${hidden.length === 1 ? one : "them"} with the value, or set eraseHidden: true if ${they} may go` +
+      ", or set conversation:put to keep if this tenant's PUT keeps what it does not name.",
+  );
+};
+
+/** Writes the object in one PUT and returns what is known about it afterward. */
+export const putInPlace = async (declared: Declared, plan: PutPlan): Promise<ObjectRecord> => {
+  const { definition, run } = declared;
+  const { live, serial, isMarked, undeclared, staying } = plan;
+  assertNothingErased(declared, plan);
+  const modified = await replaced(declared, plan);
+  if (staying.length > 0) {
+    run.notify?.(
+      `the ${describe(definition, live)} still has ${staying.join(", ")}, which the program no longer declares: ` +
+        "this tenant's PUT keeps what it does not name (conversation:put). Remove it at the service by hand.",
+      "warning",
+    );
+  }
+  return objectOf([
+    ["serial", isMarked ? serial : undefined],
+    ["created", typeof live.created === "string" ? live.created : undefined],
+    ["modified", modified],
+    ["undeclared", undeclared.length > 0 ? undeclared : undefined],
+  ]) as ObjectRecord;
+};
+
+/**
+ * Sends the PUT and returns when the object was changed. If the answer did not come from the
+ * service, the content of the object shows whether it was written.
+ */
+const replaced = async (
+  declared: Declared,
+  { live, body }: PutPlan,
+): Promise<string | undefined> => {
+  const { definition, service, settings } = declared;
+  try {
+    return (await service.replace(definition, live.id, body)).modified;
+  } catch (error) {
+    if (!isUnclear(error)) throw error;
+    const now = await wholeObject(declared, live.id);
+    const sent = fieldsFromWire(definition.fields, body, settings);
+    if (!now || !holdsFields(declared, now, sent)) throw error;
+    return typeof now.modified === "string" ? now.modified : undefined;
+  }
+};
