@@ -18,29 +18,40 @@ const mocking = [
 
 /** The longest first, so that no core is idle at the end. Files that are not named follow by size. */
 const longest = [
-  "killed-commands",
+  "take-over",
+  "repair",
   "rehearse-record",
+  "killed-commands",
   "secret-places",
   "two-clients",
-  "take-over",
   "page-commands",
-  "repair",
-  "quickstart",
-  "dry-run",
-  "rehearse-time",
   "interruption",
-  "rehearse",
-  "engine",
-  "orphans",
-  "smoke-test",
+  "forecast",
+  "hostile-neighbour",
+  "dry-run",
   "testing-kit",
-  "stack-states",
+  "rehearse-time",
+  "orphans",
+  "quickstart",
+  "engine",
+  "environments",
+  "replay",
+  "orders-bot",
+  "hooks",
+  "smoke-test",
+  "pacing-redis",
   "strict-service",
-  "accessibility",
-  "model",
   "account-in-browser",
   "changing-emulator",
+  "accessibility",
+  "weaknesses",
+  "model",
+  "pipelines",
+  "processes",
 ].map((name) => `${name}.test.ts`);
+
+/** Short files last; those of a project together, so that its processes go from file to file. */
+const projectOrder = ["built", "browser", "mocked", "source"];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -48,8 +59,10 @@ class LongestFirst extends BaseSequencer {
       const found = longest.indexOf(basename(moduleId));
       return found < 0 ? longest.length : found;
     };
+    const ofProject = ({ project }: TestSpecification): number =>
+      projectOrder.indexOf(project.name);
     const sorted = await super.sort(files);
-    return sorted.toSorted((a, b) => place(a) - place(b));
+    return sorted.toSorted((a, b) => ofProject(a) - ofProject(b) || place(a) - place(b));
   }
 }
 
@@ -60,10 +73,13 @@ const patience = {
   expect: { poll: { timeout: 120_000, interval: 20 } },
 };
 
-const all = { ...patience, root: "test", setupFiles: ["support/own-environment.ts"] };
-
-/** One process on each core takes file after file, so that each module is loaded once. */
-const shared = { ...all, maxWorkers: "100%" };
+const all = {
+  ...patience,
+  root: "test",
+  setupFiles: ["support/own-environment.ts"],
+  // Many tests wait for processes, rates or a page: one more than there are cores keeps them at work.
+  maxWorkers: availableParallelism() + 1,
+};
 
 const inBrowser = "emulator-page/browser/**/*.test.ts";
 
@@ -74,15 +90,16 @@ export default defineConfig({
     projects: [
       {
         test: {
-          ...shared,
+          ...all,
           name: "source",
           include: ["**/*.test.ts"],
           exclude: ["built/**", inBrowser, ...mocking],
+          // One process takes file after file, so that each module is loaded once.
           isolate: false,
         },
       },
-      { test: { ...shared, name: "mocked", include: mocking } },
-      { test: { ...shared, name: "browser", include: [inBrowser], isolate: false } },
+      { test: { ...all, name: "mocked", include: mocking } },
+      { test: { ...all, name: "browser", include: [inBrowser], isolate: false } },
       {
         resolve: {
           alias: [
@@ -98,9 +115,6 @@ export default defineConfig({
           include: ["built/**/*.test.ts", "../examples/orders-bot/*.test.mts"],
           testTimeout: 600_000,
           hookTimeout: 600_000,
-          // A test waits for processes most of the time: one more than there are cores keeps them at work.
-          maxWorkers: availableParallelism() + 1,
-          sequence: { groupOrder: 1 },
           server: { deps: { external: [/\/dist\//] } },
         },
       },

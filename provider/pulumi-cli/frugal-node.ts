@@ -13,7 +13,7 @@ export const keepHeapSmall = (): void => {
 
 /* Loaded first into the Node.js processes of a run on a copy (`node --require`). Several of them run in
    parallel; measured with a thousand resources, a program needs a third less processor time, and a
-   quarter less memory. With few resources the start takes most of the time: a sixth to a fifth less. */
+   quarter less memory. With few resources the start takes most of the time: a third less. */
 
 const pulumiProcess =
   /[\\/]@pulumi[\\/]pulumi[\\/]cmd[\\/](?:run|dynamic-provider)(?:[\\/]index\.js)?$/;
@@ -48,15 +48,41 @@ const leaveOutDebugging = (): void => {
   }
 };
 
+/** A module that takes the place of another one until something of that is used. */
+interface StandIn {
+  /** As the process's script would name it. */
+  readonly request: string;
+  /** Whether the SDK imports it as an ES module, or as one with a default export: what is none. */
+  readonly isEsModule: boolean;
+  /** Members that it has without the module. */
+  readonly own?: Readonly<Record<string, unknown>>;
+}
+
+/** A span of a trace that nobody asked for. */
+const noSpan = { end: () => undefined, addEvent: () => noSpan, setAttribute: () => noSpan };
+
+/** What the SDK begins for every program, and only a run with `--tracing` needs. */
+const untraced = { newSpan: () => noSpan };
+
 /**
- * Pulumi's SDK always loads the resolver of npm packages, hundreds of modules, and uses it only for
- * the files of a cloud function.
+ * What Pulumi's SDK always loads, hundreds of modules and the compiler of TypeScript, and uses only for
+ * cloud functions made of a program's functions, programs that run Pulumi themselves, and traces.
  */
-const loadPackageResolverOnDemand = (script: string): void => {
+const rarelyUsed: readonly StandIn[] = [
+  { request: "@npmcli/arborist", isEsModule: true },
+  { request: "normalize-package-data", isEsModule: false },
+  { request: "@pulumi/pulumi/typescript-shim", isEsModule: true },
+  { request: "@pulumi/pulumi/automation", isEsModule: true },
+  ...(process.argv.some((argument) => argument.startsWith("--tracing"))
+    ? []
+    : [{ request: "@pulumi/pulumi/cmd/run/tracing", isEsModule: true, own: untraced }]),
+];
+
+const loadOnDemand = (script: string, { request, isEsModule, own = {} }: StandIn): void => {
   const require = createRequire(script);
   let path: string;
   try {
-    path = require.resolve("@npmcli/arborist");
+    path = require.resolve(request);
   } catch {
     return; // Another release of the SDK: there is nothing to omit.
   }
@@ -65,10 +91,21 @@ const loadPackageResolverOnDemand = (script: string): void => {
     if (require.cache[path] === standIn) delete require.cache[path];
     return require(path);
   };
-  // A constructor with members, like the real one; marked as an ES module, so that an import does
+  // A constructor with members, like one of them; marked as an ES module, so that an import does
   // not copy it.
   standIn.exports = new Proxy(Object.bind(undefined), {
-    get: (_, name) => name === "__esModule" || Reflect.get(load(), name),
+    get: (_, name) => {
+      if (name === "__esModule") return isEsModule;
+      return Reflect.get(Object.hasOwn(own, name) ? own : load(), name);
+    },
+    has: (_, name) => Reflect.has(load(), name),
+    ownKeys: () => Reflect.ownKeys(load()),
+    getOwnPropertyDescriptor: (_, name) => {
+      const found = Reflect.getOwnPropertyDescriptor(load(), name);
+      // What the stand-in itself has not must not be said to be fixed.
+      return found && { ...found, configurable: true };
+    },
+    apply: (_, self, args) => Reflect.apply(load(), self, args),
     construct: (_, args) => Reflect.construct(load(), args),
   });
   standIn.loaded = true;
@@ -80,7 +117,7 @@ const [, script = ""] = process.argv;
 if (pulumiProcess.test(script)) {
   // Fewer collections than in a long-lived process: a program's promises are released together.
   setFlagsFromString("--heap-growing-percent=60");
-  loadPackageResolverOnDemand(script);
+  for (const each of rarelyUsed) loadOnDemand(script, each);
   // After the SDK is loaded, and before it loads a program.
   if (!process.env.PULUMI_DEBUG_PROMISE_LEAKS) process.nextTick(leaveOutDebugging);
 }

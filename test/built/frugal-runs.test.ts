@@ -27,7 +27,12 @@ setImmediate(() => {
 
 const ofPrograms = ["@pulumi", "pulumi", "cmd", "run"];
 
-const run = (place: readonly string[], env: NodeJS.ProcessEnv = {}, text = program) => {
+const run = (
+  place: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  text = program,
+  args: readonly string[] = [],
+) => {
   const folder = mkdtempSync(join(tmpdir(), "conversation-frugal ü-"));
   folders.push(folder);
   const target = join(folder, ...place);
@@ -43,7 +48,7 @@ const run = (place: readonly string[], env: NodeJS.ProcessEnv = {}, text = progr
     join(root, "dist", "provider"),
   );
   return JSON.parse(
-    execFileSync(process.execPath, [join(target, "index.js")], {
+    execFileSync(process.execPath, [join(target, "index.js"), ...args], {
       env: { ...process.env, ...env, NODE_OPTIONS: options },
       encoding: "utf8",
     }),
@@ -64,16 +69,77 @@ test("traces of promises stay where a person looks for leaks, and in processes o
   expect(run(["somewhere", "else"])).toMatchObject(formatted);
 });
 
-test("the resolver of packages is loaded only once somebody asks it, and is the real one then", () => {
-  const resolver = `
-const modules = () => Object.keys(require.cache).filter((path) => path.includes("arborist")).length;
-const { runtime } = require("@pulumi/pulumi");
+/** Modules that are loaded only once somebody asks them for something: which one it is, its files, and a question. */
+const onDemand = [
+  [
+    "the resolver of packages",
+    "@npmcli/arborist",
+    "arborist",
+    "new loaded({ path: __dirname }) instanceof loaded.Arborist",
+  ],
+  [
+    "the form of a package file",
+    "normalize-package-data",
+    "normalize-package-data",
+    "(loaded({ name: 'x', version: '1.0.0' }), true)",
+  ],
+  [
+    "the compiler",
+    "@pulumi/pulumi/typescript-shim",
+    "typescript.js",
+    "'forEachChild' in loaded && loaded.version.length > 0",
+  ],
+  [
+    "running Pulumi from a program",
+    "@pulumi/pulumi/automation",
+    "/automation/",
+    "Object.keys({ ...loaded }).includes('LocalWorkspace')",
+  ],
+  [
+    "traces",
+    "@pulumi/pulumi/cmd/run/tracing",
+    "sdk-trace-node",
+    "typeof loaded.start === 'function'",
+  ],
+] as const;
+
+test.each(onDemand)(
+  "%s: loaded only once somebody asks it, and the real one then",
+  (_, name, files, question) => {
+    const asking = `
+const modules = () => Object.keys(require.cache).filter((path) => path.includes("${files}")).length;
+const pulumi = require("@pulumi/pulumi");
+const name = "${name}";
+const loaded = require(name);
 const before = modules();
-const Resolver = require("@npmcli/arborist");
-const made = new Resolver({ path: __dirname });
-const isReal = made instanceof Resolver.Arborist && made instanceof require("@npmcli/arborist");
-console.log(JSON.stringify({ computes: typeof runtime.computeCodePaths, before, isReal, more: modules() > 20 }));`;
-  expect(run(ofPrograms, {}, resolver)).toEqual({
-    ...{ computes: "function", before: 1, isReal: true, more: true },
-  });
+const isReal = ${question};
+console.log(JSON.stringify({
+  computes: typeof pulumi.runtime.computeCodePaths, wasThere: before > 1, isReal, isThere: loaded !== require(name),
+}));`;
+    expect(run(ofPrograms, {}, asking)).toEqual({
+      ...{ computes: "function", wasThere: false, isReal: true, isThere: true },
+    });
+  },
+);
+
+test("a function of a program is serialized, and a program can run Pulumi, as without any of this", () => {
+  const using = `
+const pulumi = require("@pulumi/pulumi");
+const word = "captured";
+pulumi.runtime.serializeFunction(() => word).then(({ text }) => console.log(JSON.stringify({
+  captures: text.includes("captured"), runs: typeof pulumi.automation.LocalWorkspace.createStack,
+})));`;
+  expect(run(ofPrograms, {}, using)).toEqual({ captures: true, runs: "function" });
+});
+
+test("the SDK's spans go nowhere, and with --tracing the tracer is the SDK's own", () => {
+  const tracing = `
+const tracing = require("@pulumi/pulumi/cmd/run/tracing");
+const span = tracing.newSpan("x");
+span.setAttribute("a", 1);
+span.addEvent("b");
+span.end();
+console.log(JSON.stringify(Object.keys(require.cache).some((path) => path.includes("sdk-trace-node"))));`;
+  expect(run(ofPrograms, {}, tracing)).toBe(false);
+  expect(run(ofPrograms, {}, tracing, ["--tracing=http://127.0.0.1:1"])).toBe(true);
 });

@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
-import { afterEach, expect, test } from "vitest";
+import { type TestContext, test } from "vitest";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 
 const program = `
@@ -11,12 +11,16 @@ for (const name of ["a", "b", "c", "d"]) new Channel(name, { type: "custom." + n
 
 const limits = { CONVERSATION_PLAN: "basic", CONVERSATION_BURST: "1" };
 
-let project: EmulatedProject;
+const opened = async ({ onTestFinished }: TestContext): Promise<EmulatedProject> => {
+  const project = await emulatedProject(program, { plan: "basic", burst: 1 }, limits);
+  onTestFinished(() => project.close());
+  return project;
+};
 
-afterEach(() => project?.close());
-
-test("a log has one line that says how far the run is, and none for each resource", async () => {
-  project = await emulatedProject(program, { plan: "basic", burst: 1 }, limits);
+// Side by side: each of them waits for its rate most of the time.
+test.concurrent("a log has one line that says how far the run is, and none for each resource", async (context) => {
+  const { expect } = context;
+  const project = await opened(context);
   const begun = performance.now();
   const output = await project.succeed(["up", "--yes"]);
   const reported = output.split("\n").filter((line) => line.includes(" left"));
@@ -149,14 +153,14 @@ interface Size {
   readonly rows: number;
 }
 
-const inPulumi = async (size: Size, args: string): Promise<Watched> => {
-  project = await emulatedProject(program, { plan: "basic", burst: 1 }, limits);
+const inPulumi = async (context: TestContext, size: Size, args: string): Promise<Watched> => {
+  const project = await opened(context);
   const pulumi = join(process.env.PULUMI_CONVERSATION_TEST_PULUMI ?? "", "pulumi");
   return project.inShell((env, folder) => inTerminal(size, `"${pulumi}" ${args}`, env, folder));
 };
 
 // The last one is too low for the table.
-test.runIf(hasScript).each([
+test.runIf(hasScript).concurrent.for([
   { columns: 80, rows: 40, args: "up --yes", total: /^\d\/5 calls, \d+ s left/ },
   {
     columns: 100,
@@ -172,8 +176,9 @@ test.runIf(hasScript).each([
   },
 ])(
   "$args in a terminal of $columns × $rows: how far the run is can be read all the time, and goes with it",
-  async ({ args, total, ...size }) => {
-    const { reported, last, longestGapMs } = await inPulumi(size, args);
+  async ({ args, total, ...size }, context) => {
+    const { expect } = context;
+    const { reported, last, longestGapMs } = await inPulumi(context, size, args);
     expect(reported.length).toBeGreaterThan(1);
     for (const text of reported) expect(text).toMatch(total);
     // The promise is half a minute; a machine that is at its limits stands still for seconds.
@@ -183,26 +188,30 @@ test.runIf(hasScript).each([
   },
 );
 
-test.runIf(hasScript)(
-  "a wide terminal shows the numbers in the rows, takes them away, and has them in its title",
-  async () => {
-    const { sent } = await inPulumi({ columns: 180, rows: 40 }, "up --yes --skip-preview");
-    // With or without colours, which depend on the terminal.
-    const drawn = stripVTControlCharacters(sent);
-    expect(drawn).toMatch(
-      /Stack +\S+ +creating \(\d+s\)\S* +\d of at least \d calls, at least \d+ s left/,
-    );
-    expect(drawn).toMatch(/Channel +[a-d] +creating \(\d+s\)\S* +\d+ s left for POST/);
-    for (const name of ["a", "b", "c", "d"]) {
-      // The engine draws on its own, and once more at the end.
-      const last = drawn.match(new RegExp(`Channel +${name} +created[^\\n]*`, "g"))?.at(-1);
-      expect(last).toBeDefined();
-      expect(last).not.toContain(" left for");
-    }
-    const titles = sent.split("\x1b]2;").slice(1);
-    expect(titles[0]).toMatch(
-      /^\d of at least \d calls, at least \d+ s left, POST \/channels decides/,
-    );
-    expect(sent).toContain("\x1b[23;2t");
-  },
-);
+test
+  .runIf(hasScript)
+  .concurrent(
+    "a wide terminal shows the numbers in the rows, takes them away, and has them in its title",
+    async (context) => {
+      const { expect } = context;
+      const size = { columns: 180, rows: 40 };
+      const { sent } = await inPulumi(context, size, "up --yes --skip-preview");
+      // With or without colours, which depend on the terminal.
+      const drawn = stripVTControlCharacters(sent);
+      expect(drawn).toMatch(
+        /Stack +\S+ +creating \(\d+s\)\S* +\d of at least \d calls, at least \d+ s left/,
+      );
+      expect(drawn).toMatch(/Channel +[a-d] +creating \(\d+s\)\S* +\d+ s left for POST/);
+      for (const name of ["a", "b", "c", "d"]) {
+        // The engine draws on its own, and once more at the end.
+        const last = drawn.match(new RegExp(`Channel +${name} +created[^\\n]*`, "g"))?.at(-1);
+        expect(last).toBeDefined();
+        expect(last).not.toContain(" left for");
+      }
+      const titles = sent.split("\x1b]2;").slice(1);
+      expect(titles[0]).toMatch(
+        /^\d of at least \d calls, at least \d+ s left, POST \/channels decides/,
+      );
+      expect(sent).toContain("\x1b[23;2t");
+    },
+  );

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, type TestContext, test, vi } from "vitest";
 import {
   endProcessesWith,
   isRunning,
@@ -118,7 +118,7 @@ interface Parent {
   readonly started: () => readonly number[];
 }
 
-const parent = (...args: readonly string[]): Parent => {
+const parent = ({ onTestFinished }: TestContext, ...args: readonly string[]): Parent => {
   const mark = randomUUID();
   const child = spawn(process.execPath, [script, ...args], {
     env: { ...process.env, [variable]: mark },
@@ -160,7 +160,9 @@ const timeOfEnd = async ({ child, ended }: Parent, signal: NodeJS.Signals): Prom
 
 const onLinux = test.runIf(process.platform === "linux");
 
-onLinux.each([
+// From here on side by side: each of them waits most of the time.
+
+onLinux.concurrent.for([
   ["a command", "echo ready; sleep 60"],
   ["one that ignores SIGTERM", "trap '' TERM HUP; echo ready; while :; do sleep 60; done"],
   ["one that stands still", "(echo ready; kill -STOP $$) & sleep 60"],
@@ -170,8 +172,8 @@ onLinux.each([
     "what is started all the time",
     "trap '' TERM; echo ready; while :; do setsid sleep 9 & sleep 0.02; done",
   ],
-])("kill -9 of a parent ends what it has started: %s", async (_, lines) => {
-  const killed = parent("run", lines);
+] as const)("kill -9 of a parent ends what it has started: %s", async ([_, lines], context) => {
+  const killed = parent(context, "run", lines);
   expect(await killed.line()).toBe("ready");
   await expect.poll(() => killed.started().length).toBeGreaterThan(1);
   killed.child.kill("SIGKILL");
@@ -179,24 +181,27 @@ onLinux.each([
   await expectGone(killed);
 });
 
-onLinux("kill -9 of a parent at any moment of its start leaves nothing behind", async () => {
-  for (const ms of [20, 40, 60, 80, 100, 120, 140]) {
-    const killed = parent("run", "setsid sleep 60 & sleep 60");
-    await pause(ms);
-    killed.child.kill("SIGKILL");
-    await killed.ended;
-    await expectGone(killed);
-  }
-});
+onLinux.concurrent(
+  "kill -9 of a parent at any moment of its start leaves nothing behind",
+  async (context) => {
+    for (const ms of [20, 40, 60, 80, 100, 120, 140]) {
+      const killed = parent(context, "run", "setsid sleep 60 & sleep 60");
+      await pause(ms);
+      killed.child.kill("SIGKILL");
+      await killed.ended;
+      await expectGone(killed);
+    }
+  },
+);
 
-onLinux(
+onLinux.concurrent(
   "a command whose parent was killed is asked to end before what it has started",
-  async () => {
-    const folder = temporaryFolder();
+  async (context) => {
+    const folder = temporaryFolder(context);
     const [asked, other] = [join(folder, "asked"), join(folder, "other")];
     const inner = `trap 'touch ${other}; exit' TERM; while :; do sleep 0.05; done`;
     const lines = `trap 'touch ${asked}; exit' TERM; sh -c "${inner}" & echo ready; wait`;
-    const killed = parent("run", lines);
+    const killed = parent(context, "run", lines);
     expect(await killed.line()).toBe("ready");
     killed.child.kill("SIGKILL");
     await expectGone(killed);
@@ -204,8 +209,8 @@ onLinux(
   },
 );
 
-onLinux("nobody watches any more for a parent that has ended", async () => {
-  const one = parent("run", "echo ready; read -r line < /proc/self/fd/0 || sleep 0.3");
+onLinux.concurrent("nobody watches any more for a parent that has ended", async (context) => {
+  const one = parent(context, "run", "echo ready; read -r line < /proc/self/fd/0 || sleep 0.3");
   expect(await one.line()).toBe("ready");
   const [watcher = 0] = descendants(one.child.pid ?? 0, "child-watcher.js");
   expect(watcher).toBeGreaterThan(0);
@@ -214,10 +219,14 @@ onLinux("nobody watches any more for a parent that has ended", async () => {
   await expect.poll(() => readdirSync("/proc").includes(String(watcher))).toBe(false);
 });
 
-test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+test.concurrent.for(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
   "a second %s ends a command at once, and what it has started with it",
-  async (signal) => {
-    const stubborn = parent("run", "trap '' TERM INT HUP; echo ready; while :; do sleep 60; done");
+  async (signal, context) => {
+    const stubborn = parent(
+      context,
+      "run",
+      "trap '' TERM INT HUP; echo ready; while :; do sleep 60; done",
+    );
     expect(await stubborn.line()).toBe("ready");
     stubborn.child.kill(signal);
     await pause(400);
@@ -226,16 +235,16 @@ test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
   },
 );
 
-test("the signals of one Ctrl-C count once", async () => {
-  const cleaning = parent("clean");
+test.concurrent("the signals of one Ctrl-C count once", async (context) => {
+  const cleaning = parent(context, "clean");
   expect(await cleaning.line()).toBe("ready");
   for (let times = 0; times < 3; times += 1) cleaning.child.kill("SIGINT");
   expect(await cleaning.line()).toBe("cleaned");
   expect(await cleaning.ended).toBe(130);
 });
 
-test("a command that does not come to its end ends all the same, within 10 seconds", async () => {
-  const hanging = parent("hang");
+test.concurrent("a command that does not come to its end ends all the same, within 10 seconds", async (context) => {
+  const hanging = parent(context, "hang");
   expect(await hanging.line()).toBe("ready");
   expect(await timeOfEnd(hanging, "SIGTERM")).toBeLessThan(10_000);
 });

@@ -5,7 +5,7 @@ import { scenario } from "./histories.js";
 import { type ModelStage, openStage, play } from "./play.js";
 
 /** Scenarios in one run: `npm run test:long` plays 20,000. */
-const runs = Number(process.env.MODEL_RUNS ?? 200);
+const runs = Number(process.env.MODEL_RUNS ?? 100);
 
 /** The same histories in every short run; new ones in every long run. */
 const seedOf = (): number =>

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterAll, onTestFinished } from "vitest";
+import { afterAll, onTestFinished, type TestContext } from "vitest";
 
 const made = (whenOver: (remove: () => void) => void): string => {
   const folder = mkdtempSync(join(tmpdir(), "pulumi-conversation-test-"));
@@ -9,8 +9,13 @@ const made = (whenOver: (remove: () => void) => void): string => {
   return folder;
 };
 
-/** A folder that is gone after the test. */
-export const temporaryFolder = (): string => made(onTestFinished);
+/**
+ * A folder that is gone after the test.
+ *
+ * @param context of a test that others run beside
+ */
+export const temporaryFolder = (context?: Pick<TestContext, "onTestFinished">): string =>
+  made(context?.onTestFinished ?? onTestFinished);
 
 /** A folder that is gone after the tests of a file. */
 export const folderOfFile = (): string => made(afterAll);
