@@ -249,12 +249,17 @@ const tableOf = (rows: readonly MemberRow[]): readonly string[] =>
     ? [["| Member | Meaning |", "|---|---|", ...rows.map(({ row }) => row)].join("\n")]
     : [];
 
+const examplesOf = (node: ts.Node): readonly string[] =>
+  tagsOf(node, "example").map((one) => `\`\`\`typescript\n${one}\n\`\`\``);
+
 /**
  * @param members in the place of a table of all members
+ * @param examples in the place of those of its comment
  */
 const section = (
   declared: ExportedDeclaration,
   members: readonly string[] = tableOf(memberRows(declared)),
+  examples: readonly string[] = examplesOf(declared.node),
 ): string => {
   const { name, node } = declared;
   const parameters = parametersOf(node).map((one) => `- ${one}`);
@@ -265,7 +270,7 @@ const section = (
     ...(parameters.length > 0 ? [parameters.join("\n")] : []),
     ...tagsOf(node, "throws").map((one) => `Fails: ${one}`),
     ...members,
-    ...tagsOf(node, "example").map((one) => `\`\`\`typescript\n${one}\n\`\`\``),
+    ...examples,
   ]
     .filter(Boolean)
     .join("\n\n");
@@ -314,8 +319,9 @@ const sectionWithin = (
   const rows = memberRows(declared);
   if (args && isResource(declared)) {
     const own = rows.filter(({ name }) => !given.has(name) && !ofEveryResource.includes(name));
-    const outputs = `Its outputs are the members of ${link(args.name)}, as the service has them.`;
-    return section(declared, [outputs, ...tableOf(own)]);
+    const page = `../resources.md#${declared.name.toLowerCase()}`;
+    const outputs = `Its outputs are the members of ${link(args.name)}, as the service has them. [Example](${page})`;
+    return section(declared, [outputs, ...tableOf(own)], []);
   }
   const isPart = args && rows.length > 0 && rows.every(({ name }) => given.has(name));
   return isPart
@@ -335,7 +341,8 @@ const everyResource = (found: readonly ExportedDeclaration[]): readonly string[]
 const alsoHere = (names: readonly (readonly [name: string, page: string])[]): readonly string[] =>
   [...Map.groupBy(names, ([, page]) => page)].map(([page, same]) => {
     const list = same.map(([name]) => `\`${name}\``).join(", ");
-    return `From here you can also import what [${page}](${page}) explains: ${list}.`;
+    const title = page.replace(/^.*\/|\.md$/g, "");
+    return `From here you can also import what [${title}](${page}) explains: ${list}.`;
   });
 
 /** @param explained pages of names that need no second section */
