@@ -6,6 +6,7 @@ import { apiReference } from "./generate/api-reference.js";
 import { commandReference, schemaFiles } from "./generate/command-reference.js";
 import { accountPicture, architecturePicture, partImports } from "./generate/pictures.js";
 import {
+  componentNames,
   componentSections,
   resourceReference,
   resourceTable,
@@ -41,7 +42,7 @@ const generated = async (): Promise<Readonly<Record<string, string>>> => ({
   ),
   "docs/cli.md": await commandReference(),
   ...(await schemaFiles()),
-  ...apiReference(root),
+  ...apiReference(root, componentNames),
   "docs/resources.md": resourceReference(resources, componentSections(root)),
   "README.md": between(current("README.md"), "resources", resourceTable(resources)),
   "docs/guides/configuration.md": between(

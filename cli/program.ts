@@ -19,6 +19,7 @@ import { orphansCommand } from "./commands/orphans.js";
 import { probeCommand } from "./commands/probe.js";
 import { rehearseCommand } from "./commands/rehearse.js";
 import { repairCommand } from "./commands/repair.js";
+import { reportedFailure } from "./failure.js";
 import { untilInterrupted } from "./interruption.js";
 
 /** Every command, in the order of the help. */
@@ -65,7 +66,7 @@ export const createProgram = (session: Session, shapes: JsonShapes = new Map()):
     .description("Works beside Pulumi on conversation accounts of the messaging hub.")
     .version(packageVersion(), "-V, --version", "Show the version of this package.")
     .helpOption("-h, --help", "Show this help.")
-    .helpCommand("help [command]", "Show the help of a command.")
+    .helpCommand("help [command]", "Show the help of a command; --json: all commands as data.")
     // This way the list of commands fits 80 columns; the help of each command shows its arguments.
     .configureHelp({
       subcommandTerm: (command) => command.name(),
@@ -113,6 +114,21 @@ const shapesFor = async (asked: CommandSpec | undefined): Promise<JsonShapes> =>
   return jsonShapes([asked]);
 };
 
+/** Whether the command line asks for JSON; what follows `--` is somebody else's. */
+const wantsJson = (args: readonly string[]): boolean => {
+  const end = args.indexOf("--");
+  return (end < 0 ? args : args.slice(0, end)).includes("--json");
+};
+
+/** The commands that `help --json` is asked about: one, or all; undefined if it is not asked for. */
+const catalogAskedOf = (args: readonly string[]): readonly CommandSpec[] | undefined => {
+  if (args[0] !== "help" || !wantsJson(args)) return undefined;
+  const [name, ...others] = args.slice(1).filter((arg) => arg !== "--json");
+  const named = commandNamed(name);
+  if (name === undefined) return commands;
+  return named && others.length === 0 ? [named] : undefined;
+};
+
 const exitCodeOf = (error: unknown, usageExitCode: number): number => {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageExitCode;
   return error instanceof CommandFailure ? error.exitCode : 1;
@@ -127,15 +143,33 @@ export const runProgram = async (
   args: readonly string[],
   own: Session = ownSession(),
 ): Promise<number> => {
-  const session = inert(own);
+  let hasPrinted = false;
+  const { out, ...others } = inert(own);
+  const session: Session = {
+    ...others,
+    out: (text) => {
+      hasPrinted = true;
+      out(text);
+    },
+  };
+  const named = commandNamed(args[0]);
   try {
+    const asked = catalogAskedOf(args);
+    if (asked) {
+      const { commandCatalog } = await import("./terminal/command-catalog.js");
+      session.out(`${JSON.stringify(await commandCatalog(asked), null, 2)}\n`);
+      return 0;
+    }
     const program = createProgram(session, await shapesFor(helpAskedOf(args)));
     await program.parseAsync(withoutHelpOfNothing(args), { from: "user" });
     return session.exitCode;
   } catch (error) {
+    const exitCode = exitCodeOf(error, named?.usageExitCode ?? 2);
     // Commander has already said what was wrong with the command line.
     if (!(error instanceof CommanderError)) session.err(`error: ${messageOf(error)}\n`);
     if (isConversationError(error)) session.err(`${moreAbout(error.code)}\n`);
-    return exitCodeOf(error, commandNamed(args[0])?.usageExitCode ?? 2);
+    if (exitCode !== 0 && wantsJson(args) && !hasPrinted)
+      session.out(`${JSON.stringify(reportedFailure(error, exitCode, named?.name), null, 2)}\n`);
+    return exitCode;
   }
 };

@@ -71,3 +71,65 @@ test("the architecture leads to the page of every part, and a page fits on a scr
     expect(read(page).split("\n").length).toBeLessThanOrEqual(60);
   }
 });
+
+/** Pages that are written by the generator, the bench or the install matrix. */
+const isGenerated = (page: string): boolean =>
+  /^docs\/(api\/.*|resources|cli|bench|install-matrix)\.md$/.test(page);
+
+/** Without what the generator writes between two markers. */
+const byHand = (text: string): string => text.replace(/<!-- (\w+) -->[\s\S]*?<!-- \/\1 -->/g, "");
+
+const wordsIn = (texts: readonly string[]): number => texts.join("\n").trim().split(/\s+/).length;
+
+const docs = pages.filter((page) => page.startsWith("docs/"));
+
+/** Whether the package holds a page, by the `files` of its manifest. */
+const isPacked = (page: string): boolean => {
+  const files: readonly string[] = JSON.parse(read("package.json")).files;
+  const covers = (pattern: string): boolean =>
+    page === pattern ||
+    page.startsWith(`${pattern}/`) ||
+    (pattern.endsWith("*") && page.startsWith(pattern.slice(0, -1)));
+  const left = files.filter((pattern) => pattern.startsWith("!")).map((each) => each.slice(1));
+  return files.some(covers) && !left.some(covers);
+};
+
+test("a reader finds 19,000 words by hand at most, and the package holds 45,000", () => {
+  const written = docs.filter((page) => !isGenerated(page)).map((page) => byHand(read(page)));
+  expect(wordsIn(written)).toBeLessThanOrEqual(19_000);
+  expect(wordsIn(docs.filter(isPacked).map(read))).toBeLessThanOrEqual(45_000);
+});
+
+test("no page of the package leads to a page that is not in it", () => {
+  const packed = docs.filter(isPacked);
+  expect(packed.length).toBeGreaterThan(20);
+  const broken = packed.flatMap((page) =>
+    [...withoutBlocks(read(page)).matchAll(/\]\(([^)#\s]+\.md)/g)]
+      .map(([, link = ""]) => relative(root, join(root, dirname(page), link)))
+      .filter((target) => target.startsWith("docs/") && !isPacked(target))
+      .map((target) => `${page}: ${target}`),
+  );
+  expect(broken).toEqual([]);
+});
+
+/** Sentences of a page, from eight words on, without marks and links. */
+const sentencesOf = (page: string): readonly string[] =>
+  byHand(withoutBlocks(read(page)))
+    .split(/\n\n|\n(?=[-|#\d])|\|/)
+    .flatMap((part) => part.replaceAll(/\s+/g, " ").split(/(?<=[.:!?]) /))
+    .map((sentence) => sentence.replaceAll(/\]\([^)]*\)|[*`[]/g, "").trim())
+    .filter((sentence) => sentence.split(" ").length >= 8);
+
+test("no sentence stands on two pages", () => {
+  const own = pages.filter((page) => !isGenerated(page) && page !== "CHANGELOG.md");
+  const placed = own.flatMap((page) =>
+    [...new Set(sentencesOf(page))].map((sentence) => ({ page, sentence })),
+  );
+  expect(placed.length).toBeGreaterThan(500);
+  const twice = [...Map.groupBy(placed, ({ sentence }) => sentence)].filter(
+    ([, places]) => places.length > 1,
+  );
+  expect(twice.map(([sentence, places]) => [sentence, ...places.map(({ page }) => page)])).toEqual(
+    [],
+  );
+});

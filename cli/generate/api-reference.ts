@@ -202,17 +202,24 @@ const shapeOf = (member: ts.Node, source: ts.SourceFile): string => {
   return isOptional ? shape.replace(/ \| undefined$/, "") : shape;
 };
 
-const memberRows = ({ node, source }: ExportedDeclaration): readonly string[] => {
+/** A row for each public member, by its name; a method with several signatures has several. */
+const memberRows = ({ node, source }: ExportedDeclaration): readonly MemberRow[] => {
   if (!ts.isInterfaceDeclaration(node) && !ts.isClassDeclaration(node)) return [];
-  return [...node.members]
-    .filter(isPublic)
-    .map((member) => `| ${code(shapeOf(member, source))} | ${textCell(meaningOf(member))} |`);
+  return [...node.members].filter(isPublic).map((member) => ({
+    name: member.name?.getText(source) ?? "",
+    row: `| ${code(shapeOf(member, source))} | ${textCell(meaningOf(member))} |`,
+  }));
 };
+
+interface MemberRow {
+  readonly name: string;
+  readonly row: string;
+}
 
 const meaningOf = (member: ts.Node): string =>
   [
     commentOf(member),
-    ...parametersOf(member).map((one) => `${one}.`),
+    ...parametersOf(member).map((one) => `${one.replace(/\.$/, "")}.`),
     ...tagsOf(member, "throws").map((one) => `Fails: ${one}`),
   ].join(" ");
 
@@ -237,9 +244,24 @@ const headOf = ({ node, source }: ExportedDeclaration): string => {
     : shortened(node, text);
 };
 
-const section = (declared: ExportedDeclaration): string => {
+const tableOf = (rows: readonly MemberRow[]): readonly string[] =>
+  rows.length > 0
+    ? [["| Member | Meaning |", "|---|---|", ...rows.map(({ row }) => row)].join("\n")]
+    : [];
+
+const examplesOf = (node: ts.Node): readonly string[] =>
+  tagsOf(node, "example").map((one) => `\`\`\`typescript\n${one}\n\`\`\``);
+
+/**
+ * @param members in the place of a table of all members
+ * @param examples in the place of those of its comment
+ */
+const section = (
+  declared: ExportedDeclaration,
+  members: readonly string[] = tableOf(memberRows(declared)),
+  examples: readonly string[] = examplesOf(declared.node),
+): string => {
   const { name, node } = declared;
-  const rows = memberRows(declared);
   const parameters = parametersOf(node).map((one) => `- ${one}`);
   return [
     `## \`${name}\``,
@@ -247,8 +269,8 @@ const section = (declared: ExportedDeclaration): string => {
     `\`\`\`text\n${headOf(declared)}\n\`\`\``,
     ...(parameters.length > 0 ? [parameters.join("\n")] : []),
     ...tagsOf(node, "throws").map((one) => `Fails: ${one}`),
-    ...(rows.length > 0 ? [["| Member | Meaning |", "|---|---|", ...rows].join("\n")] : []),
-    ...tagsOf(node, "example").map((one) => `\`\`\`typescript\n${one}\n\`\`\``),
+    ...members,
+    ...examples,
   ]
     .filter(Boolean)
     .join("\n\n");
@@ -272,37 +294,112 @@ export const exportedSections = (
   });
 };
 
-const pageOf = (entry: string, declarations: string): string => {
+/** Members that every resource class has, explained once. */
+const ofEveryResource = ["__pulumiType", "isInstance", "created", "modified", "get"];
+
+const isResource = ({ node }: ExportedDeclaration): boolean =>
+  ts.isClassDeclaration(node) && / extends ConversationResource\b/.test(node.getText());
+
+const link = (name: string): string => `[\`${name}\`](#${name.toLowerCase()})`;
+
+/** How certain a field is stands on the page of the resources. */
+const withoutSource = (text: string): string =>
+  text.replaceAll(/ Source: (public reference|specification|assumed)\./g, "");
+
+/**
+ * A section without what another one says: outputs of a resource are its arguments with the values
+ * of the service, and so are their parts.
+ */
+const sectionWithin = (
+  declared: ExportedDeclaration,
+  all: ReadonlyMap<string, ExportedDeclaration>,
+): string => {
+  const args = all.get(`${declared.name}Args`);
+  const given = new Set((args ? memberRows(args) : []).map(({ name }) => name));
+  const rows = memberRows(declared);
+  if (args && isResource(declared)) {
+    const own = rows.filter(({ name }) => !given.has(name) && !ofEveryResource.includes(name));
+    const page = `../resources.md#${declared.name.toLowerCase()}`;
+    const outputs = `Its outputs are the members of ${link(args.name)}, as the service has them. [Example](${page})`;
+    return section(declared, [outputs, ...tableOf(own)], []);
+  }
+  const isPart = args && rows.length > 0 && rows.every(({ name }) => given.has(name));
+  return isPart
+    ? section(declared, [`The members of ${link(args.name)}, as the service has them.`])
+    : section(declared);
+};
+
+/** What every resource class has, from the first one. */
+const everyResource = (found: readonly ExportedDeclaration[]): readonly string[] => {
+  const first = found.find(isResource);
+  if (!first) return [];
+  const rows = memberRows(first).filter(({ name }) => ofEveryResource.includes(name));
+  return [`## Every resource class\n\nShown for \`${first.name}\`:\n\n${tableOf(rows).join("")}`];
+};
+
+/** Names that another page explains, which can be imported from here as well. */
+const alsoHere = (names: readonly (readonly [name: string, page: string])[]): readonly string[] =>
+  [...Map.groupBy(names, ([, page]) => page)].map(([page, same]) => {
+    const list = same.map(([name]) => `\`${name}\``).join(", ");
+    const title = page.replace(/^.*\/|\.md$/g, "");
+    return `From here you can also import what [${title}](${page}) explains: ${list}.`;
+  });
+
+/** @param explained pages of names that need no second section */
+const pageOf = (
+  entry: string,
+  declarations: string,
+  explained: ReadonlyMap<string, string>,
+): string => {
   const purpose = purposes[entry];
   if (purpose === undefined) throw new Error(`No purpose is given for ${entry} of the package`);
   const found = [...exportedDeclarations(declarations)].sort((a, b) =>
     a.name.localeCompare(b.name, "en"),
   );
-  return `${[
-    `# \`pulumi-conversation${entry.slice(1)}\``,
-    `${purpose} Every name that can be imported from here, from its doc comment.`,
-    ...found.map(section),
-  ].join("\n\n")}\n`;
+  const own = found.filter(({ name }) => !explained.has(name));
+  const elsewhere = found.flatMap(({ name }) => {
+    const page = explained.get(name);
+    return page === undefined ? [] : [[name, page] as const];
+  });
+  const all = new Map(found.map((declared) => [declared.name, declared]));
+  return withoutSource(
+    `${[
+      `# \`pulumi-conversation${entry.slice(1)}\``,
+      `${purpose} Every name that can be imported from here, from its doc comment.`,
+      ...alsoHere(elsewhere),
+      ...everyResource(own),
+      ...own.map((declared) => sectionWithin(declared, all)),
+    ].join("\n\n")}\n`,
+  );
 };
 
+/** Its names are all names of another entry point, too. */
+const insideOthers = "./pkce";
+
 /**
- * A page for every entry point that the package has, by its path.
+ * A page for every entry point that the package has, by its path. A name is explained on one page.
  *
  * @param root folder of the package, whose build is read
+ * @param components names that the page of the resources explains
  */
-export const apiReference = (root: string): Readonly<Record<string, string>> => {
+export const apiReference = (
+  root: string,
+  components: readonly string[],
+): Readonly<Record<string, string>> => {
   const text = readFileSync(join(root, "package.json"), "utf8");
   const { exports: entries } = manifestSchema.parse(JSON.parse(text));
-  return Object.fromEntries(
-    Object.entries(entries).flatMap(([entry, target]) =>
-      typeof target === "string"
-        ? []
-        : [
-            [
-              `docs/api/${entry.slice(2).replaceAll("/", "-") || "index"}.md`,
-              pageOf(entry, join(root, target.types)),
-            ],
-          ],
-    ),
+  const explained = new Map(components.map((name) => [name, "../resources.md"]));
+  const pages: Record<string, string> = {};
+  const inOrder = Object.entries(entries).toSorted(
+    ([a], [b]) => Number(b === insideOthers) - Number(a === insideOthers),
   );
+  for (const [entry, target] of inOrder) {
+    if (typeof target === "string") continue;
+    const page = `${entry.slice(2).replaceAll("/", "-") || "index"}.md`;
+    const declarations = join(root, target.types);
+    pages[`docs/api/${page}`] = pageOf(entry, declarations, explained);
+    for (const { name } of exportedDeclarations(declarations))
+      if (!explained.has(name)) explained.set(name, page);
+  }
+  return pages;
 };

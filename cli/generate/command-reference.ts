@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { z } from "zod";
 import type { CommandSpec } from "../command.js";
 import { commands, createProgram } from "../program.js";
+import { catalogSchema, failureSchema } from "../terminal/command-catalog.js";
 import { type JsonMember, jsonMembers, jsonShapes, schemaOf } from "../terminal/json-shapes.js";
 
 /** The JSON Schema (2020-12) of what a command prints. */
@@ -9,26 +10,34 @@ const jsonSchemaOf = async (command: CommandSpec): Promise<object> =>
   z.toJSONSchema(await schemaOf(command), { io: "output" });
 
 /** The files of docs/schemas, by their paths. */
-export const schemaFiles = async (): Promise<Readonly<Record<string, string>>> =>
-  Object.fromEntries(
-    await Promise.all(
-      commands.map(async (command) => [
-        `docs/schemas/${command.name}.json`,
-        `${JSON.stringify(await jsonSchemaOf(command), null, 2)}\n`,
-      ]),
-    ),
+export const schemaFiles = async (): Promise<Readonly<Record<string, string>>> => {
+  const schemas = await Promise.all(
+    commands.map(async (command) => [command.name, await jsonSchemaOf(command)] as const),
   );
+  const others = [
+    ["help", z.toJSONSchema(catalogSchema, { io: "output" })],
+    ["failure", z.toJSONSchema(failureSchema, { io: "output" })],
+  ] as const;
+  return Object.fromEntries(
+    [...schemas, ...others].map(([name, schema]) => [
+      `docs/schemas/${name}.json`,
+      `${JSON.stringify(schema, null, 2)}\n`,
+    ]),
+  );
+};
 
-const row = ({ path, isOptional, type, doc }: JsonMember): string =>
-  `| \`${path}${isOptional ? "?" : ""}\` | ${type} | ${doc} |`;
+const memberLine = ({ path, doc }: JsonMember): string => `- \`${path}\`: ${doc}`;
 
-const schemaLines = async (command: CommandSpec): Promise<readonly string[]> => [
-  `What \`--json\` prints, as a JSON Schema: [${command.name}.json](schemas/${command.name}.json).`,
-  "",
-  ...["| Member | Type | Meaning |", "|---|---|---|"],
-  ...jsonMembers(await jsonSchemaOf(command)).map(row),
-  "",
-];
+/** The shape of the JSON stands in the help; here is what a name does not say. */
+const schemaLines = async (command: CommandSpec): Promise<readonly string[]> => {
+  const explained = jsonMembers(await jsonSchemaOf(command)).filter(({ doc }) => doc !== "");
+  return [
+    `Schema of its JSON: [${command.name}.json](schemas/${command.name}.json).`,
+    "",
+    ...explained.map(memberLine),
+    ...(explained.length > 0 ? [""] : []),
+  ];
+};
 
 const intro = `# The command line
 
@@ -37,9 +46,12 @@ const intro = `# The command line
 Every command is run as \`npx pulumi-conversation <command>\`, or by its name if \`node_modules/.bin\` is on PATH. For all commands:
 
 - \`--json\` prints one JSON document on standard output, and nothing else goes there. Progress and notes go to standard error.
-  Its members and its schema stand with the command; \`?\` behind a name says that the member may be left out. There are no others; later releases may add some.
-- Exit codes: 0 done, 1 failed, 2 wrong command line; what other codes mean stands with the command.
-- Nothing is written to the service or to a state without an option that says so, such as \`--apply\` or \`--delete\`.
+  \`?\` behind a member says that it may be left out. Later releases may add members.
+- If a command fails with \`--json\` before it has printed anything, it prints
+  \`{ error: { code, message, advice, exitCode } }\`: [failure.json](schemas/failure.json).
+- \`pulumi-conversation help --json\` lists all commands with their options, exit codes and schemas: [help.json](schemas/help.json).
+- Exit codes: 0 done, 1 failed, 2 wrong command line; each command explains its others.
+- A command writes to the service or to a state only with an option that says so, such as \`--apply\` or \`--delete\`.
 - Colors only on a terminal; \`NO_COLOR\` turns them off, \`FORCE_COLOR\` on. Tables keep to 80 columns.
 - \`pulumi-conversation completion bash\` prints a script that completes commands and options; also for zsh and fish.
 `;

@@ -38,8 +38,11 @@ const typeOf = (field: Field): string => {
 };
 
 const rowOf = (label: string, field: Field, required: boolean): string => {
-  const note = [field.doc, ...factsOf(field)].join(" ");
-  return `| ${label} | ${cell(typeOf(field))} | ${required ? "yes" : ""} | ${cell(note)} | ${sourceOf(field.basis)} |`;
+  // Most fields are seen in a public reference: only what is more or less certain says so.
+  const source =
+    sourceOf(field.basis) === sourceOf("public") ? [] : [`Source: ${sourceOf(field.basis)}.`];
+  const note = [field.doc, ...factsOf(field), ...source].join(" ");
+  return `| ${label} | ${cell(typeOf(field))} | ${required ? "yes" : ""} | ${cell(note)} |`;
 };
 
 /** The kind's own `name` may be left out; a nested one may not. */
@@ -56,10 +59,13 @@ const below = (field: Field, path: string): string[] => {
   return [];
 };
 
-const outputRows = (): string[] =>
-  Object.entries(outputFields).map(([name, field]) =>
-    rowOf(`*output* \`${name}\``, { ...field, doc: `${field.doc} ${answeredByService}` }, false),
-  );
+/** What the service sets on every object. */
+const outputs = (): string =>
+  [
+    ...Object.entries(outputFields).map(([name, { doc }]) => `- \`${name}\`: ${doc}`),
+    "",
+    answeredByService,
+  ].join("\n");
 
 const usesOf = (definition: Definition): string => {
   const kinds = [...new Set(referencesOf(definition).map(({ to }) => to.kind))];
@@ -103,13 +109,9 @@ const sectionOf = (definition: Definition, resources: readonly Definition[]): st
     definition.doc,
     `Collection \`/${definition.collection}\`. Refers to: ${usesOf(definition)}. Deletion: ${deletionOf(definition, resources)}`,
     `\`\`\`typescript\n${exampleOf(definition)}\n\`\`\``,
-    [
-      "| Property | Type | Required | Meaning | Source |",
-      "|---|---|---|---|---|",
-      ...rowsOf(definition),
-      ...outputRows(),
-    ].join("\n"),
-    callsTable(definition),
+    ["| Property | Type | Required | Meaning |", "|---|---|---|---|", ...rowsOf(definition)].join(
+      "\n",
+    ),
   ].join("\n\n");
 
 const argumentTable = (): string =>
@@ -130,17 +132,28 @@ const operations: readonly (readonly [string, StepAction])[] = [
   ["look up (`get`)", "get"],
 ];
 
-const callsTable = (definition: Definition): string => {
+/** The calls of an operation, with `…` for the collection. */
+const callsText = (definition: Definition, action: StepAction): string => {
   const known = allOperations();
-  const rows = operations.map(([what, action]) => {
-    const step = { urn: "", label: "", action, definition, phase: 0, after: [] };
-    const calls = callsOf(step, { counts: new Map() });
-    const shown = calls.map(({ endpoint, sharedAs }) => {
-      const scopesOf = known.find((one) => endpointName(one) === endpointName(endpoint))?.scopes;
-      const any = (scopesOf ?? []).map((scope) => `\`${scope.split(".").at(-1)}\``).join(" or ");
-      return `\`${endpointName(endpoint)}\`${sharedAs ? " (once per run)" : ""}: ${any}`;
-    });
-    return `| ${what} | ${shown.join("; ")} |`;
+  const step = { urn: "", label: "", action, definition, phase: 0, after: [] };
+  const calls = callsOf(step, { counts: new Map() }).map(({ endpoint, sharedAs }) => {
+    const scopesOf = known.find((one) => endpointName(one) === endpointName(endpoint))?.scopes;
+    const any = (scopesOf ?? []).map((scope) => `\`${scope.split(".").at(-1)}\``).join(" or ");
+    return `\`${endpointName(endpoint)}\`${sharedAs ? " (once per run)" : ""}: ${any}`;
+  });
+  return calls.join("; ").replaceAll(`/${definition.collection}`, "/…");
+};
+
+/** What most kinds need stands once; a kind that needs something else has a row of its own. */
+const callsTable = (resources: readonly Definition[]): string => {
+  const rows = operations.flatMap(([what, action]) => {
+    const byText = [...Map.groupBy(resources, (definition) => callsText(definition, action))];
+    return byText
+      .toSorted(([, a], [, b]) => b.length - a.length)
+      .map(([text, kinds], place) => {
+        const of = place === 0 ? "" : `, ${kinds.map(({ kind }) => kind).join(", ")}`;
+        return `| ${what}${of} | ${text} |`;
+      });
   });
   return ["| Pulumi | Calls, and the scope of each |", "|---|---|", ...rows].join("\n");
 };
@@ -156,11 +169,15 @@ export const resourceReference = (
     "<!-- Generated from provider/resources by `npm run generate`. Change the definitions, not this file. -->",
     "# Resources",
     "![Which kind refers to which, by which property](account.svg)",
-    "Required means required inside its parent, if the parent is given. The source says how certain a property is: stated in the specification, seen in a public reference of a service of this shape, or assumed.",
+    "Required means required inside its parent, if the parent is given. A property is seen in a public reference of a service of this shape, unless another source is named: stated in the specification, or assumed.",
     automaticNames,
+    "## Calls",
     scopeWords,
+    callsTable(resources),
     "## Every resource also takes",
     argumentTable(),
+    "## Every resource also has",
+    outputs(),
     ownership,
     ...resources.map((definition) => sectionOf(definition, resources)),
     ...components,
@@ -205,6 +222,9 @@ const components: readonly (readonly string[])[] = [
   ["ConversationAccount", "ConversationAccountArgs", "PartyArgs", "BotArgs"],
   ["ConversationSmokeTest", "ConversationSmokeTestArgs", "SmokeTestProbeArgs"],
 ];
+
+/** Names that the page of the resources explains. */
+export const componentNames: readonly string[] = components.flat();
 
 /**
  * The sections of the components, from their doc comments.

@@ -1,13 +1,14 @@
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { type Emulator, startEmulator } from "pulumi-conversation/emulator";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { frugalNode } from "../support/cli-project.js";
-import { toolMain } from "../support/tool-process.js";
+import { shellScript } from "../support/temporary-folder.js";
+import { toolLine, toolMain } from "../support/tool-process.js";
 
 const root = join(__dirname, "..", "..");
 const run = promisify(execFile);
@@ -52,6 +53,20 @@ const inProject = async (project: string, command: string, ...args: readonly str
 const node = (project: string, script: string, ...args: readonly string[]) =>
   inProject(project, process.execPath, join(root, "node_modules", script), ...args);
 
+/** The commands that AGENTS.md names, in its order, as a shell runs them. */
+const agentCommands = (project: string): readonly string[] =>
+  (/```sh\n([\s\S]*?)```/.exec(readFileSync(join(project, "AGENTS.md"), "utf8"))?.[1] ?? "")
+    .split("\n")
+    .filter((line) => line !== "");
+
+/** Programs that npm and npx would find. */
+const shims = (): string => {
+  const bin = join(folder, "bin");
+  shellScript(join(bin, "npx"), 'exec "$@"');
+  shellScript(join(bin, "pulumi-conversation"), `exec ${toolLine} "$@"`);
+  return [bin, dirname(process.execPath), join(root, "node_modules", ".bin")].join(delimiter);
+};
+
 /** Type-checked, tested, applied and taken down again, as its README says. */
 const proved = async (project: string): Promise<void> => {
   await node(project, "typescript/bin/tsc", "--noEmit");
@@ -72,6 +87,11 @@ test("a project of init is checked, tested and applied without an edit", async (
   );
   installed(project);
   await proved(project);
+  const commands = agentCommands(project);
+  expect(commands.length).toBeGreaterThan(5);
+  const path = `export PATH="${shims()}:$PATH" && `;
+  for (const line of commands) await inProject(project, "sh", "-c", path + line);
+  await inProject(project, "pulumi", "destroy", "--yes", "--skip-preview", "--non-interactive");
 });
 
 test("pulumi new with the same folder as its template makes the same project", async () => {

@@ -1,19 +1,16 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { ModuleKind, ScriptTarget, transpileModule } from "typescript";
 import { afterEach, expect, test } from "vitest";
 import { type Callbacks, connect } from "../../sdk/runtime/index.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
+import { guideCommands, guidePrograms } from "../support/guide-commands.js";
 import { listenHere } from "../support/loopback-server.js";
+import { pageShell } from "../support/page-shell.js";
 
-const guide = readFileSync(join(__dirname, "../../docs/guides/secrets.md"), "utf8");
-
-/** The code blocks of the guide in a language. */
-const blocks = (language: string): readonly string[] =>
-  [...guide.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm"))].map(
-    ([, code = ""]) => code,
-  );
+/** The callback of the guide, and its authentication. */
+const [receiverSource = "", authenticationSource = ""] = guidePrograms("rotate-password");
 
 const commonJs = (source: string): string =>
   transpileModule(source, {
@@ -22,7 +19,7 @@ const commonJs = (source: string): string =>
 
 /** The authentication of the guide, and an account whose three sides use it. */
 const program = (url: string, version: number): string =>
-  commonJs(`${blocks("ts")[0]?.replace("version: 1", `version: ${version}`)}
+  commonJs(`${authenticationSource.replace("version: 2", `version: ${version}`)}
 import { ConversationAccount } from "pulumi-conversation";
 const party = { callback: "${url}", notificationEmail: "ops@example.com", authentication: desk };
 new ConversationAccount("shop", {
@@ -42,7 +39,7 @@ afterEach(async () => {
 /** The callback of the guide, as a server whose list of passwords is changed as by a deployment. */
 const desk = async () => {
   const module: { exports: { receiver?: (...args: unknown[]) => Callbacks } } = { exports: {} };
-  const load = new Function("require", "exports", commonJs(blocks("ts")[1] ?? ""));
+  const load = new Function("require", "exports", commonJs(receiverSource));
   const runtime = await import("../../sdk/runtime/index.js");
   load(() => runtime, module.exports);
   const texts: string[] = [];
@@ -65,18 +62,18 @@ const desk = async () => {
   return { url: `${origin}/`, texts, statuses, logins, deploy };
 };
 
-test("a callback's login is rotated by the steps of the guide, and not one delivery is refused", async () => {
-  const callback = await desk();
-  project = await emulatedProject(program(callback.url, 1));
-  const { succeed, folder } = project;
-  await succeed(["up", "--yes", "--skip-preview"], { DESK_PASSWORD: "old-password" });
-  const hub = connect(project.emulator, { environment: {} });
+/** So many messages come while the password is rotated. */
+const messages = 10_000;
+const senders = 8;
+
+/** Customers who write all the time, until they are stopped. */
+const startTraffic = ({ messages: hub }: ReturnType<typeof connect>) => {
   let isOver = false;
   let sent = 0;
-  const traffic = (async () => {
+  const write = async (): Promise<void> => {
     while (!isOver) {
       sent += 1;
-      await hub.messages.start({
+      await hub.start({
         type: "text",
         text: `message ${sent}`,
         sender: { kind: "customer", name: "Ada" },
@@ -85,23 +82,60 @@ test("a callback's login is rotated by the steps of the guide, and not one deliv
           customer: { name: "Ada" },
         },
       });
-      await new Promise((done) => setTimeout(done, 20));
     }
-  })();
-  callback.deploy("old-password", "new-password");
+  };
+  const all = Promise.all(Array.from({ length: senders }, write));
+  const more = async (count: number): Promise<void> => {
+    const until = sent + count;
+    await expect.poll(() => sent).toBeGreaterThanOrEqual(until);
+  };
+  const end = async (): Promise<number> => {
+    if (sent < messages) await more(messages - sent);
+    isOver = true;
+    await all;
+    return sent;
+  };
+  return { more, end };
+};
+
+test("a callback's login is rotated by the steps of the guide under 10,000 messages, and not one delivery is refused", async () => {
+  const callback = await desk();
+  // A manual clock: the wait of step 3 is moved, and no token of the customers expires meanwhile.
+  project = await emulatedProject(program(callback.url, 1), { clock: "manual" });
+  const { succeed, folder } = project;
+  const shell = pageShell(project);
+  await succeed(["up", "--yes", "--skip-preview"], { DESK_PASSWORD: "old-password" });
+  const hub = connect(project.emulator, { environment: {} });
+  const traffic = startTraffic(hub);
+  const used = (password: string) => callback.logins.get(`hub:${password}`) ?? 0;
+  await traffic.more(1_000);
+  const next = "the new password";
+  callback.deploy("old-password", next);
+  await traffic.more(1_000);
   writeFileSync(join(folder, "index.js"), program(callback.url, 2));
-  const rotated = { DESK_PASSWORD: "new-password" };
-  const preview = await succeed(["preview", "--diff"], rotated);
-  expect(preview).toMatch(/1 to update/);
-  await succeed(["up", "--yes", "--skip-preview"], rotated);
-  await expect.poll(() => callback.logins.get("hub:new-password") ?? 0).toBeGreaterThan(3);
-  isOver = true;
-  await traffic;
+  let exported = "";
+  for (const line of guideCommands("rotate-password")) {
+    if (line.startsWith("export ")) {
+      exported = `${line} && `;
+      continue;
+    }
+    const { code, output } = await shell(exported + line);
+    expect([line, code, output]).toEqual([line, 0, expect.stringMatching(/update/)]);
+  }
+  await expect.poll(() => used(next)).toBeGreaterThan(1_000);
+  await project.emulator.control.advance(3_600_000);
+  const before = used("old-password");
+  await traffic.more(1_000);
+  callback.deploy(next);
+  await traffic.more(1_000);
+  const sent = await traffic.end();
   await expect.poll(() => callback.statuses.length).toBeGreaterThanOrEqual(sent);
-  callback.deploy("new-password");
-  expect(callback.logins.get("hub:old-password")).toBeGreaterThan(0);
+  expect(sent).toBeGreaterThanOrEqual(messages);
+  expect(new Set(callback.texts).size).toBe(sent);
+  expect(before).toBeGreaterThan(1_000);
+  expect(used("old-password")).toBe(before);
   expect(callback.statuses.filter((status) => status !== 200)).toEqual([]);
-  expect(project.state()).not.toMatch(/old-password|new-password/);
+  expect(project.state()).not.toMatch(/old-password|the new password/);
   await hub.close();
 });
 

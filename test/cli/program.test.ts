@@ -1,4 +1,8 @@
-import { expect, test } from "vitest";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { expect, test, vi } from "vitest";
+import { optionName } from "../../cli/command.js";
 import { commands } from "../../cli/program.js";
 import { foldedHelp } from "../../provider/kernel/columns.js";
 import { packageVersion } from "../../provider/kernel/package.js";
@@ -53,6 +57,80 @@ test("the list and the help of every command fit 80 columns, and explain every o
     for (const line of options)
       expect(line).toMatch(/^ {2}-\S+( [<[][^>]+[>\]]|, --[a-z]+)?( {2,}\S|$)/);
   }
+});
+
+test.each([
+  [["doctr", "--json"], "USAGE", 2, "unknown command 'doctr'"],
+  [["doctor", "--json", "now"], "USAGE", 2, "too many arguments"],
+  [["import", "--json", "--print"], "USAGE", 2, ""],
+  [["compare", "nothing-of-the-kind.json", "--json"], "FAILED", 1, "nothing-of-the-kind"],
+  [["doctor", "--json", "--stack"], "USAGE", 2, "argument missing"],
+])("%j fails as one JSON object with code, message and advice", async (args, code, exit, says) => {
+  const ended = await run(...args);
+  const { error } = JSON.parse(ended.out);
+  expect([ended.code, error.code, error.exitCode]).toEqual([exit, code, exit]);
+  expect(error.message).toContain(says);
+  expect(error.message).not.toMatch(/^error: /);
+  expect(error.advice).toMatch(/pulumi-conversation( \w+)? (--help|doctor)/);
+  // People read the same on the other stream.
+  expect(ended.err).toContain(error.message.split("\n")[0]);
+});
+
+test("a failure of the service keeps its code, with the address of its explanation", async () => {
+  const unset = ["BASE_URL", "TOKEN_URL", "CLIENT_ID", "CLIENT_SECRET"];
+  for (const name of unset) vi.stubEnv(`CONVERSATION_${name}`, undefined);
+  const { code, out } = await run("explain", "--json");
+  vi.unstubAllEnvs();
+  expect(code).toBe(1);
+  expect(JSON.parse(out).error).toMatchObject({
+    code: "SETTINGS_MISSING",
+    advice: expect.stringMatching(/troubleshooting\.md#settings_missing$/),
+    exitCode: 1,
+  });
+});
+
+test("what follows -- asks for nothing, and a command that succeeds prints no failure", async () => {
+  const { out } = await run("doctr", "--", "--json");
+  expect(out).toBe("");
+  expect(JSON.parse((await run("completion", "bash", "--json")).out)).not.toHaveProperty("error");
+});
+
+test("help --json lists every command with its options, exit codes and valid schemas", async () => {
+  const { code, out } = await run("help", "--json");
+  expect(code).toBe(0);
+  const catalog: Catalog = JSON.parse(out);
+  expect(catalog.version).toBe(packageVersion());
+  expect(catalog.commands.map(({ name }) => name)).toEqual(commands.map(({ name }) => name));
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  for (const [place, { name, options, exitCodes, output }] of catalog.commands.entries()) {
+    const spec = commands[place];
+    const given = options.map((option) => option.name.replace("--no-", "--"));
+    expect(given).toEqual([...Object.keys(spec?.options ?? {}).map(optionName), "--json"]);
+    expect(Object.keys(exitCodes.usual ?? {}), name).toContain("1");
+    ajv.compile(output);
+  }
+  const failed = JSON.parse((await run("doctr", "--json")).out);
+  expect(ajv.compile(catalog.failure)(failed)).toBe(true);
+  const one = JSON.parse((await run("help", "drift", "--json")).out);
+  expect(one.commands).toEqual(catalog.commands.filter(({ name }) => name === "drift"));
+  expect((await run("help", "nothing", "--json")).code).toBe(2);
+});
+
+interface Catalog {
+  readonly version: string;
+  readonly commands: readonly {
+    readonly name: string;
+    readonly options: readonly { readonly name: string }[];
+    readonly exitCodes: Readonly<Record<string, Readonly<Record<string, string>>>>;
+    readonly output: object;
+  }[];
+  readonly failure: object;
+}
+
+test("there is a file for the schema of every command, and none of a command that is gone", () => {
+  const files = readdirSync(join(__dirname, "../../docs/schemas"));
+  const names = [...commands.map(({ name }) => name), "help", "failure"];
+  expect(files.toSorted()).toEqual(names.map((name) => `${name}.json`).toSorted());
 });
 
 test.each([

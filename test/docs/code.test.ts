@@ -17,9 +17,13 @@ const beside: readonly (readonly [string, string])[] = [
     `import type { CallbackOptions, ConversationClient } from "pulumi-conversation/runtime";
 export declare const ordersBot: (hub: ConversationClient) => CallbackOptions["onMessage"];`,
   ],
+  // Of the guide to a first bot, whose blocks import each other.
+  ["bot.mts", blocks.find(({ code }) => code.startsWith("// bot.mts\n"))?.code ?? ""],
 ];
 
-const fileOf = (_: CodeBlock, at: number): string => join(__dirname, `block-${at}.ts`);
+/** A block that names its file in its first line is compiled as a file of that kind. */
+const fileOf = ({ code }: CodeBlock, at: number): string =>
+  join(__dirname, `block-${at}.${/^\/\/ \S+\.mts\n/.test(code) ? "mts" : "ts"}`);
 
 /** What a block without imports of its own leaves to the reader. */
 const head = [

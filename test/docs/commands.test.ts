@@ -134,7 +134,9 @@ test("every command of every page is run by a test, or stands in the short list 
     if (!run) return true;
     const source = testOf(run.test);
     if (run.way === "every")
-      return !/guideCommands|page-commands|guides\/rehearse\.md/.test(source);
+      return !/guideCommands|guideBlocks|AGENTS\.md|page-commands|guides\/rehearse\.md/.test(
+        source,
+      );
     if (run.way === "the program") return false;
     return wordsOf(text).some((word) => !source.includes(word));
   });

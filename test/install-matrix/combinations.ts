@@ -3,9 +3,10 @@ export const dimensions = {
   manager: ["npm", "pnpm", "yarn"],
   place: ["direct", "transitive"],
   program: ["CommonJS", "ESM", "JavaScript"],
+  cli: ["tested", "oldest", "newest"],
   sdk: ["newest", "oldest"],
   typescript: ["6", "5"],
-  node: ["24", "22"],
+  node: ["24", "22", "26"],
 } as const;
 
 type Dimensions = typeof dimensions;

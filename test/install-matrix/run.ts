@@ -66,7 +66,7 @@ const nodes = async (folder: string, signal: AbortSignal) => {
 /** What every row is tried with. */
 interface Bench {
   readonly made: MatrixPackage;
-  readonly cli: PulumiCli;
+  readonly clis: Clis;
   readonly nodeOf: (version: string) => string;
   readonly signal: AbortSignal;
 }
@@ -74,14 +74,14 @@ interface Bench {
 const prove = async (
   folder: string,
   row: Combination,
-  { made, cli, nodeOf, signal }: Bench,
+  { made, clis, nodeOf, signal }: Bench,
 ): Promise<void> => {
   await mkdir(join(folder, "backend"), { recursive: true });
   await using emulator = await startEmulator();
   const isCompiled = writeMatrixProject(folder, row, made);
   const [install = "", ...args] = installCommands[row.manager];
   await runIn(folder, process.env, signal)(install, ...args);
-  const env = environmentFor(cli, {
+  const env = environmentFor(clis[row.cli], {
     ...process.env,
     ...emulatorEnvironment(emulator),
     PULUMI_BACKEND_URL: `file://${join(folder, "backend")}`,
@@ -103,28 +103,62 @@ const prove = async (
   await run("pulumi", "destroy", "--yes", "--skip-preview", "--non-interactive");
 };
 
-const table = (rows: readonly Combination[], made: MatrixPackage): string => {
+const table = (rows: readonly Combination[], made: MatrixPackage, clis: Clis): string => {
   const names = Object.keys(dimensions) as (keyof Combination)[];
+  const versions = { sdk: made.sdk, cli: mapped(clis, ({ version }) => version) };
   const shown = (row: Combination) =>
-    names.map((name) => (name === "sdk" ? made.sdk[row.sdk] : row[name]));
+    names.map((name) => {
+      if (name === "sdk") return versions.sdk[row.sdk];
+      return name === "cli" ? versions.cli[row.cli] : row[name];
+    });
   return [
-    "| Package manager | Dependency | Program | SDK | TypeScript | Node |",
+    "| Package manager | Dependency | Program | CLI | SDK | TypeScript | Node |",
     `|${"---|".repeat(names.length)}`,
     ...rows.map((row) => `| ${shown(row).join(" | ")} |`),
   ].join("\n");
 };
 
+/** The command lines that stand for the tested, the oldest and the newest release. */
+type Clis = Readonly<Record<Combination["cli"], PulumiCli>>;
+
+const mapped = (
+  clis: Clis,
+  of: (cli: PulumiCli) => string,
+): Record<Combination["cli"], string> => ({
+  tested: of(clis.tested),
+  oldest: of(clis.oldest),
+  newest: of(clis.newest),
+});
+
+/** The CLI in a folder that the command line names, such as `--oldest=/opt/pulumi-3.254/bin`; else the tested one. */
+const cliNamed = async (
+  name: string,
+  tested: PulumiCli,
+  signal: AbortSignal,
+): Promise<PulumiCli> => {
+  const bin = process.argv.find((argument) => argument.startsWith(`--${name}=`))?.split("=")[1];
+  if (!bin) return tested;
+  const command = join(bin, "pulumi");
+  const version = await runIn(bin, process.env, signal)(command, "version");
+  return { ...tested, bin, command, version: version.trim().replace(/^v/, "") };
+};
+
 const main = async (): Promise<void> => {
   const { signal } = interruption();
   const progress = progressOn(process.stderr);
-  const cli = await ensurePulumi({ progress, signal });
+  const tested = await ensurePulumi({ progress, signal });
+  const clis = {
+    tested,
+    oldest: await cliNamed("oldest", tested, signal),
+    newest: await cliNamed("newest", tested, signal),
+  };
   const folder = await mkdtemp(join(tmpdir(), "conversation-matrix-"));
   const [only] = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
   const rows = pairwise().filter((row) => !only || Object.values(row).join(" ").includes(only));
   const failed: string[] = [];
   try {
     const made = await packed(folder, signal);
-    const bench = { made, cli, nodeOf: await nodes(folder, signal), signal };
+    const bench = { made, clis, nodeOf: await nodes(folder, signal), signal };
     for (const [at, row] of rows.entries()) {
       const title = `${at + 1}/${rows.length} ${Object.entries(row)
         .map(([name, value]) => `${name} ${value}`)
@@ -145,7 +179,7 @@ const main = async (): Promise<void> => {
         join(packageRoot(), page),
         readFileSync(join(packageRoot(), page), "utf8").replace(
           /<!-- matrix -->[\s\S]*<!-- \/matrix -->/,
-          `<!-- matrix -->\n${table(rows, made)}\n<!-- /matrix -->`,
+          `<!-- matrix -->\n${table(rows, made, clis)}\n<!-- /matrix -->`,
         ),
       );
   } finally {

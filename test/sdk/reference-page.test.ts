@@ -11,7 +11,7 @@ const rowsOf = (kind: string): ReadonlyMap<string, readonly string[]> => {
   return new Map(
     section
       .split("\n")
-      .filter((line) => line.startsWith("| `") || line.startsWith("| *output*"))
+      .filter((line) => line.startsWith("| `"))
       .map((line) => line.slice(2, -2).split(" | "))
       .map(([name = "", ...cells]) => [name.replaceAll("`", ""), cells]),
   );

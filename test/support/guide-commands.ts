@@ -2,20 +2,34 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CliProject } from "./cli-project.js";
 
-const blocksOf = (guide: string, language: string): readonly string[] => {
+/** A block of a guide: its language and its text. */
+export interface GuideBlock {
+  readonly language: string;
+  readonly text: string;
+}
+
+/** The blocks of a guide, in its order. */
+export const guideBlocks = (guide: string): readonly GuideBlock[] => {
   const page = readFileSync(join(__dirname, "..", "..", "docs", "guides", `${guide}.md`), "utf8");
-  const blocks = page.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm);
-  return [...blocks].flatMap(([, name, text = ""]) => (name === language ? [text] : []));
+  return [...page.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language = "", text = ""]) => ({
+    language,
+    text,
+  }));
 };
+
+/** The lines of a block that a shell runs. */
+export const shellLines = ({ text }: GuideBlock): readonly string[] =>
+  text.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("#"));
 
 /** The commands of a guide, in its order: each line of its `sh` blocks. */
 export const guideCommands = (guide: string): readonly string[] =>
-  blocksOf(guide, "sh").flatMap((block) =>
-    block.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("#")),
-  );
+  guideBlocks(guide)
+    .filter(({ language }) => language === "sh")
+    .flatMap(shellLines);
 
 /** The TypeScript of a guide, block by block. */
-export const guidePrograms = (guide: string): readonly string[] => blocksOf(guide, "ts");
+export const guidePrograms = (guide: string): readonly string[] =>
+  guideBlocks(guide).flatMap(({ language, text }) => (language === "ts" ? [text] : []));
 
 /** Runs a line of a guide as a reader would; gives its exit code and what it printed. */
 export const follow = async (project: CliProject, line: string) => {

@@ -15,7 +15,11 @@ const entryPoints: Readonly<Record<string, string[]>> = {
 const options = (): ts.CompilerOptions => {
   const { config } = ts.readConfigFile(join(root, "tsconfig.json"), ts.sys.readFile);
   const parsed = ts.parseJsonConfigFileContent({ ...config, include: [], files: [] }, ts.sys, root);
-  const lax = { noUnusedLocals: false, noUnusedParameters: false };
+  const lax = {
+    noUnusedLocals: false,
+    noUnusedParameters: false,
+    allowImportingTsExtensions: true,
+  };
   return { ...parsed.options, ...lax, noEmit: true, paths: entryPoints };
 };
 

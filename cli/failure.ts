@@ -1,0 +1,59 @@
+import { CommanderError } from "commander";
+import { type ConversationErrorCode, isConversationError } from "../provider/kernel/errors.js";
+import { moreAbout } from "../provider/kernel/package.js";
+import { CommandFailure, messageOf } from "./command.js";
+
+/**
+ * How a command can fail beside the codes of the service: `USAGE` – the command line is wrong;
+ * `STOPPED` – a person or the parent process ended it; `FAILED` – everything else.
+ */
+export const commandFailureCodes = ["USAGE", "STOPPED", "FAILED"] as const;
+
+/** What `--json` prints if a command fails before it has printed anything. */
+export interface ReportedFailure {
+  readonly error: {
+    readonly code: ConversationErrorCode | (typeof commandFailureCodes)[number];
+    readonly message: string;
+    /** What to do, or where it is explained. */
+    readonly advice: string;
+    readonly exitCode: number;
+  };
+}
+
+const stoppedExitCode = 130;
+
+/** The failure of the service behind an error, if there is one. */
+const serviceFailure = (error: unknown): ConversationErrorCode | undefined => {
+  if (isConversationError(error)) return error.code;
+  return error instanceof CommandFailure && isConversationError(error.cause)
+    ? error.cause.code
+    : undefined;
+};
+
+/**
+ * A failure as data.
+ *
+ * @param command name of the command; undefined if the command line names none that exists
+ */
+export const reportedFailure = (
+  error: unknown,
+  exitCode: number,
+  command: string | undefined,
+): ReportedFailure => {
+  const message = messageOf(error).replace(/^error: /, "");
+  const of = command === undefined ? "" : ` ${command}`;
+  const reported = (code: ReportedFailure["error"]["code"], advice: string) => ({
+    error: { code, message, advice, exitCode },
+  });
+  const code = serviceFailure(error);
+  if (code) return reported(code, moreAbout(code));
+  if (exitCode === stoppedExitCode)
+    return reported("STOPPED", "Run the command again if you want it to finish.");
+  const isUsage = error instanceof CommanderError || exitCode === 2;
+  return isUsage
+    ? reported("USAGE", `What can be given: pulumi-conversation${of} --help`)
+    : reported(
+        "FAILED",
+        "Do what the message says. To check settings, token, scopes and clock: pulumi-conversation doctor",
+      );
+};

@@ -1,0 +1,119 @@
+import { z } from "zod";
+import type { Printed } from "../../provider/kernel/json.js";
+import { packageVersion } from "../../provider/kernel/package.js";
+import {
+  type CommandSpec,
+  exitsOf,
+  type OptionSpec,
+  optionName,
+  type WordSpec,
+} from "../command.js";
+import { schemaOf } from "./json-shapes.js";
+
+/** Shape of what `--json` prints if a command fails: `ReportedFailure` of `cli/failure.ts`. */
+export const failureSchema = z.strictObject({
+  error: z.strictObject({
+    code: z
+      .string()
+      .describe(
+        "`USAGE`: the command line is wrong; `STOPPED`; `FAILED`; else a code of the service's failures, such as `NOT_FOUND`",
+      ),
+    message: z.string().describe("Stands alone, without secrets"),
+    advice: z.string().describe("What to do, or where it is explained"),
+    exitCode: z.int(),
+  }),
+});
+
+const choices = z.exactOptional(z.array(z.string()));
+
+/** Shape of what `help --json` prints. */
+export const catalogSchema = z.strictObject({
+  version: z.string(),
+  commands: z.array(
+    z.strictObject({
+      name: z.string(),
+      summary: z.string(),
+      description: z.string(),
+      arguments: z.array(
+        z.strictObject({
+          value: z.string().describe("`<required>`, `[optional]` or `[several...]`"),
+          doc: z.string(),
+          choices,
+        }),
+      ),
+      options: z.array(
+        z.strictObject({
+          name: z.string().describe("Such as `--out`"),
+          short: z.exactOptional(z.string()),
+          value: z.exactOptional(z.string()).describe("Left out: the option takes no value"),
+          doc: z.string(),
+          choices,
+          default: z.exactOptional(z.unknown()),
+          required: z.boolean(),
+          environment: z.exactOptional(z.string()).describe("Read if the option is not given"),
+        }),
+      ),
+      excludes: z
+        .record(z.string(), z.array(z.string()))
+        .describe("Options that exclude one another"),
+      exitCodes: z
+        .record(z.string(), z.record(z.string(), z.string()))
+        .describe("Meanings by use: `usual`, or the option that chooses another use"),
+      output: z.unknown().describe("JSON Schema of what `--json` prints"),
+    }),
+  ),
+  failure: z.unknown().describe("JSON Schema of what `--json` prints if a command fails"),
+});
+
+type Catalog = Printed<z.output<typeof catalogSchema>>;
+type CatalogCommand = Catalog["commands"][number];
+
+const argumentOf = ({ value, doc, choices }: WordSpec) => ({
+  ...{ value, doc },
+  ...(choices ? { choices: [...choices] } : {}),
+});
+
+const optionOf = ([key, spec]: readonly [string, OptionSpec<unknown>]) => {
+  const { doc, short, value, choices, fallback, environment, isNegated, isRequired } = spec;
+  return {
+    name: isNegated ? optionName(key).replace("--", "--no-") : optionName(key),
+    ...(short === undefined ? {} : { short }),
+    ...(value === undefined ? {} : { value }),
+    doc,
+    ...(choices ? { choices: [...choices] } : {}),
+    ...(fallback === undefined || isNegated ? {} : { default: fallback }),
+    required: isRequired ?? false,
+    ...(environment === undefined ? {} : { environment }),
+  };
+};
+
+const commandOf = async (spec: CommandSpec): Promise<CatalogCommand> => ({
+  name: spec.name,
+  summary: spec.summary,
+  description: spec.description,
+  arguments: (spec.words ?? []).map(argumentOf),
+  options: [
+    ...Object.entries(spec.options).map(optionOf),
+    { name: "--json", doc: spec.jsonDoc ?? "Print one JSON object.", required: false },
+  ],
+  excludes: Object.fromEntries(
+    Object.entries(spec.excludes ?? {}).map(([one, others]) => [
+      optionName(one),
+      others.map(optionName),
+    ]),
+  ),
+  exitCodes: Object.fromEntries(
+    Object.entries(spec.uses).map(([use, each]) => [
+      use === "usual" ? use : optionName(use),
+      { ...exitsOf(spec, each) },
+    ]),
+  ),
+  output: z.toJSONSchema(await schemaOf(spec), { io: "output" }),
+});
+
+/** Commands with their arguments, options, exit codes and schemas, as data. */
+export const commandCatalog = async (commands: readonly CommandSpec[]): Promise<Catalog> => ({
+  version: packageVersion(),
+  commands: await Promise.all(commands.map(commandOf)),
+  failure: z.toJSONSchema(failureSchema, { io: "output" }),
+});
