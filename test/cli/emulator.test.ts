@@ -186,7 +186,7 @@ test.each(["--json", "--openapi"])("%s and a command do not go together", async 
   expect([code, err, out]).toEqual([
     2,
     expect.stringContaining(`${option} goes with no command`),
-    "",
+    option === "--json" ? expect.stringContaining('"code": "USAGE"') : "",
   ]);
 });
 
