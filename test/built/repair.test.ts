@@ -235,7 +235,9 @@ test("while a run is at work it refuses; once it was killed, the guide brings al
   expect(notes).toContain(locked);
   expect(notes.join()).not.toContain("cut off");
 
-  // The system would end a stopped process together with its parent.
+  // The system would end a stopped process together with its parent. What goes on must not reach the
+  // command line, which would write its state.
+  child.kill("SIGSTOP");
   for (const pid of providers) process.kill(pid, "SIGCONT");
   child.kill("SIGKILL");
   await ended;
