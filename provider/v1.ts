@@ -1,4 +1,4 @@
-import type { EngineConfig } from "./engine/engine-run.js";
+import type { EngineConfig } from "./engine/dynamic-door.js";
 import { rememberUrns } from "./engine/sdk-module.js";
 import { ConversationError } from "./kernel/errors.js";
 import type { Lifecycle } from "./lifecycle/index.js";
@@ -6,9 +6,9 @@ import { ownershipKind, ownershipLifecycle } from "./lifecycle/ownership/ownersh
 import { resources } from "./resources/index.js";
 import { smokeTest } from "./smoke-test/smoke-test-definition.js";
 
-export type { EngineConfig } from "./engine/engine-run.js";
+export type { EngineConfig } from "./engine/dynamic-door.js";
 
-const inRun = () => import("./engine/engine-run.js");
+const inRun = () => import("./engine/dynamic-door.js");
 let loaded: ReturnType<typeof inRun> | undefined;
 
 /**

@@ -1,8 +1,8 @@
 import type { Definition } from "../definition/define.js";
 import { namingOf } from "../definition/fields.js";
 import type { JsonObject } from "../kernel/json.js";
+import { ownerParts } from "../kernel/owner.js";
 import { unknownValue } from "../kernel/stand-ins.js";
-import { ownerParts } from "../pulumi-cli/owner.js";
 import { type Mark, markOf, roomBeside } from "./ownership/mark.js";
 import type { AccountSession, ResourceIdentity, Run } from "./run.js";
 import { type Properties, propertiesIn } from "./state.js";
