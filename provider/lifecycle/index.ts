@@ -35,7 +35,7 @@ export interface Lifecycle {
 /** What only the plugin is asked for. */
 interface Importing {
   /** Reads an object that the resource with this owner is to take over. */
-  import(id: string, owner: string): Promise<ReadResult>;
+  import(id: string, owner?: string): Promise<ReadResult>;
 }
 
 /** The life cycle of one kind within one run. */
@@ -63,7 +63,7 @@ export const lifecycle = (definition: Definition, run: Run): Lifecycle & Importi
         updateObject(await connected(resource), olds, id),
       ),
     import: (id, owner) =>
-      call("importing", { id, inputs: { owner } }, (resource) => importObject(resource, id)),
+      call("importing", { id, inputs: owner ? { owner } : {} }, (resource) => importObject(resource, id)),
     delete: (id, inputs) =>
       call("deleting", { id, inputs }, (resource) => deleteObject(resource, id, inputs)),
   };

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { filledText, type JsonObject, objectOf } from "../kernel/json.js";
-import { ownerParts, urnParts } from "../kernel/owner.js";
+import { urnParts } from "../kernel/owner.js";
 import { holdsUnknown, isSecretValue, secretSignature } from "../kernel/stand-ins.js";
 import { type SettingKey, settingTable } from "../service/setting-table.js";
 import { type SettingSource, settingNames } from "../service/settings.js";
@@ -81,7 +81,12 @@ export const configurationChange = (
 ): ConfigurationChange => {
   const names = new Set([...Object.keys(olds), ...Object.keys(news)]);
   const changed = [...names].filter(
-    (key) => key !== ownershipKey && key !== "version" && !isDeepStrictEqual(olds[key], news[key]),
+    (key) =>
+      key !== "version" &&
+      // A provider that is the same is configured with its old inputs: one without an ownership, as
+      // `pulumi import` writes it, must change to get it.
+      (key !== ownershipKey || olds[key] === undefined) &&
+      !isDeepStrictEqual(olds[key], news[key]),
   );
   const [from, to] = [textIn(olds, "baseUrl"), textIn(news, "baseUrl")];
   if (from === undefined || to === undefined || from === to || holdsUnknown(to))
@@ -98,8 +103,11 @@ export const configurationChange = (
 /** How the resources of one provider process are configured. */
 export interface Configuration {
   readonly source: SettingSource;
-  /** Whose the objects of new resources are: `<project>/<stack>/<random>`. */
-  readonly ownership: string;
+  /**
+   * Whose the objects of new resources are: `<project>/<stack>/<random>`; left out during the first
+   * `pulumi import` of a stack.
+   */
+  readonly ownership?: string;
 }
 
 /**
@@ -113,12 +121,12 @@ export const configurationOf = (name: string, args: JsonObject): Configuration =
   const given = keys.filter((key) => !isDefault(name) && textIn(args, key) !== undefined);
   const replaced = given.map((key) => settingNames(key).environment);
   const environment = Object.entries(process.env).filter(([key]) => !replaced.includes(key));
-  const { ownership } = ownerParts(filledText(args[ownershipKey]) ?? "");
+  const ownership = filledText(args[ownershipKey]);
   return {
     source: {
       environment: Object.fromEntries(environment),
       config: (key) => textIn(args, key.replace(/^conversation:/, "")),
     },
-    ownership,
+    ...(ownership ? { ownership } : {}),
   };
 };

@@ -20,7 +20,7 @@ import { givenInputs, plainValues, sealedValues } from "./values.js";
 export interface ConfiguredRun {
   readonly run: Run<EngineSession>;
   /** Whose the objects of new resources are. */
-  readonly ownership: string;
+  readonly ownership?: string;
 }
 
 const definitionOf = (type: string): Definition => {
@@ -42,10 +42,14 @@ const parentTypes = (urn: string): string =>
   );
 
 /** The owner of a resource; its object stays with the ownership that it was created under. */
-const ownerBy = (urn: string, configured: string, inputs: JsonObject): string => {
+const ownerBy = (
+  urn: string,
+  configured: string | undefined,
+  inputs: JsonObject,
+): string | undefined => {
   const known = filledText(inputs.owner);
   const ownership = known ? ownerParts(known).ownership : configured;
-  return ownerOf(ownership, parentTypes(urn), urnParts(urn).name);
+  return ownership && ownerOf(ownership, parentTypes(urn), urnParts(urn).name);
 };
 
 const { AutonamingOptions } = messages.CheckRequest;
@@ -132,7 +136,7 @@ export const resourceMethods = (configured: () => ConfiguredRun) => {
     const { values, marked, faults } = await givenInputs(definition, program);
     if (faults.length > 0) return checkResponse(program, faults);
     const added = addedInputs(request, definition, values, marked);
-    const all = { ...values, ...added, owner: owner(olds) };
+    const all = objectOf(Object.entries({ ...values, ...added, owner: owner(olds) }));
     const { inputs, failures } = await life.check(olds, all);
     return checkResponse(
       sealedValues(definition, inputs),
@@ -176,6 +180,11 @@ export const resourceMethods = (configured: () => ConfiguredRun) => {
       response.setProperties(structOf({ ...given, ...unknownOutputs(Object.keys(outputFields)) }));
       return response;
     }
+    if (given.owner === undefined)
+      throw new ConversationError(
+        "INPUT_INVALID",
+        "The provider has no ownership in the state yet, so that nobody would know whose the object is. Nothing was sent. Run pulumi up again, without --target.",
+      );
     const { id, outs } = await sealing(definition, () => life.create(plainValues(given)));
     response.setId(id);
     response.setProperties(structOf(sealedValues(definition, outs)));

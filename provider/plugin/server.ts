@@ -99,9 +99,9 @@ const providerMethods = (cancel: AbortController) => {
 
   const configure = (request: Messages.ConfigureRequest) => {
     const args = plainValues(valuesOf(request.getArgs()));
-    const { source, ownership } = configurationOf(request.getName() ?? "default", args);
+    const { source, ...owned } = configurationOf(request.getName() ?? "default", args);
     const run = engineRun({ source, urn: callUrn, cancelled: cancel.signal, show });
-    configured = { run, ownership };
+    configured = { run, ...owned };
     const response = new messages.ConfigureResponse();
     response.setAcceptsecrets(true);
     response.setAcceptresources(true);

@@ -52,6 +52,13 @@ const account = {
   ownership: "shop/prod/0123456789abcdef",
 };
 
+test("a provider that an import made without an ownership changes to get one", () => {
+  const { ownership: _, ...imported } = account;
+  const change = configurationChange(urn("default"), imported, account);
+  expect(change).toEqual({ keys: ["ownership"], isMove: false });
+  expect(configurationOf("default", imported)).not.toHaveProperty("ownership");
+});
+
 test("another ownership is no change, another setting is one, and neither replaces", () => {
   const other = { ...account, ownership: "shop/prod/other", version: "2.0.0" };
   expect(configurationChange(urn("eu"), account, other)).toEqual({ keys: [], isMove: false });
