@@ -15,6 +15,7 @@ import { Any } from "google-protobuf/google/protobuf/any_pb.js";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb.js";
 import { type JavaScriptValue, Struct } from "google-protobuf/google/protobuf/struct_pb.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
+import { packageSchema } from "../../provider/plugin/schema.js";
 import { lifecycleOf } from "../../provider/v1.js";
 
 /**
@@ -51,6 +52,12 @@ const served =
       reply({ code: status.UNKNOWN, details, metadata: initFailure(error) });
     }
   };
+
+const getSchema = served(() => {
+  const response = new messages.GetSchemaResponse();
+  response.setSchema(JSON.stringify(packageSchema()));
+  return response;
+});
 
 const configure = served((request: messages.ConfigureRequest) => {
   for (const [key, value] of request.getVariablesMap().entries())
@@ -132,6 +139,7 @@ const cancel = served(() => new Empty());
 
 const server = new Server({ "grpc.max_receive_message_length": -1 });
 server.addService(ResourceProviderService, {
+  getSchema,
   configure,
   check,
   diff,
