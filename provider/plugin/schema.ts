@@ -51,7 +51,7 @@ export interface EnumSpec {
 }
 
 /** A resource: `properties` are its outputs. */
-export interface ResourceSpec extends ObjectSpec {
+interface ResourceSpec extends ObjectSpec {
   readonly description: string;
   readonly inputProperties: PropertySpecs;
   readonly requiredInputs: readonly string[];
@@ -60,7 +60,7 @@ export interface ResourceSpec extends ObjectSpec {
 }
 
 /** A function that the provider answers. */
-export interface FunctionSpec {
+interface FunctionSpec {
   readonly description: string;
   readonly inputs: ObjectSpec;
   readonly outputs: ObjectSpec;
@@ -85,7 +85,7 @@ export interface PackageSchema {
 }
 
 /** Token of the function that finds an object of a kind. */
-export const findToken = (kind: string): string => pluginToken(`find${kind}`);
+const findToken = (kind: string): string => pluginToken(`find${kind}`);
 
 const anyObject = { type: "object", additionalProperties: { $ref: "pulumi.json#/Any" } } as const;
 const textOr = (other: TypeSpec): TypeSpec => ({
