@@ -1,23 +1,18 @@
 import { join } from "node:path";
 import {
-  type Definition,
-  type Field,
-  type Members,
-  outputFields,
-} from "../../provider/definition/define.js";
+  mustGive,
+  type ResourceArgument,
+  readOnlyFields,
+  resourceArguments,
+  sourceOf,
+} from "../../provider/definition/declarations.js";
+import type { Definition, Field, Members } from "../../provider/definition/define.js";
 import { referencesOf, referencesTo } from "../../provider/definition/fields.js";
 import { callsOf, type StepAction } from "../../provider/forecast/planned-steps.js";
 import { allOperations, endpointName, scopes } from "../../provider/service/http/operations.js";
 import { describeSettings } from "../../provider/service/settings.js";
 import { cell, exportedSections } from "./api-reference.js";
-import {
-  answeredByService,
-  exampleOf,
-  factsOf,
-  mustGive,
-  resourceArguments,
-  sourceOf,
-} from "./resource-classes.js";
+import { classFacts, exampleOf } from "./resource-classes.js";
 
 const typeOf = (field: Field): string => {
   switch (field.type) {
@@ -38,7 +33,7 @@ const typeOf = (field: Field): string => {
 };
 
 const rowOf = (label: string, field: Field, required: boolean): string => {
-  const note = [field.doc, ...factsOf(field)].join(" ");
+  const note = [field.doc, ...classFacts(field)].join(" ");
   return `| ${label} | ${cell(typeOf(field))} | ${required ? "yes" : ""} | ${cell(note)} | ${sourceOf(field.basis)} |`;
 };
 
@@ -57,8 +52,8 @@ const below = (field: Field, path: string): string[] => {
 };
 
 const outputRows = (): string[] =>
-  Object.entries(outputFields).map(([name, field]) =>
-    rowOf(`*output* \`${name}\``, { ...field, doc: `${field.doc} ${answeredByService}` }, false),
+  Object.entries(readOnlyFields).map(([name, field]) =>
+    rowOf(`*output* \`${name}\``, field, false),
   );
 
 const usesOf = (definition: Definition): string => {
@@ -112,12 +107,19 @@ const sectionOf = (definition: Definition, resources: readonly Definition[]): st
     callsTable(definition),
   ].join("\n\n");
 
+const argumentForms: Readonly<Record<ResourceArgument["form"], string>> = {
+  flag: "true or false",
+  "flag or id": "true or id",
+  object: "object",
+  text: "text",
+};
+
 const argumentTable = (): string =>
   [
     "| Argument | Type | Meaning |",
     "|---|---|---|",
     ...resourceArguments.map(
-      ({ name, shown, doc }) => `| \`${name}\` | ${shown} | ${cell(doc.join(" "))} |`,
+      ({ name, form, doc }) => `| \`${name}\` | ${argumentForms[form]} | ${cell(doc.join(" "))} |`,
     ),
   ].join("\n");
 

@@ -63,7 +63,9 @@ export const lifecycle = (definition: Definition, run: Run): Lifecycle & Importi
         updateObject(await connected(resource), olds, id),
       ),
     import: (id, owner) =>
-      call("importing", { id, inputs: owner ? { owner } : {} }, (resource) => importObject(resource, id)),
+      call("importing", { id, inputs: owner ? { owner } : {} }, (resource) =>
+        importObject(resource, id),
+      ),
     delete: (id, inputs) =>
       call("deleting", { id, inputs }, (resource) => deleteObject(resource, id, inputs)),
   };
