@@ -1,6 +1,18 @@
 /** Type token of a kind in the engine. Part of every state file: never changed. */
 export const typeToken = (kind: string): string => `pulumi-nodejs:dynamic/conversation:${kind}`;
 
+/** Type token of a kind that the plugin serves. Part of every state file, too. */
+export const pluginToken = (kind: string): string => `conversation:index:${kind}`;
+
+/** The kind of a type token of either sort; undefined for other packages. */
+export const kindOfToken = (type: string): string | undefined => {
+  const start = [typeToken(""), pluginToken("")].find((prefix) => type.startsWith(prefix));
+  return start === undefined ? undefined : type.slice(start.length);
+};
+
+/** Type token of the providers of the plugin. */
+export const providerToken = "pulumi:providers:conversation";
+
 /**
  * The provider that the state stores for a resource: not code but a pointer to the installed
  * package, the same on every machine. `configure` only stores the configuration, synchronously,

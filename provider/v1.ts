@@ -1,4 +1,4 @@
-import type { EngineConfig } from "./engine/engine-run.js";
+import type { EngineConfig } from "./engine/dynamic-door.js";
 import { rememberUrns } from "./engine/sdk-module.js";
 import { ConversationError } from "./kernel/errors.js";
 import type { Lifecycle } from "./lifecycle/index.js";
@@ -6,7 +6,7 @@ import { ownershipKind, ownershipLifecycle } from "./lifecycle/ownership/ownersh
 import { resources } from "./resources/index.js";
 import { smokeTest } from "./smoke-test/smoke-test-definition.js";
 
-export type { EngineConfig } from "./engine/engine-run.js";
+export type { EngineConfig } from "./engine/dynamic-door.js";
 
 /**
  * A life cycle that is loaded by its first call. The `Ownership`, for which all others wait, is
@@ -28,7 +28,7 @@ const loadedByCall = (load: () => Promise<Lifecycle>): Lifecycle => {
   };
 };
 
-const inRun = () => import("./engine/engine-run.js");
+const inRun = () => import("./engine/dynamic-door.js");
 
 /** The life cycles of this process, by kind: loaded and resolved once. */
 const lifecycles = new Map<string, Lifecycle>();

@@ -1,10 +1,11 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { Definition, Field, Fields } from "../provider/definition/define.js";
-import { withArticle } from "../provider/definition/fields.js";
+import { wrongKind } from "../provider/definition/fields.js";
 import { outputAsText } from "../provider/definition/violations.js";
 import { isObject, objectOf, pathsOfTexts } from "../provider/kernel/json.js";
 import { nearestHint, valueSort } from "../provider/kernel/text.js";
 import { typeToken } from "../provider/pointer.js";
+import { searchFault } from "../provider/service/found-object.js";
 
 /** Type token of a component of this package. Part of every state file: never changed. */
 export const componentToken = (component: string): string => `conversation:index:${component}`;
@@ -144,18 +145,9 @@ export const assertGetId = (kind: string, name: string, id: unknown): void => {
 };
 
 /** @throws pulumi.RunError if these texts cannot identify an object */
-export const assertFoundBy = ({ kind, fields }: Definition, where: unknown): void => {
-  const texts = Object.keys(fields).filter((name) => fields[name]?.type === "text");
-  const found = isPlainObject(where) ? Object.entries(where) : [];
-  if (found.length === 0 || found.some(([, text]) => typeof text !== "string" || text === ""))
-    throw new pulumi.RunError(
-      `${kind}.find: say what it is found by, as a text: ${kind}.find({ ${texts[0]}: "…" })`,
-    );
-  const other = found.map(([name]) => name).find((name) => !texts.includes(name));
-  if (other !== undefined)
-    throw new pulumi.RunError(
-      `${kind}.find: ${other} is no text of ${kind}${nearestHint(other, texts)}`,
-    );
+export const assertFoundBy = (definition: Definition, where: unknown): void => {
+  const fault = searchFault(definition, isPlainObject(where) ? { ...where } : {});
+  if (fault !== undefined) throw new pulumi.RunError(fault);
 };
 
 /**
@@ -210,9 +202,8 @@ export const refuseOtherKinds = ({ of, path, takes, given }: GivenReference): vo
   const resource = byId ? ids.get(given) : given;
   if (!pulumi.Resource.isInstance(resource)) return;
   if (takes.some((token) => isOfType(resource, token))) return;
-  const wanted = takes.map((token) => withArticle(className(token))).join(" or ");
-  const was = givenText(resource, byId);
-  throw new pulumi.RunError(`${of}: ${path} must be ${wanted}; ${was}${wayOut(resource, takes)}`);
+  const fault = wrongKind(path, takes.map(className), givenText(resource, byId));
+  throw new pulumi.RunError(`${of}: ${fault}${wayOut(resource, takes)}`);
 };
 
 const shapes: Readonly<Partial<Record<Field["type"], string>>> = {

@@ -1,17 +1,14 @@
-import { hash } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import * as pulumi from "@pulumi/pulumi";
-import {
-  type Definition,
-  type Field,
-  type Fields,
-  outputFields,
-} from "../provider/definition/define.js";
+import { assetContent, takesFile } from "../provider/definition/asset-content.js";
+import { autoName } from "../provider/definition/automatic-name.js";
+import { type Definition, outputFields } from "../provider/definition/define.js";
 import { namingOf } from "../provider/definition/fields.js";
+import { markedSecrets, secretPaths } from "../provider/definition/secret-paths.js";
 import { isObject, objectOf } from "../provider/kernel/json.js";
-import { secretPathsBelow } from "../provider/kernel/stand-ins.js";
+import { ownerOf, parentsIn } from "../provider/kernel/owner.js";
+import { secretSignature } from "../provider/kernel/stand-ins.js";
 import { pointerTo, typeToken } from "../provider/pointer.js";
-import type { FoundBy } from "./find-object.js";
+import type { FoundBy } from "../provider/service/found-object.js";
 import {
   assertArguments,
   assertFoundBy,
@@ -22,52 +19,6 @@ import {
   sharedRegistry,
   withIds,
 } from "./given-arguments.js";
-
-/** Longest name that the service takes, in UTF-16 characters. */
-const longest = 255;
-
-const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
-
-const lengthOf = (parts: Iterable<string>, most: number): number => {
-  let length = 0;
-  for (const part of parts) {
-    if (length + part.length > most) break;
-    length += part.length;
-  }
-  return length;
-};
-
-/**
- * The start of a text, limited in UTF-16 characters, never cut within what a reader sees as one
- * character.
- */
-const start = (text: string, most: number): string => {
-  if (text.length <= most) return text;
-  const characters = Array.from(graphemes.segment(text), ({ segment }) => segment);
-  // One character with hundreds of accents leaves nothing else to keep than some of them.
-  return text.slice(0, lengthOf(characters, most) || lengthOf(text, most));
-};
-
-/** What makes an automatic name unique. */
-export interface NamedBy {
-  readonly project: string;
-  readonly stack: string;
-  readonly kind: string;
-  /** Types of the parents, outermost first, each followed by `$`; empty directly in the stack. */
-  readonly parents: string;
-  /** The logical name. */
-  readonly name: string;
-}
-
-/**
- * The name at the service of a resource that a program gives none: the logical name and a suffix
- * that is the same in every run for this project, stack, kind, parents and logical name.
- */
-export const autoName = ({ project, stack, kind, parents, name }: NamedBy): string => {
-  const parts = [project, stack, kind, ...(parents ? [parents] : []), name].join("\n");
-  const suffix = hash("sha256", parts).slice(0, 7);
-  return `${start(name, longest - suffix.length - 1)}-${suffix}`;
-};
 
 /**
  * A URN without a dependency on the parent: a component stands for all of its children, so those
@@ -88,10 +39,7 @@ export const parentTypes = (
   parent: pulumi.Resource | undefined,
 ): string | pulumi.Output<string> => {
   if (!parent) return "";
-  return pulumi.output(urnOf(token, name, parent)).apply((urn) => {
-    const qualified = urn.split("::")[2] ?? token;
-    return qualified.slice(0, -token.length).replace("pulumi:pulumi:Stack$", "");
-  });
+  return pulumi.output(urnOf(token, name, parent)).apply(parentsIn);
 };
 
 /** Every asset counts as a file for Pulumi's own question. */
@@ -100,17 +48,10 @@ const isFile = (value: unknown): value is pulumi.asset.FileAsset =>
 
 /** @throws pulumi.RunError naming the property and the file, if it cannot be read */
 const contentOf = async (asset: pulumi.asset.FileAsset, property: string): Promise<string> => {
-  if (!("path" in asset))
-    throw new pulumi.RunError(
-      `${property}: takes base64 text, or a file of this machine as new pulumi.asset.FileAsset(path); another asset was given`,
-    );
-  const file = await asset.path;
-  try {
-    return (await readFile(file)).toString("base64");
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new pulumi.RunError(`${property}: the file ${file} cannot be read: ${reason}`);
-  }
+  const file = "path" in asset ? await asset.path : undefined;
+  const content = await assetContent(file, property);
+  if ("base64" in content) return content.base64;
+  throw new pulumi.RunError(content.fault);
 };
 
 /** The arguments of a resource with the content of files in place of the files: what is text in base64 may be one. */
@@ -121,68 +62,36 @@ export const withFileContent = (
 ): pulumi.Inputs => {
   const files = Object.entries(fields).flatMap(([key, field]) => {
     const value: unknown = args[key];
-    const isContent = field.type === "text" && field.format === "base64";
     const property = `${kind} ${JSON.stringify(name)}: ${key}`;
-    return isContent && isFile(value) ? [[key, contentOf(value, property)] as const] : [];
+    return takesFile(field) && isFile(value) ? [[key, contentOf(value, property)] as const] : [];
   });
   return files.length === 0 ? args : { ...args, ...Object.fromEntries(files) };
 };
 
-/** The field of a member: of an object the one with its name, of a map the one of all. */
-const fieldOfMember = (field: Field | undefined, name: string): Field | undefined => {
-  if (field?.type === "map") return field.of;
-  return field?.type === "object" && Object.hasOwn(field.fields, name)
-    ? field.fields[name]
-    : undefined;
-};
-
-/** @param field what the definition knows of the value; what is secret by it needs no mark */
-const pathsIn = async (value: unknown, field?: Field): Promise<readonly string[]> => {
-  if (field?.secret) return [];
+/** A value with what it marks as secret in the engine's own form, and with nothing that needs no mark. */
+const markedTree = async (value: unknown): Promise<unknown> => {
   if (pulumi.Output.isInstance(value)) {
     // `output` also sees what an output of outputs holds. An unknown one knows whether it is secret.
-    return (await pulumi.isSecret(pulumi.output(value))) ? [""] : [];
+    return (await pulumi.isSecret(pulumi.output(value))) ? secretSignature : undefined;
   }
-  if (value instanceof Promise) return pathsIn(await value, field);
-  if (pulumi.Resource.isInstance(value)) return [];
-  if (Array.isArray(value)) {
-    const of = field?.type === "list" ? field.of : undefined;
-    const items = await Promise.all(value.map((item) => pathsIn(item, of)));
-    return items.some((paths) => paths.length > 0) ? [""] : [];
-  }
-  if (!isObject(value)) return [];
-  const members = Object.entries(value).map(async ([name, member]) =>
-    secretPathsBelow(name, await pathsIn(member, fieldOfMember(field, name))),
+  if (value instanceof Promise) return markedTree(await value);
+  if (pulumi.Resource.isInstance(value)) return undefined;
+  if (Array.isArray(value)) return Promise.all(value.map(markedTree));
+  if (!isObject(value)) return undefined;
+  const members = Object.entries(value).map(
+    async ([name, member]): Promise<[string, unknown]> => [name, await markedTree(member)],
   );
-  return (await Promise.all(members)).flat();
+  return objectOf(await Promise.all(members));
 };
 
-/**
- * Which parts of a value a program marks as secret, as paths from its top: `apiKey`, `proxy.password`; a list that
- * holds a secret is one as a whole, and the empty path says that everything is. The provider gets
- * values without their secrecy and needs this list. Sorted; undefined if nothing is secret.
- */
-export const secretPaths = (value: unknown): Promise<readonly string[] | undefined> =>
-  sortedPaths(pathsIn(value));
-
-/** The same for the arguments of a resource, without what is secret by its definition. */
-export const markedSecrets = (
-  fields: Fields,
-  args: pulumi.Inputs,
+/** The paths in a value once it is known; a failure to know it recurs when it is sent, and is reported there. */
+const onceKnown = async (
+  value: unknown,
+  paths: (tree: unknown) => readonly string[] | undefined,
 ): Promise<readonly string[] | undefined> => {
-  const paths = Object.entries(fields).map(async ([name, field]) =>
-    secretPathsBelow(name, await pathsIn(args[name], field)),
-  );
-  return sortedPaths(Promise.all(paths).then((each) => each.flat()));
-};
-
-const sortedPaths = async (found: Promise<readonly string[]>) => {
   try {
-    const paths = new Set(await found);
-    if (paths.has("")) return [""];
-    return paths.size > 0 ? [...paths].sort() : undefined;
+    return paths(await markedTree(value));
   } catch {
-    // A failure here recurs when the value itself is sent, and is reported there.
     return undefined;
   }
 };
@@ -239,11 +148,11 @@ const looksUp = Symbol("looks up");
 type Parents = ReturnType<typeof parentTypes>;
 
 /** `<project>/<stack>/<random>/<logical name>`, the name preceded by the types of its parents. */
-const ownerOf = (name: string, parents: Parents): pulumi.Output<string> => {
+const stackOwner = (name: string, parents: Parents): pulumi.Output<string> => {
   const { id } = stackOwnership();
   // Most have no parent that counts: every output costs promises and a look at the stack trace.
-  if (typeof parents === "string") return id.apply((ownership) => `${ownership}/${parents}${name}`);
-  return pulumi.all([id, parents]).apply(([ownership, types]) => `${ownership}/${types}${name}`);
+  if (typeof parents === "string") return id.apply((of) => ownerOf(of, parents, name));
+  return pulumi.all([id, parents]).apply(([of, types]) => ownerOf(of, types, name));
 };
 
 /**
@@ -299,9 +208,11 @@ const propsOf = (
     ...objectOf(Object.entries(args).map(([name, value]) => [name, withIds(value)])),
     ...adopted,
     ...(isNamed ? {} : automaticName(key, kind, name, parents)),
-    ...(args.extra === undefined ? {} : { extraSecrets: secretPaths(args.extra) }),
-    markedSecrets: markedSecrets(fields, args),
-    owner: ownerOf(name, parents),
+    ...(args.extra === undefined ? {} : { extraSecrets: onceKnown(args.extra, secretPaths) }),
+    markedSecrets: onceKnown(objectOf(Object.keys(fields).map((key) => [key, args[key]])), (tree) =>
+      markedSecrets(fields, isObject(tree) ? tree : {}),
+    ),
+    owner: stackOwner(name, parents),
     ...pointer,
   };
 };

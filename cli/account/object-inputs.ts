@@ -9,9 +9,6 @@ import {
   outputFields,
 } from "../../provider/definition/define.js";
 import {
-  type ChangeValue,
-  changeInside,
-  changeMembers,
   fieldsByWireName,
   itemPath,
   keyOf,
@@ -20,12 +17,12 @@ import {
   normaliseFields,
   valuesIn,
 } from "../../provider/definition/fields.js";
-import { itemsOf, looksMasked, readWire } from "../../provider/definition/merge.js";
+import { tidyFields } from "../../provider/definition/importable.js";
+import { itemsOf, readWire } from "../../provider/definition/merge.js";
 import { fieldViolations } from "../../provider/definition/violations.js";
 import { fieldsFromWire } from "../../provider/definition/wire.js";
 import {
   filledText,
-  isBlank,
   isObject,
   type JsonObject,
   jsonIn,
@@ -132,48 +129,6 @@ export interface ObjectInputs {
   /** Why no program can declare it unchanged. */
   readonly problem?: string;
 }
-
-/** Neither a mask nor an empty text reveals the secret. */
-const isShown = (value: unknown): boolean =>
-  typeof value === "string" && value !== "" && !looksMasked(value);
-
-/** An empty optional member counts as absent unless the definition says otherwise. */
-const isLeftOut = (field: Field, value: unknown): boolean =>
-  !field.required && isBlank(value) && !(field.type === "list" && field.emptyCounts);
-
-const tidyValue = (field: Field, value: unknown): unknown => {
-  if (field.secret) return isShown(value) ? value : undisclosed;
-  return field.type === "object" && isObject(value)
-    ? tidyFields(field.fields, value)
-    : changeInside(field, value, tidyValue);
-};
-
-/** Adds required secrets that the service does not show, as undisclosed. */
-const hiddenMembers = (fields: Fields, values: JsonObject): JsonObject =>
-  objectOf(
-    Object.entries(fields)
-      .filter(([name, field]) => field.secret && field.required && values[name] === undefined)
-      .map(([name]) => [name, undisclosed]),
-  );
-
-/** Values without empty members; secrets that cannot be read become undisclosed. */
-const tidyFields = (fields: Fields, values: JsonObject): JsonObject => ({
-  ...objectOf(
-    Object.entries(values).flatMap(([name, value]): [string, unknown][] => {
-      const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-      const tidy = field ? tidyValue(field, value) : value;
-      return field && isLeftOut(field, tidy) ? [] : [[name, tidy]];
-    }),
-  ),
-  ...hiddenMembers(fields, values),
-});
-
-const undisclosedInside: ChangeValue = (field, value) =>
-  field.secret ? undisclosed : changeInside(field, value, undisclosedInside);
-
-/** Values that may be written to a file: every secret is undisclosed. */
-export const withoutSecrets = (fields: Fields, values: JsonObject): JsonObject =>
-  changeMembers(fields, values, undisclosedInside);
 
 /** Whether a value has, at any depth, a member that would become the prototype of its holder. */
 const namesPrototype = (value: unknown): boolean =>

@@ -5,6 +5,7 @@ import { pairs, plainText, sameMeaning } from "../../provider/definition/meaning
 import { isMissing, looksMasked } from "../../provider/definition/merge.js";
 import { fieldsFromWire } from "../../provider/definition/wire.js";
 import { asText, isObject, type JsonObject, memberOf } from "../../provider/kernel/json.js";
+import { ownershipsOf } from "../../provider/kernel/owner.js";
 import { environmentSecretsIn, holdsUndisclosed } from "../../provider/kernel/stand-ins.js";
 import { lifecycle } from "../../provider/lifecycle/index.js";
 import { nameOnWire, stackMark, stackOfLabel } from "../../provider/lifecycle/ownership/mark.js";
@@ -286,10 +287,9 @@ const placeOf = (
   const marked = markedObject(definition, id, wire);
   if (!marked) return { standing: "foreign" };
   const { mark } = marked;
-  const { ownership } = states.own;
   const isLeftOver = kindOfMarked(marked, states) === "left-over";
   if (isLeftOver && isBegun(definition, mark, states)) return { begun: true };
-  if (ownership !== undefined && mark.stack === stackMark(ownership))
+  if (ownershipsOf(states.own).map(stackMark).includes(mark.stack))
     return { standing: kindOfMarked(marked, states), label: mark.label };
   const isSeen = states.ownerships.map(stackMark).includes(mark.stack);
   if (isSeen) return { standing: kindOfMarked(marked, states), label: mark.label };
@@ -343,8 +343,8 @@ const interrupted = ({ resource }: ComparedObject, { document }: StackReading): 
 const whoChanged = (object: ComparedObject, reading: StackReading): string => {
   const { definition, live = {}, changedSince, before } = object;
   const mark = originalMark(definition, live);
-  const { ownership } = reading.states.own;
-  if (mark && ownership !== undefined && mark.stack !== stackMark(ownership))
+  const own = ownershipsOf(reading.states.own).map(stackMark);
+  if (mark && own.length > 0 && !own.includes(mark.stack))
     return `the stack that marked it: ${mark.label}`;
   if (interrupted(object, reading)) return "perhaps a run of this stack that was cut off or failed";
   if (changedSince === undefined)

@@ -1,5 +1,12 @@
 import { join } from "node:path";
 import {
+  mustGive,
+  type ResourceArgument,
+  resourceArguments,
+  setByService,
+  sourceOf,
+} from "../../provider/definition/declarations.js";
+import {
   type Definition,
   type Field,
   type Members,
@@ -10,14 +17,7 @@ import { callsOf, type StepAction } from "../../provider/forecast/planned-steps.
 import { allOperations, endpointName, scopes } from "../../provider/service/http/operations.js";
 import { describeSettings } from "../../provider/service/settings.js";
 import { cell, exportedSections } from "./api-reference.js";
-import {
-  answeredByService,
-  exampleOf,
-  factsOf,
-  mustGive,
-  resourceArguments,
-  sourceOf,
-} from "./resource-classes.js";
+import { classFacts, exampleOf } from "./resource-classes.js";
 
 const typeOf = (field: Field): string => {
   switch (field.type) {
@@ -41,7 +41,7 @@ const rowOf = (label: string, field: Field, required: boolean): string => {
   // Most fields are seen in a public reference: only what is more or less certain says so.
   const source =
     sourceOf(field.basis) === sourceOf("public") ? [] : [`Source: ${sourceOf(field.basis)}.`];
-  const note = [field.doc, ...factsOf(field), ...source].join(" ");
+  const note = [field.doc, ...classFacts(field), ...source].join(" ");
   return `| ${label} | ${cell(typeOf(field))} | ${required ? "yes" : ""} | ${cell(note)} |`;
 };
 
@@ -64,7 +64,7 @@ const outputs = (): string =>
   [
     ...Object.entries(outputFields).map(([name, { doc }]) => `- \`${name}\`: ${doc}`),
     "",
-    answeredByService,
+    setByService,
   ].join("\n");
 
 const usesOf = (definition: Definition): string => {
@@ -114,12 +114,19 @@ const sectionOf = (definition: Definition, resources: readonly Definition[]): st
     ),
   ].join("\n\n");
 
+const argumentForms: Readonly<Record<ResourceArgument["form"], string>> = {
+  flag: "true or false",
+  "flag or id": "true or id",
+  object: "object",
+  text: "text",
+};
+
 const argumentTable = (): string =>
   [
     "| Argument | Type | Meaning |",
     "|---|---|---|",
     ...resourceArguments.map(
-      ({ name, shown, doc }) => `| \`${name}\` | ${shown} | ${cell(doc.join(" "))} |`,
+      ({ name, form, doc }) => `| \`${name}\` | ${argumentForms[form]} | ${cell(doc.join(" "))} |`,
     ),
   ].join("\n");
 

@@ -1,91 +1,21 @@
 import {
-  type Basis,
-  type Definition,
-  type Field,
-  type Fields,
-  type MemberRule,
-  type Members,
-  type NumberField,
-  type ObjectField,
-  outputFields,
-  type TextField,
-} from "../../provider/definition/define.js";
-import { isAutomatic, naturalKey } from "../../provider/definition/fields.js";
+  factsOf,
+  fieldDoc,
+  mustGive,
+  type NestedType,
+  nestedTypeName,
+  nestedTypes,
+  type ResourceArgument,
+  readOnlyFields,
+  resourceArguments,
+} from "../../provider/definition/declarations.js";
+import type { Definition, Field, Members, TextField } from "../../provider/definition/define.js";
+import { naturalKey } from "../../provider/definition/fields.js";
 
-const sources: Readonly<Record<Basis, string>> = {
-  spec: "specification",
-  public: "public reference",
-  assumed: "assumed",
-};
+const base64OrFile = 'Base64 text, or a file: `new pulumi.asset.FileAsset("icon.png")`.';
 
-export const sourceOf = (basis: Basis): string => sources[basis];
-
-/** The source of values that a program only reads. */
-export const answeredByService =
-  "Set by the service; right after a creation or an update the time of its answer.";
-
-const shown = (value: number): string => value.toLocaleString("en-GB");
-
-const span = (least: number | undefined, most: number | undefined, unit: string): string[] => {
-  if (least === undefined && most === undefined) return [];
-  if (most === undefined)
-    return least === 0 || least === 1 ? [] : [`At least ${shown(least ?? 0)} ${unit}.`];
-  return [
-    least === undefined
-      ? `At most ${shown(most)} ${unit}.`
-      : `${shown(least)} to ${shown(most)} ${unit}.`,
-  ];
-};
-
-/** The allowed numbers. Unlike for a number of items, a minimum of 0 or 1 is a real limit. */
-const rangeOf = ({ integer, min, max }: NumberField): string[] => {
-  const least = min === undefined ? [] : [`at least ${shown(min)}`];
-  const most = max === undefined ? [] : [`at most ${shown(max)}`];
-  const range =
-    min === undefined || max === undefined
-      ? [...least, ...most]
-      : [`${shown(min)} to ${shown(max)}`];
-  const facts = [...(integer ? ["whole number"] : []), ...range].join(", ");
-  return facts ? [`${pascal(facts)}.`] : [];
-};
-
-const formatOf = (field: Field): string[] => {
-  if (field.type !== "text" || !field.format) return [];
-  return [
-    {
-      url: "Absolute http or https address.",
-      email: "E-mail address.",
-      base64: 'Base64 text, or a file: `new pulumi.asset.FileAsset("icon.png")`.',
-    }[field.format],
-  ];
-};
-
-const sizeOf = (field: Field): string[] => {
-  switch (field.type) {
-    case "text":
-      return field.values ? [] : span(field.min, field.max, "characters");
-    case "number":
-      return rangeOf(field);
-    case "list":
-      return span(field.min, field.max, "items");
-    case "map":
-      return span(field.min, field.max, "entries");
-    default:
-      return [];
-  }
-};
-
-/** The rules of a field in short sentences, from its data. */
-export const factsOf = (field: Field): string[] => [
-  ...sizeOf(field),
-  ...formatOf(field),
-  ...(field.type === "text" && field.unique ? ["Unique."] : []),
-  ...("default" in field && field.default !== undefined ? [`Default: \`${field.default}\`.`] : []),
-  ...(field.type === "map" && field.of.secret
-    ? ["Values are secret: encrypted in the state, never shown."]
-    : []),
-  ...(field.secret ? ["Secret: encrypted in the state, never shown."] : []),
-];
+/** The rules of a field as they hold in a program in TypeScript. */
+export const classFacts = (field: Field): string[] => factsOf(field, base64OrFile);
 
 /** A statement that makes one object of a kind. */
 export const exampleOf = ({ kind, example }: Definition): string => {
@@ -97,51 +27,6 @@ export const exampleOf = ({ kind, example }: Definition): string => {
       (_, referred: string) => referred.charAt(0).toLowerCase() + referred.slice(1),
     );
   return `new ${kind}("example", ${source});`;
-};
-
-/** A nested object of a kind and the name of its type. */
-interface NestedType {
-  readonly name: string;
-  readonly field: ObjectField;
-}
-
-const pascal = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
-const singular = (name: string): string => name.replace(/ies$/, "y").replace(/s$/, "");
-
-const isSame = (a: ObjectField, b: ObjectField): boolean =>
-  JSON.stringify(keysOf(a)) === JSON.stringify(keysOf(b));
-const keysOf = (field: ObjectField): string[] => Object.keys(field.fields);
-
-/** Every nested object of a kind, inner ones first, each under its own name. */
-const nestedTypes = (definition: Definition): readonly NestedType[] => {
-  const types: NestedType[] = [];
-  const add = (field: ObjectField, name: string, parent: string): void => {
-    const plain = `${definition.kind}${name}`;
-    const taken = types.find((shape) => shape.name === plain);
-    if (taken && isSame(taken.field, field)) return;
-    types.push({ name: taken ? `${definition.kind}${parent}${name}` : plain, field });
-  };
-  const visit = (field: Field, name: string, parent: string): void => {
-    if (field.type === "list") visit(field.of, singular(name), parent);
-    if (field.type === "map") visit(field.of, singular(name), parent);
-    if (field.type !== "object") return;
-    visitAll(field.fields, pascal(name));
-    add(field, pascal(name), parent);
-  };
-  const visitAll = (fields: Fields, parent: string): void => {
-    for (const [name, field] of Object.entries(fields)) visit(field, name, parent);
-  };
-  visitAll(definition.fields, "");
-  return types;
-};
-
-/** Name of the type of one nested object. */
-const nestedTypeName = (types: readonly NestedType[], field: ObjectField): string => {
-  const shape =
-    types.find((candidate) => candidate.field === field) ??
-    types.find((candidate) => isSame(candidate.field, field));
-  if (!shape) throw new Error(`No type for the object ${keysOf(field).join(", ")}`);
-  return shape.name;
 };
 
 const literals = (values: readonly string[]): string =>
@@ -201,16 +86,7 @@ const comment = (lines: readonly string[], indent: string): string => {
 };
 
 const docOf = (field: Field, indent: string): string =>
-  comment([[field.doc, ...factsOf(field), `Source: ${sourceOf(field.basis)}.`].join(" ")], indent);
-
-/**
- * Whether a program must give the member. It may always leave out a name, or a member implied by
- * another one.
- */
-export const mustGive = (name: string, field: Field, rule: MemberRule | undefined): boolean =>
-  field.required === true &&
-  !isAutomatic(field) &&
-  !(rule && "exactlyOne" in rule && rule.discriminator === name);
+  comment([fieldDoc(field, base64OrFile)], indent);
 
 const inputMembers = (shape: Members, types: readonly NestedType[]): string =>
   Object.entries(shape.fields)
@@ -266,60 +142,6 @@ const withoutRuled = ({ fields, rule }: Members): Members => {
   };
 };
 
-/** An argument that every resource takes besides the fields of its kind. */
-interface ResourceArgument {
-  readonly name: string;
-  /** Its TypeScript type. */
-  readonly type: string;
-  /** The same for the reference page. */
-  readonly shown: string;
-  /** One sentence or more for each line. */
-  readonly doc: readonly string[];
-}
-
-/** The arguments that every resource takes besides the fields of its kind. */
-export const resourceArguments: readonly ResourceArgument[] = [
-  {
-    name: "adopt",
-    type: "boolean | string",
-    shown: "true or id",
-    doc: [
-      "Take over an existing object instead of making one: `true` for the one with the same unique name, or its id.",
-      "No such object, or several, is refused, and so is one that carries the owner mark of another stack.",
-      "The preview reads the object and shows what will change in it; what the program does not declare stays as it is.",
-      "May stay in the program: without effect once the resource is in the state. Default: `false`.",
-    ],
-  },
-  {
-    name: "extra",
-    type: "pulumi.Input<pulumi.Inputs>",
-    shown: "object",
-    doc: [
-      "Further members of the service's JSON that this package does not know, merged deeply: also into the objects that it does know.",
-      "Refused where a documented property stands, at any depth. They are written, compared and repaired like every other property.",
-      "What is secret in it stays secret. Default: none.",
-    ],
-  },
-  {
-    name: "eraseHidden",
-    type: "boolean",
-    shown: "true or false",
-    doc: [
-      "An update or adoption may erase members that the program does not declare and that the service hides (masked or left-out secrets), unless it is known that this tenant's PUT keeps them.",
-      "Without it the run refuses and names them. Default: `false`.",
-    ],
-  },
-  {
-    name: "profile",
-    type: "string",
-    shown: "text",
-    doc: [
-      "Name of the settings to use, for programs that speak to several accounts: `staging` reads `CONVERSATION_STAGING_BASE_URL`, `conversation:staging.baseUrl` and so on.",
-      "Letters, digits, `_` and `-`. Cannot change. Default: the settings without a name.",
-    ],
-  },
-];
-
 const camel = (kind: string): string => kind.charAt(0).toLowerCase() + kind.slice(1);
 const fileOf = (kind: string): string =>
   kind.replace(/(?!^)[A-Z]/g, (letter) => `-${letter}`).toLowerCase();
@@ -348,12 +170,10 @@ const nested = (types: readonly NestedType[]): string[] =>
   ]);
 
 const outputs = (definition: Definition, types: readonly NestedType[]): string =>
-  [...Object.entries(definition.fields), ...Object.entries(outputFields)]
+  [...Object.entries(definition.fields), ...Object.entries(readOnlyFields)]
     .map(([name, field]) => {
       const type = outputType(field, types) + (field.required ? "" : " | undefined");
-      const note =
-        name in outputFields ? { ...field, doc: `${field.doc} ${answeredByService}` } : field;
-      return `${docOf(note, "  ")}  declare readonly ${name}: pulumi.Output<${type}>;\n`;
+      return `${docOf(field, "  ")}  declare readonly ${name}: pulumi.Output<${type}>;\n`;
     })
     .join("\n");
 
@@ -414,9 +234,19 @@ ${outputs(definition, types)}
 `;
 };
 
+const argumentTypes: Readonly<Record<ResourceArgument["form"], string>> = {
+  flag: "boolean",
+  "flag or id": "boolean | string",
+  object: "pulumi.Input<pulumi.Inputs>",
+  text: "string",
+};
+
 const common = (): string => {
   const members = resourceArguments
-    .map(({ name, type, doc }) => `${comment(doc, "  ")}  ${name}?: ${type} | undefined;\n`)
+    .map(
+      ({ name, form, doc }) =>
+        `${comment(doc, "  ")}  ${name}?: ${argumentTypes[form]} | undefined;\n`,
+    )
     .join("");
   const doc = ["What every resource takes besides the fields of its kind."];
   return `${comment(doc, "")}export interface CommonArgs {\n${members}}\n`;

@@ -1,7 +1,9 @@
 import { hash, randomBytes } from "node:crypto";
 import { hostname, userInfo } from "node:os";
 import type { z } from "zod";
+import { withoutSecrets } from "../../provider/definition/importable.js";
 import type { Printed } from "../../provider/kernel/json.js";
+import { ownershipsOf } from "../../provider/kernel/owner.js";
 import { inertOutput } from "../../provider/kernel/text.js";
 import { stackMark } from "../../provider/lifecycle/ownership/mark.js";
 import type { StackNames } from "../../provider/lifecycle/ownership/orphans.js";
@@ -12,7 +14,7 @@ import { stateInputs, stateOutputs } from "../../provider/lifecycle/state.js";
 import { pointerTo, typeToken } from "../../provider/pointer.js";
 import { stateValue } from "../../provider/pulumi-cli/stack-documents.js";
 import type { Holding, StackStates } from "../../provider/pulumi-cli/stack-states.js";
-import { type ObjectInputs, withoutSecrets } from "../account/object-inputs.js";
+import type { ObjectInputs } from "../account/object-inputs.js";
 import { CommandFailure } from "../command.js";
 import { objectLabel } from "../export/program-files.js";
 import { resourceNames, type SelectionOptions, selected } from "../export/program-plan.js";
@@ -121,10 +123,8 @@ const obstacle = (candidate: Candidate, states: StackStates): string | undefined
   const { definition, id, mark, problem } = candidate.object;
   const [holder] = states.holdersOf(definition.kind, id);
   if (holder) return heldIn(holder);
-  const { ownership } = states.own;
   // What this very stack made and no state holds belongs to nobody else.
-  const isOurs =
-    mark !== undefined && ownership !== undefined && mark.stack === stackMark(ownership);
+  const isOurs = mark !== undefined && ownershipsOf(states.own).map(stackMark).includes(mark.stack);
   if (mark && !isOurs) return `it carries the mark of another stack: ${mark.label}`;
   if (mark && isBegun(definition, mark, states))
     return `a run of this stack has begun to make it (${mark.label}): pulumi-conversation repair writes it into the state`;

@@ -3,10 +3,10 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
+import { ownerParts } from "../../provider/kernel/owner.js";
 import { ownershipKind } from "../../provider/lifecycle/ownership/ownership.js";
 import { typeToken } from "../../provider/pointer.js";
 import { privateFolder } from "../../provider/pulumi-cli/own-folders.js";
-import { ownerParts } from "../../provider/pulumi-cli/owner.js";
 import { type Ended, runCommand } from "../../provider/pulumi-cli/processes.js";
 import {
   type ConfigEntry,

@@ -4,6 +4,7 @@ import { mergeFields } from "../../provider/definition/merge.js";
 import { textTable, wrapped } from "../../provider/kernel/columns.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
 import { asText, type JsonObject, objectOf, type Printed } from "../../provider/kernel/json.js";
+import { ownershipsOf } from "../../provider/kernel/owner.js";
 import { describeUser, usersOf } from "../../provider/lifecycle/delete.js";
 import {
   type Mark,
@@ -315,7 +316,7 @@ const notesOf = (
     notes.push(
       `${name} is locked${lock.by ? ` (${lock.by})` : ""}: what a run is making now is listed too.`,
     );
-  if (own.ownership === undefined)
+  if (ownershipsOf(own).length === 0)
     notes.push(
       `The state of ${name} holds no Ownership: it has made nothing yet, or was destroyed. What carries its name is of a former state, or of another one of the same name.`,
     );

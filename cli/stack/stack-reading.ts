@@ -3,6 +3,7 @@ import type { Clock } from "../../provider/kernel/clock.js";
 import { createRun, type Run } from "../../provider/lifecycle/run.js";
 import { typeToken } from "../../provider/pointer.js";
 import {
+  definitionOfType,
   openedValues,
   type StackExport,
   type StateResource,
@@ -83,8 +84,9 @@ export interface StackReading {
   readonly run: Run;
 }
 
-/** Whether a resource is of this package. */
-export const isOurType = (type: string): boolean => type.startsWith(typeToken(""));
+/** Whether a resource is of this package; a component of it is none. */
+export const isOurType = (type: string): boolean =>
+  type.startsWith(typeToken("")) || definitionOfType(type) !== undefined;
 
 /** The profile that inputs name. */
 export const profileIn = (inputs: StateResource["inputs"]): ProfileName => {

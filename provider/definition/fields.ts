@@ -360,6 +360,15 @@ export const withArticle = (noun: string): string =>
   `${/^[aeiou]/i.test(noun) ? "an" : "a"} ${noun}`;
 
 /**
+ * The refusal of a reference to a resource of another kind.
+ *
+ * @param takes the classes that the property takes, such as `Channel`
+ * @param given what was given, such as `the Participant "bot" was given`
+ */
+export const wrongKind = (path: string, takes: readonly string[], given: string): string =>
+  `${path} must be ${takes.map(withArticle).join(" or ")}; ${given}`;
+
+/**
  * The name of an object in messages: `channel "custom.web"`, or only the kind if it has no name.
  */
 export const objectTitle = (definition: Definition, fields: JsonObject): string => {

@@ -1,6 +1,5 @@
-import type { Definition } from "../definition/define.js";
 import { assertNode } from "../kernel/node-version.js";
-import { type Lifecycle, lifecycle } from "../lifecycle/index.js";
+import { ownerParts } from "../kernel/owner.js";
 import {
   createRun,
   type EngineSession,
@@ -9,21 +8,14 @@ import {
   type Run,
   type RunEnvironment,
 } from "../lifecycle/run.js";
-import { ownerParts } from "../pulumi-cli/owner.js";
 import { isDestroying } from "../pulumi-cli/pulumi-queries.js";
 import { resources } from "../resources/index.js";
 import type { Plan } from "../service/plans.js";
 import type { Settings } from "../service/setting-table.js";
-import { readSettings, settingNames } from "../service/settings.js";
+import { readSettings, type SettingSource, settingNames } from "../service/settings.js";
 import { ForeseenCalls, previewMemory } from "./foreseen-calls.js";
 import type { RunProgress } from "./run-progress.js";
-import { cancelSignal, currentUrn, withUrn } from "./sdk-module.js";
-import { engineStatusLine } from "./status-line.js";
-
-/** The stack's configuration as the engine passes it to `configure`. */
-export interface EngineConfig {
-  get(key: string): string | undefined;
-}
+import type { StatusLine } from "./status-line.js";
 
 /** Caches values that do not change while a process runs, by key; a failure is not cached. */
 const once = <K, T>(read: (key: K) => T): ((key: K) => T) => {
@@ -35,47 +27,38 @@ const once = <K, T>(read: (key: K) => T): ((key: K) => T) => {
   };
 };
 
-const planned = new ForeseenCalls(previewMemory);
-
-let processRun: Run<EngineSession> | undefined;
-
-/**
- * One memory for all kinds of this process, because they share the token, the lists and the
- * decisions.
- */
-const runOf = (config: EngineConfig | undefined): Run<EngineSession> => {
-  if (!processRun) {
-    const source = { environment: process.env, config: (key: string) => config?.get(key) };
-    const settings = once((profile: string | undefined): Settings => {
-      assertNode();
-      return readSettings(source, profile);
-    });
-    const destroys = once(() => isDestroying());
-    processRun = createRun(engineSessions(settings, planned), {
-      settings,
-      states: engineStates(),
-      notify: engineNotify(),
-      foresee: planned.note.bind(planned),
-      isDestroying: () => destroys(undefined),
-      urn: currentUrn,
-      about: withUrn,
-    });
-  }
-  return processRun;
-};
-
-/** The life cycle of one kind in the run of this process. */
-export const lifecycleInRun = (
-  definition: Definition,
-  config: EngineConfig | undefined,
-): Lifecycle => lifecycle(definition, runOf(config));
+/** What the process in which the engine's calls arrive gives to the run. */
+export interface EngineDoor {
+  readonly source: SettingSource;
+  /** The URN of the resource that the running call is about, if known. */
+  readonly urn: () => string | undefined;
+  /** Runs a call in which that URN is known; left out where it is known anyway. */
+  readonly about?: RunEnvironment["about"];
+  /** Aborted when the engine cancels the run. */
+  readonly cancelled: AbortSignal;
+  readonly show: StatusLine;
+}
 
 /**
- * The life cycle of the smoke test in the run of this process; loaded only if a program has one.
+ * The run of this process: one memory for all kinds, because they share the token, the lists and
+ * the decisions.
  */
-export const smokeTestInRun = async (config: EngineConfig | undefined): Promise<Lifecycle> => {
-  const { smokeTestLifecycle } = await import("../smoke-test/smoke-test-lifecycle.js");
-  return smokeTestLifecycle(runOf(config));
+export const engineRun = (door: EngineDoor): Run<EngineSession> => {
+  const planned = new ForeseenCalls(previewMemory);
+  const settings = once((profile: string | undefined): Settings => {
+    assertNode();
+    return readSettings(door.source, profile);
+  });
+  const destroys = once(() => isDestroying());
+  return createRun(engineSessions(settings, planned, door), {
+    settings,
+    states: engineStates(),
+    notify: engineNotify(door),
+    foresee: planned.note.bind(planned),
+    isDestroying: () => destroys(undefined),
+    urn: door.urn,
+    ...(door.about ? { about: door.about } : {}),
+  });
 };
 
 /** The engine deletes without checking first, so the state shows what a destroy will delete. */
@@ -102,9 +85,8 @@ const planGuessText = (guess: Plan, profile: string | undefined): string =>
 const engineSessions = (
   settingsOf: (profile?: string) => Settings,
   planned: ForeseenCalls,
+  { cancelled, show: say, urn: currentUrn }: EngineDoor,
 ): ((profile?: string) => Promise<EngineSession>) => {
-  const cancelled = cancelSignal();
-  const say = engineStatusLine();
   let progress: RunProgress | undefined;
   return async (profile) => {
     const settings = settingsOf(profile);
@@ -165,12 +147,11 @@ const engineStates = (): NonNullable<RunEnvironment["states"]> => {
  * A run's reports other than failures: in the row of the resource that the running call is about,
  * and in the diagnostics. The same warning is given once.
  */
-const engineNotify = (): Notify => {
-  const show = engineStatusLine();
+const engineNotify = ({ show, urn }: EngineDoor): Notify => {
   const warned = new Set<string>();
   return (text, severity) => {
     if (severity === "warning" && warned.has(text)) return;
     warned.add(text);
-    show(text, currentUrn(), severity);
+    show(text, urn(), severity);
   };
 };

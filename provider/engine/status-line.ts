@@ -12,13 +12,15 @@ export type Showing = "passing" | "info" | "warning";
 /** Shows a message in the row of a resource, or of the stack if no resource is known. */
 export type StatusLine = (message: string, urn?: string, showing?: Showing) => void;
 
-interface Line {
+/** A message on its way to the engine. */
+export interface Line {
   readonly message: string;
   readonly urn: string | undefined;
   readonly showing: Showing;
 }
 
-type Send = (line: Line, onAnswered: () => void) => void;
+/** Sends a message to the engine, and reports that it was accepted, or will not be. */
+export type Send = (line: Line, onAnswered: () => void) => void;
 
 /**
  * Sends a message for a row only after the previous one was accepted: the engine takes concurrent
@@ -47,7 +49,7 @@ type Constructor = new (...args: readonly unknown[]) => unknown;
 const isConstructor = (value: unknown): value is Constructor => typeof value === "function";
 
 /** The address of the engine is the last argument of a provider process. */
-const engineAddress = (): string | undefined => process.argv.slice(2).at(-1);
+export const engineAddress = (): string | undefined => process.argv.slice(2).at(-1);
 
 const severityOf = (messages: unknown, showing: Showing): unknown =>
   propertyOf(propertyOf(messages, "LogSeverity"), showing === "warning" ? "WARNING" : "INFO");
@@ -55,7 +57,7 @@ const severityOf = (messages: unknown, showing: Showing): unknown =>
 const bufferOf = (bytes: unknown): Buffer =>
   bytes instanceof Uint8Array ? Buffer.from(bytes) : Buffer.alloc(0);
 
-const connect = (): ((line: Line) => void) | undefined => {
+const connectBySdk = (): Send | undefined => {
   const grpc = sdkModule("@grpc/grpc-js");
   const services = sdkModule("../../proto/engine_grpc_pb.js");
   const messages = sdkModule("../../proto/engine_pb.js");
@@ -68,36 +70,46 @@ const connect = (): ((line: Line) => void) | undefined => {
   const engine = new client(address, credentials);
   const serialise = (line: unknown): Buffer =>
     bufferOf(methodOf(line, "serializeBinary")?.call(line));
-  return inOrder(({ message, urn, showing }, onAnswered) => {
+  return ({ message, urn, showing }, onAnswered) => {
     const line = new request();
     const set = (name: string, value: unknown): unknown => methodOf(line, name)?.call(line, value);
     set("setSeverity", severityOf(messages, showing));
-    set("setMessage", inertOutput(message, false));
+    set("setMessage", message);
     set("setEphemeral", showing === "passing");
     if (urn) set("setUrn", urn);
     // Not with the client's own method: that would read the empty answer with the very function
     // that detects the engine's Cancel call.
     const send = methodOf(engine, "makeUnaryRequest");
     send?.call(engine, logMethod, serialise, ignored, line, onAnswered);
-  });
+  };
 };
 
 const logMethod = "/pulumirpc.Engine/Log";
 
 const ignored = (): undefined => undefined;
 
-/** Status lines through the engine that runs this process; silent if it cannot be reached. */
-export const engineStatusLine = (): StatusLine => {
-  let send: ReturnType<typeof connect> | null = null;
+/**
+ * Status lines through the engine that runs this process; silent if it cannot be reached.
+ *
+ * @param connect called with the first line; undefined if the engine cannot be reached
+ */
+export const engineStatusLine = (connect: () => Send | undefined): StatusLine => {
+  let send: ((line: Line) => void) | undefined | null = null;
   return (message, urn, showing = "passing") => {
     try {
-      if (send === null) send = connect();
-      send?.({ message, urn, showing });
+      if (send === null) {
+        const connection = connect();
+        send = connection && inOrder(connection);
+      }
+      send?.({ message: inertOutput(message, false), urn, showing });
     } catch {
       // A line that cannot be shown must not disturb the run.
     }
   };
 };
+
+/** Status lines of a process that Pulumi's SDK serves for dynamic resources, through that SDK. */
+export const sdkStatusLine = (): StatusLine => engineStatusLine(connectBySdk);
 
 /** How the engine shows the temporary messages of a provider. */
 export interface RunDisplay {

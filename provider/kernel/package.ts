@@ -1,7 +1,14 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ConversationError, type ConversationErrorCode } from "./errors.js";
-import { isObject, type JsonObject, parseJson } from "./json.js";
+import {
+  filledTexts,
+  isObject,
+  type JsonObject,
+  parseJson,
+  textAt,
+  withoutUndefined,
+} from "./json.js";
 
 export const packageName = "pulumi-conversation";
 
@@ -32,23 +39,47 @@ export const packageRoot = (): string => {
   return root;
 };
 
-let known: string | undefined;
+let known: JsonObject | undefined;
 
-/** Version of this package according to its package.json, `0.0.0` if that file cannot be found. */
-export const packageVersion = (): string => {
+/** Members of this package's package.json; none if that file cannot be found. */
+const manifest = (): JsonObject => {
   if (known !== undefined) return known;
   const root = rootAbove(__dirname);
-  const version = root === undefined ? undefined : manifestIn(root)?.version;
-  known = typeof version === "string" ? version : "0.0.0";
+  known = (root === undefined ? undefined : manifestIn(root)) ?? {};
   return known;
 };
 
-const repository = (): string | undefined => {
-  const manifest = parseJson(readFileSync(join(packageRoot(), "package.json"), "utf8"));
-  const named = isObject(manifest) ? manifest.repository : undefined;
-  const url = isObject(named) ? named.url : undefined;
-  return typeof url === "string" ? url.replace(/^git\+/, "").replace(/\.git$/, "") : undefined;
-};
+/** Version of this package according to its package.json, `0.0.0` if that file cannot be found. */
+export const packageVersion = (): string => textAt(manifest(), "version") ?? "0.0.0";
+
+const repository = (): string | undefined =>
+  textAt(manifest(), "repository", "url")
+    ?.replace(/^git\+/, "")
+    .replace(/\.git$/, "");
+
+/** What this package says of itself in its package.json. */
+export interface PackageDescription {
+  readonly version: string;
+  /** One sentence or two; empty if the file cannot be found. */
+  readonly description: string;
+  readonly keywords: readonly string[];
+  readonly license?: string;
+  readonly homepage?: string;
+  /** Address for a browser, such as `https://host/owner/name`. */
+  readonly repository?: string;
+}
+
+/** What this package says of itself, without what its package.json does not name yet. */
+export const describePackage = (): PackageDescription => ({
+  version: packageVersion(),
+  description: textAt(manifest(), "description") ?? "",
+  keywords: filledTexts(manifest().keywords) ?? [],
+  ...withoutUndefined({
+    license: textAt(manifest(), "license"),
+    homepage: textAt(manifest(), "homepage"),
+    repository: repository(),
+  }),
+});
 
 /**
  * The address of a documentation page: in the repository, at this release, if the package names

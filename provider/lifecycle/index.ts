@@ -15,6 +15,7 @@ import { foreignMessage, keepingSecret } from "../service/redaction.js";
 import { type CheckedInputs, check, type DiffResult, diff } from "./check.js";
 import { type CreateResult, createObject, ResourceInitFailed } from "./create.js";
 import { deleteObject } from "./delete.js";
+import { importObject } from "./import.js";
 import { type Properties, propertiesIn } from "./properties.js";
 import { type ReadResult, read } from "./read.js";
 import { connected, type Resource, type Run, resourceIn } from "./run.js";
@@ -30,8 +31,14 @@ export interface Lifecycle {
   delete(id: string, properties: JsonObject): Promise<void>;
 }
 
+/** What only the plugin is asked for. */
+interface Importing {
+  /** Reads an object that the resource with this owner is to take over. */
+  import(id: string, owner?: string): Promise<ReadResult>;
+}
+
 /** The life cycle of one kind within one run. */
-export const lifecycle = (definition: Definition, run: Run): Lifecycle => {
+export const lifecycle = (definition: Definition, run: Run): Lifecycle & Importing => {
   const context = { definition, run, naming: namingOf(definition) };
   /** Runs one operation on the resource that the engine's values describe. */
   const call = <T>(
@@ -53,6 +60,10 @@ export const lifecycle = (definition: Definition, run: Run): Lifecycle => {
     update: (id, olds, inputs) =>
       call("updating", { id, inputs, olds }, async (resource) =>
         updateObject(await connected(resource), olds, id),
+      ),
+    import: (id, owner) =>
+      call("importing", { id, inputs: owner ? { owner } : {} }, (resource) =>
+        importObject(resource, id),
       ),
     delete: (id, inputs) =>
       call("deleting", { id, inputs }, (resource) => deleteObject(resource, id, inputs)),

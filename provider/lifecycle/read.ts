@@ -98,7 +98,7 @@ const liveProperties = (declared: Declared, live: WireObject, isGet: boolean): P
 };
 
 /** The description without the mark; a description that only seems to carry a mark stays whole. */
-const descriptionOf = (
+export const descriptionOf = (
   { definition, properties, settings, ownMark }: Declared,
   { description }: WireObject,
 ): unknown => {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Definition, Field } from "../definition/define.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
 import { isSecretValue, secretSignature } from "../kernel/stand-ins.js";
-import { typeToken } from "../pointer.js";
+import { kindOfToken } from "../pointer.js";
 import { resources } from "../resources/index.js";
 import { printedJson } from "./pulumi-queries.js";
 
@@ -17,6 +17,7 @@ const resourceSchema = z.looseObject({
   inputs: values.optional(),
   outputs: values.optional(),
   parent: z.string().optional(),
+  provider: z.string().optional(),
   dependencies: names,
   propertyDependencies: z.record(z.string(), names).nullish(),
   deletedWith: z.string().optional(),
@@ -183,7 +184,7 @@ export const openedValues = (given: JsonObject | undefined): JsonObject => {
  * the service.
  */
 export const definitionOfType = (type: string): Definition | undefined =>
-  resources.find(({ kind }) => typeToken(kind) === type);
+  resources.find(({ kind }) => kindOfToken(type) === kind);
 
 /** The logical name at the end of a URN. */
 export const logicalName = (urn: string): string => urn.split("::").slice(3).join("::");

@@ -1,6 +1,6 @@
 import { textAt } from "../kernel/json.js";
-import { typeToken } from "../pointer.js";
-import { ownerParts } from "./owner.js";
+import { ownerOf, ownerParts, ownershipsOf, parentsIn, urnParts } from "../kernel/owner.js";
+import { kindOfToken, providerToken } from "../pointer.js";
 import {
   isListedAs,
   mayBe,
@@ -51,6 +51,8 @@ export interface StackState {
   readonly project?: string;
   /** Id of the stack's `Ownership`. */
   readonly ownership?: string;
+  /** Those that the plugin's providers have made, for their resources. */
+  readonly pluginOwnerships?: readonly string[];
   /** Ids of those that were replaced in an unfinished run. */
   readonly replacedOwnerships?: readonly string[];
   readonly holdings: readonly Holding[];
@@ -62,7 +64,7 @@ export interface StackState {
 /** The content of all visible stacks' states about the service. */
 export interface StackStates {
   /** The requested stack; `ownership` is undefined if it has created nothing, or was destroyed. */
-  readonly own: Pick<StackState, "name" | "project" | "ownership">;
+  readonly own: Pick<StackState, "name" | "project" | "ownership" | "pluginOwnerships">;
   /** Every resource that stands for an object; without those that only look one up. */
   readonly holdings: readonly Holding[];
   holdersOf(kind: string, id: string): readonly Holding[];
@@ -84,37 +86,49 @@ export interface StackStates {
 /** Called with the reason why states cannot be read, in a sentence without a period. */
 type OnUnread = (reason: string) => void;
 
-const tokenStart = typeToken("");
+const kindOf = ({ type }: StateResource): string | undefined => kindOfToken(type);
 
-const kindOf = ({ type }: StateResource): string | undefined =>
-  type.startsWith(tokenStart) ? type.slice(tokenStart.length) : undefined;
+/** The ownership that a provider of the plugin has made. */
+const madeBy = (resource: StateResource): string | undefined =>
+  resource.type === providerToken ? textAt(resource.inputs, "ownership") : undefined;
 
-/**
- * The present source of a resource's mark, from its URN: after `pulumi state rename` its inputs
- * still contain the earlier owner. The same text that the resource's class builds from its parents
- * and name.
- */
-const ownerOf = (urn: string, token: string, ownership: string | undefined) => {
-  const [, , qualified = "", ...name] = urn.split("::");
-  const parents = qualified.slice(0, -token.length).replace("pulumi:pulumi:Stack$", "");
-  return ownership && `${ownership}/${parents}${name.join("::")}`;
+/** Whose the object of a resource is: a resource of the plugin keeps what it was created with. */
+type OwnershipOf = (resource: StateResource) => string | undefined;
+
+const ownershipOfEach = (
+  resources: readonly StateResource[],
+  ownership: string | undefined,
+): OwnershipOf => {
+  const providers = new Map<string, string>(
+    resources.flatMap((resource) => {
+      const made = madeBy(resource);
+      return made && resource.id ? [[`${resource.urn}::${resource.id}`, made] as const] : [];
+    }),
+  );
+  return ({ provider = "", inputs }) => {
+    const made = providers.get(provider);
+    const written = textAt(inputs, "owner");
+    return made && written ? ownerParts(written).ownership : (made ?? ownership);
+  };
 };
 
 interface Place {
   readonly stack: string;
   readonly own: boolean;
-  readonly ownership: string | undefined;
+  readonly ownershipOf: OwnershipOf;
 }
 
 const holdingOf = (
   resource: StateResource,
-  { stack, own, ownership }: Place,
+  { stack, own, ownershipOf }: Place,
 ): readonly Holding[] => {
-  const { urn, id, type } = resource;
+  const { urn, id } = resource;
   const kind = kindOf(resource);
   if (!kind || kind === "Ownership" || !id) return [];
   const written = textAt(resource.outputs, "owner") ?? textAt(resource.inputs, "owner");
-  const owner = ownerOf(urn, type, ownership) ?? written;
+  const ownership = ownershipOf(resource);
+  // From the URN: after `pulumi state rename` its inputs still contain the earlier owner.
+  const owner = ownership ? ownerOf(ownership, parentsIn(urn), urnParts(urn).name) : written;
   const serial = textAt(resource.outputs, "serial");
   return [
     {
@@ -157,13 +171,24 @@ export const stackStateOf = (document: StackExport, own: boolean, stack?: string
     list.flatMap((resource) => (kindOf(resource) === "Ownership" && resource.id) || []);
   const [ownership] = ownershipsIn(staying);
   const replacedOwnerships = ownershipsIn(leaving);
+  const pluginOwnerships = [
+    ...new Set([
+      ...resources.flatMap((resource) => madeBy(resource) ?? []),
+      ...resources.flatMap(({ provider = "", inputs }) => {
+        const owner = provider.includes(`::${providerToken}::`) && textAt(inputs, "owner");
+        return owner ? [ownerParts(owner).ownership] : [];
+      }),
+    ]),
+  ];
+  const ownershipOf = ownershipOfEach(resources, ownership);
   const holdings = (external: boolean) =>
     [...staying, ...leaving]
       .filter((resource) => (resource.external === true) === external)
-      .flatMap((resource) => holdingOf(resource, { stack: shown, own, ownership }));
+      .flatMap((resource) => holdingOf(resource, { stack: shown, own, ownershipOf }));
   return {
     ...names,
     ...(ownership ? { ownership } : {}),
+    ...(pluginOwnerships.length > 0 ? { pluginOwnerships } : {}),
     ...(replacedOwnerships.length > 0 ? { replacedOwnerships } : {}),
     holdings: holdings(false),
     lookUps: holdings(true),
@@ -181,6 +206,20 @@ const mostStacks = 50;
 
 const together = 4;
 
+/**
+ * A resource that moved to the plugin keeps its ownership; in a forced replacement the engine gives
+ * it that of its provider.
+ */
+const movedResource = (own: StackState, owner: string): Holding | undefined => {
+  const { ownership, name } = ownerParts(owner);
+  const ownerships = ownershipsOf(own);
+  if (!own.pluginOwnerships?.includes(ownership)) return undefined;
+  return own.holdings.find((holding) => {
+    const parts = ownerParts(holding.owner ?? "");
+    return parts.name === name && ownerships.includes(parts.ownership);
+  });
+};
+
 /** Combines several states. */
 export const statesOf = (
   own: StackState,
@@ -197,9 +236,10 @@ export const statesOf = (
     holdings,
     holdersOf: (kind, id) => of(holdings, kind, id),
     readersOf: (kind, id) => of(lookUps, kind, id),
-    resourceOf: (owner) => own.holdings.find((holding) => holding.owner === owner),
+    resourceOf: (owner) =>
+      own.holdings.find((holding) => holding.owner === owner) ?? movedResource(own, owner),
     pending: own.pending,
-    ownerships: all.flatMap(({ ownership }) => ownership ?? []),
+    ownerships: all.flatMap(ownershipsOf),
     complete,
   };
 };
@@ -291,7 +331,8 @@ export const statesOfThisRun = async (
     const at = { ...place, ...(name ? { stack: name } : {}) };
     const own = await stateFrom(at, true);
     const isIts =
-      own?.ownership === ownership || own?.replacedOwnerships?.includes(ownership) === true;
+      own !== undefined &&
+      [...ownershipsOf(own), ...(own.replacedOwnerships ?? [])].includes(ownership);
     if (own && isIts) return statesAround(own, at, scope);
   }
   return undefined;

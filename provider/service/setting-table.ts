@@ -143,6 +143,8 @@ export interface SettingSpec<T> {
   /** Never shown; encrypted in the stack's configuration. */
   readonly secret?: true;
   readonly default?: T;
+  /** Set if the value is a number. */
+  readonly number?: "any" | "whole";
 }
 
 type SettingTable = { readonly [K in SettingKey]: SettingSpec<NonNullable<Settings[K]>> };
@@ -189,11 +191,13 @@ export const settingTable: SettingTable = {
     environment: "BURST",
     doc: "Calls that an endpoint allows in a short burst, if known: a whole number of at least 1.",
     parse: wholeNumber,
+    number: "whole",
   },
   share: {
     environment: "SHARE",
     doc: "Fraction of each rate limit that this tool may use: above 0, at most 1.",
     parse: fraction,
+    number: "any",
     default: 1,
   },
   redisUrl: {

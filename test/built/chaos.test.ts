@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { resources } from "../../provider/resources/index.js";
 import {
   type Arrivals,
@@ -8,10 +8,10 @@ import {
   chaosSeed,
   cleanUp,
   disturbedUp,
+  doorRounds,
   namesOf,
   type Round,
   round,
-  roundCount,
 } from "../support/chaos-rounds.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 
@@ -40,45 +40,47 @@ const foreign = {
   icon: "aa",
 };
 
-let project: EmulatedProject;
-let kills = 0;
+describe.each(doorRounds)("%s", (door, count) => {
+  let project: EmulatedProject;
+  let kills = 0;
 
-beforeAll(async () => {
-  project = await emulatedProject(chaosProgram);
-  await project.control("PUT", "/snapshot", { version: 1, objects: { channels: [foreign] } });
-});
+  beforeAll(async () => {
+    project = await emulatedProject(chaosProgram, {}, {}, door);
+    await project.control("PUT", "/snapshot", { version: 1, objects: { channels: [foreign] } });
+  });
 
-afterAll(() => project?.close());
+  afterAll(() => project?.close());
 
-/** Looks at the emulator's log again and again. */
-const arrived: Arrivals["arrived"] = async (count, signal) => {
-  const calls = async () => (await project.log()).length;
-  const until = (await calls()) + count;
-  while (!signal.aborted && (await calls()) < until) await pause(20);
-};
+  /** Looks at the emulator's log again and again. */
+  const arrived: Arrivals["arrived"] = async (count, signal) => {
+    const calls = async () => (await project.log()).length;
+    const until = (await calls()) + count;
+    while (!signal.aborted && (await calls()) < until) await pause(20);
+  };
 
-const play = async (played: Round, faults: readonly unknown[]): Promise<void> => {
-  if (faults.length > 0) await project.control("POST", "/faults", faults);
-  if (await disturbedUp(project, played, { arrived })) kills += 1;
-  await project.control("DELETE", "/faults");
-  await cleanUp(project, played);
-  const own = (await project.objects()).filter(({ id }) => id !== foreign.id);
-  expect(namesOf(own, played.version)).toEqual([...played.names].sort());
-  expect(await project.objects()).toContainEqual(foreign);
-};
+  const play = async (played: Round, faults: readonly unknown[]): Promise<void> => {
+    if (faults.length > 0) await project.control("POST", "/faults", faults);
+    if (await disturbedUp(project, played, { arrived })) kills += 1;
+    await project.control("DELETE", "/faults");
+    await cleanUp(project, played);
+    const own = (await project.objects()).filter(({ id }) => id !== foreign.id);
+    expect(namesOf(own, played.version)).toEqual([...played.names].sort());
+    expect(await project.objects()).toContainEqual(foreign);
+  };
 
-test(`${roundCount} rounds of faults and kills through the real engine end with exactly what is declared`, {
-  timeout: roundCount * 600_000,
-}, async () => {
-  const seed = chaosSeed();
-  const rounds = fc.sample(disturbedRound, { numRuns: roundCount, seed });
-  for (const [number, { played, faults }] of rounds.entries()) {
-    await play(played, faults).catch((cause: unknown) => {
-      throw new Error(`seed ${seed}, round ${number}: ${JSON.stringify(played)}`, { cause });
-    });
-  }
-  console.log(`killed ${kills} times`);
-  const { code, output } = await project.pulumi(["destroy", "--yes", "--skip-preview"]);
-  expect(code === 0 ? "" : output).toBe("");
-  expect(await project.objects()).toEqual([foreign]);
+  test(`${count} rounds of faults and kills through the real engine end with exactly what is declared`, {
+    timeout: count * 600_000,
+  }, async () => {
+    const seed = chaosSeed();
+    const rounds = fc.sample(disturbedRound, { numRuns: count, seed });
+    for (const [number, { played, faults }] of rounds.entries()) {
+      await play(played, faults).catch((cause: unknown) => {
+        throw new Error(`seed ${seed}, round ${number}: ${JSON.stringify(played)}`, { cause });
+      });
+    }
+    console.log(`killed ${kills} times`);
+    const { code, output } = await project.pulumi(["destroy", "--yes", "--skip-preview"]);
+    expect(code === 0 ? "" : output).toBe("");
+    expect(await project.objects()).toEqual([foreign]);
+  });
 });

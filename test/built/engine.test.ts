@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { doors } from "../support/door.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 
 /** One resource of each kind; DESCRIBE gives all of them another description, OPTIONS other engine options. */
@@ -27,105 +28,109 @@ const collections = [
   "accounts",
 ];
 
-let project: EmulatedProject;
+describe.each(doors)("%s", (door) => {
+  let project: EmulatedProject;
 
-beforeAll(async () => {
-  project = await emulatedProject(program, { switches: { secrets: "echo" } });
-});
-
-afterAll(() => project?.close());
-
-test("preview of a new stack knows every value it can and makes no call", async () => {
-  const output = await project.succeed(["preview", "--diff"]);
-  expect(output).toContain("custom.web");
-  expect(output).not.toContain("canary-password");
-  expect(await project.control("GET", "/stats")).toEqual({ calls: {}, tokensIssued: 0 });
-});
-
-test("up, then up with its preview without changes", async () => {
-  await project.succeed(["up", "--yes", "--skip-preview"]);
-  expect(await project.objects()).toHaveLength(6);
-  const calls = JSON.stringify(await project.control("GET", "/stats"));
-  // Its preview first.
-  await project.succeed(["up", "--yes", "--expect-no-changes"]);
-  expect(JSON.stringify(await project.control("GET", "/stats"))).toBe(calls);
-  expect(project.state()).not.toContain("canary-password");
-});
-
-test("drift in every kind is repaired by up with a refresh", async () => {
-  for (const [collection, list] of Object.entries(await project.collections())) {
-    for (const { id } of list) {
-      const path = `/${collection}/${id}`;
-      const object = await project.byHand("GET", path);
-      await project.byHand("PUT", path, { ...object, description: "by hand", active: false });
-    }
-  }
-  const before = (await project.writes()).length;
-  await project.succeed(["up", "--yes", "--skip-preview", "--refresh"]);
-  expect((await project.writes()).slice(before)).toHaveLength(6);
-  for (const object of await project.objects()) {
-    expect(object.active).toBe(true);
-    expect(object.description).toMatch(/^by hand \[pulumi: shop\/prod /);
-  }
-});
-
-test("taint, --replace, deleteBeforeReplace and replaceOnChanges keep every object; then a change of every kind is one PUT each", async () => {
-  const before = (await project.objects()).map(({ id }) => id);
-  const urn = "urn:pulumi:prod::shop::pulumi-nodejs:dynamic/conversation:Channel::web";
-  await project.succeed(["state", "taint", urn, "--yes"]);
-  const other = urn.replace("Channel::web", "Participant::bot");
-  await project.succeed(["up", "--yes", "--skip-preview", "--replace", other]);
-  const forced = JSON.stringify({ deleteBeforeReplace: true, replaceOnChanges: ["*"] });
-  await project.succeed(["up", "--yes", "--skip-preview"], {
-    OPTIONS: forced,
-    DESCRIBE: "replaced",
+  beforeAll(async () => {
+    project = await emulatedProject(program, { switches: { secrets: "echo" } }, {}, door);
   });
-  expect((await project.objects()).map(({ id }) => id)).toEqual(before);
-  const done = (await project.writes()).length;
-  await project.succeed(["up", "--yes", "--skip-preview"], { DESCRIBE: "changed" });
-  expect((await project.objects()).map(({ id }) => id)).toEqual(before);
-  expect((await project.writes()).slice(done).sort()).toEqual(
-    collections.map((name) => `PUT /${name}/{id}`).sort(),
-  );
-});
 
-test("a resource that leaves the program leaves the service; what was deleted behind us is made again", async () => {
-  await project.succeed(["up", "--yes", "--skip-preview"], { WITHOUT: "account" });
-  const { accounts, orchestrations } = await project.collections();
-  expect(accounts).toEqual([]);
-  await project.byHand("DELETE", `/orchestrations/${orchestrations?.[0]?.id}`);
-  await project.succeed(["up", "--yes", "--skip-preview", "--refresh"]);
-  expect(await project.objects()).toHaveLength(6);
-});
+  afterAll(() => project?.close());
 
-test("a refused deletion names the user", async () => {
-  const [account] = (await project.collections()).accounts ?? [];
-  const urn = "urn:pulumi:prod::shop::pulumi-nodejs:dynamic/conversation:Account::shop";
-  // The account leaves the state but not the service.
-  await project.succeed(["state", "delete", urn, "--yes"]);
-  const { code, output } = await project.pulumi(["destroy", "--yes", "--skip-preview"]);
-  expect(code).not.toBe(0);
-  expect(output).toMatch(
-    new RegExp(
-      `deleting the orchestration .* is used by account ".*" \\(id ${account?.id}, of this stack: shop/prod shop\\)`,
-    ),
-  );
-  expect(output).not.toMatch(/\n\s+at .*\.js:\d+/);
-});
+  test("preview of a new stack knows every value it can and makes no call", async () => {
+    const output = await project.succeed(["preview", "--diff"]);
+    expect(output).toContain("custom.web");
+    expect(output).not.toContain("canary-password");
+    expect(await project.control("GET", "/stats")).toEqual({ calls: {}, tokensIssued: 0 });
+  });
 
-test("the next up finds its own account again, and destroy takes everything down in a legal order", async () => {
-  await project.succeed(["up", "--yes", "--skip-preview"]);
-  expect(await project.objects()).toHaveLength(6);
-  const done = (await project.writes()).length;
-  await project.succeed(["destroy", "--yes", "--skip-preview"]);
-  expect(await project.objects()).toEqual([]);
-  const order = (await project.writes())
-    .slice(done)
-    .map((call) => call.slice("DELETE /".length, -"/{id}".length));
-  expect(order.slice(0, 4)).toEqual([
-    "accounts",
-    "orchestrations",
-    "participants",
-    "clientapplications",
-  ]);
+  test("up, then up with its preview and refresh without changes", async () => {
+    await project.succeed(["up", "--yes", "--skip-preview"]);
+    expect(await project.objects()).toHaveLength(6);
+    const calls = JSON.stringify(await project.control("GET", "/stats"));
+    // Its preview first.
+    await project.succeed(["up", "--yes", "--expect-no-changes"]);
+    expect(JSON.stringify(await project.control("GET", "/stats"))).toBe(calls);
+    await project.succeed(["refresh", "--yes", "--skip-preview", "--expect-no-changes"]);
+    expect(project.state()).not.toContain("canary-password");
+  });
+
+  test("drift in every kind is shown by refresh and repaired by up", async () => {
+    for (const [collection, list] of Object.entries(await project.collections())) {
+      for (const { id } of list) {
+        const path = `/${collection}/${id}`;
+        const object = await project.byHand("GET", path);
+        await project.byHand("PUT", path, { ...object, description: "by hand", active: false });
+      }
+    }
+    const refreshed = await project.succeed(["refresh", "--yes", "--skip-preview"]);
+    expect(refreshed).toMatch(/~ 6 (updated|changed|to update)/);
+    await project.succeed(["up", "--yes", "--skip-preview"]);
+    for (const object of await project.objects()) {
+      expect(object.active).toBe(true);
+      expect(object.description).toMatch(/^by hand \[pulumi: shop\/prod /);
+    }
+  });
+
+  test("taint, --replace, deleteBeforeReplace and replaceOnChanges keep every object; then a change of every kind is one PUT each", async () => {
+    const before = (await project.objects()).map(({ id }) => id);
+    const urn = `urn:pulumi:prod::shop::${project.token("Channel")}::web`;
+    await project.succeed(["state", "taint", urn, "--yes"]);
+    const other = urn.replace("Channel::web", "Participant::bot");
+    await project.succeed(["up", "--yes", "--skip-preview", "--replace", other]);
+    const forced = JSON.stringify({ deleteBeforeReplace: true, replaceOnChanges: ["*"] });
+    await project.succeed(["up", "--yes", "--skip-preview"], {
+      OPTIONS: forced,
+      DESCRIBE: "replaced",
+    });
+    expect((await project.objects()).map(({ id }) => id)).toEqual(before);
+    const done = (await project.writes()).length;
+    await project.succeed(["up", "--yes", "--skip-preview"], { DESCRIBE: "changed" });
+    expect((await project.objects()).map(({ id }) => id)).toEqual(before);
+    expect((await project.writes()).slice(done).sort()).toEqual(
+      collections.map((name) => `PUT /${name}/{id}`).sort(),
+    );
+    await project.succeed(["preview", "--expect-no-changes"], { DESCRIBE: "changed" });
+  });
+
+  test("a resource that leaves the program leaves the service; what was deleted behind us is made again", async () => {
+    await project.succeed(["up", "--yes", "--skip-preview"], { WITHOUT: "account" });
+    const { accounts, orchestrations } = await project.collections();
+    expect(accounts).toEqual([]);
+    await project.byHand("DELETE", `/orchestrations/${orchestrations?.[0]?.id}`);
+    await project.succeed(["up", "--yes", "--skip-preview", "--refresh"]);
+    expect(await project.objects()).toHaveLength(6);
+  });
+
+  test("a refused deletion names the user", async () => {
+    const [account] = (await project.collections()).accounts ?? [];
+    const urn = `urn:pulumi:prod::shop::${project.token("Account")}::shop`;
+    // The account leaves the state but not the service.
+    await project.succeed(["state", "delete", urn, "--yes"]);
+    const { code, output } = await project.pulumi(["destroy", "--yes", "--skip-preview"]);
+    expect(code).not.toBe(0);
+    expect(output).toMatch(
+      new RegExp(
+        `deleting the orchestration .* is used by account ".*" \\(id ${account?.id}, of this stack: shop/prod shop\\)`,
+      ),
+    );
+    expect(output).not.toMatch(/\n\s+at .*\.js:\d+/);
+  });
+
+  test("the next up finds its own account again, and destroy takes everything down in a legal order", async () => {
+    await project.succeed(["up", "--yes", "--skip-preview"]);
+    expect(await project.objects()).toHaveLength(6);
+    const done = (await project.writes()).length;
+    await project.succeed(["destroy", "--yes", "--skip-preview"]);
+    expect(await project.objects()).toEqual([]);
+    const order = (await project.writes())
+      .slice(done)
+      .map((call) => call.slice("DELETE /".length, -"/{id}".length));
+    expect(order.slice(0, 4)).toEqual([
+      "accounts",
+      "orchestrations",
+      "participants",
+      "clientapplications",
+    ]);
+  });
 });

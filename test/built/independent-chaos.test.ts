@@ -1,14 +1,14 @@
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   chaosProgram,
   chaosSeed,
   cleanUp,
   disturbedUp,
+  doorRounds,
   namesOf,
   type Round,
   round,
-  roundCount,
 } from "../support/chaos-rounds.js";
 import { type CliProject, cliProject } from "../support/cli-project.js";
 import type { WriteFault } from "../support/strict-service.js";
@@ -54,68 +54,70 @@ const disturbedRound = fc.record({
   faults: fc.array(writeFault, { minLength: 6, maxLength: 20 }),
 });
 
-let service: StrictService;
-let project: CliProject;
-let kills = 0;
+describe.each(doorRounds)("%s", (door, count) => {
+  let service: StrictService;
+  let project: CliProject;
+  let kills = 0;
 
-beforeAll(async () => {
-  service = await startStrictService();
-  for (const [collection, object] of Object.entries(foreign)) service.plant(collection, object);
-  project = await cliProject(chaosProgram, service.environment);
-});
+  beforeAll(async () => {
+    service = await startStrictService();
+    for (const [collection, object] of Object.entries(foreign)) service.plant(collection, object);
+    project = await cliProject(chaosProgram, service.environment, { door });
+  });
 
-afterAll(async () => {
-  project?.remove();
-  await service?.close();
-});
+  afterAll(async () => {
+    project?.remove();
+    await service?.close();
+  });
 
-/** What the service holds, but for what was there from the beginning. */
-const own = () =>
-  collections.flatMap((collection) =>
-    service.objects(collection).filter(({ id }) => id !== foreign[collection]?.id),
-  );
+  /** What the service holds, but for what was there from the beginning. */
+  const own = () =>
+    collections.flatMap((collection) =>
+      service.objects(collection).filter(({ id }) => id !== foreign[collection]?.id),
+    );
 
-const expectForeignUntouched = (): void => {
-  for (const [collection, object] of Object.entries(foreign))
-    expect(service.objects(collection)).toContainEqual(object);
-};
+  const expectForeignUntouched = (): void => {
+    for (const [collection, object] of Object.entries(foreign))
+      expect(service.objects(collection)).toContainEqual(object);
+  };
 
-/**
- * Where names need not be unique, and a list was behind the truth between two POSTs, one more object
- * with our mark may be there (docs/guarantees.md): the tool finds it by its mark.
- */
-const removeTwins = async (): Promise<void> => {
-  if (!service.faults.lagged.has("orchestrations")) return;
-  const { code, output } = await project.tool(["orphans", "--delete", "--json"]);
-  expect(code).toBe(0);
-  for (const { kind } of JSON.parse(output) as { kind: string }[])
-    expect(kind).toBe("Orchestration");
-};
+  /**
+   * Where names need not be unique, and a list was behind the truth between two POSTs, one more object
+   * with our mark may be there (docs/guarantees.md): the tool finds it by its mark.
+   */
+  const removeTwins = async (): Promise<void> => {
+    if (!service.faults.lagged.has("orchestrations")) return;
+    const { code, output } = await project.tool(["orphans", "--delete", "--json"]);
+    expect(code).toBe(0);
+    for (const { kind } of JSON.parse(output) as { kind: string }[])
+      expect(kind).toBe("Orchestration");
+  };
 
-const play = async (played: Round, faults: readonly WriteFault[]): Promise<void> => {
-  service.faults.plan(faults);
-  if (await disturbedUp(project, played, service)) kills += 1;
-  expectForeignUntouched();
-  service.faults.calm();
-  await cleanUp(project, played);
-  await removeTwins();
-  expectForeignUntouched();
-  expect(namesOf(own(), played.version)).toEqual([...played.names].sort());
-};
+  const play = async (played: Round, faults: readonly WriteFault[]): Promise<void> => {
+    service.faults.plan(faults);
+    if (await disturbedUp(project, played, service)) kills += 1;
+    expectForeignUntouched();
+    service.faults.calm();
+    await cleanUp(project, played);
+    await removeTwins();
+    expectForeignUntouched();
+    expect(namesOf(own(), played.version)).toEqual([...played.names].sort());
+  };
 
-test(`${roundCount} rounds of a service with faults of its own and of kills end with exactly what is declared`, {
-  timeout: roundCount * 600_000,
-}, async () => {
-  const seed = chaosSeed();
-  const rounds = fc.sample(disturbedRound, { numRuns: roundCount, seed });
-  for (const [number, { played, faults }] of rounds.entries()) {
-    await play(played, faults).catch((cause: unknown) => {
-      throw new Error(`seed ${seed}, round ${number}: ${JSON.stringify(played)}`, { cause });
-    });
-  }
-  console.log(`what struck: ${JSON.stringify({ kills, ...service.faults.struck })}`);
-  const { code, output } = await project.pulumi(["destroy", "--yes", "--skip-preview"]);
-  expect(code === 0 ? "" : output).toBe("");
-  expect(own()).toEqual([]);
-  expectForeignUntouched();
+  test(`${count} rounds of a service with faults of its own and of kills end with exactly what is declared`, {
+    timeout: count * 600_000,
+  }, async () => {
+    const seed = chaosSeed();
+    const rounds = fc.sample(disturbedRound, { numRuns: count, seed });
+    for (const [number, { played, faults }] of rounds.entries()) {
+      await play(played, faults).catch((cause: unknown) => {
+        throw new Error(`seed ${seed}, round ${number}: ${JSON.stringify(played)}`, { cause });
+      });
+    }
+    console.log(`what struck: ${JSON.stringify({ kills, ...service.faults.struck })}`);
+    const { code, output } = await project.pulumi(["destroy", "--yes", "--skip-preview"]);
+    expect(code === 0 ? "" : output).toBe("");
+    expect(own()).toEqual([]);
+    expectForeignUntouched();
+  });
 });

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
 import { isRunning } from "../../provider/pulumi-cli/processes.js";
+import { type Door, doorOfTests, doors } from "../support/door.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 import { descendants, stopProviders } from "../support/processes.js";
 
@@ -11,9 +12,12 @@ for (const name of ["a", "b", "c", "d"]) new Channel(name, { type: "custom." + n
 
 let project: EmulatedProject;
 
-const open = async (options: Parameters<typeof emulatedProject>[1] = {}): Promise<void> => {
+const open = async (
+  options: Parameters<typeof emulatedProject>[1] = {},
+  door: Door = doorOfTests,
+): Promise<void> => {
   const limits = options.plan ? { CONVERSATION_PLAN: options.plan, CONVERSATION_BURST: "1" } : {};
-  project = await emulatedProject(program, options, limits);
+  project = await emulatedProject(program, options, limits, door);
 };
 
 afterEach(() => project?.close());
@@ -37,32 +41,35 @@ const expectRecovery = async (): Promise<void> => {
   expect(kept).toHaveLength(4);
 };
 
-test("one Ctrl-C during a wait ends it at once, says that nothing was sent, and leaves a clean state", async () => {
-  await open({ plan: "developer", burst: 1 });
-  const { child, ended } = project.start(["up", "--yes", "--skip-preview"]);
-  await until(async () => (await channels()).length === 1);
-  const made = await channels();
-  child.kill("SIGINT");
-  const { code, output } = await ended;
-  expect(code).not.toBe(0);
-  expect(output).toContain("Nothing was sent");
-  expect(await channels()).toEqual(made);
-  expect(pendingOperations()).toBe(0);
-});
+test.each(doors)(
+  "one Ctrl-C during a wait ends it at once, says that nothing was sent, and leaves a clean state (%s)",
+  async (door) => {
+    await open({ plan: "developer", burst: 1 }, door);
+    const { child, ended } = project.start(["up", "--yes", "--skip-preview"]);
+    await until(async () => (await channels()).length === 1);
+    const made = await channels();
+    child.kill("SIGINT");
+    const { code, output } = await ended;
+    expect(code).not.toBe(0);
+    expect(output).toContain("Nothing was sent");
+    expect(await channels()).toEqual(made);
+    expect(pendingOperations()).toBe(0);
+  },
+);
 
 test.each([
-  ["SIGKILL", 1],
-  ["SIGINT", 2],
-  ["SIGTERM", 2],
-  ["SIGHUP", 1],
+  ...doors.map((door) => ["SIGKILL", 1, door] as const),
+  ["SIGINT", 2, doorOfTests],
+  ["SIGTERM", 2, doorOfTests],
+  ["SIGHUP", 1, doorOfTests],
 ] as const)(
-  "%s of the command line, %i times, after the service acted: the next up finds the object",
-  async (signal, times) => {
-    await open();
+  "%s of the command line, %i times, after the service acted: the next up finds the object (%s)",
+  async (signal, times, door) => {
+    await open({}, door);
     await project.faults({ on: "POST /channels", kind: "drip" });
     const { child, ended } = project.start(["up", "--yes", "--skip-preview", "--parallel", "1"]);
     await until(async () => (await channels()).length === 1);
-    const providers = descendants(child.pid ?? 0, "dynamic-provider");
+    const providers = descendants(child.pid ?? 0, project.providerProcess);
     for (let round = 0; round < times; round += 1) {
       child.kill(signal);
       await pause(500);
@@ -79,7 +86,7 @@ test("what was interrupted is found by its mark, and deleted on demand once no r
   await project.faults({ on: "POST /channels", kind: "drip", after: 1 });
   const { child, ended } = project.start(["up", "--yes", "--skip-preview", "--parallel", "1"]);
   await until(async () => (await channels()).length === 2);
-  const providers = stopProviders(child);
+  const providers = stopProviders(child, project.providerProcess);
   const remove = () => project.tool(["orphans", "--delete", "--json"]);
   const underWay = await remove();
   expect(underWay).toMatchObject({ code: 1, output: "" });
@@ -102,12 +109,16 @@ test("what was interrupted is found by its mark, and deleted on demand once no r
   for (const pid of providers) if (isRunning(pid)) process.kill(pid, "SIGKILL");
 });
 
-test("kill -9 of the provider process after the service acted: the next up finds the object", async () => {
-  await open();
-  await project.faults({ on: "POST /channels", kind: "drip" });
-  const { child, ended } = project.start(["up", "--yes", "--skip-preview", "--parallel", "1"]);
-  await until(async () => (await channels()).length === 1);
-  for (const pid of descendants(child.pid ?? 0, "dynamic-provider")) process.kill(pid, "SIGKILL");
-  expect((await ended).code).not.toBe(0);
-  await expectRecovery();
-});
+test.each(doors)(
+  "kill -9 of the provider process after the service acted: the next up finds the object (%s)",
+  async (door) => {
+    await open({}, door);
+    await project.faults({ on: "POST /channels", kind: "drip" });
+    const { child, ended } = project.start(["up", "--yes", "--skip-preview", "--parallel", "1"]);
+    await until(async () => (await channels()).length === 1);
+    for (const pid of descendants(child.pid ?? 0, project.providerProcess))
+      process.kill(pid, "SIGKILL");
+    expect((await ended).code).not.toBe(0);
+    await expectRecovery();
+  },
+);

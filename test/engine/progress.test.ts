@@ -6,8 +6,8 @@ import { ForeseenCalls, previewMemory } from "../../provider/engine/foreseen-cal
 import { RunProgress } from "../../provider/engine/run-progress.js";
 import {
   displayOfThisRun,
-  engineStatusLine,
   type RunDisplay,
+  sdkStatusLine,
 } from "../../provider/engine/status-line.js";
 import { channel } from "../../provider/resources/channel.js";
 import { participant } from "../../provider/resources/participant.js";
@@ -242,7 +242,7 @@ const statusLineTo = (address: string) => {
   onTestFinished(() => {
     process.argv = before;
   });
-  return engineStatusLine();
+  return sdkStatusLine();
 };
 
 test("a row ends as it was reported last, though the engine takes calls in any order", async () => {

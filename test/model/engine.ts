@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { setUpOrder } from "../../provider/definition/fields.js";
-import { type Lifecycle, lifecycle } from "../../provider/lifecycle/index.js";
 import type { Run } from "../../provider/lifecycle/run.js";
 import { resources } from "../../provider/resources/index.js";
+import { type Door, type DoorLifecycle, lifecycleThrough } from "../support/door.js";
 import { type Hooks, type ModelResource, modelResources, type Name } from "./scenario.js";
 import type { EngineUp } from "./stacks.js";
 import { renameIn } from "./state-edits.js";
@@ -59,7 +59,7 @@ const rank = (order: readonly { kind: string }[], name: Name): number =>
 
 /** The engine's half of a life cycle, as it was seen to behave; state is saved after every step. */
 export class Engine {
-  readonly #lifecycles = new Map<string, Lifecycle>();
+  readonly #lifecycles = new Map<string, DoorLifecycle>();
   #hooks: Hooks | undefined;
   /** Operations of this run so far. */
   #operations = 0;
@@ -68,10 +68,11 @@ export class Engine {
     readonly stack: number,
     readonly state: ModelState,
     run: Run,
-    readonly extraInputs: Json = {},
+    readonly extraInputs: Json,
+    door: Door,
   ) {
     for (const definition of resources)
-      this.#lifecycles.set(definition.kind, lifecycle(definition, run));
+      this.#lifecycles.set(definition.kind, lifecycleThrough(door, definition, run));
   }
 
   async up(step: EngineUp): Promise<void> {
@@ -109,7 +110,7 @@ export class Engine {
     }
   }
 
-  #of(kind: string): Lifecycle {
+  #of(kind: string): DoorLifecycle {
     const found = this.#lifecycles.get(kind);
     if (!found) throw new Error(kind);
     return found;
@@ -138,7 +139,7 @@ export class Engine {
       return this.#create(declared.name, kind, await this.#checked(kind, {}, given));
     if (isForced) return this.#replace(declared.name, old, given, deleteFirst);
     const inputs = await this.#checked(kind, old.inputs, given);
-    const { changes } = await this.#of(kind).diff(old.id, old.outputs, inputs);
+    const { changes } = await this.#of(kind).diff(old.id, old.outputs, inputs, old.inputs);
     const isSame =
       changes === false ||
       (changes === undefined && JSON.stringify(inputs) === JSON.stringify(old.inputs));

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Door } from "../support/door.js";
 import { counterExamples } from "./counter-examples.js";
 import { scenario } from "./histories.js";
 import { type ModelStage, openStage, play } from "./play.js";
@@ -18,21 +19,33 @@ beforeAll(async () => {
 });
 afterAll(() => stage.emulator.close());
 
-const property = fc.asyncProperty(scenario, async (each) => {
-  const { wrong } = await play(stage, each);
-  if (wrong.length > 0) throw new Error(wrong.join("\n"));
-});
+const propertyOf = (door: Door) =>
+  fc.asyncProperty(scenario, async (each) => {
+    const { wrong } = await play({ ...stage, door }, each);
+    if (wrong.length > 0) throw new Error(wrong.join("\n"));
+  });
 
-test(`${runs} random histories end with exactly what is declared`, {
-  timeout: 3_600_000,
-}, async () => {
-  const seed = seedOf();
-  console.log(`model seed ${seed}`);
-  await fc.assert(property, { numRuns: runs, seed });
-});
+/** The plugin's door leads to the same rooms: a part of the histories shows it. */
+const doors = [
+  { door: "dynamic", numRuns: runs },
+  { door: "plugin", numRuns: Number(process.env.MODEL_PLUGIN_RUNS ?? Math.ceil(runs / 4)) },
+] as const;
+
+test.each(doors)(
+  "$numRuns random histories end with exactly what is declared ($door)",
+  {
+    timeout: 3_600_000,
+  },
+  async ({ door, numRuns }) => {
+    const seed = seedOf();
+    console.log(`model seed ${seed}`);
+    await fc.assert(propertyOf(door), { numRuns, seed });
+  },
+);
 
 /** Histories that once ended wrong, as fast-check shrank them. */
 for (const { title, history } of counterExamples)
-  test(title, async () => {
-    expect((await play(stage, history)).wrong).toEqual([]);
-  });
+  for (const { door } of doors)
+    test(`${title} (${door})`, async () => {
+      expect((await play({ ...stage, door }, history)).wrong).toEqual([]);
+    });

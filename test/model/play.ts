@@ -6,6 +6,7 @@ import { connectService, type Service } from "../../provider/service/connect.js"
 import type { HttpResponse } from "../../provider/service/http/transport.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import { readSettings } from "../../provider/service/settings.js";
+import { type Door, doorOfTests } from "../support/door.js";
 import { Console } from "./console.js";
 import { Engine, type ModelState, newState } from "./engine.js";
 import { faultyTransport, Killed } from "./faulty-transport.js";
@@ -31,12 +32,13 @@ export interface Weakness {
 export interface ModelStage {
   readonly emulator: Emulator;
   readonly settings: Settings;
+  readonly door: Door;
 }
 
-export const openStage = async (): Promise<ModelStage> => {
+export const openStage = async (door = doorOfTests): Promise<ModelStage> => {
   const emulator = await startEmulator({ clock: "manual" });
   const environment = emulatorEnvironment(emulator);
-  return { emulator, settings: readSettings({ environment, config: () => undefined }) };
+  return { emulator, settings: readSettings({ environment, config: () => undefined }), door };
 };
 
 /** Waits take no time. */
@@ -71,14 +73,20 @@ export class ModelStacks implements Stacks {
   readonly #settings: Settings;
   readonly #setting: ModelSetting;
   readonly #weakness: Weakness;
+  readonly #door: Door;
   readonly #states: readonly ModelState[] = [newState(), newState()];
   readonly #earlier = new Map<string, HttpResponse>();
 
-  constructor({ emulator, settings }: ModelStage, setting: ModelSetting, weakness: Weakness = {}) {
+  constructor(
+    { emulator, settings, door }: ModelStage,
+    setting: ModelSetting,
+    weakness: Weakness = {},
+  ) {
     this.#emulator = emulator;
     this.#settings = { ...settingsIn(settings, setting), ...weakness.settings };
     this.#setting = setting;
     this.#weakness = weakness;
+    this.#door = door;
   }
 
   held(): readonly HeldEntry[] {
@@ -126,7 +134,7 @@ export class ModelStacks implements Stacks {
   #work(step: EngineStep, run: Run): Promise<void> {
     const state = this.#states[step.stack];
     if (!state) throw new Error("no such stack");
-    const engine = new Engine(step.stack, state, run, this.#weakness.inputs);
+    const engine = new Engine(step.stack, state, run, this.#weakness.inputs ?? {}, this.#door);
     return step.type === "up" ? engine.up(step) : engine.refresh();
   }
 }

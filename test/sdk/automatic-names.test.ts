@@ -1,8 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { autoName } from "../../provider/definition/automatic-name.js";
 import * as sdk from "../../sdk/index.js";
-import { autoName } from "../../sdk/resource-class.js";
 import { inputsOf, type Registered, startProgram, valueIn } from "./registered.js";
 
 const bot = { type: "custom_bot", application: "x" } as const;

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import fc from "fast-check";
 import type { CliProject } from "./cli-project.js";
+import { doorOfTests, doors } from "./door.js";
 import { killTree } from "./processes.js";
 
 /** WANT holds the names of the resources that the program declares, VERSION their content. */
@@ -58,6 +59,11 @@ export const round: fc.Arbitrary<Round> = fc.record({
 
 /** How many rounds are played: more on demand. */
 export const roundCount = Number(process.env.CHAOS_ROUNDS ?? 2);
+
+/** The doors with their rounds: the plugin leads to the same rooms and gets half of them. */
+export const doorRounds = doors.map(
+  (door) => [door, door === doorOfTests ? roundCount : Math.ceil(roundCount / 2)] as const,
+);
 
 /** The given seed; without one the same in every short run, another one in every long run. */
 export const chaosSeed = (): number => {

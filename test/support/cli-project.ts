@@ -3,8 +3,11 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { unlimitedBurst } from "../../provider/pacing/pacer.js";
+import { pluginToken, typeToken } from "../../provider/pointer.js";
 import { preloading } from "../../provider/pulumi-cli/pulumi-cli.js";
+import { type Door, doorOfTests } from "./door.js";
 import { filesBelow } from "./left-behind.js";
+import { deliverPlugin, pluginSettings } from "./plugin-delivery.js";
 import { assertPrinted } from "./printed-json.js";
 import { startTool, toolMain } from "./tool-process.js";
 
@@ -27,6 +30,10 @@ export interface CliResult {
 /** A user's project with a JavaScript program, driven by the real command line. */
 export interface CliProject {
   readonly folder: string;
+  /** Type token of the resources of a kind. */
+  readonly token: (kind: string) => string;
+  /** Part of the command lines of its provider processes. */
+  readonly providerProcess: string;
   /** What its commands run with. */
   readonly environment: NodeJS.ProcessEnv;
   /** Runs `pulumi` with these arguments; never throws for an exit code. */
@@ -82,18 +89,31 @@ export const cliProject = async (
   options: {
     readonly stack?: string;
     readonly backend?: string;
+    /** Whether the program's classes are those of dynamic resources, or of the plugin. Default: as DOOR says. */
+    readonly door?: Door;
     /** A cache folder in the project, instead of the user's. */
     readonly ownCache?: true;
   } = {},
 ): Promise<CliProject> => {
-  const { stack = "prod" } = options;
+  const { stack = "prod", door = doorOfTests } = options;
   const folder = mkdtempSync(join(tmpdir(), "conversation-project-"));
   const backend = options.backend ?? join(folder, "backend");
   mkdirSync(backend, { recursive: true });
   mkdirSync(join(folder, "node_modules"));
-  symlinkSync(root, join(folder, "node_modules", "pulumi-conversation"));
+  const ownPackage = join(folder, "node_modules", "pulumi-conversation");
+  const isPlugin = door === "plugin";
+  if (isPlugin) {
+    const classes = join(root, "dist", "test", "support", "plugin-classes.js");
+    mkdirSync(ownPackage);
+    writeFileSync(
+      join(ownPackage, "index.js"),
+      `module.exports = require(${JSON.stringify(classes)});`,
+    );
+  } else symlinkSync(root, ownPackage);
   symlinkSync(join(root, "node_modules", "@pulumi"), join(folder, "node_modules", "@pulumi"));
-  writeFileSync(join(folder, "Pulumi.yaml"), "name: shop\nruntime: nodejs\nmain: index.js\n");
+  const dynamicSettings = { name: "shop", runtime: "nodejs", main: "index.js" };
+  const settings = isPlugin ? pluginSettings(deliverPlugin(folder)) : dynamicSettings;
+  writeFileSync(join(folder, "Pulumi.yaml"), JSON.stringify(settings));
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "shop", main: "index.js" }));
   writeFileSync(join(folder, "index.js"), program);
   const bin = process.env.PULUMI_CONVERSATION_TEST_PULUMI ?? "";
@@ -162,6 +182,8 @@ export const cliProject = async (
   await succeed(["stack", "init", stack]);
   return {
     folder,
+    token: isPlugin ? pluginToken : typeToken,
+    providerProcess: isPlugin ? "provider/plugin/main" : "dynamic-provider",
     environment: common,
     pulumi,
     succeed,

@@ -1,12 +1,13 @@
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../emulator/index.js";
 import type { Clock } from "../../provider/kernel/clock.js";
-import { type Lifecycle, lifecycle } from "../../provider/lifecycle/index.js";
+import type { Lifecycle } from "../../provider/lifecycle/index.js";
 import { createRun, type ObjectHolders } from "../../provider/lifecycle/run.js";
 import type { Holding } from "../../provider/pulumi-cli/stack-states.js";
 import { resources } from "../../provider/resources/index.js";
 import { connectService, type Service } from "../../provider/service/connect.js";
 import { readSettings } from "../../provider/service/settings.js";
+import { doorOfTests, lifecycleThrough } from "./door.js";
 import { EmulatorControl } from "./emulator-control.js";
 
 type Json = Record<string, unknown>;
@@ -103,7 +104,7 @@ export const emulated = async (
     of: (kind) => {
       const definition = resources.find((each) => each.kind === kind);
       if (!definition) throw new Error(`no kind ${kind}`);
-      return lifecycle(definition, run);
+      return lifecycleThrough(doorOfTests, definition, run);
     },
     nextRun: (held) => {
       service = connect();

@@ -38,22 +38,10 @@ class Native extends pulumi.CustomResource {
   }
 }
 
-/** Whose the objects are moves like the rest: its id is in the owner of every other resource. */
-const ownership = native
-  ? new Native("Ownership", "ownership", {
-      project: pulumi.getProject(),
-      stack: pulumi.getStack(),
-    })
-  : undefined;
-
 const callbacks = new pulumi.ComponentResource("shop:index:Callbacks", "callbacks");
 
-const declare = (kind: string, name: string, args: pulumi.Inputs, parent?: pulumi.Resource) => {
-  if (!ownership) return declareDynamic(kind, name, args, parent);
-  const parents = parent ? "shop:index:Callbacks$" : "";
-  const owner = pulumi.interpolate`${ownership.id}/${parents}${name}`;
-  return new Native(kind, name, { ...args, owner }, parent);
-};
+const declare = (kind: string, name: string, args: pulumi.Inputs, parent?: pulumi.Resource) =>
+  native ? new Native(kind, name, args, parent) : declareDynamic(kind, name, args, parent);
 
 const made = new Map<string, pulumi.CustomResource>();
 

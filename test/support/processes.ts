@@ -43,8 +43,11 @@ export const descendants = (root: number, holds: string): readonly number[] => {
  *
  * @returns their ids
  */
-export const stopProviders = ({ pid = 0 }: ChildProcess): readonly number[] => {
-  const providers = descendants(pid, "dynamic-provider");
+export const stopProviders = (
+  { pid = 0 }: ChildProcess,
+  holds = "dynamic-provider",
+): readonly number[] => {
+  const providers = descendants(pid, holds);
   for (const provider of providers) process.kill(provider, "SIGSTOP");
   return providers;
 };

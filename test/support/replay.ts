@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { z } from "zod";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { setUpOrder } from "../../provider/definition/fields.js";
-import { typeToken } from "../../provider/pointer.js";
+import { providerToken, typeToken } from "../../provider/pointer.js";
 import { resources } from "../../provider/resources/index.js";
 import type { Method } from "../../provider/service/http/operations.js";
 import type {
@@ -259,6 +259,7 @@ const resource = z.object({
   id: z.string().default(""),
   delete: z.boolean().default(false),
   pendingReplacement: z.boolean().default(false),
+  inputs: z.looseObject({ ownership: z.string().optional() }).default({}),
 });
 const stateFile = z.object({
   checkpoint: z.object({
@@ -285,7 +286,10 @@ const readReplayState = (project: CliProject): ReplayState => {
     return isName(name) && !isOld && !isGone ? [[name, { id, urn }] as const] : [];
   });
   return {
-    ownership: all.find(({ type }) => type === typeToken("Ownership"))?.id ?? "",
+    ownership:
+      all.find(({ type }) => type === typeToken("Ownership"))?.id ??
+      all.find(({ type }) => type === providerToken)?.inputs.ownership ??
+      "",
     resources: new Map(named),
     isEmpty: all.length === 0,
   };

@@ -1,7 +1,7 @@
 import { hash, randomInt } from "node:crypto";
 import type { Definition } from "../../definition/define.js";
 import { namingOf } from "../../definition/fields.js";
-import { ownerParts } from "../../pulumi-cli/owner.js";
+import { ownerParts } from "../../kernel/owner.js";
 import type { WireObject } from "../../service/lists.js";
 
 /**

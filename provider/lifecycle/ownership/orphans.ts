@@ -1,5 +1,6 @@
 import type { Definition } from "../../definition/define.js";
 import { deletionOrder } from "../../definition/fields.js";
+import { ownershipsOf } from "../../kernel/owner.js";
 import type { Holding, StackStates } from "../../pulumi-cli/stack-states.js";
 import type { WireObject } from "../../service/lists.js";
 import {
@@ -119,8 +120,7 @@ const standingOf = (
   asked: readonly string[],
 ): Standing | undefined => {
   const { mark, id, definition } = object;
-  const { ownership } = states.own;
-  const isOurs = ownership !== undefined && mark.stack === stackMark(ownership);
+  const isOurs = ownershipsOf(states.own).map(stackMark).includes(mark.stack);
   const isNamedSo = mark.label.startsWith(`${stackLabel(project, stack)} `);
   const holders = states.holdersOf(definition.kind, id);
   // The left-overs of a removed stack can be named by id from any stack that sees all others.

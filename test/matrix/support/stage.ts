@@ -1,5 +1,5 @@
 import type { Clock } from "../../../provider/kernel/clock.js";
-import { type Lifecycle, lifecycle } from "../../../provider/lifecycle/index.js";
+import type { Lifecycle } from "../../../provider/lifecycle/index.js";
 import { createRun, type Run } from "../../../provider/lifecycle/run.js";
 import { resources } from "../../../provider/resources/index.js";
 import { connectService, type Service } from "../../../provider/service/connect.js";
@@ -9,6 +9,7 @@ import {
   type Transport,
 } from "../../../provider/service/http/transport.js";
 import { readSettings } from "../../../provider/service/settings.js";
+import { doorOfTests, lifecycleThrough } from "../../support/door.js";
 import { type Emulated, emulated } from "../../support/emulated.js";
 import { endpointOf, Wire } from "./wire.js";
 
@@ -122,7 +123,10 @@ export class Stage implements AsyncDisposable {
     return (kind) => {
       const definition = resources.find((each) => each.kind === kind);
       if (!definition) throw new Error(`no kind ${kind}`);
-      return watched(lifecycle(definition, run), (outcome) => void this.outcomes.push(outcome));
+      return watched(
+        lifecycleThrough(doorOfTests, definition, run),
+        (outcome) => void this.outcomes.push(outcome),
+      );
     };
   }
 

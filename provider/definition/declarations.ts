@@ -1,0 +1,211 @@
+import {
+  type Basis,
+  type Definition,
+  type Field,
+  type Fields,
+  type MemberRule,
+  type NumberField,
+  type ObjectField,
+  outputFields,
+} from "./define.js";
+import { isAutomatic } from "./fields.js";
+
+// What the declarations of a kind have in common in every language: the classes of TypeScript, the
+// schema of the plugin, the reference page.
+
+const sources: Readonly<Record<Basis, string>> = {
+  spec: "specification",
+  public: "public reference",
+  assumed: "assumed",
+};
+
+export const sourceOf = (basis: Basis): string => sources[basis];
+
+/** A text with a capital letter at the beginning. */
+export const pascal = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
+
+const shown = (value: number): string => value.toLocaleString("en-GB");
+
+const span = (least: number | undefined, most: number | undefined, unit: string): string[] => {
+  if (least === undefined && most === undefined) return [];
+  if (most === undefined)
+    return least === 0 || least === 1 ? [] : [`At least ${shown(least ?? 0)} ${unit}.`];
+  return [
+    least === undefined
+      ? `At most ${shown(most)} ${unit}.`
+      : `${shown(least)} to ${shown(most)} ${unit}.`,
+  ];
+};
+
+/** The allowed numbers. Unlike for a number of items, a minimum of 0 or 1 is a real limit. */
+const rangeOf = ({ integer, min, max }: NumberField): string[] => {
+  const least = min === undefined ? [] : [`at least ${shown(min)}`];
+  const most = max === undefined ? [] : [`at most ${shown(max)}`];
+  const range =
+    min === undefined || max === undefined
+      ? [...least, ...most]
+      : [`${shown(min)} to ${shown(max)}`];
+  const facts = [...(integer ? ["whole number"] : []), ...range].join(", ");
+  return facts ? [`${pascal(facts)}.`] : [];
+};
+
+const formatOf = (field: Field, base64: string): string[] => {
+  if (field.type !== "text" || !field.format) return [];
+  return [
+    { url: "Absolute http or https address.", email: "E-mail address.", base64 }[field.format],
+  ];
+};
+
+const sizeOf = (field: Field): string[] => {
+  switch (field.type) {
+    case "text":
+      return field.values ? [] : span(field.min, field.max, "characters");
+    case "number":
+      return rangeOf(field);
+    case "list":
+      return span(field.min, field.max, "items");
+    case "map":
+      return span(field.min, field.max, "entries");
+    default:
+      return [];
+  }
+};
+
+/**
+ * The rules of a field in short sentences, from its data.
+ *
+ * @param base64 the sentence for text in base64, which some languages can take from a file
+ */
+export const factsOf = (field: Field, base64 = "Base64 text."): string[] => [
+  ...sizeOf(field),
+  ...formatOf(field, base64),
+  ...(field.type === "text" && field.unique ? ["Unique."] : []),
+  ...("default" in field && field.default !== undefined ? [`Default: \`${field.default}\`.`] : []),
+  ...(field.type === "map" && field.of.secret
+    ? ["Values are secret: encrypted in the state, never shown."]
+    : []),
+  ...(field.secret ? ["Secret: encrypted in the state, never shown."] : []),
+];
+
+/** Everything that a doc comment says of a field: what it is, its rules, where this is known from. */
+export const fieldDoc = (field: Field, base64?: string): string =>
+  [field.doc, ...factsOf(field, base64), `Source: ${sourceOf(field.basis)}.`].join(" ");
+
+/** Where the values come from that a program can read and not set. */
+export const setByService =
+  "Set by the service; right after a creation or an update the time of its answer.";
+
+/** What a program can read of every object and not set, with docs that say where it comes from. */
+export const readOnlyFields: Fields = Object.fromEntries(
+  Object.entries(outputFields).map(([name, field]) => [
+    name,
+    {
+      ...field,
+      doc: `${field.doc} ${setByService}`,
+    },
+  ]),
+);
+
+/**
+ * Whether a program must give the member. It may always leave out a name, or a member implied by
+ * another one.
+ */
+export const mustGive = (name: string, field: Field, rule: MemberRule | undefined): boolean =>
+  field.required === true &&
+  !isAutomatic(field) &&
+  !(rule && "exactlyOne" in rule && rule.discriminator === name);
+
+/** A nested object of a kind and the name of its type. */
+export interface NestedType {
+  readonly name: string;
+  readonly field: ObjectField;
+}
+
+const singular = (name: string): string => name.replace(/ies$/, "y").replace(/s$/, "");
+
+const isSame = (a: ObjectField, b: ObjectField): boolean =>
+  JSON.stringify(keysOf(a)) === JSON.stringify(keysOf(b));
+const keysOf = (field: ObjectField): string[] => Object.keys(field.fields);
+
+/** Every nested object of a kind, inner ones first, each under its own name. */
+export const nestedTypes = (definition: Definition): readonly NestedType[] => {
+  const types: NestedType[] = [];
+  const add = (field: ObjectField, name: string, parent: string): void => {
+    const plain = `${definition.kind}${name}`;
+    const taken = types.find((shape) => shape.name === plain);
+    if (taken && isSame(taken.field, field)) return;
+    types.push({ name: taken ? `${definition.kind}${parent}${name}` : plain, field });
+  };
+  const visit = (field: Field, name: string, parent: string): void => {
+    if (field.type === "list") visit(field.of, singular(name), parent);
+    if (field.type === "map") visit(field.of, singular(name), parent);
+    if (field.type !== "object") return;
+    visitAll(field.fields, pascal(name));
+    add(field, pascal(name), parent);
+  };
+  const visitAll = (fields: Fields, parent: string): void => {
+    for (const [name, field] of Object.entries(fields)) visit(field, name, parent);
+  };
+  visitAll(definition.fields, "");
+  return types;
+};
+
+/**
+ * Name of the type of one nested object.
+ *
+ * @throws Error if it is none of these
+ */
+export const nestedTypeName = (types: readonly NestedType[], field: ObjectField): string => {
+  const shape =
+    types.find((candidate) => candidate.field === field) ??
+    types.find((candidate) => isSame(candidate.field, field));
+  if (!shape) throw new Error(`No type for the object ${keysOf(field).join(", ")}`);
+  return shape.name;
+};
+
+/** An argument that every resource takes besides the fields of its kind. */
+export interface ResourceArgument {
+  readonly name: string;
+  readonly form: "flag" | "flag or id" | "object" | "text";
+  /** One sentence or more for each line. */
+  readonly doc: readonly string[];
+}
+
+/** The arguments that every resource takes besides the fields of its kind. */
+export const resourceArguments: readonly ResourceArgument[] = [
+  {
+    name: "adopt",
+    form: "flag or id",
+    doc: [
+      "Take over an existing object instead of making one: `true` for the one with the same unique name, or its id.",
+      "No such object, or several, is refused, and so is one that carries the owner mark of another stack.",
+      "The preview reads the object and shows what will change in it; what the program does not declare stays as it is.",
+      "May stay in the program: without effect once the resource is in the state. Default: `false`.",
+    ],
+  },
+  {
+    name: "extra",
+    form: "object",
+    doc: [
+      "Further members of the service's JSON that this package does not know, merged deeply: also into the objects that it does know.",
+      "Refused where a documented property stands, at any depth. They are written, compared and repaired like every other property.",
+      "What is secret in it stays secret. Default: none.",
+    ],
+  },
+  {
+    name: "eraseHidden",
+    form: "flag",
+    doc: [
+      "An update or adoption may erase members that the program does not declare and that the service hides (masked or left-out secrets), unless it is known that this tenant's PUT keeps them.",
+      "Without it the run refuses and names them. Default: `false`.",
+    ],
+  },
+  {
+    name: "profile",
+    form: "text",
+    doc: [
+      "Name of the settings to use, for programs that speak to several accounts: `staging` reads `CONVERSATION_STAGING_BASE_URL`, `conversation:staging.baseUrl` and so on.",
+      "Letters, digits, `_` and `-`. Cannot change. Default: the settings without a name.",
+    ],
+  },
+];

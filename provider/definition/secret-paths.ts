@@ -1,0 +1,50 @@
+import { isObject, type JsonObject } from "../kernel/json.js";
+import { isSecretValue, secretPathsBelow } from "../kernel/stand-ins.js";
+import type { Field, Fields } from "./define.js";
+
+/** The field of a member: of an object the one with its name, of a map the one of all. */
+const fieldOfMember = (field: Field | undefined, name: string): Field | undefined => {
+  if (field?.type === "map") return field.of;
+  return field?.type === "object" && Object.hasOwn(field.fields, name)
+    ? field.fields[name]
+    : undefined;
+};
+
+/** @param field what the definition knows of the value; what is secret by it needs no mark */
+const pathsIn = (value: unknown, field?: Field): readonly string[] => {
+  if (field?.secret) return [];
+  if (isSecretValue(value)) return [""];
+  if (Array.isArray(value)) {
+    const of = field?.type === "list" ? field.of : undefined;
+    return value.some((item) => pathsIn(item, of).length > 0) ? [""] : [];
+  }
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([name, member]) =>
+    secretPathsBelow(name, pathsIn(member, fieldOfMember(field, name))),
+  );
+};
+
+const sorted = (found: readonly string[]): readonly string[] | undefined => {
+  const paths = new Set(found);
+  if (paths.has("")) return [""];
+  return paths.size > 0 ? [...paths].sort() : undefined;
+};
+
+/**
+ * Which parts of a value a program marks as secret, as paths from its top: `apiKey`,
+ * `proxy.password`; a list that holds a secret is one as a whole, and the empty path says that
+ * everything is. The life cycle gets values without their secrecy and needs this list. Sorted;
+ * undefined if nothing is secret.
+ *
+ * @param value with each secret in the engine's own form
+ */
+export const secretPaths = (value: unknown): readonly string[] | undefined =>
+  sorted(pathsIn(value));
+
+/** The same for the fields of a resource, without what is secret by its definition. */
+export const markedSecrets = (fields: Fields, values: JsonObject): readonly string[] | undefined =>
+  sorted(
+    Object.entries(fields).flatMap(([name, field]) =>
+      secretPathsBelow(name, pathsIn(values[name], field)),
+    ),
+  );

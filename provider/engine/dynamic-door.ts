@@ -1,0 +1,39 @@
+import type { Definition } from "../definition/define.js";
+import { type Lifecycle, lifecycle } from "../lifecycle/index.js";
+import type { EngineSession, Run } from "../lifecycle/run.js";
+import { engineRun } from "./engine-run.js";
+import { cancelSignal, currentUrn, withUrn } from "./sdk-module.js";
+import { sdkStatusLine } from "./status-line.js";
+
+/** The stack's configuration as the engine passes it to `configure`. */
+export interface EngineConfig {
+  get(key: string): string | undefined;
+}
+
+let processRun: Run<EngineSession> | undefined;
+
+/** The run of a process that Pulumi's SDK serves for dynamic resources. */
+const runOf = (config: EngineConfig | undefined): Run<EngineSession> => {
+  processRun ??= engineRun({
+    source: { environment: process.env, config: (key) => config?.get(key) },
+    urn: currentUrn,
+    about: withUrn,
+    cancelled: cancelSignal(),
+    show: sdkStatusLine(),
+  });
+  return processRun;
+};
+
+/** The life cycle of one kind in the run of this process. */
+export const lifecycleInRun = (
+  definition: Definition,
+  config: EngineConfig | undefined,
+): Lifecycle => lifecycle(definition, runOf(config));
+
+/**
+ * The life cycle of the smoke test in the run of this process; loaded only if a program has one.
+ */
+export const smokeTestInRun = async (config: EngineConfig | undefined): Promise<Lifecycle> => {
+  const { smokeTestLifecycle } = await import("../smoke-test/smoke-test-lifecycle.js");
+  return smokeTestLifecycle(runOf(config));
+};

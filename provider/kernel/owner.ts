@@ -1,0 +1,58 @@
+/** The parts of an owner: `<project>/<stack>/<random>/<logical name>`. */
+interface OwnerParts {
+  readonly project: string;
+  readonly stack: string;
+  /** `<project>/<stack>/<random>`: the id of the stack's `Ownership`, or made by the plugin. */
+  readonly ownership: string;
+  /** The resource's logical name, after the types of its parents. */
+  readonly name: string;
+}
+
+/** The parts of an owner. */
+export const ownerParts = (owner: string): OwnerParts => {
+  const [project = "", stack = "", random = "", ...name] = owner.split("/");
+  return { project, stack, ownership: `${project}/${stack}/${random}`, name: name.join("/") };
+};
+
+/**
+ * The owner of a resource.
+ *
+ * @param parents types of its parents, as {@link parentsIn} gives them
+ */
+export const ownerOf = (ownership: string, parents: string, name: string): string =>
+  `${ownership}/${parents}${name}`;
+
+/** The parts of a URN: `urn:pulumi:<stack>::<project>::<types>::<logical name>`. */
+interface UrnParts {
+  readonly project: string;
+  readonly stack: string;
+  /** Types of the parents, outermost first, then the resource's own, separated by `$`. */
+  readonly types: string;
+  readonly type: string;
+  readonly name: string;
+}
+
+/** The parts of a URN. A logical name may hold `::`. */
+export const urnParts = (urn: string): UrnParts => {
+  const [, stack = "", project = "", types = "", name = ""] =
+    /^urn:pulumi:(.*?)::(.*?)::(.*?)::(.*)$/s.exec(urn) ?? [];
+  return { project, stack, types, type: types.split("$").at(-1) ?? "", name };
+};
+
+/**
+ * Types of the parents of a resource by its URN, outermost first, each followed by `$`; empty
+ * directly in the stack.
+ */
+export const parentsIn = (urn: string): string => {
+  const { types, type } = urnParts(urn);
+  return types.slice(0, types.length - type.length).replace("pulumi:pulumi:Stack$", "");
+};
+
+/** Every ownership of a stack: the `Ownership` of its dynamic resources, and those of the plugin. */
+export const ownershipsOf = ({
+  ownership,
+  pluginOwnerships = [],
+}: {
+  readonly ownership?: string;
+  readonly pluginOwnerships?: readonly string[];
+}): readonly string[] => [...new Set([...(ownership ? [ownership] : []), ...pluginOwnerships])];

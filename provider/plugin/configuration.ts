@@ -1,0 +1,132 @@
+import { randomBytes } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import { filledText, type JsonObject, objectOf } from "../kernel/json.js";
+import { urnParts } from "../kernel/owner.js";
+import { holdsUnknown, isSecretValue, secretSignature } from "../kernel/stand-ins.js";
+import { type SettingKey, settingTable } from "../service/setting-table.js";
+import { type SettingSource, settingNames } from "../service/settings.js";
+
+/** Input of a provider that nobody gives: whose the objects of its resources are. */
+const ownershipKey = "ownership";
+
+const keys = Object.keys(settingTable).filter((key): key is SettingKey => key in settingTable);
+
+/**
+ * A setting as text, as configuration and environment hold it; undefined if it is left out.
+ * Languages send numbers as numbers, or as JSON text.
+ */
+const textIn = (values: JsonObject, key: string): string | undefined => {
+  const value = values[key];
+  const text = typeof value === "number" || typeof value === "boolean" ? String(value) : value;
+  return typeof text === "string" && text.trim() !== "" ? text : undefined;
+};
+
+/** Configuration of a provider in its checked form, and the rules that it breaks. */
+interface CheckedConfiguration {
+  readonly inputs: JsonObject;
+  readonly failures: readonly string[];
+}
+
+/**
+ * Checks the settings that are given; those that are missing may come from the environment. The
+ * ownership is made once: the engine saves it with the provider before it creates anything, and
+ * passes it in `olds` from then on. After a change of the plugin's version the default provider has
+ * another name and gets another one; its resources keep theirs.
+ */
+export const checkedConfiguration = (
+  urn: string,
+  olds: JsonObject,
+  news: JsonObject,
+): CheckedConfiguration => {
+  const { project, stack } = urnParts(urn);
+  const ownership =
+    filledText(olds[ownershipKey]) ?? `${project}/${stack}/${randomBytes(8).toString("hex")}`;
+  const failures = keys.flatMap((key) => {
+    const text = textIn(news, key);
+    if (text === undefined || holdsUnknown(text)) return [];
+    const parsed = settingTable[key].parse(settingTable[key].secret ? text : text.trim());
+    return "rule" in parsed ? [`${key} ${parsed.rule}`] : [];
+  });
+  const inputs = Object.entries(news).map(([key, value]): [string, unknown] => {
+    const isSecret = keys.some((known) => known === key && settingTable[known].secret);
+    const isOpen = isSecret && value !== undefined && value !== null && !isSecretValue(value);
+    return [key, isOpen ? { ...secretSignature, value } : value];
+  });
+  return { inputs: { ...objectOf(inputs), [ownershipKey]: ownership }, failures };
+};
+
+/** What a change of a provider's configuration means for its resources. */
+interface ConfigurationChange {
+  /** The settings that differ. */
+  readonly keys: readonly string[];
+  /** The resources change to a provider of another account, and get an object there. */
+  readonly isMove: boolean;
+  /** For the user; left out if there is nothing to say. */
+  readonly warning?: string;
+}
+
+/** The provider that Pulumi makes where a program names none: `default`, `default_0_1_0`. */
+const isDefault = (name: string): boolean => /^default(_|$)/.test(name);
+
+/**
+ * Compares configurations of one provider, or of two between which resources change. An object
+ * stays in its account: a new address of the same provider is taken to be another way to it. Only
+ * where the program gives a resource another explicit provider, with another address, does the
+ * object have to be made there and deleted here.
+ */
+export const configurationChange = (
+  urn: string,
+  olds: JsonObject,
+  news: JsonObject,
+): ConfigurationChange => {
+  const names = new Set([...Object.keys(olds), ...Object.keys(news)]);
+  const changed = [...names].filter(
+    (key) =>
+      key !== "version" &&
+      // A provider that is the same is configured with its old inputs: one without an ownership, as
+      // `pulumi import` writes it, must change to get it.
+      (key !== ownershipKey || olds[key] === undefined) &&
+      !isDeepStrictEqual(olds[key], news[key]),
+  );
+  const [from, to] = [textIn(olds, "baseUrl"), textIn(news, "baseUrl")];
+  if (from === undefined || to === undefined || from === to || holdsUnknown(to))
+    return { keys: changed, isMove: false };
+  const isOther = olds[ownershipKey] !== undefined && olds[ownershipKey] !== news[ownershipKey];
+  if (isOther && !isDefault(urnParts(urn).name)) return { keys: changed, isMove: true };
+  return {
+    keys: changed,
+    isMove: false,
+    warning: `The address of the account changes from ${from} to ${to}. Objects in the state are looked for there under their ids, and none is moved. For another account, declare another provider.`,
+  };
+};
+
+/** How the resources of one provider process are configured. */
+export interface Configuration {
+  readonly source: SettingSource;
+  /**
+   * Whose the objects of new resources are: `<project>/<stack>/<random>`; left out during the first
+   * `pulumi import` of a stack.
+   */
+  readonly ownership?: string;
+}
+
+/**
+ * The settings of a provider. The stack's configuration reaches the default provider, and the
+ * environment precedes it, as everywhere; what a program gives an explicit provider precedes both.
+ *
+ * @param name of the provider in the program
+ * @param args its checked inputs, secrets in clear text
+ */
+export const configurationOf = (name: string, args: JsonObject): Configuration => {
+  const given = keys.filter((key) => !isDefault(name) && textIn(args, key) !== undefined);
+  const replaced = given.map((key) => settingNames(key).environment);
+  const environment = Object.entries(process.env).filter(([key]) => !replaced.includes(key));
+  const ownership = filledText(args[ownershipKey]);
+  return {
+    source: {
+      environment: Object.fromEntries(environment),
+      config: (key) => textIn(args, key.replace(/^conversation:/, "")),
+    },
+    ...(ownership ? { ownership } : {}),
+  };
+};

@@ -1,0 +1,24 @@
+#!/usr/bin/env node
+import { assertNode } from "../kernel/node-version.js";
+
+/** Serves the plugin until the engine ends it. A signal waits for the calls that were sent. */
+const serve = async (): Promise<void> => {
+  assertNode();
+  const [{ servePlugin }, { allAnswered }] = await Promise.all([
+    import("./server.js"),
+    import("./protocol.js"),
+  ]);
+  const { port, cancel } = await servePlugin();
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    process.once(signal, () => {
+      cancel();
+      void allAnswered().then(() => process.exit());
+    });
+  // The engine reads the port from the first line.
+  process.stdout.write(`${port}\n`);
+};
+
+serve().catch((error) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+});

@@ -1,0 +1,257 @@
+import type * as Messages from "@pulumi/pulumi/proto/provider_pb.js";
+import { autoName } from "../definition/automatic-name.js";
+import { type Definition, outputFields } from "../definition/define.js";
+import { namingOf } from "../definition/fields.js";
+import { markedSecrets, secretPaths } from "../definition/secret-paths.js";
+import { ConversationError } from "../kernel/errors.js";
+import { filledText, isObject, type JsonObject, objectOf } from "../kernel/json.js";
+import { ownerOf, ownerParts, parentsIn, urnParts } from "../kernel/owner.js";
+import { unknownValue } from "../kernel/stand-ins.js";
+import { lifecycle } from "../lifecycle/index.js";
+import type { EngineSession, Run } from "../lifecycle/run.js";
+import { kindOfToken, typeToken } from "../pointer.js";
+import { resources } from "../resources/index.js";
+import { type FoundBy, foundId, searchFault } from "../service/found-object.js";
+import { propertyChanges } from "./property-changes.js";
+import { Empty, messages, structOf, valuesOf } from "./protocol.js";
+import { givenInputs, plainValues, sealedValues } from "./values.js";
+
+/** What the configuration of a provider makes of its process. */
+export interface ConfiguredRun {
+  readonly run: Run<EngineSession>;
+  /** Whose the objects of new resources are. */
+  readonly ownership?: string;
+}
+
+const definitionOf = (type: string): Definition => {
+  const definition = resources.find(({ kind }) => kind === kindOfToken(type));
+  if (definition) return definition;
+  throw new ConversationError(
+    "INPUT_INVALID",
+    `This release of pulumi-conversation does not know the resource ${type}. Install the release that wrote the state or the program's SDK, or a newer one.`,
+  );
+};
+
+/**
+ * Types of a resource's parents as dynamic resources have them in their URNs, so that names and
+ * owners are the same through either door.
+ */
+const parentTypes = (urn: string): string =>
+  parentsIn(urn).replaceAll(/conversation:index:(\w+)\$/g, (type, kind: string) =>
+    resources.some((definition) => definition.kind === kind) ? `${typeToken(kind)}$` : type,
+  );
+
+/** The owner of a resource; its object stays with the ownership that it was created under. */
+const ownerBy = (
+  urn: string,
+  configured: string | undefined,
+  inputs: JsonObject,
+): string | undefined => {
+  const known = filledText(inputs.owner);
+  const ownership = known ? ownerParts(known).ownership : configured;
+  return ownership && ownerOf(ownership, parentTypes(urn), urnParts(urn).name);
+};
+
+const { AutonamingOptions } = messages.CheckRequest;
+
+/** The name that a resource gets if its program gives none, as the user's settings want it. */
+const automaticName = (
+  request: Messages.CheckRequest,
+  { kind }: Definition,
+): string | undefined => {
+  const wanted = request.getAutonaming();
+  if (wanted?.getMode() === AutonamingOptions.Mode.DISABLE) return undefined;
+  const { project, stack, name } = urnParts(request.getUrn());
+  const parents = parentTypes(request.getUrn());
+  return filledText(wanted?.getProposedName()) ?? autoName({ project, stack, kind, parents, name });
+};
+
+/** What the life cycle wants to know beside the program's own inputs. */
+const addedInputs = (
+  request: Messages.CheckRequest,
+  definition: Definition,
+  values: JsonObject,
+  marked: JsonObject,
+): JsonObject => {
+  const { key, isAutomatic } = namingOf(definition);
+  const isNamed = values[key] !== undefined && values[key] !== null;
+  const name = isAutomatic && !isNamed ? automaticName(request, definition) : undefined;
+  return objectOf([
+    ["autoName", name],
+    ...(name === undefined ? [] : [[key, name] as const]),
+    ["extraSecrets", marked.extra === undefined ? undefined : secretPaths(marked.extra)],
+    ["markedSecrets", markedSecrets(definition.fields, marked)],
+  ]);
+};
+
+/** Values of the life cycle that no program gives. */
+const reserved = ["owner", "autoName", "extraSecrets", "markedSecrets", "__provider"];
+
+const checkResponse = (inputs: JsonObject, failures: readonly string[]): Messages.CheckResponse => {
+  const response = new messages.CheckResponse();
+  response.setInputs(structOf(inputs));
+  for (const reason of failures) {
+    // No property: the engine would print its value, and a secret inside it.
+    const failure = new messages.CheckFailure();
+    failure.setReason(reason);
+    response.addFailures(failure);
+  }
+  return response;
+};
+
+/** The values in the state; an imported object has an owner in its inputs only. */
+const heldValues = (outputs: JsonObject, inputs: JsonObject): JsonObject =>
+  inputs.owner === undefined ? outputs : { owner: inputs.owner, ...outputs };
+
+/** Outputs that nobody knows before the service has answered. */
+const unknownOutputs = (names: readonly string[]): JsonObject =>
+  objectOf(names.map((name) => [name, unknownValue]));
+
+/** The properties of an error that reports a half-made object, sealed like any others. */
+const sealing = async <T>(definition: Definition, work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Error && "properties" in error && isObject(error.properties))
+      Object.assign(error, { properties: sealedValues(definition, error.properties) });
+    throw error;
+  }
+};
+
+/** The methods of the protocol that concern resources, over the life cycle. */
+export const resourceMethods = (configured: () => ConfiguredRun) => {
+  const of = (request: { getUrn(): string }) => {
+    const { run, ownership } = configured();
+    const urn = request.getUrn();
+    const definition = definitionOf(urnParts(urn).type);
+    const owner = (inputs: JsonObject) => ownerBy(urn, ownership, inputs);
+    return { definition, life: lifecycle(definition, run), owner };
+  };
+
+  const check = async (request: Messages.CheckRequest): Promise<Messages.CheckResponse> => {
+    const { definition, life, owner } = of(request);
+    const olds = plainValues(valuesOf(request.getOlds()));
+    const news = Object.entries(valuesOf(request.getNews()));
+    const program = objectOf(news.filter(([name]) => !reserved.includes(name)));
+    const { values, marked, faults } = await givenInputs(definition, program);
+    if (faults.length > 0) return checkResponse(program, faults);
+    const added = addedInputs(request, definition, values, marked);
+    const all = objectOf(Object.entries({ ...values, ...added, owner: owner(olds) }));
+    const { inputs, failures } = await life.check(olds, all);
+    return checkResponse(
+      sealedValues(definition, inputs),
+      failures.map(({ reason }) => reason),
+    );
+  };
+
+  const diff = async (request: Messages.DiffRequest): Promise<Messages.DiffResponse> => {
+    const { definition, life } = of(request);
+    const { DIFF_NONE, DIFF_SOME } = messages.DiffResponse.DiffChanges;
+    const inputs = plainValues(valuesOf(request.getOldInputs()));
+    const outputs = plainValues(valuesOf(request.getOlds()));
+    const news = plainValues(valuesOf(request.getNews()));
+    // An imported object becomes ours with its next change, and not by itself.
+    const held = { owner: news.owner, ...heldValues(outputs, inputs) };
+    // The pointer of dynamic resources: without it the life cycle would write an old state anew.
+    const { changes } = await life.diff(request.getId(), { __provider: "", ...held }, news);
+    const response = new messages.DiffResponse();
+    const byInputs = changes === false ? [] : propertyChanges(definition, inputs, news);
+    const found =
+      byInputs.length > 0 || !changes ? byInputs : propertyChanges(definition, outputs, news);
+    response.setChanges(changes || byInputs.length > 0 ? DIFF_SOME : DIFF_NONE);
+    response.setHasdetaileddiff(true);
+    const { ADD, DELETE, UPDATE } = messages.PropertyDiff.Kind;
+    for (const { path, kind } of found) {
+      const change = new messages.PropertyDiff();
+      change.setKind({ add: ADD, delete: DELETE, update: UPDATE }[kind]);
+      change.setInputdiff(found === byInputs);
+      response.getDetaileddiffMap().set(path, change);
+    }
+    response.setDiffsList([...new Set(found.map(({ path }) => path.split(/[.[]/)[0] || path))]);
+    response.setStablesList(["created"]);
+    return response;
+  };
+
+  const create = async (request: Messages.CreateRequest): Promise<Messages.CreateResponse> => {
+    const { definition, life } = of(request);
+    const given = valuesOf(request.getProperties());
+    const response = new messages.CreateResponse();
+    if (request.getPreview()) {
+      response.setProperties(structOf({ ...given, ...unknownOutputs(Object.keys(outputFields)) }));
+      return response;
+    }
+    if (given.owner === undefined)
+      throw new ConversationError(
+        "INPUT_INVALID",
+        "The provider has no ownership in the state yet, so that nobody would know whose the object is. Nothing was sent. Run pulumi up again, without --target.",
+      );
+    const { id, outs } = await sealing(definition, () => life.create(plainValues(given)));
+    response.setId(id);
+    response.setProperties(structOf(sealedValues(definition, outs)));
+    return response;
+  };
+
+  const read = async (request: Messages.ReadRequest): Promise<Messages.ReadResponse> => {
+    const { definition, life, owner } = of(request);
+    const inputs = plainValues(valuesOf(request.getInputs()));
+    const properties = plainValues(valuesOf(request.getProperties()));
+    const isImport = !request.hasInputs() && Object.keys(properties).length === 0;
+    const found = isImport
+      ? await life.import(request.getId(), owner({}))
+      : await life.read(request.getId(), heldValues(properties, inputs));
+    const response = new messages.ReadResponse();
+    // An answer without properties says that the object is gone.
+    if (found.id === "") return response;
+    response.setId(found.id);
+    response.setProperties(structOf(sealedValues(definition, found.props)));
+    if (found.inputs) response.setInputs(structOf(sealedValues(definition, found.inputs)));
+    return response;
+  };
+
+  const update = async (request: Messages.UpdateRequest): Promise<Messages.UpdateResponse> => {
+    const { definition, life } = of(request);
+    const inputs = plainValues(valuesOf(request.getOldInputs()));
+    const olds = plainValues(valuesOf(request.getOlds()));
+    const given = valuesOf(request.getNews());
+    const response = new messages.UpdateResponse();
+    if (request.getPreview()) {
+      const kept = objectOf(Object.keys(outputFields).map((name) => [name, olds[name]]));
+      response.setProperties(structOf({ ...kept, ...given, ...unknownOutputs(["modified"]) }));
+      return response;
+    }
+    const { outs } = await sealing(definition, () =>
+      life.update(request.getId(), heldValues(olds, inputs), plainValues(given)),
+    );
+    response.setProperties(structOf(sealedValues(definition, outs)));
+    return response;
+  };
+
+  const remove = async (request: Messages.DeleteRequest) => {
+    const { life } = of(request);
+    const inputs = plainValues(valuesOf(request.getOldInputs()));
+    const properties = plainValues(valuesOf(request.getProperties()));
+    await life.delete(request.getId(), heldValues(properties, inputs));
+    return new Empty();
+  };
+
+  /** `conversation:index:find<Kind>`: the object with these texts. */
+  const invoke = async (request: Messages.InvokeRequest): Promise<Messages.InvokeResponse> => {
+    const { run } = configured();
+    const definition = definitionOf(request.getTok().replace(/:find(?=[^:]*$)/, ":"));
+    const { profile, ...where } = plainValues(valuesOf(request.getArgs()));
+    const fault = searchFault(definition, where);
+    if (fault !== undefined) throw new ConversationError("INPUT_INVALID", fault);
+    const account = filledText(profile);
+    const { service } = await run.session(account);
+    const id = await foundId(service, definition, where as FoundBy, account);
+    const { props } = await lifecycle(definition, run).read(
+      id,
+      account ? { profile: account } : {},
+    );
+    const response = new messages.InvokeResponse();
+    response.setReturn(structOf({ ...sealedValues(definition, props), id }));
+    return response;
+  };
+
+  return { check, diff, create, read, update, delete: remove, invoke };
+};

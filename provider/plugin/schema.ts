@@ -1,0 +1,361 @@
+import {
+  fieldDoc,
+  mustGive,
+  type NestedType,
+  nestedTypeName,
+  nestedTypes,
+  pascal,
+  type ResourceArgument,
+  readOnlyFields,
+  resourceArguments,
+} from "../definition/declarations.js";
+import type { Definition, Field, Fields, MemberRule, Members } from "../definition/define.js";
+import { naturalKey, withArticle } from "../definition/fields.js";
+import { describePackage, packageName } from "../kernel/package.js";
+import { pluginToken, typeToken } from "../pointer.js";
+import { resources } from "../resources/index.js";
+import { settingTable } from "../service/setting-table.js";
+import { describeSettings } from "../service/settings.js";
+
+/** A type in a package schema of Pulumi, as far as this package uses them. */
+export type TypeSpec =
+  | { readonly type: "boolean" | "integer" | "number" | "string"; readonly plain?: true }
+  | { readonly type: "array"; readonly items: TypeSpec }
+  | { readonly type: "object"; readonly additionalProperties: TypeSpec }
+  | { readonly type?: "string"; readonly oneOf: readonly TypeSpec[]; readonly plain?: true }
+  | { readonly $ref: string };
+
+/** A member of an object, a resource or the configuration. */
+export type PropertySpec = TypeSpec & {
+  /** Markdown. */
+  readonly description: string;
+  readonly secret?: true;
+  readonly defaultInfo?: { readonly environment: readonly string[] };
+};
+
+type PropertySpecs = Readonly<Record<string, PropertySpec>>;
+
+/** Members, and the names of those that are always there. */
+export interface ObjectSpec {
+  readonly type: "object";
+  readonly description?: string;
+  readonly properties: PropertySpecs;
+  readonly required: readonly string[];
+}
+
+/** An enumeration: no other value is taken. */
+export interface EnumSpec {
+  readonly type: "string";
+  readonly description: string;
+  readonly enum: readonly { readonly name: string; readonly value: string }[];
+}
+
+/** A resource: `properties` are its outputs. */
+interface ResourceSpec extends ObjectSpec {
+  readonly description: string;
+  readonly inputProperties: PropertySpecs;
+  readonly requiredInputs: readonly string[];
+  /** Types that states may know the resource by. */
+  readonly aliases: readonly { readonly type: string }[];
+}
+
+/** A function that the provider answers. */
+interface FunctionSpec {
+  readonly description: string;
+  readonly inputs: ObjectSpec;
+  readonly outputs: ObjectSpec;
+}
+
+/** A package schema of Pulumi, as JSON: resources, types and functions by their tokens. */
+export interface PackageSchema {
+  readonly name: string;
+  readonly displayName: string;
+  readonly version: string;
+  readonly description: string;
+  readonly keywords: readonly string[];
+  readonly license?: string;
+  readonly homepage?: string;
+  readonly repository?: string;
+  readonly language: Readonly<Record<"nodejs" | "python" | "go", object>>;
+  readonly config: { readonly variables: PropertySpecs };
+  readonly provider: { readonly description: string; readonly inputProperties: PropertySpecs };
+  readonly types: Readonly<Record<string, ObjectSpec | EnumSpec>>;
+  readonly resources: Readonly<Record<string, ResourceSpec>>;
+  readonly functions: Readonly<Record<string, FunctionSpec>>;
+}
+
+/** Token of the function that finds an object of a kind. */
+const findToken = (kind: string): string => pluginToken(`find${kind}`);
+
+const anyObject = { type: "object", additionalProperties: { $ref: "pulumi.json#/Any" } } as const;
+const textOr = (other: TypeSpec): TypeSpec => ({
+  type: "string",
+  oneOf: [{ type: "string" }, other],
+});
+
+/** A kind, and what its types are made with. */
+interface KindTypes {
+  readonly definition: Definition;
+  readonly nested: readonly NestedType[];
+  /** Whether these are inputs of a resource, of which a text in base64 may be given as a file. */
+  readonly takesFiles?: true;
+}
+
+const takesFile = (field: Field, { takesFiles }: KindTypes): boolean =>
+  takesFiles === true && field.type === "text" && field.format === "base64";
+
+/** Type of a value, given and read alike: a nested type has one form for both. */
+const typeOf = (field: Field, types: KindTypes, enumName: string): TypeSpec => {
+  switch (field.type) {
+    case "text":
+      if (field.values) return { $ref: `#/types/${pluginToken(enumName)}` };
+      if (takesFile(field, types)) return textOr({ $ref: "pulumi.json#/Asset" });
+      return field.json ? textOr(anyObject) : { type: "string" };
+    case "number":
+      return { type: field.integer ? "integer" : "number" };
+    case "flag":
+      return { type: "boolean" };
+    case "reference":
+      // Not also the resource itself: generated code in Go has no type for a choice, and would take
+      // anything and give anything back. A plain text takes `channel.id` in every language.
+      return { type: "string" };
+    case "object":
+      return { $ref: `#/types/${pluginToken(nestedTypeName(types.nested, field))}` };
+    case "list":
+      return { type: "array", items: typeOf(field.of, types, enumName) };
+    case "map":
+      return { type: "object", additionalProperties: typeOf(field.of, types, enumName) };
+  }
+};
+
+/** Whether a value as a whole is secret. What a type of its own holds is marked there. */
+const isSecret = (field: Field): boolean =>
+  field.secret === true || ("of" in field && isSecret(field.of));
+
+const referenceDoc = (field: Field): string[] => {
+  if (field.type === "reference") return [`The id of ${withArticle(field.to.noun)}.`];
+  return "of" in field && field.of.type === "reference"
+    ? [`Each the id of ${withArticle(field.of.to.noun)}.`]
+    : [];
+};
+
+/**
+ * No default, although some fields have one: generated code would send it with every object, an
+ * adopted one too, which is to keep what the program does not declare. Only the provider knows which
+ * objects it makes, and gives the default to those.
+ */
+const propertyOf = (field: Field, types: KindTypes, enumName: string): PropertySpec => ({
+  ...typeOf(field, types, enumName),
+  description: fieldDoc(
+    { ...field, doc: [field.doc, ...referenceDoc(field)].join(" ") },
+    takesFile(field, types) ? "Base64 text, or a file as an asset." : undefined,
+  ),
+  ...(isSecret(field) ? { secret: true } : {}),
+});
+
+/** @param owner name of the type that the fields belong to */
+const propertiesOf = (fields: Fields, types: KindTypes, owner: string): PropertySpecs =>
+  Object.fromEntries(
+    Object.entries(fields).map(([member, field]) => [
+      member,
+      propertyOf(field, types, owner + pascal(member)),
+    ]),
+  );
+
+const mustBeGiven = ({ fields, rule }: Members): readonly string[] =>
+  Object.entries(fields).flatMap(([member, field]) =>
+    mustGive(member, field, rule) ? [member] : [],
+  );
+
+const quotedNames = (names: readonly string[]): string =>
+  names.map((member) => `\`${member}\``).join(", ");
+
+/** What the types of a schema cannot say. */
+const ruleDoc = (rule: MemberRule | undefined): string[] => {
+  if (!rule) return [];
+  return "atLeastOne" in rule
+    ? [`At least one of ${quotedNames(rule.atLeastOne)} must be given.`]
+    : [`Exactly one of ${quotedNames(Object.values(rule.exactlyOne))} must be given.`];
+};
+
+const words = (value: string): string =>
+  value
+    .split(/[^A-Za-z0-9]+/)
+    .map(pascal)
+    .join("");
+
+/** The enumerations among the members of one type. */
+const enumsOf = (owner: string, fields: Fields): (readonly [string, EnumSpec])[] =>
+  Object.entries(fields).flatMap(([member, field]) => {
+    const text = "of" in field ? field.of : field;
+    if (text.type !== "text" || !text.values) return [];
+    const values = text.values.map((value) => ({ name: words(value), value }));
+    const spec = { type: "string", description: text.doc, enum: values } as const;
+    return [[pluginToken(owner + pascal(member)), spec]];
+  });
+
+/** Types of a kind by their tokens: nested objects under the names that the classes have, and enumerations. */
+const typesOf = (types: KindTypes): (readonly [string, ObjectSpec | EnumSpec])[] => [
+  ...enumsOf(types.definition.kind, types.definition.fields),
+  ...types.nested.flatMap(({ name, field }) => {
+    const spec: ObjectSpec = {
+      type: "object",
+      description: [field.doc, ...ruleDoc(field.rule)].join(" "),
+      properties: propertiesOf(field.fields, types, name),
+      required: mustBeGiven(field),
+    };
+    return [...enumsOf(name, field.fields), [pluginToken(name), spec] as const];
+  }),
+];
+
+const argumentTypes: Readonly<Record<ResourceArgument["form"], TypeSpec>> = {
+  flag: { type: "boolean", plain: true },
+  "flag or id": { oneOf: [{ type: "boolean" }, { type: "string" }], plain: true },
+  object: anyObject,
+  text: { type: "string", plain: true },
+};
+
+/** Without `profile`: several accounts are several providers here. */
+const argumentProperties = (): PropertySpecs =>
+  Object.fromEntries(
+    resourceArguments
+      .filter(({ name }) => name !== "profile")
+      .map(({ name, form, doc }) => [name, { ...argumentTypes[form], description: doc.join(" ") }]),
+  );
+
+const outputsOf = (types: KindTypes): ObjectSpec => {
+  const { kind, fields } = types.definition;
+  return {
+    type: "object",
+    properties: propertiesOf({ ...fields, ...readOnlyFields }, types, kind),
+    required: Object.keys(fields).filter((name) => fields[name]?.required),
+  };
+};
+
+const resourceSpec = (types: KindTypes): ResourceSpec => {
+  const { kind, doc, collection, fields, rule } = types.definition;
+  return {
+    ...outputsOf(types),
+    description: [
+      doc,
+      `Collection \`/${collection}\`. Updated in place, never replaced.`,
+      ...ruleDoc(rule),
+    ].join(" "),
+    inputProperties: {
+      ...propertiesOf(fields, { ...types, takesFiles: true }, kind),
+      ...argumentProperties(),
+    },
+    requiredInputs: mustBeGiven(types.definition),
+    // A program that goes over to the plugin keeps what it made by a dynamic resource of the name.
+    aliases: [{ type: typeToken(kind) }],
+  };
+};
+
+const findSpec = (types: KindTypes): FunctionSpec => {
+  const { noun, fields } = types.definition;
+  const key = naturalKey(types.definition);
+  const field = fields[key];
+  if (!field) throw new Error(`No field by which people know ${withArticle(noun)}`);
+  const outputs = outputsOf(types);
+  return {
+    description: [
+      `Finds an existing ${noun} by its ${key} and reads it without managing it:`,
+      "the list of all, once for a run, and one call, on every preview and update.",
+      "The run fails if there is none, or if there are several.",
+    ].join(" "),
+    inputs: {
+      type: "object",
+      properties: {
+        [key]: { type: "string", description: `The ${key} that people know it by, exactly.` },
+      },
+      required: [key],
+    },
+    outputs: {
+      ...outputs,
+      properties: {
+        id: { type: "string", description: `Id of the ${noun} at the service.` },
+        ...outputs.properties,
+      },
+      required: ["id", ...outputs.required],
+    },
+  };
+};
+
+/** Every setting, with names and docs as for dynamic resources. */
+const settingProperties = (of: "config" | "provider"): PropertySpecs =>
+  Object.fromEntries(
+    describeSettings().map(({ key, doc, environment, required, secret, default: fallback }) => {
+      const { number } = settingTable[key];
+      const facts = [
+        doc,
+        ...(fallback === undefined ? [] : [`Default: \`${fallback}\`.`]),
+        ...(secret ? ["Secret."] : []),
+        `${required ? "Required, here or as" : "Also"} environment variable \`${environment}\`.`,
+      ];
+      const type = number === "whole" ? "integer" : number === "any" ? "number" : "string";
+      const secrecy = secret ? { secret } : {};
+      const defaultInfo = of === "config" ? { defaultInfo: { environment: [environment] } } : {};
+      return [key, { type, description: facts.join(" "), ...secrecy, ...defaultInfo }];
+    }),
+  );
+
+/** What only programs in TypeScript have, and what stands for it elsewhere. One line: Python's tools allow no more. */
+const elsewhere = [
+  "Served by a plugin to every language of Pulumi;",
+  `programs in TypeScript may use the classes of the npm package \`${packageName}\` instead, which need no plugin.`,
+  "Only those have: `fromEnv` (here: a secret of the stack's configuration, which the state holds encrypted);",
+  "`ConversationAccount` (here: its six resources, one by one);",
+  "`ConversationSmokeTest` (here: after the run, a test message by a program of your own);",
+  "`profile` (here: one explicit provider for each account);",
+  "resources in place of ids (here: `channel.id` and the like).",
+].join(" ");
+
+/**
+ * The schema of the plugin's package, from the definitions: what `GetSchema` answers, and what the
+ * code of every language is generated from. Makes no call and reads nothing but this package's own
+ * package.json; cannot fail.
+ */
+export const packageSchema = (): PackageSchema => {
+  const { description, ...about } = describePackage();
+  const kinds = resources.map((definition) => ({ definition, nested: nestedTypes(definition) }));
+  return {
+    name: "conversation",
+    displayName: "Conversation",
+    ...about,
+    description: `${description} ${elsewhere}`,
+    language: {
+      // Not the npm package's own name, which a program in TypeScript may depend on, too.
+      nodejs: {
+        packageName: "@pulumi/conversation",
+        disableUnionOutputTypes: true,
+        respectSchemaVersion: true,
+      },
+      python: {
+        packageName: "pulumi_conversation",
+        pyproject: { enabled: true },
+        respectSchemaVersion: true,
+      },
+      go: {
+        rootPackageName: "conversation",
+        generateResourceContainerTypes: true,
+        respectSchemaVersion: true,
+      },
+    },
+    config: { variables: settingProperties("config") },
+    provider: {
+      description:
+        "An account: its settings, and all resources that are given this provider. What is left out comes from the environment of the run.",
+      // Without the environment as a default: generated code would copy it into the state, where a
+      // later run without the program would find an old one; code for Node would not even encrypt it.
+      // The provider itself reads the environment.
+      inputProperties: settingProperties("provider"),
+    },
+    types: Object.fromEntries(kinds.flatMap(typesOf)),
+    resources: Object.fromEntries(
+      kinds.map((types) => [pluginToken(types.definition.kind), resourceSpec(types)]),
+    ),
+    functions: Object.fromEntries(
+      kinds.map((types) => [findToken(types.definition.kind), findSpec(types)]),
+    ),
+  };
+};

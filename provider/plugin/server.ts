@@ -1,0 +1,175 @@
+import type * as Grpc from "@grpc/grpc-js";
+import type * as EngineServices from "@pulumi/pulumi/proto/engine_grpc_pb.js";
+import type * as Messages from "@pulumi/pulumi/proto/provider_pb.js";
+import { engineRun } from "../engine/engine-run.js";
+import { engineAddress, engineStatusLine, type Send } from "../engine/status-line.js";
+import { ConversationError } from "../kernel/errors.js";
+import { packageVersion } from "../kernel/package.js";
+import { checkedConfiguration, configurationChange, configurationOf } from "./configuration.js";
+import {
+  callUrn,
+  Empty,
+  engineMessages,
+  engineServices,
+  grpc,
+  messages,
+  pluginMessages,
+  providerServices,
+  structOf,
+  unary,
+  valuesOf,
+} from "./protocol.js";
+import { type ConfiguredRun, resourceMethods } from "./resource.js";
+import { packageSchema } from "./schema.js";
+import { plainValues } from "./values.js";
+
+/** Messages to an engine, in the row of the resource that they name. */
+const sendTo = (engine: EngineServices.EngineClient): Send => {
+  const { WARNING, INFO } = engineMessages.LogSeverity;
+  return ({ message, urn, showing }, onAnswered) => {
+    const request = new engineMessages.LogRequest();
+    request.setSeverity(showing === "warning" ? WARNING : INFO);
+    request.setMessage(message);
+    request.setEphemeral(showing === "passing");
+    if (urn) request.setUrn(urn);
+    engine.log(request, () => onAnswered());
+  };
+};
+
+/**
+ * The methods of Pulumi's provider protocol, for one provider of a program: its own process, its own
+ * configuration. What is not here is answered as not implemented.
+ *
+ * @param cancel called when the engine cancels the run, such as on Ctrl-C
+ */
+const providerMethods = (cancel: AbortController) => {
+  let address = engineAddress();
+  let configured: ConfiguredRun | undefined;
+  const show = engineStatusLine(() => {
+    if (!address) return undefined;
+    const { EngineClient } = engineServices;
+    return sendTo(new EngineClient(address, grpc.credentials.createInsecure()));
+  });
+  const resource = resourceMethods(() => {
+    if (configured) return configured;
+    throw new ConversationError("INPUT_INVALID", "The provider has not been configured.");
+  });
+
+  const handshake = (request: Messages.ProviderHandshakeRequest) => {
+    address = request.getEngineAddress() || address;
+    const response = new messages.ProviderHandshakeResponse();
+    response.setAcceptSecrets(true);
+    response.setAcceptResources(true);
+    response.setAcceptOutputs(false);
+    response.setSupportsAutonamingConfiguration(true);
+    return response;
+  };
+
+  const checkConfig = (request: Messages.CheckRequest) => {
+    const { inputs, failures } = checkedConfiguration(
+      request.getUrn(),
+      plainValues(valuesOf(request.getOlds())),
+      valuesOf(request.getNews()),
+    );
+    const response = new messages.CheckResponse();
+    response.setInputs(structOf(inputs));
+    for (const reason of failures) {
+      // No property: the engine would print its value.
+      const failure = new messages.CheckFailure();
+      failure.setReason(reason);
+      response.addFailures(failure);
+    }
+    return response;
+  };
+
+  const diffConfig = (request: Messages.DiffRequest) => {
+    const { keys, isMove, warning } = configurationChange(
+      request.getUrn(),
+      plainValues(valuesOf(request.getOldInputs())),
+      plainValues(valuesOf(request.getNews())),
+    );
+    if (warning) show(warning, request.getUrn(), "warning");
+    const response = new messages.DiffResponse();
+    const { DIFF_NONE, DIFF_SOME } = messages.DiffResponse.DiffChanges;
+    response.setChanges(keys.length > 0 ? DIFF_SOME : DIFF_NONE);
+    response.setDiffsList([...keys]);
+    if (isMove) response.setReplacesList(["baseUrl"]);
+    return response;
+  };
+
+  const configure = (request: Messages.ConfigureRequest) => {
+    const args = plainValues(valuesOf(request.getArgs()));
+    const { source, ...owned } = configurationOf(request.getName() ?? "default", args);
+    const run = engineRun({ source, urn: callUrn, cancelled: cancel.signal, show });
+    configured = { run, ...owned };
+    const response = new messages.ConfigureResponse();
+    response.setAcceptsecrets(true);
+    response.setAcceptresources(true);
+    response.setAcceptoutputs(false);
+    response.setSupportspreview(true);
+    response.setSupportsAutonamingConfiguration(true);
+    return response;
+  };
+
+  const getSchema = () => {
+    const response = new messages.GetSchemaResponse();
+    response.setSchema(JSON.stringify(packageSchema()));
+    return response;
+  };
+
+  const getPluginInfo = () => {
+    const info = new pluginMessages.PluginInfo();
+    info.setVersion(packageVersion());
+    return info;
+  };
+
+  /** An engine takes over a process that a developer started by hand (`PULUMI_DEBUG_PROVIDERS`). */
+  const attach = (request: { getAddress(): string }) => {
+    address = request.getAddress() || address;
+    return new Empty();
+  };
+
+  return {
+    handshake: unary(handshake),
+    getSchema: unary(getSchema),
+    checkConfig: unary(checkConfig),
+    diffConfig: unary(diffConfig),
+    configure: unary(configure),
+    check: unary(resource.check),
+    diff: unary(resource.diff),
+    create: unary(resource.create),
+    read: unary(resource.read),
+    update: unary(resource.update),
+    delete: unary(resource.delete),
+    invoke: unary(resource.invoke),
+    getPluginInfo: unary(getPluginInfo),
+    attach: unary(attach),
+    cancel: unary(() => {
+      cancel.abort();
+      return new Empty();
+    }),
+  };
+};
+
+/** A running plugin. */
+export interface PluginServer {
+  /** On this machine only. */
+  readonly port: number;
+  /** Ends waits at once; nothing more is sent. */
+  readonly cancel: () => void;
+  close(): void;
+}
+
+/** Serves Pulumi's provider protocol on a free port of this machine. @throws if there is none */
+export const servePlugin = async (): Promise<PluginServer> => {
+  const cancel = new AbortController();
+  const server = new grpc.Server({ "grpc.max_receive_message_length": -1 });
+  const methods: Grpc.UntypedServiceImplementation = providerMethods(cancel);
+  server.addService(providerServices.ResourceProviderService, methods);
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(), (error, bound) =>
+      error ? reject(error) : resolve(bound),
+    );
+  });
+  return { port, cancel: () => cancel.abort(), close: () => server.forceShutdown() };
+};

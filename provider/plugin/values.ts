@@ -1,0 +1,124 @@
+import { assetContent, takesFile } from "../definition/asset-content.js";
+import type { Definition, Field, Fields } from "../definition/define.js";
+import { fieldsWithSecrets, valuesIn, wrongKind } from "../definition/fields.js";
+import { filledTexts, isObject, type JsonObject, objectOf } from "../kernel/json.js";
+import { urnParts } from "../kernel/owner.js";
+import { isSecretValue, secretSignature, unknownValue } from "../kernel/stand-ins.js";
+import { changeFieldSecrets } from "../lifecycle/state.js";
+import { kindOfToken } from "../pointer.js";
+
+/**
+ * The engine's forms of values that JSON lacks, by the signature that each carries. Public as
+ * `pulumi.runtime.specialSigKey` and its neighbors; see `stand-ins.ts` for secrets.
+ */
+const [signatureKey = ""] = Object.keys(secretSignature);
+
+const signatures = {
+  asset: "c44067f5952c0a294b673a41bacd8c17",
+  archive: "0def7320c3a5731c473e5ecbe6d01bc7",
+  reference: "5cf8f73096256a8f31e491e813e4eb8e",
+  output: "d0e6a833031e9bbcd3f4e8bde6ca49a4",
+} as const;
+
+const isA = (form: keyof typeof signatures, value: unknown): value is JsonObject =>
+  isObject(value) && value[signatureKey] === signatures[form];
+
+const secret = (value: unknown): JsonObject => ({ ...secretSignature, value });
+
+/** A value with every part of it changed, innermost first. */
+const changed = (value: unknown, change: (part: unknown) => unknown): unknown => {
+  if (Array.isArray(value)) return change(value.map((item) => changed(item, change)));
+  if (!isObject(value)) return change(value);
+  return change(
+    objectOf(Object.entries(value).map(([name, member]) => [name, changed(member, change)])),
+  );
+};
+
+/** An output in the forms that stand for its state: unknown, secret, or just the value. */
+const withoutOutput = (part: unknown): unknown => {
+  if (!isA("output", part)) return part;
+  const value = Object.hasOwn(part, "value") ? part.value : unknownValue;
+  return part.secret === true ? secret(value) : value;
+};
+
+/** The id of a resource that was given in place of it. */
+const asId = (part: unknown): unknown => {
+  if (!isA("reference", part)) return part;
+  const { id } = part;
+  if (typeof id === "string" && id !== "") return id;
+  // A component has no id at all.
+  return Object.hasOwn(part, "id") ? unknownValue : undefined;
+};
+
+const opened = (part: unknown): unknown => (isSecretValue(part) ? part.value : part);
+
+/** Values as the life cycle takes them: secrets in clear text, resources as their ids. */
+export const plainValues = (values: JsonObject): JsonObject => {
+  const plain = changed(values, (part) => asId(opened(withoutOutput(part))));
+  return isObject(plain) ? plain : {};
+};
+
+/** The inputs that a program gives, as the life cycle takes them. */
+export interface GivenInputs {
+  readonly values: JsonObject;
+  /** The same with every secret in the engine's own form. */
+  readonly marked: JsonObject;
+  /** Why some cannot be taken, each naming its property. */
+  readonly faults: readonly string[];
+}
+
+/** Takes the inputs that a program gives apart. */
+export const givenInputs = async (
+  definition: Definition,
+  news: JsonObject,
+): Promise<GivenInputs> => {
+  const faults: string[] = [];
+  const tree = changed(news, withoutOutput);
+  const marked: [string, unknown][] = [];
+  for (const [key, value] of Object.entries(isObject(tree) ? tree : {})) {
+    const field = Object.hasOwn(definition.fields, key) ? definition.fields[key] : undefined;
+    const isSealed = isSecretValue(value);
+    const content = await fileContent(field, isSealed ? value.value : value, key);
+    if (content?.fault !== undefined) faults.push(content.fault);
+    const taken = content ? content.base64 : value;
+    marked.push([key, content && isSealed ? secret(taken) : taken]);
+  }
+  const given = objectOf(marked);
+  const open = changed(given, opened);
+  if (isObject(open)) faults.push(...wrongReferences(definition.fields, open));
+  return { values: plainValues(given), marked: given, faults };
+};
+
+/** The content of an asset in place of a text; undefined if the value is none. */
+const fileContent = async (
+  field: Field | undefined,
+  value: unknown,
+  property: string,
+): Promise<{ readonly base64?: string; readonly fault?: string } | undefined> => {
+  if (!isA("asset", value) && !isA("archive", value)) return undefined;
+  if (!field || !takesFile(field)) return { fault: `${property}: takes no asset` };
+  const { path } = value;
+  return assetContent(
+    isA("asset", value) && typeof path === "string" && path !== "" ? path : undefined,
+    property,
+  );
+};
+
+const wrongReferences = (fields: Fields, values: JsonObject): readonly string[] =>
+  valuesIn(fields, values).flatMap(({ field, path, value }) => {
+    if (field.type !== "reference" || !isA("reference", value)) return [];
+    const { type, name } = urnParts(String(value.urn));
+    const kind = kindOfToken(type) ?? type;
+    if (kind === field.to.kind) return [];
+    return [wrongKind(path, [field.to.kind], `the ${kind} ${JSON.stringify(name)} was given`)];
+  });
+
+/** A secret once, whatever is secret inside it. */
+const sealed = (value: unknown): JsonObject => secret(changed(value, opened));
+
+/**
+ * Inputs or outputs of a resource for the engine: what its definition or its program marks as
+ * secret has the engine's own form.
+ */
+export const sealedValues = ({ fields }: Definition, values: JsonObject): JsonObject =>
+  changeFieldSecrets(fieldsWithSecrets(fields, filledTexts(values.markedSecrets)), values, sealed);

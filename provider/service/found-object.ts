@@ -1,0 +1,77 @@
+import type { Definition } from "../definition/define.js";
+import { wireName } from "../definition/fields.js";
+import { ConversationError } from "../kernel/errors.js";
+import { memberOf } from "../kernel/json.js";
+import { nearestHint } from "../kernel/text.js";
+import type { Collections } from "./collections.js";
+
+/** The criteria of a look-up: the object's natural key. */
+export type FoundBy = Readonly<Record<string, string>>;
+
+/** The fields that objects of a kind can be found by. */
+export const searchedFields = ({ fields }: Definition): readonly string[] =>
+  Object.keys(fields).filter((name) => fields[name]?.type === "text");
+
+/** Why nothing can be found by these criteria; undefined if something may be. */
+export const searchFault = (
+  definition: Definition,
+  where: Readonly<Record<string, unknown>>,
+): string | undefined => {
+  const { kind } = definition;
+  const texts = searchedFields(definition);
+  const found = Object.entries(where);
+  if (found.length === 0 || found.some(([, text]) => typeof text !== "string" || text === ""))
+    return `${kind}.find: say what it is found by, as a text: ${kind}.find({ ${texts[0]}: "…" })`;
+  const other = found.map(([name]) => name).find((name) => !texts.includes(name));
+  return other === undefined
+    ? undefined
+    : `${kind}.find: ${other} is no text of ${kind}${nearestHint(other, texts)}`;
+};
+
+const shown = (where: FoundBy): string =>
+  Object.entries(where)
+    .map(([key, value]) => `${key} ${JSON.stringify(value)}`)
+    .join(" and ");
+
+const failed = (code: "NOT_FOUND" | "AMBIGUOUS" | "BAD_RESPONSE", text: string) =>
+  new ConversationError(code, text);
+
+/**
+ * The id of the one object that matches these texts, from the list of its kind.
+ *
+ * @throws ConversationError if there is none (`NOT_FOUND`) or several (`AMBIGUOUS`), or if the
+ * list cannot be read
+ */
+export const foundId = async (
+  service: Pick<Collections, "list">,
+  definition: Definition,
+  where: FoundBy,
+  profile?: string,
+): Promise<string> => {
+  const { kind, noun, collection, fields } = definition;
+  const { objects, complete } = await service.list(definition);
+  const entries = Object.entries(where).map(([key, value]) => {
+    const field = fields[key];
+    return [field ? wireName(key, field) : key, value] as const;
+  });
+  const ids = [...objects]
+    .filter(([, object]) => entries.every(([key, value]) => memberOf(object, key) === value))
+    .map(([id]) => id);
+  const [id] = ids;
+  const what = `${kind}.find: `;
+  if (ids.length > 1)
+    throw failed(
+      "AMBIGUOUS",
+      `${what}${ids.length} objects of the kind ${noun} have the ${shown(where)}: ${ids.join(", ")}. Say which one with ${kind}.get and its id.`,
+    );
+  if (id !== undefined) return id;
+  if (!complete)
+    throw failed(
+      "BAD_RESPONSE",
+      `${what}the service did not give all pages of GET /${collection}, and those that came hold no ${noun} with the ${shown(where)}. Run again later.`,
+    );
+  throw failed(
+    "NOT_FOUND",
+    `${what}none of the ${objects.size} objects of the kind ${noun} has the ${shown(where)}. Check the text, and that the settings are those of the right tenant${profile ? ` (profile ${profile})` : ""}.`,
+  );
+};

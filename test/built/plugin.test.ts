@@ -1,0 +1,198 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { startEmulator } from "pulumi-conversation/emulator";
+import { afterEach, expect, test } from "vitest";
+import { isObject, type JsonObject } from "../../provider/kernel/json.js";
+import { pluginToken, providerToken } from "../../provider/pointer.js";
+import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
+import { descendants } from "../support/processes.js";
+
+let project: EmulatedProject;
+afterEach(() => project?.close());
+
+const open = async (program: string, options: Parameters<typeof emulatedProject>[1] = {}) => {
+  project = await emulatedProject(program, options, {}, "plugin");
+};
+
+interface Held {
+  readonly urn: string;
+  readonly type: string;
+  readonly id: string;
+  readonly inputs: JsonObject;
+  readonly outputs: JsonObject;
+}
+
+const held = (): readonly Held[] => JSON.parse(project.state()).checkpoint.latest?.resources ?? [];
+
+const ownerships = (): readonly unknown[] =>
+  held()
+    .flatMap(({ type, inputs }) => (type === providerToken ? [inputs.ownership] : []))
+    .toSorted();
+
+const up = ["up", "--yes", "--skip-preview"] as const;
+
+const channel = `
+const c = require("pulumi-conversation");
+const pulumi = require("@pulumi/pulumi");
+const web = (name, more, opts) => new c.Channel(name, { type: "custom." + name, displayName: "Web", icon: "aVZC", ...more }, opts);
+`;
+
+test("the preview shows what is not known yet, and each changed property by its path", async () => {
+  await open(`${channel}
+    const made = web("web", { displayName: process.env.NAME ?? "Web", restrictions: { inbound: { attachmentPolicy: { type: process.env.TYPE ?? "allow" } } } });
+    exports.created = made.created;`);
+  const first = JSON.parse(await project.succeed(["preview", "--json"]));
+  expect(first.changeSummary).toMatchObject({ create: 2 });
+  expect(await project.log()).toEqual([]);
+  await project.succeed(up);
+  const { steps } = JSON.parse(
+    await project.succeed(["preview", "--json"], { NAME: "New", TYPE: "block" }),
+  );
+  const [step] = steps.filter(({ op }: { op: string }) => op === "update");
+  expect(step.detailedDiff).toEqual({
+    displayName: { kind: "update", inputDiff: true },
+    "restrictions.inbound.attachmentPolicy.type": { kind: "update", inputDiff: true },
+  });
+  expect(step.diffReasons.toSorted()).toEqual(["displayName", "restrictions"]);
+});
+
+test("what the program marks stays encrypted in inputs, outputs and previews", async () => {
+  await open(`${channel}
+    web("web", { displayName: pulumi.secret("canary"), extra: { hub: { key: pulumi.secret("canary") } } });
+    new c.Authentication("desk", { basicAuth: { username: pulumi.secret("canary"), password: "canary" } });`);
+  for (const args of [["preview", "--json"], ["preview", "--diff"], up, ["stack", "export"]])
+    expect(await project.succeed(args)).not.toContain("canary");
+  await project.succeed(["refresh", "--yes", "--skip-preview", "--expect-no-changes"]);
+  expect(project.state()).not.toContain("canary");
+  expect(await project.objects("channels")).toMatchObject([{ displayName: "canary" }]);
+});
+
+test("two explicit providers in one program serve two tenants, each with its own ownership", async () => {
+  await open(`${channel}
+    const us = JSON.parse(process.env.US);
+    const secret = { ...us, clientSecret: pulumi.secret(us.clientSecret) };
+    const provider = new c.Provider("us", secret);
+    web("web");
+    web("far", {}, { provider });`);
+  const other = await startEmulator();
+  try {
+    const { baseUrl, tokenUrl, clientId, clientSecret } = other;
+    const environment = { US: JSON.stringify({ baseUrl, tokenUrl, clientId, clientSecret }) };
+    await project.succeed(up, environment);
+    const kept = ownerships();
+    expect(new Set(kept).size).toBe(2);
+    const snapshot = await fetch(`${other.controlUrl}/snapshot`).then((answer) => answer.json());
+    const there = isObject(snapshot) && isObject(snapshot.objects) ? snapshot.objects : {};
+    expect(there.channels).toMatchObject([{ type: "custom.far" }]);
+    expect(await project.objects("channels")).toMatchObject([{ type: "custom.web" }]);
+    expect(project.state()).not.toContain(clientSecret);
+    await project.succeed(["up", "--yes", "--expect-no-changes"], environment);
+    expect(ownerships()).toEqual(kept);
+    await project.succeed(["destroy", "--yes", "--skip-preview"], environment);
+    expect(await project.objects()).toEqual([]);
+  } finally {
+    await other.close();
+  }
+});
+
+test("kill -9 in the very first creation: the state has the ownership, and the next up takes the object over", async () => {
+  await open(`${channel} web("web");`);
+  await project.faults({ on: "POST /channels", kind: "drip" });
+  const { child, ended } = project.start(up);
+  while ((await project.objects("channels")).length === 0) await pause(50);
+  const providers = descendants(child.pid ?? 0, project.providerProcess);
+  for (const pid of [child.pid ?? 0, ...providers]) process.kill(pid, "SIGKILL");
+  await ended;
+  const [ownership] = ownerships();
+  expect(ownership).toMatch(/^shop\/prod\/[0-9a-f]{16}$/);
+  const [made] = await project.objects("channels");
+  await project.release();
+  expect(await project.succeed(up)).toContain("took over the channel");
+  expect(ownerships()).toEqual([ownership]);
+  expect(await project.objects("channels")).toMatchObject([{ id: made?.id }]);
+  expect(held().find(({ type }) => type === pluginToken("Channel"))?.id).toBe(made?.id);
+});
+
+test("pulumi import takes an object of nobody, without its secrets; then the program changes nothing, and its next change marks it", async () => {
+  await open(
+    `const c = require("pulumi-conversation");
+    if (process.env.DECLARED) new c.Authentication("desk", { name: "desk", active: true, type: "basic", description: process.env.DESCRIBED, basicAuth: { username: "hub", password: process.env.DECLARED } }, { protect: false });`,
+    { switches: { secrets: "echo" } },
+  );
+  const body = {
+    name: "desk",
+    type: "basic",
+    active: true,
+    basicAuth: { username: "hub", password: "canary" },
+  };
+  const { id } = await project.byHand("POST", "/authentications", body);
+  const token = pluginToken("Authentication");
+  const imported = ["import", token, "desk", String(id), "--yes", "--protect=false"];
+  const output = await project.succeed([...imported, "--generate-code=false", "--skip-preview"]);
+  expect(output).not.toContain("canary");
+  const [object] = await project.objects("authentications");
+  expect(object?.description).toBeUndefined();
+  const declared = { DECLARED: "canary" };
+  await project.succeed(["up", "--yes", "--expect-no-changes"], declared);
+  await project.succeed(up, { ...declared, DESCRIBED: "ours" });
+  expect(await project.objects("authentications")).toMatchObject([
+    { id, description: expect.stringMatching(/^ours \[pulumi: shop\/prod desk #/) },
+  ]);
+  expect(project.state()).not.toContain("canary");
+});
+
+test("an object with the mark of another stack is not imported", async () => {
+  await open(`${channel} if (!process.env.NONE) web("web");`);
+  await project.succeed(up);
+  const [object] = await project.objects("channels");
+  await project.succeed(["stack", "init", "other"]);
+  const token = pluginToken("Channel");
+  const { code, output } = await project.pulumi([
+    ...["import", token, "web", String(object?.id), "--yes", "--generate-code=false"],
+    "--skip-preview",
+  ]);
+  expect(code).not.toBe(0);
+  expect(output).toMatch(
+    /cannot be imported: it carries the mark of another stack, shop\/prod web/,
+  );
+});
+
+test("the option import of a program adopts, by the same refusals", async () => {
+  await open(`${channel} web("web", {}, { import: process.env.ID });`);
+  const { id } = await project.byHand("POST", "/channels", {
+    ...{ type: "custom.web", displayName: "By hand", icon: "aVZC" },
+  });
+  await project.succeed(up, { ID: String(id) });
+  expect(await project.objects("channels")).toMatchObject([
+    { id, displayName: "Web", description: expect.stringContaining("[pulumi: shop/prod web #") },
+  ]);
+});
+
+test("find gives an object of the account to a program", async () => {
+  await open(`${channel}
+    if (process.env.FIND) exports.id = c.Channel.find({ type: "custom.web" }).then(({ id }) => id);
+    else web("web");`);
+  await project.succeed(up);
+  const [object] = await project.objects("channels");
+  await project.succeed(["stack", "init", "other"]);
+  const output = await project.succeed(["up", "--yes", "--skip-preview"], { FIND: "1" });
+  expect(output).toContain(String(object?.id));
+});
+
+test("a setting that cannot be used is refused before anything is made, without its value", async () => {
+  await open(`${channel}
+    web("web", {}, { provider: new c.Provider("eu", { baseUrl: "http://canary.example/v3", plan: "gold" }) });`);
+  const { code, output } = await project.pulumi(["preview"]);
+  expect(code).not.toBe(0);
+  expect(output).toMatch(/baseUrl must start with https/);
+  expect(output).toMatch(/plan must be one of/);
+  expect(output).not.toContain("canary");
+});
+
+test("a reference to a resource of another kind is refused in the preview, by both names", async () => {
+  await open(`${channel}
+    new c.Participant("bot", { type: "custom_bot", application: web("web") });`);
+  await project.succeed(["config", "set", "conversation:plan", "enterprise"]);
+  const { code, output } = await project.pulumi(["preview"]);
+  expect(code).not.toBe(0);
+  expect(output).toContain('application must be a ClientApplication; the Channel "web" was given');
+});

@@ -1,0 +1,88 @@
+import { afterEach, expect, test, vi } from "vitest";
+import {
+  checkedConfiguration,
+  configurationChange,
+  configurationOf,
+} from "../../../provider/plugin/configuration.js";
+import { readSettings } from "../../../provider/service/settings.js";
+
+const urn = (name: string) => `urn:pulumi:prod::shop::pulumi:providers:conversation::${name}`;
+
+afterEach(() => vi.unstubAllEnvs());
+
+test("the ownership is made once, of project and stack, and kept", () => {
+  const first = checkedConfiguration(urn("default"), {}, {}).inputs.ownership;
+  expect(first).toMatch(/^shop\/prod\/[0-9a-f]{16}$/);
+  expect(checkedConfiguration(urn("default"), {}, {}).inputs.ownership).not.toBe(first);
+  const renamed = "urn:pulumi:other::shop::pulumi:providers:conversation::default";
+  for (const at of [urn("default"), renamed])
+    expect(checkedConfiguration(at, { ownership: first }, { ownership: "x" }).inputs).toEqual({
+      ownership: first,
+    });
+});
+
+test("every broken setting is named, and no value is shown", () => {
+  const { failures } = checkedConfiguration(
+    urn("eu"),
+    {},
+    { baseUrl: "http://canary.example/v3", clientSecret: "canary\n", burst: 0, plan: "basic" },
+  );
+  expect(failures).toEqual([
+    expect.stringMatching(/^baseUrl must start with https/),
+    expect.stringMatching(/^clientSecret must hold no control/),
+    expect.stringMatching(/^burst must be a whole number/),
+  ]);
+  expect(failures.join()).not.toContain("canary");
+});
+
+test("secret settings are sealed, also where the program forgot to", () => {
+  const { inputs, failures } = checkedConfiguration(urn("eu"), {}, { clientSecret: "s", burst: 3 });
+  expect(failures).toEqual([]);
+  expect(inputs).toMatchObject({
+    burst: 3,
+    clientSecret: { "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270" },
+  });
+});
+
+const account = {
+  baseUrl: "https://a.example.com/v3",
+  tokenUrl: "https://a.example.com/token",
+  clientId: "a",
+  clientSecret: "s",
+  ownership: "shop/prod/0123456789abcdef",
+};
+
+test("a provider that an import made without an ownership changes to get one", () => {
+  const { ownership: _, ...imported } = account;
+  const change = configurationChange(urn("default"), imported, account);
+  expect(change).toEqual({ keys: ["ownership"], isMove: false });
+  expect(configurationOf("default", imported)).not.toHaveProperty("ownership");
+});
+
+test("another ownership is no change, another setting is one, and neither replaces", () => {
+  const other = { ...account, ownership: "shop/prod/other", version: "2.0.0" };
+  expect(configurationChange(urn("eu"), account, other)).toEqual({ keys: [], isMove: false });
+  const slower = configurationChange(urn("eu"), account, { ...account, share: "0.5" });
+  expect(slower).toEqual({ keys: ["share"], isMove: false });
+});
+
+test("a new address of the same account warns; a resource moves only to another explicit provider", () => {
+  const moved = { ...account, baseUrl: "https://b.example.com/v3" };
+  const same = configurationChange(urn("eu"), account, moved);
+  expect(same).toMatchObject({ keys: ["baseUrl"], isMove: false });
+  expect(same.warning).toContain("from https://a.example.com/v3 to https://b.example.com/v3");
+  const theirs = { ...moved, ownership: "shop/prod/other" };
+  expect(configurationChange(urn("eu"), account, theirs)).toMatchObject({ isMove: true });
+  expect(configurationChange(urn("default_1_0_0"), account, theirs).isMove).toBe(false);
+  expect(configurationChange(urn("eu"), {}, theirs).isMove).toBe(false);
+});
+
+test("the environment precedes the stack's configuration, and an explicit provider both", () => {
+  vi.stubEnv("CONVERSATION_BASE_URL", "https://env.example.com/v3");
+  vi.stubEnv("CONVERSATION_PLAN", "basic");
+  const at = (name: string) => readSettings(configurationOf(name, account).source);
+  expect(at("default")).toMatchObject({ baseUrl: "https://env.example.com/v3", plan: "basic" });
+  expect(at("default_0_1_0").baseUrl).toBe("https://env.example.com/v3");
+  expect(at("eu")).toMatchObject({ baseUrl: account.baseUrl, plan: "basic", clientId: "a" });
+  expect(configurationOf("eu", account).ownership).toBe(account.ownership);
+});

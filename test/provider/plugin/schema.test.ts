@@ -1,0 +1,330 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import ts from "typescript";
+import { expect, test } from "vitest";
+import type { Field, Fields } from "../../../provider/definition/define.js";
+import { isObject } from "../../../provider/kernel/json.js";
+import {
+  type EnumSpec,
+  type ObjectSpec,
+  type PropertySpec,
+  packageSchema,
+  type TypeSpec,
+} from "../../../provider/plugin/schema.js";
+import { resources } from "../../../provider/resources/index.js";
+import { settingTable } from "../../../provider/service/setting-table.js";
+
+const root = join(__dirname, "..", "..", "..");
+
+const schema = packageSchema();
+
+const resourceOf = (kind: string) => {
+  const found = schema.resources[`conversation:index:${kind}`];
+  if (!found) throw new Error(`no resource ${kind}`);
+  return found;
+};
+
+const referredType = (spec: TypeSpec, path: string): ObjectSpec | EnumSpec => {
+  const token = "$ref" in spec ? spec.$ref.replace("#/types/", "") : "";
+  const found = schema.types[token];
+  if (!found) throw new Error(`${path}: no type ${JSON.stringify(spec)}`);
+  return found;
+};
+
+/** A field of a definition, and what the schema says at its place. */
+interface Place {
+  readonly path: string;
+  readonly field: Field;
+  readonly spec: TypeSpec;
+}
+
+/** What the schema says of a value, and of every value inside it. */
+const placesIn = (path: string, field: Field, spec: TypeSpec): readonly Place[] => {
+  const own = { path, field, spec };
+  if (field.type === "object") {
+    const type = referredType(spec, path);
+    return [own, ...("properties" in type ? placesAmong(path, field.fields, type) : [])];
+  }
+  if (field.type === "list" && "items" in spec)
+    return [own, ...placesIn(`${path}[]`, field.of, spec.items)];
+  if (field.type === "map" && "additionalProperties" in spec)
+    return [own, ...placesIn(`${path}{}`, field.of, spec.additionalProperties)];
+  return [own];
+};
+
+const placesAmong = (
+  path: string,
+  fields: Fields,
+  { properties }: Pick<ObjectSpec, "properties">,
+): readonly Place[] => {
+  expect(Object.keys(properties).sort()).toEqual(Object.keys(fields).sort());
+  return Object.entries(fields).flatMap(([name, field]) => {
+    const spec = properties[name];
+    if (!spec) throw new Error(`${path}.${name} is missing`);
+    return placesIn(`${path}.${name}`, field, spec);
+  });
+};
+
+const own = ["adopt", "extra", "eraseHidden"];
+const readOnly = ["created", "modified"];
+
+const without = <T>(members: Readonly<Record<string, T>>, names: readonly string[]) =>
+  Object.fromEntries(Object.entries(members).filter(([name]) => !names.includes(name)));
+
+/** Every place of a kind, among its inputs and among its outputs. */
+const placesOf = ({ kind, fields }: (typeof resources)[number]): readonly Place[] => {
+  const { inputProperties, properties } = resourceOf(kind);
+  return [
+    ...placesAmong(kind, fields, { properties: without(inputProperties, own) }),
+    ...placesAmong(`${kind} (output)`, fields, { properties: without(properties, readOnly) }),
+  ];
+};
+
+const places = resources.flatMap(placesOf);
+
+/** What only an input may be: a file in place of text in base64. */
+const takesFile = ({ path, field }: Pick<Place, "path" | "field">): boolean =>
+  field.type === "text" && field.format === "base64" && !path.includes("(output)");
+
+/** Written a second time, so that a mistake of the generator does not agree with itself. */
+const shapes: Readonly<Record<Field["type"], (field: Field, spec: TypeSpec) => unknown>> = {
+  text: (field, spec) => {
+    if (field.type !== "text") return undefined;
+    if (field.values) {
+      const type = referredType(spec, field.doc);
+      return "enum" in type && type.enum.map(({ value }) => value).join() === field.values.join();
+    }
+    return field.json
+      ? "oneOf" in spec &&
+          spec.oneOf.map((one) => "type" in one && one.type).join() === "string,object"
+      : "type" in spec && spec.type === "string" && !("oneOf" in spec);
+  },
+  number: (field, spec) =>
+    "type" in spec &&
+    spec.type === (field.type === "number" && field.integer ? "integer" : "number"),
+  flag: (_, spec) => "type" in spec && spec.type === "boolean",
+  reference: (_, spec) => "type" in spec && spec.type === "string" && !("oneOf" in spec),
+  object: (_, spec) => "$ref" in spec,
+  list: (_, spec) => "items" in spec,
+  map: (_, spec) => "additionalProperties" in spec,
+};
+
+test("every field of every kind has its type, among the inputs and among the outputs", () => {
+  expect(places.length).toBeGreaterThan(200);
+  for (const { path, field, spec } of places.filter((place) => !takesFile(place)))
+    expect([path, shapes[field.type](field, spec)]).toEqual([path, true]);
+  const files = places.filter(takesFile);
+  expect(files.map(({ path }) => path)).toEqual(["Channel.icon"]);
+  for (const { spec } of files)
+    expect(spec).toMatchObject({ oneOf: [{ type: "string" }, { $ref: "pulumi.json#/Asset" }] });
+});
+
+const isDescribed = (spec: TypeSpec): spec is PropertySpec => "description" in spec;
+
+/** What lists and maps hold has no place of its own for docs and secrecy. */
+const described = places.filter(({ path }) => !/[\]}]$/.test(path));
+
+test("every field carries its doc comment and where it is known from", () => {
+  const sources = { spec: "specification", public: "public reference", assumed: "assumed" };
+  for (const { path, field, spec } of described) {
+    const text = isDescribed(spec) ? spec.description : path;
+    expect(text.startsWith(field.doc)).toBe(true);
+    expect(text).toMatch(new RegExp(` Source: ${sources[field.basis]}\\.$`));
+    if (field.type === "reference") expect(text).toContain(`The id of a`);
+  }
+});
+
+test("what is secret, or holds nothing but secrets, is secret in the schema; nothing else is", () => {
+  const secrets = described.filter(({ spec }) => "secret" in spec).map(({ path }) => path);
+  const expected = described.filter(
+    ({ field }) => field.secret || (field.type === "map" && field.of.secret),
+  );
+  expect(secrets).toEqual(expected.map(({ path }) => path));
+  expect(secrets).toContain("Authentication.basicAuth.password");
+  expect(secrets).toContain("ClientApplication.roles[].headers");
+  // An environment of definitions that marks a list's items cannot go unnoticed.
+  const inItems = places.filter(({ path, field }) => path.endsWith("]") && field.secret);
+  expect(inItems).toEqual([]);
+});
+
+test("a program must give what it must give to the classes", () => {
+  const required = Object.fromEntries(
+    resources.map(({ kind }) => [kind, [...resourceOf(kind).requiredInputs].sort()]),
+  );
+  expect(required).toEqual({
+    Authentication: [],
+    ClientApplication: ["roles"],
+    Participant: ["application", "type"],
+    Channel: ["displayName", "icon", "type"],
+    Orchestration: ["applications"],
+    Account: ["address", "channel", "chatConfigurations"],
+  });
+});
+
+/** Names of the members of each exported interface and class of a source, and which may be left out. */
+const declaredIn = (file: string): ReadonlyMap<string, ReadonlyMap<string, boolean>> => {
+  const text = readFileSync(join(root, file), "utf8");
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+  const found = new Map<string, Map<string, boolean>>();
+  for (const statement of source.statements) {
+    if (!ts.isInterfaceDeclaration(statement) && !ts.isClassDeclaration(statement)) continue;
+    const members = new Map<string, boolean>();
+    for (const member of statement.members)
+      if (ts.isPropertySignature(member) || ts.isPropertyDeclaration(member))
+        members.set(member.name.getText(), member.questionToken !== undefined);
+    found.set(statement.name?.text ?? "", members);
+  }
+  return found;
+};
+
+const classes = declaredIn("sdk/resources.ts");
+
+const objectTypes = Object.entries(schema.types).flatMap(([token, type]) =>
+  "properties" in type ? [{ name: token.replace("conversation:index:", ""), type }] : [],
+);
+
+test("resources, nested types and their members have the names of the classes and their types", () => {
+  const nested = [...classes.keys()].filter(
+    (name) => !/(Args|Members)$/.test(name) && classes.has(`${name}Args`),
+  );
+  const kinds = resources.map(({ kind }) => kind);
+  expect(Object.keys(schema.resources)).toEqual(kinds.map((kind) => `conversation:index:${kind}`));
+  // A type with a rule is a union in TypeScript, and no interface of that name.
+  const others = objectTypes.map(({ name }) => name).filter((name) => !nested.includes(name));
+  expect(others).toEqual(["OrchestrationApplications"]);
+  expect(objectTypes.length).toBe(nested.filter((name) => !kinds.includes(name)).length + 1);
+  for (const { name, type } of objectTypes) {
+    const members = classes.get(name);
+    expect([name, Object.keys(type.properties)]).toEqual([name, [...(members?.keys() ?? [])]]);
+    const always = [...(members ?? [])].filter(([, mayLack]) => !mayLack).map(([member]) => member);
+    expect([name, type.required]).toEqual([name, always]);
+  }
+  for (const kind of kinds) {
+    const members = [...(classes.get(kind)?.keys() ?? [])].filter(
+      (member) => member !== "__pulumiType",
+    );
+    expect(Object.keys(resourceOf(kind).properties)).toEqual(members);
+  }
+});
+
+const refsIn = (value: unknown): readonly string[] => {
+  if (Array.isArray(value)) return value.flatMap(refsIn);
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([key, inner]) =>
+    key === "$ref" && typeof inner === "string" ? [inner] : refsIn(inner),
+  );
+};
+
+test("every reference leads to a type, and every type is referred to", () => {
+  const refs = new Set(refsIn(schema));
+  const own = [...refs].filter((ref) => !/^pulumi\.json#\/(Any|Asset)$/.test(ref));
+  expect(own.sort()).toEqual(
+    Object.keys(schema.types)
+      .map((token) => `#/types/${token}`)
+      .sort(),
+  );
+});
+
+test("the values of an enumeration have names that are identifiers, each once", () => {
+  const enums = Object.values(schema.types).flatMap((type) => ("enum" in type ? [type.enum] : []));
+  expect(enums.length).toBe(6);
+  for (const values of enums) {
+    const names = values.map(({ name }) => name);
+    expect(new Set(names).size).toBe(values.length);
+    for (const name of names) expect(name).toMatch(/^[A-Z][A-Za-z0-9]*$/);
+  }
+});
+
+test("a rule over several members is said in words", () => {
+  expect(resourceOf("Authentication").description).toContain(
+    "Exactly one of `basicAuth`, `oauth2`",
+  );
+  const { description } = referredType(
+    { $ref: "#/types/conversation:index:OrchestrationApplications" },
+    "applications",
+  );
+  expect(description).toContain("At least one of `botConfiguration`, `agentConfiguration`");
+});
+
+test("no program gives what the life cycle keeps for itself, and none names a profile", () => {
+  const kept =
+    /^(owner|ownership|autoName|markedSecrets|extraSecrets|serial|undeclared|profile|__.*)$/;
+  const given = Object.values(schema.resources).flatMap(({ inputProperties }) =>
+    Object.keys(inputProperties),
+  );
+  for (const name of [...given, ...Object.keys(schema.provider.inputProperties)])
+    expect(name).not.toMatch(kept);
+  for (const { kind, fields } of resources)
+    expect(Object.keys(resourceOf(kind).inputProperties)).toEqual([...Object.keys(fields), ...own]);
+});
+
+test("generated code sends no default: an adopted object keeps what the program leaves out", () => {
+  const defaults = JSON.stringify(schema).match(/"default":/g) ?? [];
+  expect(defaults).toEqual([]);
+  expect(resourceOf("Channel").inputProperties.active?.description).toContain("Default: `true`.");
+});
+
+test("the provider takes every setting; a secret one is secret, a number is a number", () => {
+  const { inputProperties } = schema.provider;
+  expect(Object.keys(inputProperties)).toEqual(Object.keys(settingTable));
+  expect(Object.keys(schema.config.variables)).toEqual(Object.keys(settingTable));
+  for (const [key, { environment, doc, secret, parse }] of Object.entries(settingTable)) {
+    const [input, variable] = [inputProperties[key], schema.config.variables[key]];
+    const parsed = parse("1");
+    const isNumber = "value" in parsed && typeof parsed.value === "number";
+    for (const property of [input, variable]) {
+      expect(property?.secret).toBe(secret);
+      expect(property?.description.startsWith(doc)).toBe(true);
+      expect(property?.description).toContain(`\`CONVERSATION_${environment}\``);
+      const type = property && "type" in property ? property.type : undefined;
+      expect([key, /^(number|integer)$/.test(type ?? "")]).toEqual([key, isNumber]);
+    }
+    expect(variable?.defaultInfo).toEqual({ environment: [`CONVERSATION_${environment}`] });
+    // Generated code would copy it into the state, in Node a secret one without marking it.
+    expect(input?.defaultInfo).toBeUndefined();
+  }
+});
+
+test("each kind is found by the text that its class finds it by, and read whole", () => {
+  const source = readFileSync(join(root, "sdk/resources.ts"), "utf8");
+  const found = [
+    ...source.matchAll(/static find\(where: \{ readonly (\w+): string \}.*?: (\w+) \{/g),
+  ];
+  expect(found.length).toBe(resources.length);
+  expect(Object.keys(schema.functions)).toEqual(
+    found.map(([, , kind]) => `conversation:index:find${kind}`),
+  );
+  for (const [, key = "", kind = ""] of found) {
+    const spec = schema.functions[`conversation:index:find${kind}`];
+    expect(spec?.inputs.required).toEqual([key]);
+    expect(Object.keys(spec?.inputs.properties ?? {})).toEqual([key]);
+    const { id, ...outputs } = spec?.outputs.properties ?? {};
+    expect(id).toMatchObject({ type: "string" });
+    expect(outputs).toEqual(resourceOf(kind).properties);
+  }
+});
+
+test("the package says what it is as package.json does, and what only TypeScript has", () => {
+  const manifest: unknown = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  if (!isObject(manifest)) throw new Error("no package.json");
+  const { name, version, keywords, license, description } = schema;
+  expect({ name, version, keywords, license }).toEqual({
+    name: "conversation",
+    version: manifest.version,
+    keywords: manifest.keywords,
+    license: manifest.license,
+  });
+  expect(description).toContain(manifest.description);
+  expect(description).not.toContain("\n");
+  for (const missing of ["fromEnv", "ConversationAccount", "ConversationSmokeTest", "profile"])
+    expect(description).toContain(`\`${missing}\``);
+  expect(schema.language.nodejs).toHaveProperty("packageName");
+  expect(schema.language.nodejs).not.toHaveProperty("packageName", manifest.name);
+});
+
+test("what dynamic resources made is taken over: the type that they have is an alias", () => {
+  for (const { kind } of resources)
+    expect(resourceOf(kind).aliases).toEqual([
+      { type: `pulumi-nodejs:dynamic/conversation:${kind}` },
+    ]);
+});

@@ -1,0 +1,103 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { unknownValue } from "../../../provider/kernel/stand-ins.js";
+import { givenInputs, plainValues, sealedValues } from "../../../provider/plugin/values.js";
+import { authentication } from "../../../provider/resources/authentication.js";
+import { channel } from "../../../provider/resources/channel.js";
+import { clientApplication } from "../../../provider/resources/client-application.js";
+
+const key = "4dabf18193072939515e22adb298388d";
+const secret = (value: unknown) => ({ [key]: "1b47061264138c4ac30d75fd1eb44270", value });
+const output = (more: object) => ({ [key]: "d0e6a833031e9bbcd3f4e8bde6ca49a4", ...more });
+const file = (more: object) => ({ [key]: "c44067f5952c0a294b673a41bacd8c17", ...more });
+const resource = (type: string, name: string, id?: string) => ({
+  [key]: "5cf8f73096256a8f31e491e813e4eb8e",
+  urn: `urn:pulumi:prod::shop::my:index:Shop$${type}::${name}`,
+  ...(id === undefined ? {} : { id }),
+});
+
+test.each<[string, unknown, unknown]>([
+  ["a secret", secret("s"), "s"],
+  ["a secret in a secret", secret({ a: [secret("s")] }), { a: ["s"] }],
+  ["an output", output({ value: 1, dependencies: ["urn"] }), 1],
+  ["an output that is not known", output({}), unknownValue],
+  ["a secret output", output({ value: secret("s"), secret: true }), "s"],
+  ["a resource", resource("conversation:index:Channel", "web", "i"), "i"],
+  [
+    "a resource that is not made yet",
+    resource("conversation:index:Channel", "web", ""),
+    unknownValue,
+  ],
+  ["nothing", null, null],
+])("%s becomes what the life cycle takes", (_, given, plain) => {
+  expect(plainValues({ given, list: [given] })).toEqual({ given: plain, list: [plain] });
+});
+
+test("what a program marks keeps its mark beside the plain values", async () => {
+  const { values, marked, faults } = await givenInputs(channel, {
+    displayName: output({ value: "Web", secret: true }),
+    extra: { key: secret("s") },
+  });
+  expect(faults).toEqual([]);
+  expect(values).toEqual({ displayName: "Web", extra: { key: "s" } });
+  expect(marked).toEqual({ displayName: secret("Web"), extra: { key: secret("s") } });
+});
+
+test("a file stands for base64 text, whether or not it is secret", async () => {
+  const path = join(mkdtempSync(join(tmpdir(), "plugin-values-")), "icon");
+  writeFileSync(path, "icon");
+  const base64 = Buffer.from("icon").toString("base64");
+  for (const icon of [file({ path }), secret(file({ path }))])
+    expect((await givenInputs(channel, { icon })).values).toEqual({ icon: base64 });
+});
+
+test("an asset that cannot be text is refused by its property", async () => {
+  const there = await givenInputs(channel, { icon: file({ path: "/no/such/file" }) });
+  expect(there.faults).toEqual([expect.stringMatching(/^icon: the file \/no\/such\/file cannot/)]);
+  const other = await givenInputs(channel, { icon: file({ text: "x" }) });
+  expect(other.faults).toEqual([expect.stringMatching(/^icon: takes base64 text, or a file/)]);
+  const elsewhere = await givenInputs(channel, { displayName: file({ path: "/etc/hostname" }) });
+  expect(elsewhere.faults).toEqual(["displayName: takes no asset"]);
+});
+
+test.each([
+  "conversation:index:Channel",
+  "conversation:index:ConversationAccount",
+  "aws:s3/bucket:Bucket",
+])("a reference to a %s in place of an authentication is refused by both names", async (type) => {
+  const roles = [{ name: "custom_bot", authentication: secret(resource(type, "web", "i")) }];
+  const { faults } = await givenInputs(clientApplication, { roles });
+  const kind = type.replace("conversation:index:", "");
+  expect(faults).toEqual([
+    `roles[0].authentication must be an Authentication; the ${kind} "web" was given`,
+  ]);
+});
+
+test.each(["conversation:index:", "pulumi-nodejs:dynamic/conversation:"])(
+  "a reference to an authentication of either door is one (%s)",
+  async (start) => {
+    const authentication = resource(`${start}Authentication`, "desk", "i");
+    const { faults, values } = await givenInputs(clientApplication, {
+      roles: [{ authentication }],
+    });
+    expect(faults).toEqual([]);
+    expect(values).toEqual({ roles: [{ authentication: "i" }] });
+  },
+);
+
+test("for the engine every secret is sealed once: by its definition or by its program", () => {
+  const values = {
+    name: "desk",
+    basicAuth: { username: "hub", password: secret("p") },
+    markedSecrets: ["basicAuth.username", "name"],
+  };
+  expect(sealedValues(authentication, values)).toEqual({
+    name: secret("desk"),
+    basicAuth: { username: secret("hub"), password: secret("p") },
+    markedSecrets: ["basicAuth.username", "name"],
+  });
+  const whole = sealedValues(authentication, { ...values, markedSecrets: ["basicAuth"] });
+  expect(JSON.stringify(whole.basicAuth).split("1b47061264138c4ac30d75fd1eb44270")).toHaveLength(2);
+});

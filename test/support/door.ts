@@ -1,0 +1,149 @@
+import type { Definition } from "../../provider/definition/define.js";
+import { isObject, type JsonObject } from "../../provider/kernel/json.js";
+import { ownerParts } from "../../provider/kernel/owner.js";
+import { type Lifecycle, lifecycle } from "../../provider/lifecycle/index.js";
+import { propertiesIn } from "../../provider/lifecycle/properties.js";
+import type { EngineSession, Run } from "../../provider/lifecycle/run.js";
+import { stateInputs } from "../../provider/lifecycle/state.js";
+import { messages, structOf, valuesOf } from "../../provider/plugin/protocol.js";
+import { resourceMethods } from "../../provider/plugin/resource.js";
+import { sealedValues } from "../../provider/plugin/values.js";
+import { pluginToken } from "../../provider/pointer.js";
+
+/** How the engine's calls reach the life cycle. */
+export type Door = "dynamic" | "plugin";
+
+/** The door of tests that have but one: DOOR=plugin runs them all through the plugin. */
+export const doorOfTests: Door = process.env.DOOR === "plugin" ? "plugin" : "dynamic";
+
+/** Both doors, for claims that are shown through each of them in every run; only the given one with DOOR. */
+export const doors: readonly Door[] = process.env.DOOR ? [doorOfTests] : ["dynamic", "plugin"];
+
+/** A life cycle that may also get the inputs in the state, which dynamic resources are not given. */
+export interface DoorLifecycle extends Omit<Lifecycle, "diff"> {
+  diff(
+    id: string,
+    olds: JsonObject,
+    news: JsonObject,
+    oldInputs?: JsonObject,
+  ): ReturnType<Lifecycle["diff"]>;
+}
+
+interface Message {
+  serializeBinary(): Uint8Array;
+}
+
+/** A message as the other side gets it: from its bytes. */
+const sent = <T extends Message>(
+  type: { deserializeBinary(bytes: Uint8Array): T },
+  message: T,
+): T => type.deserializeBinary(message.serializeBinary());
+
+/**
+ * What the classes of dynamic resources report beside the program's values, as the program itself has
+ * it: marks on the values, and no name where there is an automatic one.
+ */
+const asProgram = (definition: Definition, news: JsonObject): JsonObject => {
+  const { extra } = stateInputs(definition, propertiesIn(news));
+  const { autoName, name, ...values } = sealedValues(definition, news);
+  return {
+    ...values,
+    ...(isObject(news.extra) ? { extra } : {}),
+    ...(name === undefined || name === autoName ? {} : { name }),
+  };
+};
+
+/** The life cycle of a kind behind the plugin's methods, every value through the protocol's messages. */
+const throughPlugin = (definition: Definition, run: Run): DoorLifecycle => {
+  const { kind } = definition;
+  const on = (...values: readonly JsonObject[]) => {
+    const known = values.map(({ owner }) => owner).find((owner) => typeof owner === "string");
+    const { project, stack, ownership, name } = ownerParts(String(known ?? "shop/prod/none/x"));
+    const urn = `urn:pulumi:${stack}::${project}::${pluginToken(kind)}::${name}`;
+    // What only the engine's process has is not used by the life cycle itself.
+    const methods = resourceMethods(() => ({ run: run as Run<EngineSession>, ownership }));
+    return { urn, methods };
+  };
+  return {
+    check: async (olds, news) => {
+      const { urn, methods } = on(news, olds);
+      const request = new messages.CheckRequest();
+      request.setUrn(urn);
+      request.setOlds(structOf(olds));
+      request.setNews(structOf(asProgram(definition, news)));
+      if (typeof news.autoName === "string") {
+        const naming = new messages.CheckRequest.AutonamingOptions();
+        naming.setProposedName(news.autoName);
+        request.setAutonaming(naming);
+      }
+      const answer = await methods.check(sent(messages.CheckRequest, request));
+      const response = sent(messages.CheckResponse, answer);
+      const failures = response.getFailuresList();
+      return {
+        inputs: valuesOf(response.getInputs()),
+        failures: failures.map((each) => ({
+          property: each.getProperty(),
+          reason: each.getReason(),
+        })),
+      };
+    },
+    diff: async (id, olds, news, oldInputs = olds) => {
+      const { urn, methods } = on(news, olds);
+      const request = new messages.DiffRequest();
+      request.setId(id);
+      request.setUrn(urn);
+      request.setOlds(structOf(olds));
+      request.setOldInputs(structOf(oldInputs));
+      request.setNews(structOf(news));
+      const answer = await methods.diff(sent(messages.DiffRequest, request));
+      const changes = sent(messages.DiffResponse, answer).getChanges();
+      return { changes: changes === messages.DiffResponse.DiffChanges.DIFF_SOME };
+    },
+    create: async (inputs) => {
+      const { urn, methods } = on(inputs);
+      const request = new messages.CreateRequest();
+      request.setUrn(urn);
+      request.setProperties(structOf(inputs));
+      const answer = await methods.create(sent(messages.CreateRequest, request));
+      const response = sent(messages.CreateResponse, answer);
+      return { id: response.getId(), outs: valuesOf(response.getProperties()) };
+    },
+    read: async (id, properties) => {
+      const { urn, methods } = on(properties);
+      const request = new messages.ReadRequest();
+      request.setId(id);
+      request.setUrn(urn);
+      request.setProperties(structOf(properties));
+      request.setInputs(structOf(properties));
+      const answer = await methods.read(sent(messages.ReadRequest, request));
+      const response = sent(messages.ReadResponse, answer);
+      return {
+        id: response.getId(),
+        props: valuesOf(response.getProperties()),
+        ...(response.hasInputs() ? { inputs: valuesOf(response.getInputs()) } : {}),
+      };
+    },
+    update: async (id, olds, news) => {
+      const { urn, methods } = on(news, olds);
+      const request = new messages.UpdateRequest();
+      request.setId(id);
+      request.setUrn(urn);
+      request.setOlds(structOf(olds));
+      request.setNews(structOf(news));
+      const answer = await methods.update(sent(messages.UpdateRequest, request));
+      return { outs: valuesOf(sent(messages.UpdateResponse, answer).getProperties()) };
+    },
+    delete: async (id, properties) => {
+      const { urn, methods } = on(properties);
+      const request = new messages.DeleteRequest();
+      request.setId(id);
+      request.setUrn(urn);
+      request.setProperties(structOf(properties));
+      await methods.delete(sent(messages.DeleteRequest, request));
+    },
+  };
+};
+
+/** The life cycle of a kind in a run, as the engine's calls reach it. */
+export const lifecycleThrough = (door: Door, definition: Definition, run: Run): DoorLifecycle =>
+  door === "plugin" ? throughPlugin(definition, run) : lifecycle(definition, run);
