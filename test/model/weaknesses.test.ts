@@ -119,7 +119,7 @@ const weaknesses: Readonly<Record<string, Weakened>> = {
   "without marks": {
     settings: { ownershipMark: "none" },
     focus: (history) => ({ ...history, setting: plainSetting }),
-    seed: 4,
+    seed: 7,
   },
   "with no memory of what the program wants": {
     run: (run) => ({ ...run, decisions: { ...run.decisions, keeps: () => false } }),
@@ -131,6 +131,7 @@ const weaknesses: Readonly<Record<string, Weakened>> = {
       create: async (definition, body) =>
         service.create(definition, body).catch(() => service.create(definition, body)),
     }),
+    seed: 5,
   },
   "not looking before a POST": {
     service: (service) => ({
@@ -151,10 +152,12 @@ const weaknesses: Readonly<Record<string, Weakened>> = {
   "taking copies for left-overs": {
     off: "copies are distinguished",
     focus: byHand((place) => ({ type: "copy", place, age: "soon", isRenamed: true })),
+    seed: 34,
   },
   "taking marks that are on for marks that are there": {
     off: "a body shows whether it carries the mark",
     focus: (history) => saying("1000")(failing("cut-after")(history)),
+    seed: 16,
   },
   "removing what carries the mark when a PUT is refused": {
     focus: copiedAndRefused,
@@ -170,19 +173,22 @@ const weaknesses: Readonly<Record<string, Weakened>> = {
       },
     }),
   },
-  "wiping what is not declared": { off: "what is not declared stays", seed: 3 },
+  "wiping what is not declared": { off: "what is not declared stays", seed: 51 },
   "leaving what left extra": { off: "what left extra goes", seed: 4 },
   "erasing what is hidden": {
     off: "hidden members are refused",
     focus: byHand((place) => ({ type: "set", place: place + 2, member: 0 })),
-    seed: 3,
+    seed: 7,
   },
   "comparing text, not meaning": { off: "meaning is compared" },
   "adopting the first of several": {
     off: "one of several is not chosen",
     focus: severalAlike,
   },
-  "not looking at the states": { run: (run) => ({ ...run, states: async () => undefined }) },
+  "not looking at the states": {
+    run: (run) => ({ ...run, states: async () => undefined }),
+    seed: 4,
+  },
   "losing an id to a list that fails": {
     service: (service) => ({
       ...service,
@@ -192,6 +198,7 @@ const weaknesses: Readonly<Record<string, Weakened>> = {
         return made;
       },
     }),
+    seed: 6,
   },
 };
 
