@@ -26,6 +26,7 @@ const longest = [
   "page-commands",
   "repair",
   "quickstart",
+  "plugin-languages",
   "dry-run",
   "rehearse-time",
   "interruption",

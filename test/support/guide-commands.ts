@@ -14,8 +14,9 @@ export const guideCommands = (guide: string): readonly string[] =>
     block.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("#")),
   );
 
-/** The TypeScript of a guide, block by block. */
-export const guidePrograms = (guide: string): readonly string[] => blocksOf(guide, "ts");
+/** The programs of a guide in a language, block by block. */
+export const guidePrograms = (guide: string, language = "ts"): readonly string[] =>
+  blocksOf(guide, language);
 
 /** Runs a line of a guide as a reader would; gives its exit code and what it printed. */
 export const follow = async (project: CliProject, line: string) => {
