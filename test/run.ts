@@ -8,6 +8,7 @@ import { progressOn } from "../cli/terminal/progress.js";
 import { packageRoot } from "../provider/kernel/package.js";
 import { runCommand } from "../provider/pulumi-cli/processes.js";
 import { environmentFor } from "../provider/pulumi-cli/pulumi-cli.js";
+import { ensureLanguageHosts, languageHostEnvironment } from "./support/language-hosts.js";
 import { type Counts, countsIn, countsLine, noTests, sum } from "./test-counts.js";
 
 interface Prepared {
@@ -55,22 +56,35 @@ const runChecks = async ({ root, env, signal }: Prepared): Promise<Counts> => {
   return counts;
 };
 
-/** Tests of the built package and of the examples need Pulumi; a filter may leave all of them out. */
-const needsPulumi = (root: string, filters: readonly string[]): boolean =>
-  filters.length === 0 ||
-  [join("test", "built"), join("examples", "orders-bot")].some((folder) =>
-    readdirSync(join(root, folder)).some(
-      (name) =>
-        /\.test\.m?ts$/.test(name) && filters.some((filter) => join(folder, name).includes(filter)),
-    ),
+/** Whether the filters, if any, leave some of these files in. */
+const runsSome = (files: readonly string[], filters: readonly string[]): boolean =>
+  filters.length === 0 || files.some((file) => filters.some((filter) => file.includes(filter)));
+
+/** Tests of the built package and of the examples need Pulumi. */
+const needingPulumi = (root: string): readonly string[] =>
+  [join("test", "built"), join("examples", "orders-bot")].flatMap((folder) =>
+    readdirSync(join(root, folder))
+      .filter((name) => /\.test\.m?ts$/.test(name))
+      .map((name) => join(folder, name)),
   );
 
+/** Tests with programs in other languages than TypeScript. */
+const needingLanguageHosts = [join("test", "built", "plugin-languages.test.ts")];
+
 /** Where the tests find the Pulumi CLI, and a network that they leave alone. */
-const withPulumi = async (root: string, signal: AbortSignal): Promise<Prepared> => {
+const withPulumi = async (
+  root: string,
+  filters: readonly string[],
+  signal: AbortSignal,
+): Promise<Prepared> => {
   const cli = await ensurePulumi({ progress: progressOn(process.stdout), signal });
   console.log(`Pulumi ${cli.version} from ${cli.origin}: ${cli.command}`);
   const env = environmentFor(cli, { ...process.env, PULUMI_CONVERSATION_TEST_PULUMI: cli.bin });
-  return { root, env, signal };
+  if (!runsSome(needingLanguageHosts, filters)) return { root, env, signal };
+  const hosts = await ensureLanguageHosts(cli, { progress: progressOn(process.stdout), signal });
+  for (const [language, host] of Object.entries(hosts))
+    if ("reason" in host) console.log(`Skipped: programs in ${language}: ${host.reason}`);
+  return { root, env: { ...env, ...languageHostEnvironment(hosts) }, signal };
 };
 
 /** The runner writes to a pipe, so it cannot see whether this process has a terminal. */
@@ -112,8 +126,8 @@ const runVitest = async (
 /** Checks and tests; with filters for vitest, only the tests that they name. */
 const runAll = async (filters: readonly string[], signal: AbortSignal): Promise<Counts> => {
   const root = packageRoot();
-  const prepared = needsPulumi(root, filters)
-    ? await withPulumi(root, signal)
+  const prepared = runsSome(needingPulumi(root), filters)
+    ? await withPulumi(root, filters, signal)
     : { root, env: process.env, signal };
   const checked = filters.length === 0 ? await runChecks(prepared) : noTests;
   const tested = await runVitest(prepared, filters);

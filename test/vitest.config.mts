@@ -25,6 +25,7 @@ const longest = [
   "secret-places",
   "two-clients",
   "page-commands",
+  "plugin-languages",
   "interruption",
   "forecast",
   "hostile-neighbour",

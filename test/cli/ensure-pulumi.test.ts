@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ensurePulumi, goEnvironment, release, type Way } from "../../cli/get-pulumi/get-pulumi.js";
+import { ensurePulumi, release, type Way } from "../../cli/get-pulumi/get-pulumi.js";
+import { goEnvironment } from "../../cli/get-pulumi/go-modules.js";
 import { progressOn } from "../../cli/terminal/progress.js";
 import { fakePulumi, temporaryFolder } from "../support/temporary-folder.js";
 

@@ -17,6 +17,7 @@ export const pageRuns: Readonly<Record<string, { readonly test: string; readonly
   "docs/guides/configuration.md": { test: "environments", way: "every" },
   "docs/guides/killed-run.md": { test: "repair", way: "every" },
   "docs/guides/pipelines.md": { test: "two-clients", way: "every" },
+  "docs/guides/plugin.md": { test: "plugin-languages", way: "every" },
   "docs/guides/rehearse.md": { test: "rehearse-record", way: "every" },
   "docs/guides/take-over.md": { test: "take-over", way: "every" },
   "docs/policies.md": { test: "policies", way: "by hand" },

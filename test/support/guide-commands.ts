@@ -27,9 +27,9 @@ export const guideCommands = (guide: string): readonly string[] =>
     .filter(({ language }) => language === "sh")
     .flatMap(shellLines);
 
-/** The TypeScript of a guide, block by block. */
-export const guidePrograms = (guide: string): readonly string[] =>
-  guideBlocks(guide).flatMap(({ language, text }) => (language === "ts" ? [text] : []));
+/** The programs of a guide in a language, block by block. */
+export const guidePrograms = (guide: string, language = "ts"): readonly string[] =>
+  guideBlocks(guide).flatMap((block) => (block.language === language ? [block.text] : []));
 
 /** Runs a line of a guide as a reader would; gives its exit code and what it printed. */
 export const follow = async (project: CliProject, line: string) => {

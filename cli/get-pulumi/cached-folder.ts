@@ -1,0 +1,108 @@
+import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { tryLock } from "../../provider/pulumi-cli/own-folders.js";
+import { CommandFailure, messageOf } from "../command.js";
+import type { Progress } from "../terminal/progress.js";
+
+/*
+ * What is made once per user and kept: programs that take minutes to build. One process at a time makes a
+ * folder, and nobody sees it before it is complete.
+ */
+
+const LOOK_EVERY_MS = 500;
+
+/** What a folder is made with. */
+export interface Making {
+  /** What is being got, such as `the Pulumi CLI`. */
+  readonly what: string;
+  readonly progress: Progress;
+  /** Aborting ends the work under way. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** @throws CommandFailure with exit code 130 if the work was aborted */
+export const throwIfInterrupted = (what: string, signal: AbortSignal | undefined): void => {
+  const message = `Getting ${what}: interrupted; nothing half-made was kept.`;
+  if (signal?.aborted) throw new CommandFailure(message, 130);
+};
+
+/**
+ * Waits until no other process is filling a folder; a process that was killed does not count.
+ *
+ * @returns what lets the next process in
+ */
+export const lockFolder = async (
+  folder: string,
+  { what, progress, signal }: Making,
+): Promise<() => void> => {
+  const path = `${folder}.lock`;
+  let attempt = tryLock(path);
+  if (attempt.release) return attempt.release;
+  const step = progress.step(`Waiting for ${attempt.heldBy}, which is getting ${what}`);
+  while (!attempt.release) {
+    await pause(LOOK_EVERY_MS);
+    if (signal?.aborted) step.failed();
+    throwIfInterrupted(what, signal);
+    attempt = tryLock(path);
+  }
+  step.done("The other process is done");
+  return attempt.release;
+};
+
+/**
+ * Makes a folder beside its place, and puts it there only when it is complete. Whatever happens, no
+ * draft is left; one that a killed process left is removed first. Hold its lock.
+ *
+ * @param make fills the folder, whose subfolder `bin` exists; returns the reason if that did not work
+ * @returns that reason
+ */
+export const makeFolder = async (
+  folder: string,
+  make: (draft: string) => Promise<string | undefined>,
+): Promise<string | undefined> => {
+  const draft = join(dirname(folder), `.making-${basename(folder)}`);
+  const clear = () => rmSync(draft, { recursive: true, force: true });
+  clear();
+  mkdirSync(join(draft, "bin"), { recursive: true });
+  try {
+    const reason = await make(draft);
+    if (reason !== undefined) return reason;
+    rmSync(folder, { recursive: true, force: true });
+    renameSync(draft, folder);
+    return undefined;
+  } finally {
+    clear();
+  }
+};
+
+/**
+ * A folder that is made unless it is there, once for all processes.
+ *
+ * @param make fills a draft of it, as in `makeFolder`
+ * @returns the reason if there is none afterwards, such as a full disk
+ * @throws CommandFailure with exit code 130 if the work was aborted
+ */
+export const keptFolder = async (
+  folder: string,
+  make: (draft: string) => Promise<string | undefined>,
+  making: Making,
+): Promise<string | undefined> => {
+  if (existsSync(folder)) return undefined;
+  try {
+    const unlock = await lockFolder(folder, making);
+    try {
+      if (existsSync(folder)) return undefined;
+      return await makeFolder(folder, async (draft) => {
+        const reason = await make(draft);
+        throwIfInterrupted(making.what, making.signal);
+        return reason;
+      });
+    } finally {
+      unlock();
+    }
+  } catch (error) {
+    if (error instanceof CommandFailure) throw error;
+    return messageOf(error);
+  }
+};

@@ -1,0 +1,170 @@
+import { chmodSync, copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { basename, delimiter, join } from "node:path";
+import { type Ended, runCommand, type Stops } from "../../provider/pulumi-cli/processes.js";
+import { findProgram, isAtLeast } from "../../provider/pulumi-cli/pulumi-cli.js";
+import type { Progress, ProgressStep } from "../terminal/progress.js";
+
+/** Oldest Go toolchain that builds Pulumi's modules. */
+export const LEAST_GO = "1.26";
+
+/** A program that is built from published Go modules. */
+export interface GoProgram {
+  /** File name of the program. */
+  readonly name: string;
+  /** The modules that it is built from, by path, each with its version. */
+  readonly modules: Readonly<Record<string, string>>;
+  /** Import path of its package, or the folder with its Go source. */
+  readonly package: string | { readonly source: string };
+  /** Further flags of `go build`. */
+  readonly flags: readonly string[];
+  /** A file of one of the modules that it needs beside it, such as a script that it runs. */
+  readonly beside?: { readonly module: string; readonly file: string };
+}
+
+/** The means that a way of getting programs may use. */
+export interface FetchOptions {
+  readonly progress: Progress;
+  /** Aborting ends the work under way. */
+  readonly signal: AbortSignal | undefined;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+const LONGEST_BUILD_MS = 1_800_000;
+/** Where Go's installation instructions put it, for a PATH that lacks it. */
+const USUAL_FOLDER = "/usr/local/go/bin";
+
+/** Go removes its working files when interrupted. */
+const STOPS: Stops = [
+  { signal: "SIGINT", afterMs: 0 },
+  { signal: "SIGKILL", afterMs: 4000 },
+];
+
+/** The Go toolchain, or why there is none to build with. */
+const findGo = async (env: NodeJS.ProcessEnv): Promise<{ go: string } | { missing: string }> => {
+  const go = findProgram("go", [env.PATH ?? "", USUAL_FOLDER].join(delimiter));
+  if (go === undefined) return { missing: "Go is not installed" };
+  const { stdout } = await runCommand(go, ["version"], { env, timeoutMs: 60_000 });
+  if (isAtLeast(stdout, LEAST_GO)) return { go };
+  return { missing: `${stdout.trim() || go} is older than Go ${LEAST_GO}` };
+};
+
+/** A line that names a package, as `go build -v` and `go list` print it. */
+const isPackage = (line: string): boolean => /^[\w.-]+(\/[\w.~-]+)*$/.test(line);
+
+/** Counts Go's progress lines, so that a long build visibly advances. */
+const follow = (step: ProgressStep, toCompile = 0): ((line: string) => void) => {
+  const counts = { downloaded: 0, compiled: 0 };
+  return (line) => {
+    if (line.startsWith("go: downloading")) {
+      counts.downloaded += 1;
+      step.detail(`${counts.downloaded} modules downloaded`);
+    } else if (toCompile > 0 && isPackage(line)) {
+      counts.compiled += 1;
+      step.detail(`package ${counts.compiled} of ${toCompile}, ${line}`);
+    }
+  };
+};
+
+/**
+ * The environment of Go: its caches lie in the build's folder and are removed with it. The user's
+ * own caches stay untouched, and a user without Go is left with none.
+ */
+export const goEnvironment = (folder: string, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
+  ...env,
+  CGO_ENABLED: "0",
+  GOWORK: "off",
+  GOTMPDIR: folder,
+  GOPATH: join(folder, "go"),
+  GOMODCACHE: join(folder, "go", "modules"),
+  GOCACHE: join(folder, "go", "cache"),
+  // Otherwise module folders are read-only, and only root could remove them.
+  GOFLAGS: "-buildvcs=false -modcacherw",
+});
+
+/** Puts the file that a program needs beside it. */
+const addCompanion = ({ modules, beside }: GoProgram, root: string): void => {
+  if (beside === undefined) return;
+  const { GOMODCACHE = "" } = goEnvironment(join(root, "build"), {});
+  const source = join(GOMODCACHE, `${beside.module}@${modules[beside.module]}`, beside.file);
+  const target = join(root, "bin", basename(beside.file));
+  copyFileSync(source, target);
+  chmodSync(target, 0o755);
+};
+
+/** The module that a program is built in; returns what `go build` is to build there. */
+const prepareModule = (program: GoProgram, cwd: string): string => {
+  mkdirSync(cwd, { recursive: true });
+  const requirements = Object.entries(program.modules).map(
+    ([path, version]) => `\t${path} ${version}`,
+  );
+  const lines = ["module build", `go ${LEAST_GO}`, ["require (", ...requirements, ")"].join("\n")];
+  writeFileSync(join(cwd, "go.mod"), `${lines.join("\n\n")}\n`);
+  if (typeof program.package === "string") return program.package;
+  const { source } = program.package;
+  for (const file of readdirSync(source).filter((name) => name.endsWith(".go")))
+    copyFileSync(join(source, file), join(cwd, file));
+  return ".";
+};
+
+/** Builds one program in a module of its own; Go's checksum database vouches for the downloads. */
+const build = async (
+  go: string,
+  program: GoProgram,
+  root: string,
+  step: ProgressStep,
+  { env, signal }: FetchOptions,
+): Promise<Ended> => {
+  const folder = join(root, "build");
+  const cwd = join(folder, program.name);
+  const target = prepareModule(program, cwd);
+  const flags = ["-mod=mod", "-trimpath", ...program.flags];
+  const options = {
+    cwd,
+    env: goEnvironment(folder, env),
+    signal,
+    stops: STOPS,
+    timeoutMs: LONGEST_BUILD_MS,
+  };
+  const stale = ["list", "-deps", "-f", "{{if .Stale}}{{.ImportPath}}{{end}}"];
+  const listed = await runCommand(go, [...stale, ...flags, target], {
+    ...options,
+    onLine: follow(step),
+  });
+  if (listed.code !== 0) return listed;
+  const toCompile = listed.stdout.split("\n").filter(isPackage).length;
+  const output = join(root, "bin", program.name);
+  return runCommand(go, ["build", "-v", ...flags, "-o", output, target], {
+    ...options,
+    onLine: follow(step, toCompile),
+  });
+};
+
+/**
+ * Builds programs from published Go modules into the folder `bin` below `root`. What they share is
+ * compiled once.
+ *
+ * @param options with the `note` that says at the start how long it takes
+ * @returns why it did not work; undefined if it did
+ */
+export const buildGoPrograms = async (
+  programs: readonly GoProgram[],
+  root: string,
+  { note, ...options }: FetchOptions & { readonly note: string },
+): Promise<string | undefined> => {
+  const found = await findGo(options.env);
+  if ("missing" in found) return found.missing;
+  options.progress.note(note);
+  for (const program of programs) {
+    const step = options.progress.step(`Building ${program.name}`);
+    const ended = await build(found.go, program, root, step, options);
+    if (ended.code !== 0) {
+      step.failed();
+      const last = ended.lastLines.slice(-5).join("\n  ");
+      return `go build of ${program.name} failed:\n  ${last}`;
+    }
+    addCompanion(program, root);
+    step.done(`Built ${program.name}`);
+  }
+  rmSync(join(root, "build"), { recursive: true, force: true });
+  return undefined;
+};

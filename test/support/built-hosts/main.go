@@ -1,0 +1,96 @@
+// Command pulumi-language-NAME is a language host for tests, for machines that have Pulumi from its published
+// Go modules alone: NAME is python or nodejs. Pulumi's own hosts have no tagged modules after release 3.68, and
+// those of 3.68 generate no code and run no plugins.
+//
+// It only joins what Pulumi publishes with the engine's release: the toolchain that runs pip and virtual
+// environments, the scripts that run programs and plugins, and the generators of code.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/util/rpcutil"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/version"
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/emptypb"
+)
+
+func main() {
+	flag.String("tracing", "", "ignored")
+	flag.Parse()
+	if err := serve(flag.Arg(0)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// The language host that this program is named after.
+func hostFor(program, engine string) (pulumirpc.LanguageRuntimeServer, error) {
+	switch name := strings.TrimPrefix(filepath.Base(program), "pulumi-language-"); name {
+	case "python":
+		script := filepath.Join(filepath.Dir(program), "pulumi-language-python-exec")
+		return &pythonHost{engine: engine, script: script}, nil
+	case "nodejs":
+		return &nodeHost{}, nil
+	default:
+		return nil, fmt.Errorf("no language host for %q", name)
+	}
+}
+
+// Serves the engine until it is gone.
+func serve(engine string) error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	host, err := hostFor(program, engine)
+	if err != nil {
+		return err
+	}
+	ended := make(chan bool)
+	if engine != "" {
+		end := func() { close(ended) }
+		if err := rpcutil.Healthcheck(context.Background(), engine, 5*time.Minute, end); err != nil {
+			return err
+		}
+	}
+	handle, err := rpcutil.ServeWithOptions(rpcutil.ServeOptions{
+		Cancel: ended,
+		Init: func(server *grpc.Server) error {
+			pulumirpc.RegisterLanguageRuntimeServer(server, host)
+			return nil
+		},
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Println(handle.Port)
+	return <-handle.Done
+}
+
+// What every host here answers alike.
+type anyHost struct {
+	pulumirpc.UnimplementedLanguageRuntimeServer
+}
+
+func (anyHost) GetPluginInfo(context.Context, *emptypb.Empty) (*pulumirpc.PluginInfo, error) {
+	return &pulumirpc.PluginInfo{Version: version.Version}, nil
+}
+
+// The exit code of a program that ended; an error if it did not even start.
+func exitCode(err error) (int, error) {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return exit.ExitCode(), nil
+	}
+	return 0, err
+}
