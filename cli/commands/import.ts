@@ -39,9 +39,8 @@ if its state has none yet.
 
 --file takes what pulumi preview --import-file <file> has written: the resources that the
 program would create, their ids missing. Each object is looked up by the name that the
-program gives it, among several by its mark or by all that is declared; an id that you
-write into the file counts. What the account does not have is left out, for up to create.
-What is not clear is refused. Resources of other packages stay as they are, and --apply
+program gives it, among several by its mark; an id that you write into the file counts.
+What the account does not have is left out, for up to create. What is not clear is refused. Resources of other packages stay as they are, and --apply
 leaves them out.`,
   words: [
     {

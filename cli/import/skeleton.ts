@@ -1,10 +1,8 @@
 import { z } from "zod";
-import { changesOf } from "../../provider/definition/changes.js";
-import type { Definition } from "../../provider/definition/define.js";
 import { namingOf } from "../../provider/definition/fields.js";
 import { sameScalar } from "../../provider/definition/meaning.js";
 import { readPlainFile } from "../../provider/kernel/files.js";
-import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
+import { type JsonObject, jsonIn } from "../../provider/kernel/json.js";
 import { holdsUnknown, isSecretValue } from "../../provider/kernel/stand-ins.js";
 import { isSameResource, markOf, nameOnWire } from "../../provider/lifecycle/ownership/mark.js";
 import type { StackNames } from "../../provider/lifecycle/ownership/orphans.js";
@@ -73,24 +71,16 @@ export const readSkeleton = (path: string): Skeleton => {
   const text = readPlainFile(path);
   if (text === undefined)
     throw wrongFile(path, "cannot be read: it must be a plain file of at most 16 MiB");
-  // What an error of the parser says would show a part of the file.
-  let fault = "it is not JSON, or nests too deep";
-  try {
-    const document: unknown = JSON.parse(text);
-    // What nests without end can be read, but not written again.
-    JSON.stringify(document);
-    const { data, error } = skeletonSchema.safeParse(document);
-    if (data) return data;
-    const [{ path: place = [], message = "" } = {}] = error.issues;
-    fault = `${place.map(String).join(".") || "the file"}: ${message}`;
-  } catch {
-    // The fault stands.
-  }
+  const document = jsonIn(text);
+  const { data, error } = skeletonSchema.safeParse(document);
+  if (data) return data;
+  const [{ path: place = [], message = "" } = {}] = error.issues;
+  const fault =
+    document === undefined
+      ? "it is not JSON"
+      : `${place.map(String).join(".") || "the file"}: ${message}`;
   throw wrongFile(path, `is no import file of Pulumi: ${fault}`);
 };
-
-/** Nobody nests components deeper. */
-const deepest = 100;
 
 /** An entry with its place in the program. */
 interface PlacedEntry {
@@ -114,7 +104,7 @@ const placed = (path: string, { nameTable = {}, resources = [] }: Skeleton) => {
       const [found, ...others] = urn === undefined ? (byName.get(parent) ?? []) : [];
       parents = `${urn?.split("::")[2] ?? found?.type}$${parents}`;
       if (urn !== undefined) break;
-      if (!found || others.length > 0 || above.length === deepest)
+      if (!found || others.length > 0 || above.includes(found))
         throw wrongFile(path, `has no clear parent ${JSON.stringify(parent)} for ${entry.name}`);
       above.push(found);
     }
@@ -125,12 +115,9 @@ const placed = (path: string, { nameTable = {}, resources = [] }: Skeleton) => {
 /** Beginning of the types of this package: of dynamic resources, and of its plugin. */
 const tokens = [typeToken(""), "conversation:index:"];
 
-/** Whether a preview shows what the program gives: it is known by now, and no secret. */
-const isShown = (value: unknown): boolean => {
-  if (value === undefined || value === "[secret]" || holdsUnknown(value)) return false;
-  const inside = Array.isArray(value) || isObject(value) ? Object.values(value) : [];
-  return !isSecretValue(value) && inside.every(isShown);
-};
+/** Whether a preview shows a value: it is known by now, and no secret. */
+const isShown = (value: unknown): boolean =>
+  value !== undefined && value !== "[secret]" && !isSecretValue(value) && !holdsUnknown(value);
 
 /** What the objects of entries are looked up by. */
 export interface SkeletonSources {
@@ -141,22 +128,6 @@ export interface SkeletonSources {
   readonly reading: AccountLists;
   readonly states: StackStates;
 }
-
-/** Those of several namesakes that carry the mark of the resource, else those that are as declared. */
-const narrowed = (
-  found: readonly ObjectInputs[],
-  { kind, fields }: Definition,
-  owner: string,
-  declared: JsonObject,
-): readonly ObjectInputs[] => {
-  if (found.length < 2) return found;
-  const own = markOf(kind, owner);
-  const marked = found.filter(({ mark }) => mark && isSameResource(mark, own));
-  if (marked.length > 0) return marked;
-  const shown = objectOf(Object.entries(declared).filter(([, of]) => isShown(of)));
-  const exact = found.filter((object) => changesOf(fields, object.fields, shown).length === 0);
-  return exact.length > 0 ? exact : found;
-};
 
 /** Why there is no object for an entry, or why only a person can say which one it is. */
 interface NoObject {
@@ -195,7 +166,9 @@ const lookUp = (
   const named = all.filter(({ wire }) => sameScalar(nameOnWire(definition, wire), name));
   if (problem !== undefined && (!isUnique || named.length === 0)) return doubt(problem);
   const owner = `${states.own.ownership}/${parents}${logical}`;
-  const found = narrowed(named, definition, owner, inputs);
+  const own = markOf(definition.kind, owner);
+  const marked = named.filter(({ mark }) => mark && isSameResource(mark, own));
+  const found = marked.length > 0 ? marked : named;
   const [object, ...others] = found;
   const called = `${noun} with the ${key} ${JSON.stringify(name)}`;
   if (!object) return { reason: `there is no ${called}; pulumi up creates it` };
@@ -219,19 +192,10 @@ export interface SkeletonPlan extends Omit<ImportPlan, "entries"> {
   readonly filled: JsonObject;
 }
 
-const undecided = (doubts: readonly SkippedEntry[]): CommandFailure =>
-  new CommandFailure(
-    [
-      "Nothing was imported:",
-      ...doubts.map(({ type, name, reason }) => `  ${type} ${name}: ${reason}`),
-      "Write the id that is meant into the file, or take the resource out of it: pulumi up then creates it.",
-    ].join("\n"),
-  );
-
 interface SkeletonOptions extends Pick<PlanImportOptions, "skipManaged" | "profile"> {
   /** The import file, for messages. */
   readonly file?: string;
-  /** Keep only what this package answers for, and the components above it. */
+  /** Keep only what this package answers for, and the components. */
   readonly apply?: boolean;
 }
 
@@ -263,7 +227,14 @@ export const planSkeleton = (
       doubts.push({ type, name, reason: `${other.logical} has the same object, ${answer.id}` });
     else found.set(answer, { ...place, object: answer });
   }
-  if (doubts.length > 0) throw undecided(doubts);
+  if (doubts.length > 0)
+    throw new CommandFailure(
+      [
+        "Nothing was imported:",
+        ...doubts.map(({ type, name, reason }) => `  ${type} ${name}: ${reason}`),
+        "Write the id that is meant into the file, or take the resource out of it: pulumi up then creates it.",
+      ].join("\n"),
+    );
   const { free, left } = divided([...found.values()], sources.states);
   if (left.length > 0 && !skipManaged)
     throw takeOverRefusal(left, takeOverAdvice("Take them out of the file"));
@@ -285,10 +256,13 @@ export const planSkeleton = (
       return [each.entry, { ...each.entry, id: each.object.id, ...values }];
     }),
   );
-  const needed = new Set(taken.flatMap(({ above }) => above));
   const stays = (entry: SkeletonEntry): boolean =>
-    apply ? needed.has(entry) : !tokens.some((token) => entry.type.startsWith(token));
-  const rest = places.flatMap(({ entry }) => filled.get(entry) ?? (stays(entry) ? [entry] : []));
+    filled.has(entry) ||
+    entry.component === true ||
+    !(apply || tokens.some((token) => entry.type.startsWith(token)));
+  const rest = places.flatMap(({ entry, above }) =>
+    [entry, ...above].every(stays) ? [filled.get(entry) ?? entry] : [],
+  );
   const resources = [...(taken.some(isDynamic) ? first : []), ...rest];
   return { taken, left, skipped, filled: { ...skeleton, resources } };
 };

@@ -18,7 +18,7 @@ const login = new hub.Authentication("login", { name: "orders-bot", active: true
 const desk = new hub.ClientApplication("desk", { name: "Größe & Maß", roles: [{ ...party(0), authentication: "${oddId(1, 0)}" }] });
 new hub.Channel("desk", channel("custom.订单机器人"), { parent: part });
 new hub.Channel("fresh", channel("custom.fresh"));
-new hub.Orchestration("flow", { name: "Orders", applications: { customerConfiguration: { customer: desk }, agentConfiguration: { agents: [desk, "${oddId(2, 1)}"] } } });
+new hub.Orchestration("flow", { name: "Orders", applications: { customerConfiguration: { customer: desk }, agentConfiguration: { agents: [desk, "${oddId(2, 1)}"] }, botConfiguration: { forwardTranscript: true, bots: [{ participant: "${oddId(3, 0)}", application: desk, onEscalation: { agent: "${oddId(2, 1)}" } }] } } });
 `;
 
 let project: EmulatedProject;
