@@ -12,6 +12,9 @@ const inThrees = (words: readonly string[]) => {
   return [...threes.values()].map(([kind = "", name = "", id = ""]) => ({ kind, name, id }));
 };
 
+/** Options for objects that nobody has named. */
+const unnamed = ["include", "exclude", "withDependencies", "withSecrets"];
+
 /** `import`: takes objects of the account into the state of a stack. */
 export const importCommand = command({
   name: "import",
@@ -32,7 +35,13 @@ A secret is taken to be what the program gives first, unless --with-secrets.
 After --print: pulumi import --file <file> --generate-code=false --protect=false --yes
 
 The file holds no secret. A Pulumi from 3.254 on reads it. The stack's Ownership is in it
-if its state has none yet.`,
+if its state has none yet.
+
+--file takes what pulumi preview --import-file <file> has written: the resources that the
+program would create, their ids missing. Each object is looked up by the name that the
+program gives it, among several by its mark; an id that you write into the file counts.
+What the account does not have is left out, for up to create. What is not clear is refused. Resources of other packages stay as they are, and --apply
+leaves them out.`,
   words: [
     {
       value: "[object...]",
@@ -44,12 +53,15 @@ if its state has none yet.`,
     yes: flagOption("The same as --apply."),
     print: flagOption("Print the import file of these objects instead, for pipelines."),
     byName: flagOption("With --print: each id is the name of the object at the service."),
-    out: textOption("<file>", "With --print: write the import file here."),
+    file: textOption("<file>", "Import what this file of pulumi preview --import-file names."),
+    out: textOption("<file>", "With --print or --file: write the import file here."),
     ...importOptions,
     stack: stackOption("Import into this stack (default: the selected one)."),
   },
   excludes: {
-    print: ["apply", "yes", "include", "exclude", "withDependencies", "skipManaged", "withSecrets"],
+    print: [...unnamed, "apply", "yes", "skipManaged", "file"],
+    file: unnamed,
+    out: ["apply", "yes"],
   },
   uses: {
     usual: {
@@ -84,9 +96,9 @@ if its state has none yet.`,
       session.err(`Wrote ${out}.\n`);
       return undefined;
     }
-    if (words.length > 0 || byName || out !== undefined)
+    if (words.length > 0 || byName || (out !== undefined && options.file === undefined))
       throw new CommandFailure(
-        "Objects named one by one, --by-name and --out go with --print; --include chooses what is imported.",
+        "Objects named one by one, --by-name and --out go with --print, --out also with --file; --include chooses what is imported.",
         2,
       );
     const { importJson, importReport, runImport } = await import("../import/run-import.js");
@@ -94,6 +106,13 @@ if its state has none yet.`,
     const result = await withProgress(session, (progress) =>
       runImport({ ...options, ...(apply || yes ? { apply: true } : {}), ...progress }),
     );
+    if (out !== undefined) {
+      const { writeFileSync } = await import("node:fs");
+      writeFileSync(out, `${JSON.stringify(result.filled, null, 2)}\n`);
+      session.err(
+        `Wrote ${out}. Import it: pulumi import --file ${out} --generate-code=false --protect=false --yes\n`,
+      );
+    }
     return { value: importJson(result), text: importReport(result) };
   },
 });

@@ -28,6 +28,8 @@ export interface Candidate {
   readonly object: ObjectInputs;
   /** Logical name of the resource. */
   readonly logical: string;
+  /** Types of its parents, outermost first, each followed by `$`. Left out: it has none. */
+  readonly parents?: string;
 }
 
 interface EntryOptions {
@@ -59,12 +61,12 @@ export const personalPart = (baseUrl: string, names: StackNames): string => {
  * The entry of an object, secrets in the engine's wire format; undisclosed unless they are wanted.
  */
 export const entryOf = (
-  { object: { definition, id, fields, created, modified }, logical }: Candidate,
+  { object: { definition, id, fields, created, modified }, logical, parents = "" }: Candidate,
   { ownership, profile, withSecrets }: EntryOptions & { readonly withSecrets?: boolean },
 ): ImportEntry => {
   const properties: Properties = {
     fields: withSecrets ? fields : withoutSecrets(definition.fields, fields),
-    owner: `${ownership}/${logical}`,
+    owner: `${ownership}/${parents}${logical}`,
     ...(profile ? { profile } : {}),
     record: { ...(created ? { created } : {}), ...(modified ? { modified } : {}) },
   };
@@ -103,19 +105,19 @@ export const importFileText = (
 };
 
 /** An object that is not taken over, with the reason. */
-interface LeftObject extends Candidate {
+export interface LeftObject extends Candidate {
   readonly reason: string;
 }
 
 const heldIn = ({ own, stack, urn }: Holding): string =>
   own ? `the state already has it: ${urn}` : `it is in the state of the stack ${stack}: ${urn}`;
 
-const namesake = ({ object, logical }: Candidate, { holdings }: StackStates) =>
+const namesake = ({ object, logical, parents = "" }: Candidate, { holdings }: StackStates) =>
   holdings.find(
     ({ own, urn, kind }) =>
       own &&
       kind === object.definition.kind &&
-      urn.split("::").slice(2).join("::") === `${typeToken(kind)}::${logical}`,
+      urn.split("::").slice(2).join("::") === `${parents}${typeToken(kind)}::${logical}`,
   );
 
 /** Why a state must not take an object over; undefined if it may. */
@@ -134,10 +136,10 @@ const obstacle = (candidate: Candidate, states: StackStates): string | undefined
 };
 
 /** The candidates that may be taken over and those that may not. */
-export const divided = (
-  candidates: readonly Candidate[],
+export const divided = <C extends Candidate>(
+  candidates: readonly C[],
   states: StackStates,
-): { readonly free: readonly Candidate[]; readonly left: readonly LeftObject[] } => {
+): { readonly free: readonly C[]; readonly left: readonly LeftObject[] } => {
   const judged = candidates.map((candidate) => ({
     candidate,
     reason: obstacle(candidate, states),
@@ -192,8 +194,13 @@ export const importOwnership = (names: StackNames, states: StackStates) => {
   return { ownership, first: known === undefined ? [ownershipEntry(ownership, names)] : [] };
 };
 
-const advice =
-  "Leave them out with --exclude, or all of them with --skip-managed. An object that a stack no longer has is " +
+/**
+ * What a person can do about objects that a stack has.
+ *
+ * @param way how to leave out some, such as `Leave them out with --exclude`
+ */
+export const takeOverAdvice = (way: string): string =>
+  `${way}, or all of them with --skip-managed. An object that a stack no longer has is ` +
   "freed by: pulumi-conversation orphans --release --id <id>";
 
 /**
@@ -214,7 +221,8 @@ export const planImport = (
     logical: names.get(object)?.logical ?? object.id,
   }));
   const { free, left } = divided(candidates, states);
-  if (left.length > 0 && !options.skipManaged) throw takeOverRefusal(left, advice);
+  if (left.length > 0 && !options.skipManaged)
+    throw takeOverRefusal(left, takeOverAdvice("Leave them out with --exclude"));
   if (candidates.length === 0)
     throw new CommandFailure("There is nothing to import: no object of the account is left.");
   const { ownership, first } = importOwnership(stack, states);

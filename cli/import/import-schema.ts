@@ -13,6 +13,10 @@ export const importSchema = z.strictObject({
   applied: z.boolean(),
   objects: z.array(z.strictObject(object)).describe("What is, or would be, imported"),
   left: z.array(z.strictObject({ ...object, reason: z.string() })),
+  skipped: z
+    .array(z.strictObject({ type: z.string(), name: object.name, reason: z.string() }))
+    .optional()
+    .describe("With --file: resources of the file that are not imported"),
   notes: z.array(z.string()).describe("What could not be read"),
 });
 

@@ -4,8 +4,9 @@ import { delimiter, join } from "node:path";
 import type { z } from "zod";
 import type { Definition } from "../../provider/definition/define.js";
 import { sameScalar } from "../../provider/definition/meaning.js";
+import type { Documents } from "../../provider/forecast/planned-steps.js";
 import { textTable, withCount, wrapped } from "../../provider/kernel/columns.js";
-import type { Printed } from "../../provider/kernel/json.js";
+import type { JsonObject, Printed } from "../../provider/kernel/json.js";
 import { nameOnWire } from "../../provider/lifecycle/ownership/mark.js";
 import { type PrivateFolder, privateFolder } from "../../provider/pulumi-cli/own-folders.js";
 import { type Ended, runCommand } from "../../provider/pulumi-cli/processes.js";
@@ -34,6 +35,7 @@ import {
 import { CommandFailure } from "../command.js";
 import { objectLabel } from "../export/program-files.js";
 import { kindNamed, printedResource } from "../export/program-plan.js";
+import { currentDocuments } from "../forecast/documents.js";
 import { type OpenStack, openStack } from "../stack/open-stack.js";
 import { textReport } from "../terminal/report.js";
 import { entriesVariable, handOver } from "./converter.js";
@@ -49,6 +51,7 @@ import {
   takeOverRefusal,
 } from "./import-entries.js";
 import type { importSchema } from "./import-schema.js";
+import { planSkeleton, readSkeleton, type SkeletonPlan } from "./skeleton.js";
 
 /** The Pulumi version that each way to import needs, and what an older one means. */
 const importWays = {
@@ -78,10 +81,14 @@ const assertImports = async (place: PulumiPlace, way: keyof typeof importWays): 
 export interface ImportOptions extends AccountOptions, PlanImportOptions {
   /** Import, not only show. */
   readonly apply?: boolean;
+  /** An import file without ids, as `pulumi preview --import-file` writes it; chooses the objects. */
+  readonly file?: string;
 }
 
 /** What was, or would be, imported. */
-export interface ImportResult extends Omit<ImportPlan, "entries"> {
+export interface ImportResult
+  extends Omit<ImportPlan, "entries">,
+    Partial<Pick<SkeletonPlan, "skipped" | "filled">> {
   readonly names: OpenStack["names"];
   /** Whether it was done. */
   readonly applied: boolean;
@@ -135,50 +142,82 @@ const failureOf = (
   return new CommandFailure(`pulumi import failed. ${again}\n${said.join("\n").trim()}`);
 };
 
+/** @param words say where the resources are */
 const runPulumi = async (
   opened: OpenStack,
-  plan: ImportPlan,
+  words: readonly string[],
+  environment: NodeJS.ProcessEnv,
   signal: AbortSignal | undefined,
 ): Promise<void> => {
   const { place, env } = opened;
-  const { folder, remove } = converterFolder();
-  const { url, close } = await handOver(plan.entries);
   const stack = place.stack ? ["--stack", place.stack] : [];
-  const args = ["import", "--from", "conversation", ...flags, "--non-interactive", ...stack];
+  const args = ["import", ...words, ...flags, "--non-interactive", ...stack];
+  const ended = await runCommand(place.command, args, {
+    cwd: place.folder,
+    signal,
+    env: { ...quietEnvironment(env), ...writtenOnce, ...environment },
+    stops: pulumiStops,
+  });
+  if (ended.code !== 0) throw failureOf(ended, opened, signal?.aborted === true);
+};
+
+/** Imports entries, which may hold secrets, from memory to memory. */
+const importEntries = async (
+  opened: OpenStack,
+  entries: ImportPlan["entries"],
+  signal: AbortSignal | undefined,
+): Promise<void> => {
+  const { folder, remove } = converterFolder();
+  const { url, close } = await handOver(entries);
+  const PATH = [folder, opened.env.PATH ?? ""].join(delimiter);
   try {
-    const ended = await runCommand(place.command, args, {
-      cwd: place.folder,
-      signal,
-      env: {
-        ...quietEnvironment(env),
-        ...writtenOnce,
-        PATH: [folder, env.PATH ?? ""].join(delimiter),
-        [entriesVariable]: url,
-      },
-      stops: pulumiStops,
-    });
-    if (ended.code !== 0) throw failureOf(ended, opened, signal?.aborted === true);
+    const environment = { PATH, [entriesVariable]: url };
+    await runPulumi(opened, ["--from", "conversation"], environment, signal);
   } finally {
     await close();
     remove();
   }
 };
 
+/** Imports a file, which holds no secret. */
+const importFile = async (
+  opened: OpenStack,
+  document: JsonObject,
+  signal: AbortSignal | undefined,
+): Promise<void> => {
+  const { folder, remove } = privateFolder("conversation-import-");
+  const file = join(folder, "resources.json");
+  try {
+    writeFileSync(file, JSON.stringify(document), { mode: 0o600 });
+    await runPulumi(opened, ["--file", file], {}, signal);
+  } finally {
+    remove();
+  }
+};
+
 /**
  * Imports objects of an account into the state of a stack, by Pulumi's own import. Shows only,
- * unless `apply` is given. Makes list calls only and never writes to the service.
+ * unless `apply` is given. Makes list calls only and never writes to the service; with `file`, the
+ * program is previewed too.
  *
- * @throws CommandFailure if Pulumi is too old, an object may not be taken over, or the import
- *   fails; ConversationError if the account cannot be read
+ * @throws CommandFailure if Pulumi is too old, the file is wrong, an object is not clear or may not
+ *   be taken over, or the import fails; ConversationError if the account cannot be read
  */
 export const runImport = async (options: ImportOptions): Promise<ImportResult> => {
+  const { file, progress, signal } = options;
+  const skeleton = file === undefined ? undefined : readSkeleton(file);
   const stack = await openStack(options);
-  await assertImports(stack.place, "converter");
-  const { objects, notes } = await readAccountInputs(options);
+  const { names, place, env } = stack;
+  await assertImports(place, "converter");
+  const where = { folder: place.folder, env, stack: options.stack };
+  const documents: Documents = skeleton ? await currentDocuments("up", where, signal) : {};
+  const steps = documents.preview?.steps ?? [];
+  const { objects, reading, notes } = await readAccountInputs(options);
   // Read after the account: by then the states hold what a run has made or taken over in between.
   const states = await stack.readStates("all");
-  const plan = planImport(objects, stack.names, states, options);
-  const { progress, signal } = options;
+  const plan = skeleton
+    ? planSkeleton(skeleton, { names, steps, objects, reading, states }, options)
+    : planImport(objects, names, states, options);
   const applied = options.apply === true && plan.taken.length > 0;
   if (applied) {
     const lock = await stack.readLock();
@@ -188,7 +227,8 @@ export const runImport = async (options: ImportOptions): Promise<ImportResult> =
     const count = withCount(plan.taken.length, "object");
     const step = progress?.step(`Importing ${count}`);
     try {
-      await runPulumi(stack, plan, signal);
+      if ("filled" in plan) await importFile(stack, plan.filled, signal);
+      else await importEntries(stack, plan.entries, signal);
       step?.done(`Imported ${count}`);
     } catch (error) {
       step?.failed();
@@ -196,7 +236,8 @@ export const runImport = async (options: ImportOptions): Promise<ImportResult> =
     }
   }
   const { taken, left } = plan;
-  return { taken, left, names: stack.names, applied, notes };
+  const filled = "filled" in plan ? { skipped: plan.skipped, filled: plan.filled } : {};
+  return { taken, left, ...filled, names, applied, notes };
 };
 
 /** What `import --json` prints. */
@@ -205,12 +246,14 @@ export const importJson = ({
   applied,
   taken,
   left,
+  skipped,
   notes,
 }: ImportResult): Printed<z.output<typeof importSchema>> => ({
   ...names,
   applied,
   objects: taken.map(printedResource),
   left: left.map((each) => ({ ...printedResource(each), reason: each.reason })),
+  ...(skipped ? { skipped } : {}),
   notes,
 });
 
@@ -227,13 +270,16 @@ const nextStep = ({ names: { project, stack }, applied, taken }: ImportResult): 
 
 /** What was, or would be, imported, for people, within 80 columns. */
 export const importReport = (result: ImportResult): string => {
-  const { taken, left, notes } = result;
+  const { taken, left, skipped = [], notes } = result;
   const rows = taken.map(({ object, logical }) => [object.definition.kind, object.id, logical]);
   return textReport(
     rows.length > 0 ? textTable(["kind", "id", "resource"], rows, { whole: ["kind", "id"] }) : [],
     [
       ...left.flatMap(({ object, reason }) =>
         wrapped(`Left out: ${objectLabel(object)} (id ${object.id}): ${reason}.`, 80),
+      ),
+      ...skipped.flatMap(({ type, name, reason }) =>
+        wrapped(`Left out: ${type} ${name}: ${reason}.`, 80),
       ),
       ...notes.flatMap((note) => wrapped(`Not read: ${note}`, 80)),
       ...wrapped(nextStep(result), 80),
