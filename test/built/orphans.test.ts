@@ -23,7 +23,7 @@ for (const name of NAMES.split(",").filter(Boolean))
 `;
 
 const urnOf = (name: string): string =>
-  `urn:pulumi:prod::shop::pulumi-nodejs:dynamic/conversation:Channel::${name}`;
+  `urn:pulumi:prod::shop::${project.token("Channel")}::${name}`;
 
 let project: EmulatedProject;
 

@@ -18,7 +18,7 @@ for (const [kind, name, args] of JSON.parse(process.env.RESOURCES ?? "[]")) made
 let project: EmulatedProject;
 
 const urnOf = (kind: string, name: string, stack = "prod"): string =>
-  `urn:pulumi:${stack}::shop::pulumi-nodejs:dynamic/conversation:${kind}::${name}`;
+  `urn:pulumi:${stack}::shop::${project.token(kind)}::${name}`;
 
 const done = (resources: readonly unknown[], ...args: readonly string[]) =>
   project.succeed(["up", "--yes", "--skip-preview", "--stack", "prod", ...args], {
