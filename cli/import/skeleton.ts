@@ -7,12 +7,8 @@ import { holdsUnknown, isSecretValue } from "../../provider/kernel/stand-ins.js"
 import { isSameResource, markOf, nameOnWire } from "../../provider/lifecycle/ownership/mark.js";
 import type { StackNames } from "../../provider/lifecycle/ownership/orphans.js";
 import { ownershipKind } from "../../provider/lifecycle/ownership/ownership.js";
-import { typeToken } from "../../provider/pointer.js";
-import {
-  definitionOfType,
-  type PreviewStep,
-  stateValue,
-} from "../../provider/pulumi-cli/stack-documents.js";
+import { pluginToken, typeToken } from "../../provider/pointer.js";
+import { type PreviewStep, stateValue } from "../../provider/pulumi-cli/stack-documents.js";
 import type { StackStates } from "../../provider/pulumi-cli/stack-states.js";
 import { resources as kinds } from "../../provider/resources/index.js";
 import type { ObjectInputs } from "../account/object-inputs.js";
@@ -113,7 +109,7 @@ const placed = (path: string, { nameTable = {}, resources = [] }: Skeleton) => {
 };
 
 /** Beginning of the types of this package: of dynamic resources, and of its plugin. */
-const tokens = [typeToken(""), "conversation:index:"];
+const tokens = [typeToken(""), pluginToken("")];
 
 /** Whether a preview shows a value: it is known by now, and no secret. */
 const isShown = (value: unknown): boolean =>
@@ -245,7 +241,7 @@ export const planSkeleton = (
   for (const { entry, logical: name } of free.filter((each) => !isHeld(each)))
     skipped.push({ type: entry.type, name, reason: "its parent is not imported" });
   const { ownership, first } = importOwnership(sources.names, sources.states);
-  const isDynamic = ({ entry }: PlacedEntry) => definitionOfType(entry.type) !== undefined;
+  const isDynamic = ({ entry }: PlacedEntry) => entry.type.startsWith(typeToken(""));
   const filled = new Map(
     taken.map((each): [SkeletonEntry, JsonObject] => {
       const { inputs, outputs } = entryOf(each, { ownership, profile });
