@@ -89,7 +89,8 @@ test("what was interrupted is found by its mark, and deleted on demand once no r
   const providers = stopProviders(child, project.providerProcess);
   const remove = () => project.tool(["orphans", "--delete", "--json"]);
   const underWay = await remove();
-  expect(underWay).toMatchObject({ code: 1, output: "" });
+  expect(underWay.code).toBe(1);
+  expect(JSON.parse(underWay.output)).toMatchObject({ error: { exitCode: 1 } });
   expect(underWay.errors).toContain(`the stack shop/prod is locked (`);
   expect(underWay.errors).toContain(`process ${child.pid},`);
   child.kill("SIGKILL");
