@@ -41,15 +41,24 @@ const parentTypes = (urn: string): string =>
     resources.some((definition) => definition.kind === kind) ? `${typeToken(kind)}$` : type,
   );
 
-/** The owner of a resource; its object stays with the ownership that it was created under. */
+/**
+ * The owner of a resource. Its object stays with the ownership that it was created under, also after
+ * a change of the plugin's version or a move from dynamic resources; one that `pulumi state move`
+ * brought from another stack gets that of its new provider.
+ */
 const ownerBy = (
   urn: string,
   configured: string | undefined,
   inputs: JsonObject,
 ): string | undefined => {
+  const { project, stack, name } = urnParts(urn);
   const known = filledText(inputs.owner);
-  const ownership = known ? ownerParts(known).ownership : configured;
-  return ownership && ownerOf(ownership, parentTypes(urn), urnParts(urn).name);
+  const former = known ? ownerParts(known) : undefined;
+  const stays =
+    former !== undefined &&
+    (configured === undefined || (former.project === project && former.stack === stack));
+  const ownership = stays ? former.ownership : configured;
+  return ownership && ownerOf(ownership, parentTypes(urn), name);
 };
 
 const { AutonamingOptions } = messages.CheckRequest;

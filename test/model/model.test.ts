@@ -21,6 +21,9 @@ afterAll(() => stage.emulator.close());
 
 const propertyOf = (door: Door) =>
   fc.asyncProperty(scenario, async (each) => {
+    // The stacks of the model have one name. That a resource was moved to another stack the plugin sees
+    // by its name; `test/built/stack-states.test.ts` moves between stacks as they are.
+    fc.pre(door === "dynamic" || !each.steps.some(({ type }) => type === "move"));
     const { wrong } = await play({ ...stage, door }, each);
     if (wrong.length > 0) throw new Error(wrong.join("\n"));
   });

@@ -68,8 +68,11 @@ test("the owner comes from the URN and the provider; a resource in the state kee
   const asDynamic = "pulumi-nodejs:dynamic/conversation:Account$web";
   expect(below.inputs?.owner).toBe(`${ownership}/${asDynamic}`);
   await nextRun();
-  const olds = { ...web, owner: "shop/old/fedcba9876543210/before" };
-  expect((await checked("web", web, olds)).owner).toBe("shop/old/fedcba9876543210/web");
+  const olds = { ...web, owner: "shop/prod/fedcba9876543210/before" };
+  expect((await checked("web", web, olds)).owner).toBe("shop/prod/fedcba9876543210/web");
+  await nextRun();
+  const moved = { ...web, owner: "shop/other/fedcba9876543210/web" };
+  expect((await checked("web", web, moved)).owner).toBe(`${ownership}/web`);
 });
 
 test("nobody but the plugin says whose an object is", async () => {
