@@ -1,9 +1,9 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { Definition } from "../provider/definition/define.js";
+import { type FoundBy, foundId } from "../provider/definition/found-object.js";
 import { systemClock } from "../provider/kernel/clock.js";
 import { servicePaces } from "../provider/pacing/pacer.js";
 import { connectService, type Service } from "../provider/service/connect.js";
-import { type FoundBy, foundId } from "../provider/service/found-object.js";
 import { readSettings } from "../provider/service/settings.js";
 
 /** One connection for all concurrent look-ups of a program; the last one closes it. */
@@ -65,4 +65,6 @@ export const findObject = (
   where: FoundBy,
   profile: string | undefined,
 ): Promise<string> =>
-  withService(profile, (service) => foundId(service, definition, where, profile));
+  withService(profile, async (service) =>
+    foundId(await service.list(definition), definition, where, profile),
+  );

@@ -1,11 +1,11 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { Definition, Field, Fields } from "../provider/definition/define.js";
 import { wrongKind } from "../provider/definition/fields.js";
+import { searchFault } from "../provider/definition/found-object.js";
 import { outputAsText } from "../provider/definition/violations.js";
 import { isObject, objectOf, pathsOfTexts } from "../provider/kernel/json.js";
 import { nearestHint, valueSort } from "../provider/kernel/text.js";
 import { typeToken } from "../provider/pointer.js";
-import { searchFault } from "../provider/service/found-object.js";
 
 /** Type token of a component of this package. Part of every state file: never changed. */
 export const componentToken = (component: string): string => `conversation:index:${component}`;

@@ -3,12 +3,12 @@ import { assetContent, takesFile } from "../provider/definition/asset-content.js
 import { autoName } from "../provider/definition/automatic-name.js";
 import { type Definition, outputFields } from "../provider/definition/define.js";
 import { namingOf } from "../provider/definition/fields.js";
+import type { FoundBy } from "../provider/definition/found-object.js";
 import { markedSecrets, secretPaths } from "../provider/definition/secret-paths.js";
 import { isObject, objectOf } from "../provider/kernel/json.js";
 import { ownerOf, parentsIn } from "../provider/kernel/owner.js";
 import { secretSignature } from "../provider/kernel/stand-ins.js";
 import { pointerTo, typeToken } from "../provider/pointer.js";
-import type { FoundBy } from "../provider/service/found-object.js";
 import {
   assertArguments,
   assertFoundBy,

@@ -2,6 +2,7 @@ import type * as Messages from "@pulumi/pulumi/proto/provider_pb.js";
 import { autoName } from "../definition/automatic-name.js";
 import { type Definition, outputFields } from "../definition/define.js";
 import { namingOf } from "../definition/fields.js";
+import { type FoundBy, foundId, searchFault } from "../definition/found-object.js";
 import { markedSecrets, secretPaths } from "../definition/secret-paths.js";
 import { ConversationError } from "../kernel/errors.js";
 import { filledText, isObject, type JsonObject, objectOf } from "../kernel/json.js";
@@ -11,7 +12,6 @@ import { lifecycle } from "../lifecycle/index.js";
 import type { EngineSession, Run } from "../lifecycle/run.js";
 import { kindOfToken, typeToken } from "../pointer.js";
 import { resources } from "../resources/index.js";
-import { type FoundBy, foundId, searchFault } from "../service/found-object.js";
 import { propertyChanges } from "./property-changes.js";
 import { Empty, messages, structOf, valuesOf } from "./protocol.js";
 import { givenInputs, plainValues, sealedValues } from "./values.js";
@@ -252,7 +252,7 @@ export const resourceMethods = (configured: () => ConfiguredRun) => {
     if (fault !== undefined) throw new ConversationError("INPUT_INVALID", fault);
     const account = filledText(profile);
     const { service } = await run.session(account);
-    const id = await foundId(service, definition, where as FoundBy, account);
+    const id = foundId(await service.list(definition), definition, where as FoundBy, account);
     const { props } = await lifecycle(definition, run).read(
       id,
       account ? { profile: account } : {},

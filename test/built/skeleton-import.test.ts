@@ -1,8 +1,9 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 import { oddAccount, oddCanary, oddId } from "../support/odd-account.js";
+import { deliverPlugin, pluginSettings } from "../support/plugin-delivery.js";
 
 /**
  * A program for objects that are there under the same names, one of them below a component, and for
@@ -120,14 +121,7 @@ class Native extends pulumi.CustomResource {}
 ${resource("desk", '{ type: "custom.订单机器人", displayName: "订单机器人", icon: "aVZCT1J3MEtHZ28=" }')}
 ${resource("login", '{ name: "orders-bot", basicAuth: { username: "hub 2", password: "x" } }')}
 `);
-  const plugin = file("plugin");
-  const executable = join(plugin, "pulumi-resource-conversation");
-  const script = join(__dirname, "..", "..", "dist", "test", "support", "native-plugin.js");
-  mkdirSync(plugin);
-  writeFileSync(executable, `#!/bin/sh\nexec "${process.execPath}" "${script}" "$@"\n`);
-  chmodSync(executable, 0o755);
-  const plugins = { providers: [{ name: "conversation", path: plugin }] };
-  const settings = { name: "shop", runtime: "nodejs", main: "index.js", plugins };
+  const settings = pluginSettings(deliverPlugin(project.folder));
   writeFileSync(file("Pulumi.yaml"), JSON.stringify(settings));
   await project.succeed(["preview", "--import-file", "skeleton.json"]);
   const filled = await project.tool(["import", "--file", "skeleton.json", "--out", "filled.json"]);

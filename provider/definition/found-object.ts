@@ -1,9 +1,8 @@
-import type { Definition } from "../definition/define.js";
-import { wireName } from "../definition/fields.js";
 import { ConversationError } from "../kernel/errors.js";
-import { memberOf } from "../kernel/json.js";
+import { type JsonObject, memberOf } from "../kernel/json.js";
 import { nearestHint } from "../kernel/text.js";
-import type { Collections } from "./collections.js";
+import type { Definition } from "./define.js";
+import { wireName } from "./fields.js";
 
 /** The criteria of a look-up: the object's natural key. */
 export type FoundBy = Readonly<Record<string, string>>;
@@ -28,6 +27,13 @@ export const searchFault = (
     : `${kind}.find: ${other} is no text of ${kind}${nearestHint(other, texts)}`;
 };
 
+/** The objects of a kind, by id. */
+interface ListedObjects {
+  readonly objects: ReadonlyMap<string, JsonObject>;
+  /** Whether these are all. */
+  readonly complete: boolean;
+}
+
 const shown = (where: FoundBy): string =>
   Object.entries(where)
     .map(([key, value]) => `${key} ${JSON.stringify(value)}`)
@@ -37,19 +43,17 @@ const failed = (code: "NOT_FOUND" | "AMBIGUOUS" | "BAD_RESPONSE", text: string) 
   new ConversationError(code, text);
 
 /**
- * The id of the one object that matches these texts, from the list of its kind.
+ * The id of the one object that matches these texts, in the list of its kind.
  *
- * @throws ConversationError if there is none (`NOT_FOUND`) or several (`AMBIGUOUS`), or if the
- * list cannot be read
+ * @throws ConversationError if there is none (`NOT_FOUND`, or `BAD_RESPONSE` if the list is not
+ * complete) or several (`AMBIGUOUS`)
  */
-export const foundId = async (
-  service: Pick<Collections, "list">,
-  definition: Definition,
+export const foundId = (
+  { objects, complete }: ListedObjects,
+  { kind, noun, collection, fields }: Definition,
   where: FoundBy,
   profile?: string,
-): Promise<string> => {
-  const { kind, noun, collection, fields } = definition;
-  const { objects, complete } = await service.list(definition);
+): string => {
   const entries = Object.entries(where).map(([key, value]) => {
     const field = fields[key];
     return [field ? wireName(key, field) : key, value] as const;
