@@ -34,9 +34,10 @@ interface UrnParts {
 
 /** The parts of a URN. A logical name may hold `::`. */
 export const urnParts = (urn: string): UrnParts => {
-  const [, stack = "", project = "", types = "", name = ""] =
-    /^urn:pulumi:(.*?)::(.*?)::(.*?)::(.*)$/s.exec(urn) ?? [];
-  return { project, stack, types, type: types.split("$").at(-1) ?? "", name };
+  const start = "urn:pulumi:";
+  const parts = urn.startsWith(start) ? urn.slice(start.length).split("::") : [];
+  const [stack = "", project = "", types = "", ...name] = parts;
+  return { project, stack, types, type: types.split("$").at(-1) ?? "", name: name.join("::") };
 };
 
 /**
