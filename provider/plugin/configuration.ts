@@ -65,8 +65,11 @@ interface ConfigurationChange {
   readonly warning?: string;
 }
 
-/** The provider that Pulumi makes where a program names none: `default`, `default_0_1_0`. */
-const isDefault = (name: string): boolean => /^default(_|$)/.test(name);
+/**
+ * Whether Pulumi makes a provider of this name if a program names none: `default`, `default_0_1_0`,
+ * the latter with a download address behind it. One that a program calls `default_us` is its own.
+ */
+const isDefault = (name: string): boolean => /^default(_\d+_\d+_\d+|$)/.test(name);
 
 /**
  * Compares configurations of one provider, or of two between which resources change. An object

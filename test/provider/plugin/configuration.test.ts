@@ -83,6 +83,8 @@ test("the environment precedes the stack's configuration, and an explicit provid
   const at = (name: string) => readSettings(configurationOf(name, account).source);
   expect(at("default")).toMatchObject({ baseUrl: "https://env.example.com/v3", plan: "basic" });
   expect(at("default_0_1_0").baseUrl).toBe("https://env.example.com/v3");
+  expect(at("default_us").baseUrl).toBe(account.baseUrl);
+  expect(at("default_0_1_0_alpha").baseUrl).toBe("https://env.example.com/v3");
   expect(at("eu")).toMatchObject({ baseUrl: account.baseUrl, plan: "basic", clientId: "a" });
   expect(configurationOf("eu", account).ownership).toBe(account.ownership);
 });
