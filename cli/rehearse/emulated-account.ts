@@ -360,6 +360,8 @@ export const serveInTime = async (
 /** An emulator with the account of a tenant, behind a relay that lets time pass as at the service. */
 export interface EmulatedAccount {
   readonly profile: string | undefined;
+  /** Start of its addresses. */
+  readonly address: string;
   /** Environment variables and configuration that point a program at it. */
   readonly variables: Readonly<Record<string, string>>;
   readonly config: Readonly<Record<string, string>>;
@@ -484,6 +486,7 @@ export const emulateAccount = async (
   const values = valuesFor(settings, client, access);
   return {
     profile,
+    address: server.address,
     variables: namedValues(values, profile, "environment"),
     config: namedValues(values, profile, "config"),
     before: copy.objects,

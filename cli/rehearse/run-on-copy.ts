@@ -459,6 +459,7 @@ const onCopy = async <R>(setup: RunSetup, work: (copied: Copied) => Promise<R>):
     copy = await copyStack(original, {
       variables: Object.assign({}, ...emulated.map(({ variables }) => variables)),
       settings: Object.assign({}, ...emulated.map(({ config }) => config)),
+      addresses: emulated.map(({ address }) => address),
       ...{ runEffects, signal },
     });
     const result = await work({ copy, emulated, time });

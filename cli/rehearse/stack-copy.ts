@@ -2,6 +2,7 @@ import { createCipheriv, createDecipheriv, pbkdf2, randomBytes } from "node:cryp
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
+import { addressesVariable } from "../../provider/engine/rehearsed-addresses.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { ownerParts } from "../../provider/kernel/owner.js";
 import { ownershipKind } from "../../provider/lifecycle/ownership/ownership.js";
@@ -382,6 +383,8 @@ interface CopyOptions {
    * removed.
    */
   readonly variables: Readonly<Record<string, string>>;
+  /** Starts of the addresses of the emulators: the run calls no other. */
+  readonly addresses: readonly string[];
   /** The same as entries of the configuration. */
   readonly settings: Readonly<Record<string, string>>;
   /** Whether the program gets the answer that this is no dry run, as in a real update. */
@@ -406,7 +409,7 @@ const dryRunEnvironment = (nodeOptions: string, seenFile: string) => ({
 
 const environmentOf = (
   original: OriginalStack,
-  { variables, runEffects }: CopyOptions,
+  { variables, addresses, runEffects }: CopyOptions,
   { backend, cache, dryRun }: ReturnType<typeof placesIn>,
   { passphrase }: PassphraseCrypter,
 ): NodeJS.ProcessEnv => {
@@ -428,6 +431,7 @@ const environmentOf = (
     NO_PROXY: direct,
     no_proxy: direct,
     ...variables,
+    [addressesVariable]: JSON.stringify(addresses),
   };
 };
 

@@ -14,6 +14,7 @@ import type { Plan } from "../service/plans.js";
 import type { Settings } from "../service/setting-table.js";
 import { readSettings, type SettingSource, settingNames } from "../service/settings.js";
 import { ForeseenCalls, previewMemory } from "./foreseen-calls.js";
+import { assertRehearsedAddress } from "./rehearsed-addresses.js";
 import type { RunProgress } from "./run-progress.js";
 import type { StatusLine } from "./status-line.js";
 
@@ -47,7 +48,9 @@ export const engineRun = (door: EngineDoor): Run<EngineSession> => {
   const planned = new ForeseenCalls(previewMemory);
   const settings = once((profile: string | undefined): Settings => {
     assertNode();
-    return readSettings(door.source, profile);
+    const found = readSettings(door.source, profile);
+    assertRehearsedAddress(found);
+    return found;
   });
   const destroys = once(() => isDestroying());
   return createRun(engineSessions(settings, planned, door), {
