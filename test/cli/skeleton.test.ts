@@ -7,6 +7,7 @@ import { readSkeleton } from "../../cli/import/skeleton.js";
 import { unknownValue } from "../../provider/kernel/stand-ins.js";
 import { markFor, markOf, markText } from "../../provider/lifecycle/ownership/mark.js";
 import { typeToken } from "../../provider/pointer.js";
+import { inside } from "../support/inside.js";
 import { type OddAccount, oddAccount, oddCanary, oddId } from "../support/odd-account.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { run } from "./session.js";
@@ -381,10 +382,7 @@ describe("the file", () => {
 
   test("what is written is the file with the ids, and how to go on", async () => {
     const hub = await sandbox([web]);
-    const before = { cwd: process.cwd(), env: { ...process.env } };
-    try {
-      process.chdir(hub.folder);
-      Object.assign(process.env, hub.options.env);
+    await inside({ folder: hub.folder, env: { ...process.env, ...hub.options.env } }, async () => {
       const { code, out, err } = await run(
         "import",
         "--file",
@@ -405,9 +403,6 @@ describe("the file", () => {
         ["ownership", expect.any(String)],
         ["web", oddId(4, 2)],
       ]);
-    } finally {
-      process.chdir(before.cwd);
-      process.env = before.env;
-    }
+    });
   });
 });

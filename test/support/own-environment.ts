@@ -11,6 +11,9 @@ const ofTheShell =
 const here = "127.0.0.1,localhost,::1";
 const { NO_PROXY = "", no_proxy: direct = NO_PROXY } = process.env;
 for (const name of Object.keys(process.env)) if (ofTheShell.test(name)) delete process.env[name];
+// Files follow each other in one process: another object in its place would stay, and the system's functions,
+// such as that for the folder for temporary files, would go on reading this one.
+Object.defineProperty(process, "env", { writable: false });
 // A proxy of this machine does not lead back to it.
 process.env.NO_PROXY = direct.endsWith(here) ? direct : [direct, here].filter(Boolean).join();
 // Farthest from the time of services: where a text tells the time of a machine, every machine shows it.

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { runProgram } from "../../../cli/program.js";
+import { inside } from "../../support/inside.js";
 import { recordedSession } from "../session.js";
 import { pending, type StackSandbox, stackSandbox } from "./stack-sandbox.js";
 
@@ -53,16 +54,11 @@ const line = fc.oneof(
 const reading = /^(whoami|stack --show-name|stack ls|stack export|config --json|preview) ?/;
 
 const asIn = async (box: StackSandbox, args: readonly string[]) => {
-  const [folder, { env }] = [process.cwd(), process];
   const { session, written } = recordedSession();
-  process.chdir(box.folder);
-  process.env = { ...box.options.env };
-  try {
-    return { code: await runProgram(args, session), ...written };
-  } finally {
-    process.chdir(folder);
-    process.env = env;
-  }
+  const code = await inside({ folder: box.folder, env: box.options.env }, () =>
+    runProgram(args, session),
+  );
+  return { code, ...written };
 };
 
 const lockKinds = [undefined, "", { pid: 4_194_303, hostname: "elsewhere" }] as const;
