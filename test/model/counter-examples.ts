@@ -325,4 +325,15 @@ export const counterExamples: readonly { readonly title: string; readonly histor
       last: [[], []],
     },
   },
+  {
+    title: "a copy that is taken over keeps the members of extra that its original was given",
+    history: {
+      steps: [
+        up([...setUp.slice(0, 3), { ...declared("flow1"), extra: 2 }]),
+        { type: "copy", place: 3, age: "soon", isRenamed: false },
+        up([]),
+      ],
+      last: [[...setUp.slice(0, 3), declared("flow1")], []],
+    },
+  },
 ];

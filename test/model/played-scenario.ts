@@ -120,6 +120,8 @@ export class PlayedScenario {
     const took = await this.#run({ ...step, adopts: adopted.adopts });
     const held = this.#stacks.held();
     await this.#third.look(adopted.candidates, held);
+    for (const [name, id] of held.flatMap(({ ids }) => [...ids]))
+      if (this.#third.counterparts.has(id)) this.#vague.add(name);
     const after = { held, live: await this.#third.live() };
     this.#wrong.push(...judgeRun(step, took, before, after, this.#third.own, this.#setting));
     for (const { name, extra = 0, text = "short" } of step.program) {

@@ -30,6 +30,8 @@ export class ThirdParty {
   readonly #own = new Map<string, Own>();
   /** Members set by hand that must still be there. */
   set: readonly SetMember[] = [];
+  /** Copies that stand for the resource of their original since that has gone: they keep what they held. */
+  readonly counterparts = new Set<string>();
   #copies = 0;
   /** What was done to a person's objects that nobody may do. */
   readonly wrong: string[] = [];
@@ -177,7 +179,10 @@ export class ThirdParty {
       this.#own.delete(id);
       const isOriginalGone =
         counterpartOf !== undefined && !live.some((each) => each.id === counterpartOf);
-      if (now && isOriginalGone) continue;
+      if (now && isOriginalGone) {
+        this.counterparts.add(id);
+        continue;
+      }
       if (adopted.has(id)) for (const set of membersLeftOn(id, before, held)) this.#note(set);
       else this.wrong.push(`a person's object ${id} was ${now ? "changed or taken" : "destroyed"}`);
     }
