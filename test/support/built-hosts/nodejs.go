@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/util/rpcutil"
+	"github.com/pulumi/pulumi/sdk/v3/nodejs/npm"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc"
 )
 
-// Runs plugins that are written for Node.js. Their packages are there already: it installs none.
+// Runs plugins that are written for Node.js, after it has installed their packages.
 type nodeHost struct {
 	anyHost
 }
@@ -23,9 +24,17 @@ func (nodeHost) GetRequiredPackages(
 }
 
 func (nodeHost) InstallDependencies(
-	*pulumirpc.InstallDependenciesRequest, grpc.ServerStreamingServer[pulumirpc.InstallDependenciesResponse],
+	request *pulumirpc.InstallDependenciesRequest,
+	stream grpc.ServerStreamingServer[pulumirpc.InstallDependenciesResponse],
 ) error {
-	return nil
+	closer, out, errs, err := rpcutil.MakeInstallDependenciesStreams(stream, request.IsTerminal)
+	if err != nil {
+		return err
+	}
+	defer closer.Close()
+	_, err = npm.Install(
+		stream.Context(), npm.NpmPackageManager, request.Info.ProgramDirectory, request.IsPlugin, out, errs)
+	return err
 }
 
 // The script of Pulumi's SDK that starts plugins, as a plugin in a folder finds it.
