@@ -34,11 +34,21 @@ const isSpelled = (word: string): boolean =>
   speller.correct(word) ||
   (word.includes("-") && word.split("-").every((part) => part === "" || isSpelled(part)));
 
+/** The most words between two ends: the parser sees none after "id.", or before a sentence that begins with code. */
+const wordsOf = ({ children }: Sentence): number => {
+  let [words, most] = [0, 0];
+  for (const [place, node] of children.entries()) {
+    if (node.type === "WordNode" || node.type === "SourceNode") words += 1;
+    most = Math.max(most, words);
+    const next = children[place + 2];
+    if (/[.!?]$/.test(textOf(node)) && next && /^[A-Z`]/.test(textOf(next))) words = 0;
+  }
+  return most;
+};
+
 const checkLength = () => (prose: Prose, file: VFile) => {
   visit(prose, "SentenceNode", (sentence: Sentence) => {
-    const words = sentence.children.filter(
-      ({ type }) => type === "WordNode" || type === "SourceNode",
-    ).length;
+    const words = wordsOf(sentence);
     if (words > mostWords)
       file.message(
         `A sentence of ${words} words: ${textOf(sentence).replaceAll(/\s+/g, " ").slice(0, 60)}…`,
@@ -49,7 +59,7 @@ const checkLength = () => (prose: Prose, file: VFile) => {
 
 const checkSpelling = () => (prose: Prose, file: VFile) => {
   visit(prose, "WordNode", (word) => {
-    const text = textOf(word).replace(/['’]s?$/, "");
+    const text = textOf(word).replace(/['’]s?$|\.$/, "");
     if (!isSpelled(text)) file.message(`"${text}" is no American English word`, word);
   });
 };
@@ -80,8 +90,14 @@ const english = unified()
 /** What is wrong with the English of a text in Markdown: file, line and reason, one a line. */
 export const lintProse = ({ file, line, text }: ProseText): readonly string[] => {
   const page = new VFile({ path: file, value: text });
+  const tree = markdown.parse(page);
+  visit(tree, "link", (link) => {
+    // An address in angle brackets is no sentence.
+    if (link.children.some((child) => child.type === "text" && child.value === link.url))
+      Object.assign(link, { type: "inlineCode" });
+  });
   // Block by block: the cells of a table are no one sentence.
-  visit(markdown.parse(page), ["heading", "paragraph", "tableCell"], (block) => {
+  visit(tree, ["heading", "paragraph", "tableCell"], (block) => {
     english.runSync(
       toNlcst({ ...block, type: "paragraph" } as Paragraph, page, ParseEnglish),
       page,
