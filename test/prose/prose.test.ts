@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { lintProse } from "./prose-linter.js";
+import { proseTexts } from "./prose-texts.js";
+
+/** Texts whose findings are counted and no failure. */
+const onlyCounted: readonly string[] = ["doc comments", "messages"];
+
+test.each(Object.keys(proseTexts))("the English of the %s keeps the rules", (kind) => {
+  const texts = proseTexts[kind]?.() ?? [];
+  expect(texts.length).toBeGreaterThan(30);
+  const findings = texts.flatMap(lintProse);
+  if (onlyCounted.includes(kind))
+    console.log(`English of the ${kind}: ${findings.length} findings`);
+  else expect(findings).toEqual([]);
+});
+
+test.each([
+  ["You are told of the change.", "told"],
+  ["The behaviour is documented.", "behaviour"],
+  ["It is a reasonless thing.", "reasonless"],
+  ["Where the name is taken, the run stops.", "Where the name is taken,"],
+  ["The request is refused by the service.", "is refused by"],
+  ["Pulumi shows the the difference.", "the"],
+  ["This is an change.", "an"],
+  ["The user sets the region.", "The user"],
+  [`Pulumi shows ${"one change and ".repeat(10)}the state.`, "34 words"],
+  ["| Name | Meaning |\n|---|---|\n| `rate` | The colour of a call |", "colour"],
+])("%s is a finding", (text, found) => {
+  const [finding, ...more] = lintProse({ file: "page.md", line: 7, text });
+  expect(finding).toMatch(/^page\.md:[79] /);
+  expect(finding).toContain(found);
+  expect(more).toEqual([]);
+});
+
+test("good English, code and names are none", () => {
+  const text = [
+    "# Pulumi's state",
+    "",
+    "Your program's `behaviour` follows `the user`. Run `told` after OAuth's grant, and read HTTP's rules.",
+    "",
+    "```sh",
+    "echo behaviour told where nothing is",
+    "```",
+  ].join("\n");
+  expect(lintProse({ file: "page.md", line: 1, text })).toEqual([]);
+});

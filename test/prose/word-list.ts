@@ -1,0 +1,93 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** Words that no sentence has, and what to write instead. */
+export interface Phrase {
+  readonly pattern: RegExp;
+  readonly instead: string;
+}
+
+/** The last table of the glossary: words, and those to use for them. Names of the code are no words. */
+const glossaryPhrases: readonly Phrase[] = (
+  readFileSync(join(__dirname, "../../docs/glossary.md"), "utf8").split(
+    "## Words that are not used",
+  )[1] ?? ""
+)
+  .split("\n")
+  .filter((line) => /^\| (?!Not )/.test(line))
+  .flatMap((line) => {
+    const [, words = "", instead = ""] = line.split("|").map((cell) => cell.trim());
+    return words
+      .split(", ")
+      .filter((word) => /^[a-z]+$/.test(word))
+      .map((word) => ({ pattern: new RegExp(`\\b${word}\\b`, "gi"), instead }));
+  });
+
+/** Verbs whose participle does not end in "ed", as far as they stand before "by". */
+const irregular =
+  "begun|built|chosen|done|drawn|driven|found|given|held|kept|known|made|met|put|read|run|seen|sent|set|shown|taken|thrown|told|understood|written";
+
+const stylePhrases: readonly Phrase[] = [
+  {
+    pattern: /^Where [^?:]*,|\bwhere (?=(?:no|nothing|none|possible|necessary|needed|given)\b)/g,
+    instead: '"if" or "when"',
+  },
+  {
+    // "by doing" says how, and "by default", "by name" nothing of who.
+    pattern: new RegExp(
+      `\\b(?:is|are|was|were|be|been|being) (?:\\w+ly )?(?:\\w+ed|${irregular}) by (?!default|hand|name|id|itself|\\w+ing\\b)`,
+      "gi",
+    ),
+    instead: "who does it, first",
+  },
+  { pattern: /\b(?:set|look|time|back|log)-(?:ups?|outs?|offs?|ins?)\b/gi, instead: "one word" },
+  { pattern: /\bstands? (?:in|on|at|below|beside|above|with|nowhere)\b/gi, instead: '"is"' },
+  { pattern: /\bin the place of\b/gi, instead: '"instead of"' },
+  { pattern: /\b(?:goes|go|went|gone) through\b/gi, instead: '"succeed"' },
+  { pattern: /\bat work\b/gi, instead: '"active" or "running"' },
+  { pattern: /\bfor ever\b/gi, instead: '"forever"' },
+  { pattern: /\bso that\b.*\bso that\b/gi, instead: "two sentences" },
+  { pattern: /\b(?:the|an?) (?:user|reader)s?\b/gi, instead: '"you"' },
+  { pattern: /\b(?:one|people) (?:can|may|must|has to|should)\b/gi, instead: '"you"' },
+  {
+    pattern: /\b(?:whilst|amongst|towards|amidst|thereby|wherein|hereby)\b/gi,
+    instead: "plain words",
+  },
+];
+
+export const unusedPhrases: readonly Phrase[] = [...glossaryPhrases, ...stylePhrases];
+
+/** Words of the field, names, and the few of ours that no dictionary has. */
+export const properWords: readonly string[] = [
+  "Biome",
+  "Changelog",
+  "Config",
+  "Ctrl",
+  "Dependabot",
+  "JSONPath",
+  "Pulumi",
+  "backend",
+  "backends",
+  "backoff",
+  "changelog",
+  "checksum",
+  "config",
+  "lookups",
+  "loopback",
+  "lifecycle",
+  "namespace",
+  "npm",
+  "npx",
+  "OAuth",
+  "pnpm",
+  "quickstart",
+  "matchers",
+  "pulumi",
+  "schema",
+  "schemas",
+  "workspaces",
+  "unmanaged",
+  "verifier",
+  "vitest",
+  "zsh",
+];
