@@ -5,7 +5,7 @@ import { inertOutput } from "./text.js";
  *
  * - `SETTINGS_MISSING`, `SETTINGS_INVALID`: configuration; nothing was sent.
  * - `INPUT_INVALID`, `ID_INVALID`: a value from the caller; nothing was sent.
- * - `CREDENTIALS_REFUSED`: the token address refused the client credentials.
+ * - `CREDENTIALS_REFUSED`: the token URL refused the client credentials.
  * - `UNAUTHORIZED`: the service refused a fresh token (401).
  * - `FORBIDDEN`: the client may not do this, usually because a scope is missing (403).
  * - `NOT_FOUND`: no object has this id (404).

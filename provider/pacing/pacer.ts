@@ -52,7 +52,7 @@ interface PacingHooks {
 
 export interface PacingOptions extends PacingHooks {
   readonly clock: Clock;
-  /** The owner of these buckets: the base address of the service. Stored only as a hash. */
+  /** The owner of these buckets: the base URL of the service. Stored only as a hash. */
   readonly tenant: string;
   /**
    * Left out: starts with the highest, goes down while calls are refused, and up while they

@@ -12,7 +12,7 @@ export type PlanRates = Readonly<Record<Plan, number>>;
 export interface SpecialRate {
   /** HTTP method. */
   readonly method: Method;
-  /** Path templates below the base address of the service. */
+  /** Path templates below the base URL of the service. */
   readonly templates: readonly string[];
   /** A plan that is left out has the standard rate for these endpoints. */
   readonly rates: Partial<PlanRates>;
@@ -147,7 +147,7 @@ export interface RateQuestion {
   readonly plan: Plan;
   /** HTTP method. */
   readonly method: Method;
-  /** Path template below the base address; the names of its placeholders do not matter. */
+  /** Path template below the base URL; the names of its placeholders do not matter. */
   readonly template: string;
 }
 

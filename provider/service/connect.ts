@@ -14,7 +14,7 @@ import type { Settings } from "./setting-table.js";
 
 /** What is known of the access token in use; never the token itself. */
 export interface TokenInfo {
-  /** Granted scopes, if the token address names them. */
+  /** Granted scopes, if the token URL names them. */
   readonly scopes?: readonly string[];
   /** Time left before a new token is fetched, in milliseconds. */
   readonly usableForMs: number;

@@ -118,7 +118,7 @@ const mostPages = 999;
 const wrong = (operation: Operation, what: string): ConversationError =>
   new ConversationError(
     "BAD_RESPONSE",
-    `Could not ${operation.title}: the answer of ${operation.method} ${operation.template} ${what}. Check that the base address is the service's own.`,
+    `Could not ${operation.title}: the answer of ${operation.method} ${operation.template} ${what}. Check that the base URL is the service's own.`,
     { method: operation.method, template: operation.template },
   );
 

@@ -39,7 +39,7 @@ const versionRule = (segment: string): string | undefined => {
   return `must end with the version segment /${version}, which is missing`;
 };
 
-/** The base address without a trailing slash. */
+/** The base URL without a trailing slash. */
 const baseAddress = (text: string): Parsed<string> => {
   const url = URL.parse(text);
   const rule = addressRule(url);
@@ -106,7 +106,7 @@ const lowerCaseWord = (text: string): Parsed<string> =>
  * settingTable}.
  */
 export interface Settings {
-  /** Base address without a trailing slash; ends with the version segment. */
+  /** Base URL without a trailing slash; ends with the version segment. */
   readonly baseUrl: string;
   readonly tokenUrl: string;
   readonly clientId: string;
@@ -153,13 +153,13 @@ type SettingTable = { readonly [K in SettingKey]: SettingSpec<NonNullable<Settin
 export const settingTable: SettingTable = {
   baseUrl: {
     environment: "BASE_URL",
-    doc: "Base address of the service. Ends with the version segment `v3`; `https:` except for this machine.",
+    doc: "Base URL of the service. Ends with the version segment `v3`; `https:` except for this machine.",
     parse: baseAddress,
     required: true,
   },
   tokenUrl: {
     environment: "TOKEN_URL",
-    doc: "Token address of the client-credentials grant; `https:` except for this machine.",
+    doc: "Token URL of the client-credentials grant; `https:` except for this machine.",
     parse: tokenAddress,
     required: true,
   },

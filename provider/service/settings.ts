@@ -85,7 +85,7 @@ export const settingLabel = (key: SettingKey, profile?: string): string => {
   return `${names.config} (${names.environment})`;
 };
 
-/** Advice if the base address does not look like the service. */
+/** Advice if the base URL does not look like the service. */
 export const addressAdvice = ({ baseUrl, profile }: Settings): string =>
   `Check ${settingLabel("baseUrl", profile)}, whose path is ${quoted(new URL(baseUrl).pathname)}, and run: npx pulumi-conversation doctor`;
 

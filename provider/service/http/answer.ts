@@ -121,7 +121,7 @@ const parsed = (exchange: Exchange): unknown => {
     if (response.broken) return undefined;
     // A proxy in front of the service may answer instead of it: its status says nothing about the
     // call.
-    const what = "its answer is not JSON. Check that the base address is the service's own";
+    const what = "its answer is not JSON. Check that the base URL is the service's own";
     throw damaged(exchange, "BAD_RESPONSE", what);
   }
 };
@@ -226,7 +226,7 @@ const detailsOf = (call: Call, response: HttpResponse): ErrorDetails => {
   });
 };
 
-/** Names the missing scope, as far as the token address reported what it granted. */
+/** Names the missing scope, as far as the token URL reported what it granted. */
 const scopeAdvice = ({ operation, settings, token }: Call): string => {
   if (operation.scopes.length === 0) return "Check what the client application may do.";
   const wanted = operation.scopes.join(" or ");

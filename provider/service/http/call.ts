@@ -33,7 +33,7 @@ export interface CallOptions {
 export interface Call {
   readonly operation: Operation;
   readonly settings: Settings;
-  /** Path below the base address, id included. */
+  /** Path below the base URL, id included. */
   readonly path: string;
   /** The whole address, query included. */
   readonly url: string;
@@ -82,7 +82,7 @@ export const callOf = (parts: TokenParts, operation: Operation, options: CallOpt
 };
 
 /**
- * The path of an operation below the base address: `/channels/{id}` and an id give `/channels/4f…`.
+ * The path of an operation below the base URL: `/channels/{id}` and an id give `/channels/4f…`.
  *
  * @throws ConversationError `ID_INVALID` if the id is invalid, missing or not expected
  */

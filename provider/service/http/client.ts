@@ -164,7 +164,7 @@ const usableMs = (expiresIn = assumedLifetimeS): number => {
 /**
  * Keeps one token, judged by its granted lifetime and the monotonic clock.
  *
- * @param fetchGrant calls the token address; its failures reach every waiting caller
+ * @param fetchGrant calls the token URL; its failures reach every waiting caller
  */
 const accessTokens = (fetchGrant: () => Promise<TokenGrant>, clock: Clock): AccessTokens => {
   let last: AccessToken | undefined;
@@ -241,7 +241,7 @@ const asked = async (parts: TokenParts): Promise<TokenGrant> => {
   return grantOf(settings, response);
 };
 
-/** The one token of a service, fetched from its token address on first use. */
+/** The one token of a service, fetched from its token URL on first use. */
 export const tokenSource = (parts: TokenParts): AccessTokens => {
   const { retry: limits = {}, signal, clock, onRepeat } = parts;
   const options = { limits, signal, clock, onRepeat };
@@ -249,17 +249,17 @@ export const tokenSource = (parts: TokenParts): AccessTokens => {
   return accessTokens(fetchGrant, clock);
 };
 
-/** A token as the token address granted it. */
+/** A token as the token URL granted it. */
 export interface TokenGrant {
   readonly accessToken: string;
-  /** Seconds, counted from receipt. Left out: the token address did not report it. */
+  /** Seconds, counted from receipt. Left out: the token URL did not report it. */
   readonly expiresIn?: number;
-  /** Granted scopes, if the token address names them. */
+  /** Granted scopes, if the token URL names them. */
   readonly scopes?: readonly string[];
 }
 
 /** The name of the token call in messages, waits and statistics. */
-export const tokenEndpoint: Endpoint = { method: "POST", template: "token address" };
+export const tokenEndpoint: Endpoint = { method: "POST", template: "token URL" };
 
 /** The token call: client credentials as form fields (public reference). */
 export const tokenRequest = (
@@ -314,7 +314,7 @@ const refused = (settings: Settings, { status, text }: HttpResponse): Conversati
   const said = [error, description].filter(Boolean).join(": ");
   return fail(
     "CREDENTIALS_REFUSED",
-    `The token address refused the client credentials (${status}${said === "" ? "" : `, ${said}`}). Check ${check}${expires}.`,
+    `The token URL refused the client credentials (${status}${said === "" ? "" : `, ${said}`}). Check ${check}${expires}.`,
     { status, ...(error === "" ? {} : { serviceCode: error }) },
   );
 };
@@ -324,14 +324,14 @@ const failed = (settings: Settings, response: HttpResponse): ConversationError =
   const label = settingLabel("tokenUrl", settings.profile);
   if (status === 400 || status === 401 || status === 403) return refused(settings, response);
   if (status >= 500) {
-    return fail("UNAVAILABLE", `The token address failed (${status}). Run again later.`, {
+    return fail("UNAVAILABLE", `The token URL failed (${status}). Run again later.`, {
       status,
     });
   }
   const what = status < 400 ? `${status}, redirected, not followed` : `${status}`;
   return fail(
     status < 400 ? "BAD_RESPONSE" : "REJECTED",
-    `The token address did not take the call (${what}). Check ${label}.`,
+    `The token URL did not take the call (${what}). Check ${label}.`,
     { status, permanent: true },
   );
 };
@@ -344,7 +344,7 @@ const secondsOf = (value: unknown): number | undefined => {
 };
 
 /**
- * The token in an answer of the token address.
+ * The token in an answer of the token URL.
  *
  * @throws ConversationError `CREDENTIALS_REFUSED`, `UNAVAILABLE`, `REJECTED` or `BAD_RESPONSE`
  */
@@ -356,7 +356,7 @@ export const grantOf = (settings: Settings, response: HttpResponse): TokenGrant 
   if (!isObject(body) || typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token)) {
     throw fail(
       "BAD_RESPONSE",
-      `The answer of the token address holds no usable access_token. Check ${settingLabel("tokenUrl", settings.profile)}.`,
+      `The answer of the token URL holds no usable access_token. Check ${settingLabel("tokenUrl", settings.profile)}.`,
       { status: response.status, permanent: true },
     );
   }

@@ -18,7 +18,7 @@ export const isScope = (name: string): name is Scope =>
   defaultScopes.some((known) => known === name);
 
 /**
- * The scopes of the service among those that a token address names. Undefined if it names none of
+ * The scopes of the service among those that a token URL names. Undefined if it names none of
  * them: an address with its own vocabulary says nothing about what is granted.
  */
 export const knownScopes = (named: readonly string[] = []): readonly Scope[] | undefined => {
@@ -38,7 +38,7 @@ export const isIdempotent = ({ method }: { readonly method: Method }): boolean =
 /** The identity of a rate bucket: method and path template (specification §8.1 rule 1). */
 export interface Endpoint {
   readonly method: Method;
-  /** Path below the base address, such as `/channels/{id}`. */
+  /** Path below the base URL, such as `/channels/{id}`. */
   readonly template: string;
 }
 
