@@ -173,12 +173,12 @@ test("a handler for an address that no role has is refused", async () => {
 test("without Pulumi it says what is missing", async () => {
   const nowhere = join(tmpdir(), "no-such-folder", "bin", "pulumi");
   const failing = startEmulatedStack({ program: async () => undefined, pulumi: nowhere });
-  await expect(failing).rejects.toThrow(/^Setting up a stack for a test: .*does not run\. Install/);
+  await expect(failing).rejects.toThrow(/^Could not set up a stack for a test: .*does not run\. Install/);
   const path = process.env.PATH;
   process.env.PATH = "";
   try {
     await expect(startEmulatedStack({ program: async () => undefined })).rejects.toThrow(
-      "Setting up a stack for a test: there is no pulumi on PATH. Install the Pulumi CLI",
+      "Could not set up a stack for a test: there is no pulumi on PATH. Install the Pulumi CLI",
     );
   } finally {
     process.env.PATH = path;

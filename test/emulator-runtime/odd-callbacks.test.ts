@@ -33,12 +33,12 @@ test.each([
   [
     "101 and stays open",
     "HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n",
-    { error: "the address wanted to switch to another protocol (101)" },
+    { error: "the server tried to switch to another protocol (101)" },
   ],
   [
     "101 without an upgrade",
     "HTTP/1.1 101 Switching Protocols\r\n\r\n",
-    { error: "the address wanted to switch to another protocol (101)" },
+    { error: "the server tried to switch to another protocol (101)" },
   ],
   [
     "100, 102 and 103 and then nothing",

@@ -210,7 +210,7 @@ test("what is no emulator is distinguished from one", async () => {
     "Controlling the emulator: GET /log gave an answer that no emulator gives.",
   );
   await expect(connectControl(`${origin}/down`).log()).rejects.toThrow(
-    "GET /log was refused (502): no reason was given",
+    "GET /log was refused (502): it gave no reason",
   );
 });
 

@@ -125,17 +125,17 @@ const stateOf = (file: string) => ({
 });
 
 test.each<[string, (file: string) => void, string]>([
-  ["a text", (file) => writeFileSync(file, "my notes"), "it is not the data of an emulator"],
-  ["one byte", (file) => writeFileSync(file, "S"), "it is not the data of an emulator"],
+  ["a text", (file) => writeFileSync(file, "my notes"), "it is not an emulator data file"],
+  ["one byte", (file) => writeFileSync(file, "S"), "it is not an emulator data file"],
   [
     "somebody's database",
     (file) => change(file, "CREATE TABLE users (name)"),
-    "it is a database of something else",
+    "it is a database of another application",
   ],
   [
     "somebody's database with a log of its own",
     (file) => change(file, "PRAGMA journal_mode = WAL; CREATE TABLE users (name)"),
-    "it is a database of something else",
+    "it is a database of another application",
   ],
   [
     "the data of a newer emulator",
@@ -156,10 +156,10 @@ test.each<[string, (file: string) => void, string]>([
 test("what is no file is refused at once, and keeps its mode", async () => {
   const pipe = fileIn();
   execFileSync("mkfifo", ["-m", "644", pipe]);
-  await expect(startEmulator({ data: pipe })).rejects.toThrow("it is no plain file");
+  await expect(startEmulator({ data: pipe })).rejects.toThrow("it is not a regular file");
   expect(statSync(pipe).mode & 0o777).toBe(0o644);
   const mode = statSync("/dev/null").mode;
-  await expect(startEmulator({ data: "/dev/null" })).rejects.toThrow("it is no plain file");
+  await expect(startEmulator({ data: "/dev/null" })).rejects.toThrow("it is not a regular file");
   expect(statSync("/dev/null").mode).toBe(mode);
   const folder = dirname(pipe);
   await expect(startEmulator({ data: folder })).rejects.toThrow(

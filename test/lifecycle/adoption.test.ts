@@ -71,7 +71,7 @@ describe.each(resources.map(({ kind }) => kind))("%s", (kind) => {
     expect(hub.reported).toHaveLength(1);
     expect(hub.reported[0]).toContain(`adopts the ${kindOf(kind).noun} "by-hand" (id ${id})`);
     expect(hub.reported[0]).toMatch(
-      /stays, as the program does not declare it:[\s\S]*active[\s\S]*region/,
+      /unchanged, because the program does not declare it:[\s\S]*active[\s\S]*region/,
     );
     expect((await hub.calls()).every((call) => call.startsWith("GET"))).toBe(true);
   });
@@ -107,7 +107,7 @@ describe.each(resources.map(({ kind }) => kind))("%s", (kind) => {
     const twice = inputsFor(made, { adopt: id, owner: `${made.inputs.owner}-3` });
     const other = { ...twice, [naturalKey(kindOf(kind))]: "other" };
     const { failures } = await preview(kind, other);
-    expect(failures[0]?.reason).toContain(`stands for another resource of this program: ${kind}`);
+    expect(failures[0]?.reason).toContain(`belongs to another resource of this program: ${kind}`);
     hub.nextRun();
     await make(kind, inputsFor(made, { adopt: id }));
     await expect(make(kind, other)).rejects.toThrow();

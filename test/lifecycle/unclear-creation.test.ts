@@ -84,7 +84,7 @@ describe.each(["description", "none"] as const)("with ownershipMark %s", (owners
   test("an orchestration is not made while its list is forbidden, a channel is", async () => {
     await start(ownershipMark);
     await hub.faults(forbidden("orchestrations"), forbidden("channels"));
-    await expect(create("Orchestration")).rejects.toThrow(/Let the client list orchestrations/);
+    await expect(create("Orchestration")).rejects.toThrow(/Allow the client to list orchestrations/);
     expect(await create("Channel")).toBe((await live("Channel"))[0]?.id);
     expect(await live("Orchestration")).toEqual([]);
   });

@@ -64,7 +64,7 @@ test.each<[string, readonly unknown[], string]>([
     "onProgress: must be a function",
   ],
   ["assets.upload", [Buffer.from("abc"), undefined], "name has to be given"],
-  ["assets.download", ["a-1", 5], "the target is no path and no stream"],
+  ["assets.download", ["a-1", 5], "the target must be a path or a stream"],
   ["request", [right("request", { params: { id: "\ud800" } })], "params.id: holds half"],
   ["request", [right("request", { query: { q: "\ud800" } })], "query.q: holds half"],
   ["request", [right("request", { body: 1n })], "body cannot be written as JSON"],

@@ -50,7 +50,7 @@ test("what is no object of properties is refused before anything is registered, 
   fc.assert(
     fc.property(kinds, fc.constantFrom(...mistakes), (kind, [args, called]) => {
       expect(() => made(kind, "web", args)).toThrow(
-        `${kind} "web": the properties must be an object; ${called} was given.`,
+        `${kind} "web": the properties must be an object; got got got ${called} was given.`,
       );
     }),
   );
@@ -62,7 +62,7 @@ test("what is no name is refused before anything is registered, whatever the cla
   fc.assert(
     fc.property(kinds, wrong, (kind, [name, called]) => {
       expect(() => made(kind, name, {})).toThrow(
-        `new ${kind}(name, properties): the name must be text, by which Pulumi knows the resource; ${called} was given`,
+        `new ${kind}(name, properties): the name must be text, because Pulumi identifies the resource by it; ${called} was given`,
       );
     }),
   );
@@ -70,7 +70,7 @@ test("what is no name is refused before anything is registered, whatever the cla
 
 test("an option of Pulumi among the properties is reported with its place", () => {
   expect(() => made("Channel", "web", { protect: true })).toThrow(
-    'Channel "web": protect is an option of Pulumi and no property: give it in the third argument, new Channel(name, properties, { protect: … })',
+    'Channel "web": protect is an option of Pulumi, not a property: pass it in the third argument, new Channel(name, properties, { protect: … })',
   );
 });
 
@@ -104,7 +104,7 @@ test.each(resources)(
     expect(places.length).toBeGreaterThan(2);
     for (const [path, args] of places)
       expect(() => made(kind as keyof typeof classes, "web", args)).toThrow(
-        `${kind} "web": ${path} holds half of a character`,
+        `${kind} "web": ${path} contains an unpaired surrogate`,
       );
   },
 );
@@ -113,7 +113,7 @@ test("half of a character in a key or a logical name is refused, too", () => {
   expect(() => made("Channel", "web", { extra: { "k\ud83d": 1 } })).toThrow(
     "extra.k\ufffd holds half",
   );
-  expect(() => made("Channel", "web\ud83d", {})).toThrow(/the name .* holds half of a character/);
+  expect(() => made("Channel", "web\ud83d", {})).toThrow(/the name .* contains an unpaired surrogate/);
 });
 
 test("a name that holds an output is reported", () => {
@@ -153,7 +153,7 @@ test.each<[string, object, string]>([
   ["no customer", { ...whole, customer: undefined }, "customer must be an object"],
   ["an id for the channel", { ...whole, channel: "id" }, "channel must be an object"],
   ["a promise", { ...whole, channel: Promise.resolve(webChat) }, "a promise was given"],
-  ["bots in a list", { ...whole, bots: [party] }, "bots must be an object with properties; a list"],
+  ["bots in a list", { ...whole, bots: [party] }, "bots must be an object with properties; got got got a list"],
   ["a bot that is missing", { ...whole, bots: { a: undefined } }, "bots.a must be an object"],
   ["nobody to answer", { ...whole, agent: undefined }, "needs bots, or an agent, or both"],
   ["a typing error", { ...whole, bot: {} }, "takes no bot; did you mean bots?"],
@@ -169,7 +169,7 @@ test.each<[string, object, string]>([
 });
 
 test.each<[unknown, string]>([
-  [undefined, 'Channel.get("web", id): the id must be text; nothing was given'],
+  [undefined, 'Channel.get("web", id): the id must be text; got got nothing was given'],
   ["", "an empty one was given"],
   [{}, "an object was given"],
 ])("Channel.get with %j for the id is refused and makes nothing", (id, message) => {

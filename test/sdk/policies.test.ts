@@ -59,7 +59,7 @@ test("roles of one application share an authentication by its id", () => {
     { name: "custom_agent" },
   ];
   expect(seen(noSharedAuthentication, [application("all", roles)])).toEqual([
-    "all.customer and all.custom_bot sign in with the same authentication: who runs one callback could pass as the service at the other.",
+    "all.customer and all.custom_bot use the same authentication: whoever runs one callback can pose as the service at the other.",
   ]);
 });
 

@@ -104,7 +104,7 @@ test.each<[JsonObject, string]>([
   [{ account, sender: "system" }, "sender must be one of customer, platform_agent"],
   [{ account, text: "" }, "text must have 1 to 1000 characters"],
   [{ account, probe: {} }, "probe.url is required"],
-  [{ account, probe: { url: "bot" } }, "probe.url must be an absolute http or https address"],
+  [{ account, probe: { url: "bot" } }, "probe.url must be an absolute http or https URL"],
   [
     { account, probe: { url: "http://bot.example.com/", authorization: "canary" } },
     "probe.url must start with https://",
@@ -388,7 +388,7 @@ test("refused credentials are a broken sign-in", async () => {
 test("an orchestration that names nobody for the sender is broken", async () => {
   const live = await smokeHub({ customers: false });
   await expect(live.run({ sender: "custom_bot" })).rejects.toThrow(
-    /at the orchestration: .+ names no client application of a customer, so nobody would get the message of a custom_bot/,
+    /at the orchestration: .+ names no client application of a customer, so nobody would receive the message of a custom_bot/,
   );
 });
 
@@ -450,14 +450,14 @@ test("a message that was accepted and not seen names where it went, and its conv
 });
 
 test.each([
-  ["answers with an error", answering(500), "it answers with the status 500", 30],
+  ["answers with an error", answering(500), "it responds with the status 500", 30],
   ["refuses the call", answering(401), "it refuses the call (401); check probe.authorization", 0],
 ] as const)("a probe that %s is the broken link itself", async (_, answer, why, seconds) => {
   const live = await smokeHub();
   const probe = await callbackServer();
   probe.answer = answer;
   await expect(live.run({ probe: { url: probe.url } })).rejects.toThrow(
-    `at the probe: the service accepted the message, but the probe at ${probe.url}/ cannot tell whether it arrived: ${why}`,
+    `at the probe: the service accepted the message, but the probe at ${probe.url}/ cannot show whether it arrived: ${why}`,
   );
   expect(live.clock.time).toBe(seconds * 1000);
 });

@@ -121,7 +121,7 @@ test.each([
     "another recipient",
     of(toAgent, heard),
     [
-      'customer "Ada" text "Hi": no longer reaches custom_bot "orders": it is not for them any more',
+      'customer "Ada" text "Hi": no longer reaches custom_bot "orders": it is no longer a recipient',
       'customer "Ada" text "Hi": now reaches custom_agent',
     ],
   ],

@@ -159,7 +159,7 @@ export const answers: Group = {
         {
           create: done(1, finds),
           list: done(1, itemInstead),
-          get: fails(1, /its answer is not a JSON object/, "fails: not absence"),
+          get: fails(1, /the response is not a JSON object/, "fails: not absence"),
           update: done(1, statusCounts),
           delete: done(1, statusCounts),
           token: noToken,
