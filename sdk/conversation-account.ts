@@ -126,9 +126,9 @@ export class ConversationAccount extends pulumi.ComponentResource {
   readonly channel: Channel;
   /** How its conversations run. */
   readonly orchestration: Orchestration;
-  /** By name of the party: `customer`, `agent`, and the bots. */
+  /** Keyed by party: `customer`, `agent`, and the names of the bots. */
   readonly applications: Readonly<Record<string, ClientApplication>>;
-  /** By name of the bot. */
+  /** Keyed by the name of the bot. */
   readonly participants: Readonly<Record<string, Participant>>;
 
   constructor(name: string, args: ConversationAccountArgs, opts?: pulumi.ComponentResourceOptions) {

@@ -87,7 +87,7 @@ export const jsonResponse = (body: unknown): ServiceResponse => ({ status: 200, 
 /** Sends nothing: the connection is closed, or kept open forever. The log shows the status 0. */
 export const noResponse: ServiceResponse = { status: 0 };
 
-/** A body as sent. */
+/** A body in the form that is sent. */
 export const serialised = (body: unknown): string | Buffer =>
   typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body);
 

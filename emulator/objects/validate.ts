@@ -46,7 +46,7 @@ const isBase64 = (text: string): boolean => {
 
 const formats = {
   url: { fits: isUrl, rule: "must be an absolute http or https URL" },
-  email: { fits: isEmail, rule: "must be an e-mail address" },
+  email: { fits: isEmail, rule: "must be an email address" },
   base64: { fits: isBase64, rule: "must be base64 text" },
 } as const;
 

@@ -64,7 +64,7 @@ export interface TextField extends FieldNotes {
   readonly min?: number;
   readonly max?: number;
   readonly format?: "url" | "email" | "base64";
-  /** The only values allowed. `platform_` at the start stands for the vendor's own word on the wire. */
+  /** The allowed values. A leading `platform_` stands for the vendor's own word on the wire. */
   readonly values?: readonly string[];
   /** No two objects of the kind can have the same value. */
   readonly unique?: true;

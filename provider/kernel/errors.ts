@@ -74,7 +74,7 @@ export interface ErrorDetails {
   readonly serviceNotes?: readonly ServiceNote[];
   /** Id of the created object, if the response still contains it. */
   readonly objectId?: string;
-  /** Whether the same call cannot succeed until somebody changes something; it is not repeated then. */
+  /** Whether the call cannot succeed without a change; it is not repeated then. */
   readonly permanent?: true;
 }
 

@@ -73,10 +73,7 @@ export interface Decisions {
    * declaration becomes known only when the engine deletes the "old" object.
    */
   rewrote(key: string, object: KeptObject): void;
-  /**
-   * The outputs of an object that was updated without knowing its earlier declaration; returned
-   * once.
-   */
+  /** The outputs of an object that was updated while its earlier declaration was unknown; returned once. */
   rewritten(key: string, objectId: string): JsonObject | undefined;
   /**
    * Reserves something that only one resource may have, such as an object to adopt.

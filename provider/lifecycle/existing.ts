@@ -269,7 +269,7 @@ export const takenByProgram = (
 ): ConversationError =>
   new ConversationError(
     "NAME_TAKEN",
-    `another resource of this program has the same name: ${label} (id ${id}). ` +
+    `the name belongs to another resource of this program: ${label} (id ${id}). ` +
       `Objects of the kind ${definition.noun} must have unique names: change one of the names. To swap two names, give one of them a temporary name first.`,
   );
 

@@ -14,13 +14,12 @@ export interface PutPlan {
   readonly body: JsonObject;
   readonly serial: string;
   readonly isMarked: boolean;
-  /** Members that the program does not name and that stay. */
+  /** Undeclared members that stay. */
   readonly undeclared: readonly string[];
-  /** Members that the program does not name, that the service hides and that the PUT would erase. */
+  /** Undeclared members that the service hides and the PUT would erase. */
   readonly hidden: readonly string[];
   /**
-   * Members that the program no longer names and that stay because this tenant's PUT keeps omitted
-   * members.
+   * Members that the program no longer declares and that stay because this tenant's PUT keeps omitted members.
    */
   readonly staying: readonly string[];
 }
@@ -96,7 +95,7 @@ export const putInPlace = async (declared: Declared, plan: PutPlan): Promise<Obj
   if (staying.length > 0) {
     run.notify?.(
       `the ${describe(definition, live)} still has ${staying.join(", ")}, which the program no longer declares: ` +
-        "this tenant's PUT keeps omitted members (conversation:put). Remove it at the service by hand.",
+        "this tenant's PUT keeps omitted members (conversation:put). Remove it in the service by hand.",
       "warning",
     );
   }

@@ -22,7 +22,7 @@ export interface ReadResult {
   readonly inputs?: JsonObject;
 }
 
-/** Reads the live object: for a refresh what the program manages, for `get` everything. */
+/** Reads the live object: the managed members for a refresh, everything for `get`. */
 export const read = async (resource: Resource, id: string): Promise<ReadResult> => {
   const { definition, properties } = resource;
   assertId(id, definition.noun);

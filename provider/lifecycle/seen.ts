@@ -135,7 +135,7 @@ export const describe = (definition: Definition, { id, ...wire }: Found): string
 export type Found = WireObject & { readonly id: string };
 
 /**
- * The object itself, before it is overwritten: a list may show less of it and may be old. Undefined if it is gone.
+ * The live object before an update: a list may show less of it and may be old. Undefined if it no longer exists.
  */
 export const wholeObject = async (
   { definition, service }: Declared,

@@ -71,9 +71,9 @@ interface ConfigurationChange {
 const isDefault = (name: string): boolean => /^default(_\d+_\d+_\d+|$)/.test(name);
 
 /**
- * Compares configurations of one provider, or of two providers that a resource changes between. An object stays in
- * its account: a new URL of the same provider counts as another way to reach it. Only if the program gives a
- * resource another explicit provider with another URL is the object created there and deleted here.
+ * Compares configurations of one provider, or of two providers if a resource moves from one to the other. An object
+ * stays in its account: a new URL of the same provider counts as another way to reach it. If the program gives a
+ * resource another explicit provider with another URL, the object is created there and deleted here.
  */
 export const configurationChange = (
   urn: string,

@@ -276,9 +276,9 @@ export interface TenantFindings {
   readonly baseUrl: string;
   /** Number of calls made. */
   readonly calls: number;
-  /** By the names of the emulator's switches. */
+  /** Keyed by the names of the emulator's switches. */
   readonly switches: Readonly<Record<string, FoundValue>>;
-  /** By the names of settings. */
+  /** Keyed by the names of settings. */
   readonly settings: Readonly<Record<string, FoundValue>>;
   /** Other observations. */
   readonly observed: Readonly<Record<string, FoundValue>>;

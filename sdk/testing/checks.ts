@@ -194,7 +194,7 @@ export const noDelivery = (
   const last = tries.slice(-10).map(tryLine);
   const so = last.length === 0 ? ["There were no deliveries."] : ["Deliveries so far:", ...last];
   return new AssertionError({
-    message: [`No delivery like ${shown(expected)} within ${withinMs / 1000} s.`, ...so].join("\n"),
+    message: [`No delivery matches ${shown(expected)} within ${withinMs / 1000} s.`, ...so].join("\n"),
     operator: "expectDelivery",
   });
 };
@@ -230,7 +230,7 @@ export const objectLike = (
   const compared = objects.map((object) => ({ object, found: differences(expected, object) }));
   const [near] = compared.sort((one, other) => one.found.length - other.found.length);
   if (near?.found.length === 0) return near.object;
-  const lines = [`The account has no ${definition.noun} like ${shown(expected)}.`];
+  const lines = [`No ${definition.noun} of the account matches ${shown(expected)}.`];
   if (near) {
     const show = withoutSecrets(definition, near.object);
     lines.push(`The nearest is ${titleOf(definition, near.object)}:`);
@@ -252,7 +252,7 @@ export const assertNoObjectLike = (
   if (fitting.length === 0) return;
   const names = fitting.map((object) => titleOf(definition, object)).join(", ");
   throw new AssertionError({
-    message: `The account must not have ${withArticle(definition.noun)} like ${shown(expected)}, but it has ${names}.`,
+    message: `Expected no ${definition.noun} that matches ${shown(expected)}, but the account has ${names}.`,
     operator: "expectNoObject",
   });
 };

@@ -25,7 +25,7 @@ interface GoldenRecipient {
 
 /** One message of a golden conversation. */
 export interface GoldenMessage {
-  /** `say`: sent by the test, and sent again in a replay. `hear`: a reply of somebody else. */
+  /** `say`: sent by the test, and sent again in a replay. `hear`: a reply from somebody else. */
   readonly verb: "say" | "hear";
   readonly sender: Party;
   readonly type: string;

@@ -188,8 +188,8 @@ let earlier: Promise<unknown> = Promise.resolve();
  * everything that the program declares, as a preview does. Pulumi's mocks belong to the process, so each run waits
  * for the previous one.
  *
- * @param program import("./my-program.js")` => declares resources and may return outputs. Load a module that
- * declares them at the top level: `() => import("./my-program.js")` => import("./my-program.js")`
+ * @param program declares resources and may return outputs. Load a module that declares them at the
+ * top level: `() => import("./my-program.js")`
  * @throws AssertionError with every rule that a resource breaks
  *
  * @example

@@ -364,7 +364,7 @@ export const testConversation = (
     return new AssertionError({ message: [said, so, ...failed].join("\n"), operator });
   };
 
-  /** The first matching message of somebody else, and its position. */
+  /** The first matching message from somebody else, and its position. */
   const find = async (expected: ExpectedMessage) => {
     const all = await messages();
     const place = all.findIndex(

@@ -89,7 +89,7 @@ test("an object that differs is shown, without its secrets", async ({ shop }) =>
   await expect(wrong).rejects.toThrow(/active: expected false, is true/);
   await expect(wrong).rejects.toThrow(/basicAuth\.password: expected 'other', is '\[secret\]'/);
   await expect(wrong).rejects.not.toThrow(/canary/);
-  await expect(shop.expectObject("Bot", {})).rejects.toThrow("no kind of object called");
+  await expect(shop.expectObject("Bot", {})).rejects.toThrow("There is no kind");
 });
 
 test("messages go to handlers of the test, signed in as in production", async ({ shop }) => {
@@ -116,7 +116,7 @@ test("a first run is forecast, and a limit that it breaks is reported", async ({
   expect(found.totalCalls).toBeGreaterThanOrEqual(9);
   await shop.expectForecast({ plan: "enterprise", maxMinutes: 1, maxCalls: found.totalCalls });
   const tight = shop.expectForecast({ plan: "developer", maxMinutes: 0.01, maxCalls: 3 });
-  await expect(tight).rejects.toThrow(/may take 0\.6 s; it would make \d+ calls, and may make 3/);
+  await expect(tight).rejects.toThrow(/the limit is 0\.6 s; it would make \d+ calls; the limit is 3/);
 });
 
 test("a golden conversation is recorded once and says later whom a message does not reach", async ({

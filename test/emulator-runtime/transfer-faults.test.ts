@@ -123,7 +123,7 @@ test("whoever looks after a callback learns of each message that is given up", a
       at: expect.stringMatching(/Z$/),
       to: "ops@example.com",
       subject: "The callback of the role custom_bot cannot be reached",
-      text: `The message m-0001 (text) could not be delivered to ${all.bot.url}/custom_bot: it answered 500. It makes no further attempt.`,
+      text: `The message m-0001 (text) to ${all.bot.url}/custom_bot: it responded with 500. It makes no further attempt.`,
       messageId: "m-0001",
     },
   ]);

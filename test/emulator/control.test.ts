@@ -195,7 +195,7 @@ test("it carries the secret, and says where it is missing", async () => {
   const secret = emulator.controlSecret ?? "";
   expect(await connectControl(emulator.controlUrl, { secret }).faults()).toEqual([]);
   const refused = connectControl(emulator.controlUrl).faults();
-  await expect(refused).rejects.toThrow("was refused (401): The control interface asks for its");
+  await expect(refused).rejects.toThrow("it refused the call (401): The control interface requires its");
   await expect(refused).rejects.not.toThrow(secret);
 });
 
@@ -207,7 +207,7 @@ test("what is no emulator is distinguished from one", async () => {
   const origin = await listenHere(server);
   onTestFinished(() => void server.close());
   await expect(connectControl(origin).log()).rejects.toThrow(
-    "Controlling the emulator: GET /log gave an answer that no emulator gives.",
+    "Could not control the emulator: GET /log: the response is not from an emulator. Check the control URL.",
   );
   await expect(connectControl(`${origin}/down`).log()).rejects.toThrow(
     "GET /log was refused (502): it gave no reason",

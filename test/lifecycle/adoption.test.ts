@@ -218,7 +218,7 @@ test("the preview of an adoption shows the member that gives way to the chosen o
   hub.nextRun([]);
   const oauth2 = { tokenRequestUrl: "https://x.example.com/", method: "POST" };
   await hub.of("Authentication").check({}, owned("b", { name: "web", adopt: true, oauth2 }));
-  expect(hub.reported[0]).toMatch(/goes, as the program chose another in its place:\n\s+basicAuth/);
+  expect(hub.reported[0]).toMatch(/erased, because the program chose another member instead:\n\s+basicAuth/);
 });
 
 test("the preview of an adoption speaks of a mark only where one is written", async () => {

@@ -173,14 +173,14 @@ test("what is no secret is refused by name", async () => {
   expect(failures).toEqual([
     {
       property: "",
-      reason: expect.stringMatching(/^displayName is no secret, and fromEnv is for secrets only/),
+      reason: expect.stringMatching(/^displayName is not a secret, but fromEnv is only for secrets/),
     },
   ]);
 });
 
 test.each([
-  ["A-B", 1, "the name must be made of letters"],
-  ["", 1, "the name must be made of letters"],
+  ["A-B", 1, "the name must consist of letters"],
+  ["", 1, "the name must consist of letters"],
   ["A", "a b", "must be 1 to 64 letters"],
   ["A", "", "must be 1 to 64 letters"],
 ])("fromEnv(%j, %j) is refused", async (name, version, reason) => {

@@ -27,7 +27,7 @@ test.each<[string, readonly unknown[], string]>([
   [
     "messages.send",
     [{ ...text, extra: { a: 1n } }],
-    "extra: must be a JSON object: a is no JSON value",
+    "extra: must be a JSON object: a is not a JSON value",
   ],
   ["messages.send", [{ ...text, extra: circular }], "extra: must be a JSON object: self.self"],
   ["messages.send", [text, { metadata: { a: 5 } }], "metadata.a: must be text"],

@@ -62,7 +62,7 @@ test("what is no name is refused before anything is registered, whatever the cla
   fc.assert(
     fc.property(kinds, wrong, (kind, [name, called]) => {
       expect(() => made(kind, name, {})).toThrow(
-        `new ${kind}(name, properties): the name must be text, because Pulumi identifies the resource by it; ${called} was given`,
+        `new ${kind}(name, properties): the name must be text, because Pulumi identifies the resource by it; got ${called}`,
       );
     }),
   );
@@ -77,7 +77,7 @@ test("an option of Pulumi among the properties is reported with its place", () =
 test("an option that is undefined is left out, and so is an argument of an account", () => {
   expect(() => made("Channel", "left-out", { protect: undefined })).not.toThrow();
   const args = { ...whole, timeout: undefined, agent: undefined };
-  expect(() => made("ConversationAccount", "shop", args)).toThrow("needs bots, or an agent");
+  expect(() => made("ConversationAccount", "shop", args)).toThrow("give bots, an agent");
 });
 
 /** A value with half of a character in place of its texts, one after the other, each with its path. */
@@ -118,7 +118,7 @@ test("half of a character in a key or a logical name is refused, too", () => {
 
 test("a name that holds an output is reported", () => {
   expect(() => made("Channel", `web-${pulumi.output("x")}`, {})).toThrow(
-    /the name holds an output/,
+    /the name contains an output/,
   );
 });
 
@@ -155,13 +155,13 @@ test.each<[string, object, string]>([
   ["a promise", { ...whole, channel: Promise.resolve(webChat) }, "a promise was given"],
   ["bots in a list", { ...whole, bots: [party] }, "bots must be an object with properties; got got got a list"],
   ["a bot that is missing", { ...whole, bots: { a: undefined } }, "bots.a must be an object"],
-  ["nobody to answer", { ...whole, agent: undefined }, "needs bots, or an agent, or both"],
+  ["nobody to answer", { ...whole, agent: undefined }, "give bots, an agent, or both"],
   ["a typing error", { ...whole, bot: {} }, "takes no bot; did you mean bots?"],
   ["what nobody knows", { ...whole, timeout: 3 }, "takes no timeout. It takes address, channel,"],
   [
     "two ways to sign in",
     { ...whole, customer: { ...party, basicAuth: {}, oauth2: {} } },
-    "customer signs in in one way only; given were basicAuth and oauth2",
+    "customer needs exactly one kind of authentication, not basicAuth and oauth2",
   ],
 ])("an account with %s is refused", (_, args, message) => {
   expect(() => made("ConversationAccount", "shop", args)).toThrow(message);
@@ -177,9 +177,9 @@ test.each<[unknown, string]>([
 });
 
 test.each<[unknown, string]>([
-  [{}, "Channel.find: say what it is found by"],
-  ["custom.web", "Channel.find: say what it is found by"],
-  [{ type: 3 }, "Channel.find: say what it is found by"],
+  [{}, "Channel.find: give a text to find it by"],
+  ["custom.web", "Channel.find: give a text to find it by"],
+  [{ type: 3 }, "Channel.find: give a text to find it by"],
   [
     { displayname: "x" },
     "Channel.find: displayname is no text of Channel; did you mean displayName?",
@@ -193,7 +193,7 @@ test.each([
   new pulumi.asset.RemoteAsset("https://x.example.com/i.png"),
 ])("an icon from an asset that is no file is reported as that", async (icon) => {
   await expect(withFileContent(channel, "web", { icon }).icon).rejects.toThrow(
-    'Channel "web": icon: takes base64 text, or a file of this machine',
+    'Channel "web": icon: must be base64 text, or a local local file',
   );
 });
 

@@ -51,7 +51,7 @@ test("somebody who must be silent and is not is quoted", async () => {
   answerAsBot(on, "Too late");
   await ada.say("Hello?");
   await expect(ada.expectNone({ from: "bot", withinMs: 5_000 })).rejects.toThrow(
-    /There must be no message from the bot, but there was one\.[\s\S]*Too late/,
+    /Expected no message from the bot, but there was one\.[\s\S]*Too late/,
   );
 });
 

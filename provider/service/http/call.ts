@@ -103,7 +103,7 @@ const assertShape = (template: string, path: string): void => {
   if (seen?.length === wanted?.length && !seen?.includes("")) return;
   throw new ConversationError(
     "ID_INVALID",
-    `The path for ${template} does not have its shape. Nothing was sent.`,
+    `Could not build the path of ${template}: the result does not match the template. Nothing was sent.`,
   );
 };
 

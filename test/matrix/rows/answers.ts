@@ -121,7 +121,7 @@ export const answers: Group = {
       {
         create: done(1, finds),
         list: done(3, `asked for twice more, then ${itemInstead}`),
-        get: fails(3, /its answer is not JSON/, "asked for twice more, then fails"),
+        get: fails(3, /the response is not JSON/, "asked for twice more, then fails"),
         update: done(3, readBack),
         delete: done(2, "sent again: the 404 shows that it is gone"),
         token: noToken,
@@ -372,7 +372,7 @@ export const refusals: Group = {
       delete: "not applicable: see `deleted-behind`, where it is the truth",
       token: fails(
         1,
-        /did not take the call \(404\).*CONVERSATION_TOKEN_URL/,
+        /did not accept the request \(404\).*CONVERSATION_TOKEN_URL/,
         "fails at once and names the setting to check",
       ),
     }),
@@ -390,7 +390,7 @@ export const refusals: Group = {
       ),
       token: fails(
         1,
-        /did not take the call \(409\)/,
+        /did not accept the request \(409\)/,
         "fails at once and names the setting to check",
       ),
     }),
