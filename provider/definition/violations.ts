@@ -172,8 +172,8 @@ const meantBy = (name: string, fields: Fields, { path, whole }: Place): string =
 };
 
 const meant: Readonly<Record<string, string>> = {
-  String: "contains an output inside a text: write pulumi.interpolate`…` instead of `…`",
-  JSON: "contains an output inside JSON text: write pulumi.jsonStringify(…) instead of JSON.stringify(…)",
+  String: "an output inside a text: write pulumi.interpolate`…` instead of `…`",
+  JSON: "an output inside JSON text: write pulumi.jsonStringify(…) instead of JSON.stringify(…)",
 };
 
 /**
@@ -183,7 +183,7 @@ const meant: Readonly<Record<string, string>> = {
 export const outputAsText = (text: string): string | undefined => {
   const [, way = ""] = /Calling \[to(String|JSON)\] on an \[Output<T>\]/.exec(text) ?? [];
   const rule = meant[way];
-  return rule && `holds ${rule}`;
+  return rule && `contains ${rule}`;
 };
 
 /** The rules that a value breaks; none if the value is not known yet. */

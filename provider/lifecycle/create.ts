@@ -101,7 +101,7 @@ const reportAdoption = (
 ): void => {
   if (by === "mark") {
     run.notify?.(
-      `adopted the ${describe(definition, object)}: it carries the mark of this resource, and no state holds it. Either an interrupted run created it, or it was kept on purpose (retainOnDelete, pulumi state delete).`,
+      `took over the ${describe(definition, object)}: it carries the mark of this resource, and no state holds it. Either an interrupted run created it, or it was kept on purpose (retainOnDelete, pulumi state delete).`,
       "warning",
     );
   }

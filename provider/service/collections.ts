@@ -61,7 +61,7 @@ export interface Collections {
   create(definition: Definition, body: WireObject): Promise<WireObject & { readonly id: string }>;
   /**
    * Fails with `NOT_FOUND` if the object no longer exists, under the same conditions as `read`. Returns the time of
-   * the change: from the response, or the time of the response.
+   * the change, or of the response if the response does not state it.
    */
   replace(
     definition: Definition,

@@ -426,7 +426,8 @@ const objectIn = (text: string | undefined): JsonObject | undefined => {
 };
 
 const refused = ({ status, text }: TokenAnswer): ConversationError => {
-  if (status >= 500) return failed("UNAVAILABLE", `the token URL failed (${status}). Run again later.`, { status });
+  if (status >= 500)
+    return failed("UNAVAILABLE", `the token URL failed (${status}). Run again later.`, { status });
   const error = objectIn(text)?.error;
   const serviceCode = typeof error === "string" ? errorCodeText(error) : "";
   const said = serviceCode === "" ? `${status}` : `${status}, ${serviceCode}`;

@@ -41,7 +41,9 @@ test.each([["preview"], ["preview", "--diff"]])(
     expect(output).toContain(`adopts the channel "custom.kiosk" (id ${id})`);
     expect(output).toMatch(/displayName: "Old name" → "New name"/);
     expect(output).not.toMatch(/active: /);
-    expect(output).toMatch(/unchanged, because the program does not declare it:[\s\S]*active[\s\S]*region/);
+    expect(output).toMatch(
+      /unchanged, because the program does not declare it:[\s\S]*active[\s\S]*region/,
+    );
     expect(await project.objects("channels")).toEqual(before);
     expect((await project.writes()).length).toBe(done);
   },

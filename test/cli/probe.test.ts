@@ -214,7 +214,7 @@ test("settings and emulator take what was found out, where nothing else is said"
     /findings in .* belong to another tenant, "http:/,
   );
   expect(() => read({ CONVERSATION_FINDINGS: join(tenant.folder, "none.json") })).toThrow(
-    "could not be read (ENOENT). Create the file: pulumi-conversation probe --out",
+    "(ENOENT). Create the file: pulumi-conversation probe --out",
   );
   const text = readFileSync(findingsFile, "utf8");
   for (const [right, wrong, rule] of [
@@ -236,7 +236,7 @@ test("settings and emulator take what was found out, where nothing else is said"
   expect(likeTenant({ ...given, plan: "none" })).toMatchObject({ plan: "none" });
   expect(likeTenant({ ...given, plan: "none" })).not.toHaveProperty("burst");
   expect(() => likeTenant({ ...given, like: tenant.folder })).toThrow(
-    /could not be read \(EISDIR\)/,
+    /Could not read .* \(EISDIR\)/,
   );
 });
 

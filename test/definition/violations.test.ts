@@ -120,7 +120,7 @@ test.each<[string, Definition, JsonObject, ...string[]]>([
     "an output inside a text",
     participant,
     { name: `bot of ${pulumi.output("x")}` },
-    "name: holds contains contains an output inside a text: write pulumi.interpolate`…` instead of `…`",
+    "name: contains an output inside a text: write pulumi.interpolate`…` instead of `…`",
   ],
   [
     "a word in other letters",

@@ -43,10 +43,10 @@ test.each([
   [
     "100, 102 and 103 and then nothing",
     "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\n",
-    { error: "no answer within 1000 ms" },
+    { error: "no response within 1000 ms" },
   ],
   ["what is no HTTP", "SSH-2.0-OpenSSH_9.6\r\n", { error: "HPE_INVALID_CONSTANT" }],
-  ["half a status line", "HTTP/1.1 2", { error: "no answer within 1000 ms" }],
+  ["half a status line", "HTTP/1.1 2", { error: "no response within 1000 ms" }],
   [
     "200 with a body that never ends",
     "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\na",

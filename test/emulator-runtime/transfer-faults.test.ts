@@ -75,7 +75,7 @@ test.each<[JsonObject, number, unknown]>([
   [{ kind: "status-after-commit", status: 500 }, 2, 500],
   [{ kind: "drop-before-commit" }, 1, "ECONNRESET"],
   [{ kind: "drop-after-commit" }, 2, "ECONNRESET"],
-  [{ kind: "hang" }, 1, "no answer within 5000 ms"],
+  [{ kind: "hang" }, 1, "no response within 5000 ms"],
 ])(
   "a callback with %j: it is called %s times in all, and the message is tried again",
   async (rule, calls, outcome) => {

@@ -60,7 +60,7 @@ test("two emulators cannot use one file at once: the second names it", async () 
   const data = fileIn();
   await once({ data }, async () => {
     await expect(startEmulator({ data })).rejects.toThrow(
-      `The data file ${data} cannot be used: database is locked`,
+      `Could not use the data file ${data}: database is locked`,
     );
   });
   await once({ data }, async (service) =>
@@ -81,7 +81,7 @@ test.each([
   });
   change(data, `UPDATE documents SET value = ${row}`);
   const starting = startEmulator({ data });
-  await expect(starting).rejects.toThrow(`The data file ${data} cannot be used`);
+  await expect(starting).rejects.toThrow(`Could not use the data file ${data}`);
   await expect(starting).rejects.not.toThrow("hush");
   change(data, "DELETE FROM documents");
   await once({ data }, async (service) =>
@@ -148,7 +148,7 @@ test.each<[string, (file: string) => void, string]>([
   chmodSync(data, 0o644);
   const before = stateOf(data);
   await expect(startEmulator({ data })).rejects.toThrow(
-    `The data file ${data} cannot be used: ${reason}.`,
+    `Could not use the data file ${data}: ${reason}.`,
   );
   expect(stateOf(data)).toEqual(before);
 });
@@ -163,7 +163,7 @@ test("what is no file is refused at once, and keeps its mode", async () => {
   expect(statSync("/dev/null").mode).toBe(mode);
   const folder = dirname(pipe);
   await expect(startEmulator({ data: folder })).rejects.toThrow(
-    `The data file ${folder} cannot be used: it is a folder`,
+    `Could not use the data file ${folder}: it is a folder`,
   );
 });
 
@@ -185,7 +185,7 @@ test("a data file that is cut off or spoiled anywhere is used whole, or refused 
       else writeFileSync(data, Buffer.from(good).fill(byte, at, Math.min(at + 16, good.length)));
       const outcome = await startEmulator({ data }).catch((error: Error) => error);
       if (outcome instanceof Error) {
-        expect(outcome.message).toContain(`The data file ${data} cannot be used: `);
+        expect(outcome.message).toContain(`Could not use the data file ${data}: `);
         return;
       }
       const snapshot = await outcome.control.snapshot().finally(() => outcome.close());

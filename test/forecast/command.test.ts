@@ -76,7 +76,7 @@ test("the report shows endpoints, the critical path and, when asked, the plans",
   expect(out).toMatch(/^pulumi up: 35 calls, about 3 min \d+ s\.\nPlan developer, bursts of 1/);
   expect(out).toMatch(/POST \/participants +30 +3 min 1 s/);
   expect(out).toMatch(/POST \/participants × 30, limited by its rate\n +Participant bot-0\b/);
-  expect(out).not.toContain("Against this plan");
+  expect(out).not.toContain("Compared with this plan");
   const compared = await run("forecast", "--from", preview, "--compare-plans", ...usual);
   expect(compared.out).toMatch(/enterprise +\d+.* +2 min \d+ s less/);
 });

@@ -123,7 +123,7 @@ describe.each(resources.map(({ kind }) => kind))("%s", (kind) => {
       [naturalKey(kindOf(kind))]: "none",
     };
     const { failures } = await preview(kind, inputs);
-    expect(failures[0]?.reason).toMatch(/there is no .* "none" to adopt.*leave adopt out/);
+    expect(failures[0]?.reason).toMatch(/there is no .* "none" to adopt.*remove adopt/);
     expect(await hub.objects(made.collection)).toEqual(before);
   });
 });
@@ -218,7 +218,9 @@ test("the preview of an adoption shows the member that gives way to the chosen o
   hub.nextRun([]);
   const oauth2 = { tokenRequestUrl: "https://x.example.com/", method: "POST" };
   await hub.of("Authentication").check({}, owned("b", { name: "web", adopt: true, oauth2 }));
-  expect(hub.reported[0]).toMatch(/erased, because the program chose another member instead:\n\s+basicAuth/);
+  expect(hub.reported[0]).toMatch(
+    /erased, because the program chose another member instead:\n\s+basicAuth/,
+  );
 });
 
 test("the preview of an adoption speaks of a mark only where one is written", async () => {

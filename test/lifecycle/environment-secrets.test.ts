@@ -173,7 +173,9 @@ test("what is no secret is refused by name", async () => {
   expect(failures).toEqual([
     {
       property: "",
-      reason: expect.stringMatching(/^displayName is not a secret, but fromEnv is only for secrets/),
+      reason: expect.stringMatching(
+        /^displayName is not a secret, but fromEnv is only for secrets/,
+      ),
     },
   ]);
 });

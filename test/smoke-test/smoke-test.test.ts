@@ -304,7 +304,7 @@ test("a run that is cancelled stops waiting at once", async () => {
     live.cancel.abort();
     response.writeHead(404).end();
   };
-  await expect(live.run({ probe: { url: probe.url } })).rejects.toThrow("was given up");
+  await expect(live.run({ probe: { url: probe.url } })).rejects.toThrow("was canceled");
   expect(probe.received).toHaveLength(1);
 });
 
@@ -373,7 +373,7 @@ test("a failure says which links are sound", async () => {
   const live = await smokeHub();
   await live.tamper(without("orchestrations"));
   await expect(live.run()).rejects.toThrow(
-    /running the smoke test failed: the chain is broken at .*Sound before it: sign-in, account ".+" \(id .+\), channel "custom\.kiosk" \(id .+\)\./,
+    /running the smoke test failed: the chain is broken at .*These links work: sign-in, account ".+" \(id .+\), channel "custom\.kiosk" \(id .+\)\./,
   );
 });
 
@@ -400,7 +400,7 @@ test("a client without the scope for messages is a broken message", async () => 
     },
   );
   await expect(live.run()).rejects.toThrow(
-    /at the message: a text of a customer to "kiosk-berlin-01" on "custom\.kiosk" was not taken\. Could not send message: .+ is not allowed \(403.+interaction\.manage/,
+    /at the message: the service did not accept a text of a customer to "kiosk-berlin-01" on "custom\.kiosk"\. Could not send message: .+ is not allowed \(403.+interaction\.manage/,
   );
 });
 
@@ -429,7 +429,7 @@ test("an address where nobody answers is named, with the role it belongs to", as
   const failure = await failureOf(live.run({ probe: { url: probe.url } }));
   expect(failure).toMatchObject({
     message: expect.stringMatching(
-      /at the callback address: .+did not arrive within 30 s.+nobody answers at http:\/\/127\.0\.0\.1:1\/hub, the callback of client application ".+" \(id .+\), role custom_bot: no connection/,
+      /at the callback address: .+did not arrive within 30 s.+no server responds at http:\/\/127\.0\.0\.1:1\/hub, the callback of client application ".+" \(id .+\), role custom_bot: no connection/,
     ),
   });
   expect(String(failure)).not.toContain("canary");
@@ -441,7 +441,7 @@ test("a message that was accepted and not seen names where it went, and its conv
   const probe = await callbackServer();
   probe.answer = answering(204);
   await expect(live.run({ timeout: 5, probe: { url: probe.url } })).rejects.toThrow(
-    /at the delivery: the service accepted the message to http:\/\/127\.0\.0\.1:\d+\/custom_bot \(client application .+, role custom_bot, without signing in\), but the probe did not show it within 5 s.+message smoke-test-.+ \(202, conversation .+\)/,
+    /at the delivery: the service accepted the message to http:\/\/127\.0\.0\.1:\d+\/custom_bot \(client application .+, role custom_bot, without authentication\), but the probe did not show it within 5 s.+message smoke-test-.+ \(202, conversation .+\)/,
   );
   await live.hub.bot.count(3);
   expect(live.hub.bot.received.map(({ message }) => message.type).at(-1)).toEqual({

@@ -248,7 +248,7 @@ test("find gives the id and the outputs of the one object, its secrets sealed", 
   const none = await plugin.invoke("conversation:index:findAuthentication", { name: "no" });
   expect(none.error).toMatch(/^Authentication.find: none of the 1 objects/);
   const wrong = await plugin.invoke("conversation:index:findAuthentication", { nme: "no" });
-  expect(wrong.error).toMatch(/nme is no text of Authentication.*name/);
+  expect(wrong.error).toMatch(/nme is not a text property of Authentication.*name/);
 });
 
 test("a failure leaves with its message alone, and names what this release does not know", async () => {

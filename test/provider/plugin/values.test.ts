@@ -57,7 +57,9 @@ test("an asset that cannot be text is refused by its property", async () => {
   const there = await givenInputs(channel, { icon: file({ path: "/no/such/file" }) });
   expect(there.faults).toEqual([expect.stringMatching(/^icon: the file \/no\/such\/file cannot/)]);
   const other = await givenInputs(channel, { icon: file({ text: "x" }) });
-  expect(other.faults).toEqual([expect.stringMatching(/^icon: must be base64 text, or a local file/)]);
+  expect(other.faults).toEqual([
+    expect.stringMatching(/^icon: must be base64 text, or a local file/),
+  ]);
   const elsewhere = await givenInputs(channel, { displayName: file({ path: "/etc/hostname" }) });
   expect(elsewhere.faults).toEqual(["displayName: must not be an asset"]);
 });
