@@ -120,7 +120,7 @@ const wrongMember = (rule: Readonly<Record<string, unknown>>, { members }: Fault
   const unknown = Object.keys(rule).find((name) => !known.includes(name));
   return unknown === undefined
     ? undefined
-    : `${unknown.slice(0, 60)} is not a member; use ${known.join(", ")}`;
+    : `there is no member ${unknown.slice(0, 60)}; use ${known.join(", ")}`;
 };
 
 /** Header names in lower case, so that they replace the usual ones. */

@@ -2,7 +2,7 @@ import { AssertionError } from "node:assert";
 import { inspect } from "node:util";
 import type { DeliveryEntry, EmulatorControl, StoredObject } from "../../emulator/index.js";
 import type { Definition } from "../../provider/definition/define.js";
-import { naturalKey, valuesIn, withArticle } from "../../provider/definition/fields.js";
+import { naturalKey, valuesIn } from "../../provider/definition/fields.js";
 import { isObject, memberOf } from "../../provider/kernel/json.js";
 import { abbreviated } from "../../provider/kernel/text.js";
 import { resources } from "../../provider/resources/index.js";
