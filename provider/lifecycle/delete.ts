@@ -190,7 +190,7 @@ const explained = async (
   return new ConversationError(
     "IN_USE",
     `the service refuses (${refusal.details.status ?? "no status"}), because ${named}. ` +
-      "Remove the reference or its owner first, then try again.",
+      "Remove the reference, or the object that holds it, then try again.",
     refusal.details,
     "none",
     { cause: refusal },
