@@ -4,7 +4,7 @@ import { nearestHint } from "../kernel/text.js";
 import type { Definition } from "./define.js";
 import { wireName } from "./fields.js";
 
-/** The criteria of a look-up: the object's natural key. */
+/** The criteria of a lookup: the object's natural key. */
 export type FoundBy = Readonly<Record<string, string>>;
 
 /** The fields that objects of a kind can be found by. */

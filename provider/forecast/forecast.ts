@@ -32,7 +32,7 @@ export interface Conditions {
   readonly share: number;
   /** Steps that run in parallel. */
   readonly parallel: number;
-  /** Objects on a page of a list. */
+  /** Objects per page of a list. */
   readonly pageSize: number;
 }
 

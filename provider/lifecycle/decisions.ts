@@ -89,7 +89,7 @@ export interface Decisions {
   readonly unclear: Map<string, UnclearPost>;
   /** The messages about refused credentials that were reported. */
   readonly reportedRefusals: Set<string>;
-  /** Whether this very run sent the POST that created the object with this serial. */
+  /** Whether this run sent the POST that created the object with this serial. */
   made(serial: string | undefined): boolean;
 }
 

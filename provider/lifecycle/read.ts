@@ -18,7 +18,7 @@ export interface ReadResult {
   /** Empty if the object is proven not to exist. */
   readonly id: string;
   readonly props: JsonObject;
-  /** Absent: the inputs in the state stay. */
+  /** If absent, the inputs in the state stay. */
   readonly inputs?: JsonObject;
 }
 

@@ -338,7 +338,7 @@ export interface Admission {
   readonly number: number;
   /** The store's time, in milliseconds. */
   readonly at: number;
-  /** Tokens that were due before. */
+  /** Tokens that were due earlier. */
   readonly tokens: number;
   /**
    * `unprovedMs` of the bucket before this call, restored if the call is refused and so proves
@@ -362,7 +362,7 @@ export interface Delay {
 /** A delay that was slept in full. */
 export interface Slept {
   readonly ms: number;
-  /** The store's time before, in milliseconds. */
+  /** The store's previous time, in milliseconds. */
   readonly since: number;
 }
 

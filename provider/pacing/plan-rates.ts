@@ -178,7 +178,7 @@ const assertQuestion = (question: RateQuestion): void => {
     if (rule !== "") throw invalid(`${doing}: ${rule}. Nothing was sent.`);
   } catch (cause) {
     if (cause instanceof ConversationError) throw cause;
-    const text = `${doing}: the input cannot be read, see the cause. Nothing was sent.`;
+    const text = `${doing}: the input cannot be read; see the cause. Nothing was sent.`;
     throw new ConversationError("INPUT_INVALID", text, {}, "none", { cause });
   }
 };

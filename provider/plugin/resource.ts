@@ -127,7 +127,7 @@ const sealing = async <T>(definition: Definition, work: () => Promise<T>): Promi
   }
 };
 
-/** The methods of the protocol that concern resources, over the life cycle. */
+/** The protocol methods for resources, implemented with the life cycle. */
 export const resourceMethods = (configured: () => ConfiguredRun) => {
   const of = (request: { getUrn(): string }) => {
     const { run, ownership } = configured();

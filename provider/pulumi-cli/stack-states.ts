@@ -70,11 +70,13 @@ export interface StackStates {
   holdersOf(kind: string, id: string): readonly Holding[];
   /** Resources that look up an object (`get`). */
   readersOf(kind: string, id: string): readonly Holding[];
-  /** The resource of the own stack with this owner, by its URN: under its current name in the program. */
+  /**
+   * The resource of the requested stack with this owner, by its URN: under its current name in the program.
+   */
   resourceOf(owner: string): Holding | undefined;
-  /** Creations of the own stack that a run started and never completed. */
+  /** Creations of the requested stack that a run started and never completed. */
   readonly pending: readonly PendingCreation[];
-  /** Ids of the `Ownership` of all stacks that were read, including the own one. */
+  /** Ids of the `Ownership` of all stacks that were read, including the requested one. */
   readonly ownerships: readonly string[];
   /** Whether all stacks of the backend could be read. */
   readonly complete: boolean;

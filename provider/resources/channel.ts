@@ -61,7 +61,7 @@ export const channel = defineResource({
   },
   fields: {
     type: text({
-      doc: "Unique identity of the channel at run time. Custom channels look like `custom.teams`. If you change it, look-ups by type fail.",
+      doc: "Unique identity of the channel at run time. Custom channels look like `custom.teams`. If you change it, lookups by type fail.",
       required: true,
       unique: true,
       names: "given",

@@ -180,7 +180,7 @@ const unwritable = (error: unknown): ConversationError =>
     ? error
     : new ConversationError(
         "INPUT_INVALID",
-        "Could not download an asset: could not write to the target, see the cause.",
+        "Could not download an asset: could not write to the target; see the cause.",
         {},
         "none",
         { cause: error },

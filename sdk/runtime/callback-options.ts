@@ -117,7 +117,7 @@ export const credentialCheck = (credentials: CallbackCredentials): CredentialChe
 
 /** What a handler receives with a message. */
 export interface MessageContext {
-  /** Aborts when the time for the message is over: then nothing waits for the handler any more. */
+  /** Aborts when the time for the message is over: then nothing waits for the handler anymore. */
   readonly signal: AbortSignal;
 }
 

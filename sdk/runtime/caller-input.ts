@@ -16,7 +16,7 @@ export const inputInvalid = (doing: string, rule: string, cause?: unknown): Conv
 export const inputFailure = (doing: string, error: unknown): ConversationError =>
   isConversationError(error)
     ? error
-    : inputInvalid(doing, "the input cannot be read, see the cause", error);
+    : inputInvalid(doing, "the input cannot be read; see the cause", error);
 
 /** What the service said when it refused a call: `404, 404-101, there is no such conversation`. */
 export const refusalDetails = ({ details }: ConversationError): string =>

@@ -442,7 +442,7 @@ const reportProgress = async (
     await onProgress?.(progress);
   } catch (error) {
     const text =
-      "Could not transfer an asset: onProgress failed, see the cause. The transfer was canceled.";
+      "Could not transfer an asset: onProgress failed; see the cause. The transfer was canceled.";
     throw new ConversationError("INPUT_INVALID", text, {}, "none", { cause: error });
   }
 };

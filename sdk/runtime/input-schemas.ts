@@ -160,6 +160,6 @@ export const assertJson = (doing: string, name: string, value: unknown): void =>
     try {
       JSON.stringify(value);
     } catch (error) {
-      throw inputInvalid(doing, `${name} cannot be written as JSON, see the cause`, error);
+      throw inputInvalid(doing, `${name} cannot be written as JSON; see the cause`, error);
     }
   });

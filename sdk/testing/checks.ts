@@ -194,7 +194,7 @@ export const noDelivery = (
   const last = tries.slice(-10).map(tryLine);
   const so = last.length === 0 ? ["There were no deliveries."] : ["Deliveries so far:", ...last];
   return new AssertionError({
-    message: [`No delivery matches ${shown(expected)} within ${withinMs / 1000} s.`, ...so].join(
+    message: [`No delivery matched ${shown(expected)} within ${withinMs / 1000} s.`, ...so].join(
       "\n",
     ),
     operator: "expectDelivery",

@@ -107,7 +107,7 @@ test("messages go to handlers of the test, signed in as in production", async ({
     ...{ url: at("agent"), type: "escalation.transfer", withinMs: 60_000 },
   });
   await expect(shop.expectDelivery({ url: at("nobody"), withinMs: 50 })).rejects.toThrow(
-    /No delivery matches \{ url: 'https:\/\/shop\.example\.com\/nobody' \} within 0\.05 s\.\nDeliveries so far:/,
+    /No delivery matched \{ url: 'https:\/\/shop\.example\.com\/nobody' \} within 0\.05 s\.\nDeliveries so far:/,
   );
 });
 

@@ -113,8 +113,8 @@ test("a delivery that waits for its turn is given up with a reset", async () => 
   const waiting = slots.take("a", leaving.signal);
   const next = slots.take("a", signal);
   leaving.abort();
-  await expect(waiting).rejects.toThrow("given up");
-  await expect(slots.take("b", leaving.signal)).rejects.toThrow("given up");
+  await expect(waiting).rejects.toThrow("was canceled");
+  await expect(slots.take("b", leaving.signal)).rejects.toThrow("was canceled");
   const other = await slots.take("b", signal);
   first();
   first();

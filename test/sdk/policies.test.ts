@@ -126,7 +126,7 @@ test("a short secret is not looked for, and a missing file is said", () => {
   const { folder } = stackFile("config:\n  shop:size: abc\n");
   expect(seen(noClearSecrets, [signIn("abc")], { folder })).toEqual([]);
   const elsewhere = resource("Authentication", "auth", {}, {}, "dev");
-  expect(() => seen(noClearSecrets, [elsewhere], { folder })).toThrow("was not found");
+  expect(() => seen(noClearSecrets, [elsewhere], { folder })).toThrow("Could not find");
 });
 
 test("each policy has its section in the documentation", () => {

@@ -27,7 +27,7 @@ export interface MarkedObject {
 /**
  * The standing of an object with a mark of a stack whose own state does not hold it:
  *
- * - `left-over`: created by this very stack, and in no state;
+ * - `left-over`: created by this stack, and in no state;
  * - `held`: in the state of another stack to which it was moved, or looked up by another stack;
  * - `copy`: carries the mark of a resource for which a state holds another object: a person copied it, including the
  *   description;
