@@ -48,7 +48,9 @@ const baseAddress = (text: string): Parsed<string> => {
   const path = url.pathname.replace(/\/$/, "");
   const wrong = versionRule(path.slice(path.lastIndexOf("/") + 1));
   if (wrong) return broken(wrong);
-  return /\/\/|%/.test(path) ? broken("must have a plain path") : value(url.origin + path);
+  return /\/\/|%/.test(path)
+    ? broken('must have a path without "//" or "%"')
+    : value(url.origin + path);
 };
 
 export const tokenAddress = (text: string): Parsed<string> => {

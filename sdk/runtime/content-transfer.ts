@@ -423,7 +423,10 @@ export const refusedTransfer = (
   const error = (code: "BAD_RESPONSE" | "UNAVAILABLE" | "REJECTED", text: string) =>
     new ConversationError(code, `Could not ${what}: the signed URL ${text}.`, { status });
   if (status < 400)
-    return error("BAD_RESPONSE", `redirected (${status}), which the client does not follow`);
+    return error(
+      "BAD_RESPONSE",
+      `responded with a redirect (${status}), which the client does not follow`,
+    );
   if (status >= 500) {
     const asks = retryAfterText(headers, clock.wall());
     const when = asks === undefined ? "later" : `after the requested time (Retry-After: ${asks})`;
