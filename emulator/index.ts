@@ -44,8 +44,9 @@ export interface EmulatorOptions extends EmulatedServiceOptions {
   /** Address to listen on. Default: `127.0.0.1`. */
   readonly host?: string;
   /**
-   * Lets other hosts control the emulator and requires this secret in every control call; `true` generates a random
-   * secret. If omitted, only this machine may control the emulator, without a secret.
+   * Lets other hosts control the emulator and requires this secret in every control call; `true`
+   * generates a random secret. If omitted, only this machine may control the emulator, without a
+   * secret.
    */
   readonly controlSecret?: string | true;
   /** Serves https with this certificate. If omitted: http. */
@@ -63,7 +64,8 @@ export interface EmulatorAddresses {
   readonly clientId: string;
   readonly clientSecret: string;
   /**
-   * What control calls must send as `Authorization: Bearer`; present only if the emulator requires a secret.
+   * What control calls must send as `Authorization: Bearer`; present only if the emulator requires
+   * a secret.
    */
   readonly controlSecret?: string;
   /** The certificate that callers must trust, as PEM text; present only with TLS. */
@@ -133,9 +135,9 @@ const secretOf = (given: string | true | undefined): string | undefined => {
 };
 
 /**
- * Starts an emulator of the service in this process: OAuth and PKCE, the set-up collections with validation,
- * references, unique names and deletion rules, messages and their delivery to callbacks, conversations, assets, rate
- * limits, and faults on demand.
+ * Starts an emulator of the service in this process: OAuth and PKCE, the set-up collections with
+ * validation, references, unique names and deletion rules, messages and their delivery to
+ * callbacks, conversations, assets, rate limits, and faults on demand.
  *
  * @throws Error if the port is in use or the data file cannot be used
  */

@@ -14,14 +14,14 @@ export const kindOfToken = (type: string): string | undefined => {
 export const providerToken = "pulumi:providers:conversation";
 
 /**
- * The provider that the state stores for a resource: not code but a pointer to the installed package, the same on
- * every machine. `configure` only stores the configuration, synchronously, because the engine's calls do not wait
- * for it. If the package is installed only as a transitive dependency (pnpm), the pointer resolves it from the
- * Pulumi SDK's location.
+ * The provider that the state stores for a resource: not code but a pointer to the installed
+ * package, the same on every machine. `configure` only stores the configuration, synchronously,
+ * because the engine's calls do not wait for it. If the package is installed only as a transitive
+ * dependency (pnpm), the pointer resolves it from the Pulumi SDK's location.
  *
- * Short, and without characters that JSON escapes: the engine stores it twice for each resource, and writes the
- * whole state with every step. Part of every state file: those of earlier releases must continue to work, and this
- * one with their `lifecycleOf` of `provider/v1`.
+ * Short, and without characters that JSON escapes: the engine stores it twice for each resource,
+ * and writes the whole state with every step. Part of every state file: those of earlier releases
+ * must continue to work, and this one with their `lifecycleOf` of `provider/v1`.
  */
 export const pointerTo = (kind: string): string =>
   `exports.handler=()=>{let c,f=require('module').createRequire,s='pulumi-conversation/provider/v1',r=f(process.cwd()+'/');` +

@@ -23,8 +23,8 @@ import {
 } from "./resources.js";
 
 /**
- * A participant in the account's conversations: where the service delivers its messages, and how the service
- * authenticates there.
+ * A participant in the account's conversations: where the service delivers its messages, and how
+ * the service authenticates there.
  */
 export interface PartyArgs extends Omit<ClientApplicationRoleArgs, "name" | "version"> {
   /** Format of the messages that the service posts to the callback. Default: `v3`. */
@@ -53,7 +53,8 @@ export interface ConversationAccountArgs {
   /** How conversations run. The component creates the orchestration. */
   chatConfigurations?: Omit<AccountChatConfigurationsArgs, "orchestration"> | undefined;
   /**
-   * Name of the settings profile for every part that the component creates. Default: the settings without a profile.
+   * Name of the settings profile for every part that the component creates. Default: the settings
+   * without a profile.
    */
   profile?: string | undefined;
 }
@@ -90,9 +91,10 @@ const checked = (name: string, args: ConversationAccountArgs): pulumi.Inputs => 
 type Role = "customer" | "custom_bot" | "custom_agent";
 
 /**
- * The default set-up as one component: authentications, client applications, participants, a channel, an
- * orchestration and the account that connects them. Each part is an ordinary resource, named after this one. Fails
- * with an engine error if there are neither bots nor an agent, or if a resource is of the wrong kind.
+ * The default set-up as one component: authentications, client applications, participants, a
+ * channel, an orchestration and the account that connects them. Each part is an ordinary resource,
+ * named after this one. Fails with an engine error if there are neither bots nor an agent, or if a
+ * resource is of the wrong kind.
  *
  * @example
  * const shop = new ConversationAccount("shop", {
@@ -114,7 +116,8 @@ export class ConversationAccount extends pulumi.ComponentResource {
   static readonly __pulumiType: string = componentToken(kind);
 
   /**
-   * Whether a value is a conversation account, including one from another copy of this package. Never fails.
+   * Whether a value is a conversation account, including one from another copy of this package.
+   * Never fails.
    */
   static override isInstance(value: unknown): value is ConversationAccount {
     return isOfType(value, ConversationAccount.__pulumiType);

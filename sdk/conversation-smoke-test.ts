@@ -54,8 +54,8 @@ const kind = "ConversationSmokeTest";
 /** How to check that a message arrived: docs/smoke-test.md. */
 export interface SmokeTestProbeArgs {
   /**
-   * URL that responds to a GET with 200 and JSON. The message has arrived when the JSON contains the id of its
-   * conversation. 204 and 404 mean: not yet.
+   * URL that responds to a GET with 200 and JSON. The message has arrived when the JSON contains
+   * the id of its conversation. 204 and 404 mean: not yet.
    */
   url: pulumi.Input<string>;
   /** Authorization header for these calls. Secret. Requires `https:`, except on this machine. */
@@ -65,16 +65,16 @@ export interface SmokeTestProbeArgs {
 /** The arguments of a smoke test. */
 export interface ConversationSmokeTestArgs {
   /**
-   * The account to test: the resource, the component, or the id. If you give a resource, the test runs again when
-   * you change it or anything that it refers to by resource: channel, orchestration, participants, client
-   * applications, authentications.
+   * The account to test: the resource, the component, or the id. If you give a resource, the test
+   * runs again when you change it or anything that it refers to by resource: channel,
+   * orchestration, participants, client applications, authentications.
    */
   account: ConversationAccount | pulumi.Input<Account> | pulumi.Input<string>;
   /** Whether to send a message at all. Default: `false`. */
   enabled?: pulumi.Input<boolean | undefined> | undefined;
   /**
-   * Who sends the message. A customer's message goes to the bots, or to the agents if there are no bots; any other
-   * message goes to the customer. Default: `customer`.
+   * Who sends the message. A customer's message goes to the bots, or to the agents if there are no
+   * bots; any other message goes to the customer. Default: `customer`.
    */
   sender?: pulumi.Input<SenderKind> | undefined;
   /** The text of the message, 1 to 1,000 characters. Default: a text that says it is a test. */
@@ -86,8 +86,9 @@ export interface ConversationSmokeTestArgs {
   /** Time limit from the 202 until the probe finds the message, in seconds, 1 to 600. Default: 30. */
   timeout?: pulumi.Input<number> | undefined;
   /**
-   * Other dependencies of the test: any values, and resources of this package, which include what they refer to. The
-   * state holds only a digest of each, as a secret. The test runs again when one changes.
+   * Other dependencies of the test: any values, and resources of this package, which include what
+   * they refer to. The state holds only a digest of each, as a secret. The test runs again when one
+   * changes.
    */
   triggers?: readonly (pulumi.Resource | pulumi.Input<unknown>)[] | undefined;
   /** Name of the settings profile, as for the resources. */
@@ -123,10 +124,10 @@ const propsOf = (name: string, args: ConversationSmokeTestArgs): pulumi.Inputs =
 };
 
 /**
- * Sends one message through an account when the test is created or changed, and fails with the name of the broken
- * link. It first reads the set-up objects on the message's path, sends nothing if one is missing, and ends the
- * conversation afterwards. It does nothing in a preview, in a refresh, without changes, or if it is not enabled. The
- * next `pulumi up` repeats a failed test.
+ * Sends one message through an account when the test is created or changed, and fails with the name
+ * of the broken link. It first reads the set-up objects on the message's path, sends nothing if one
+ * is missing, and ends the conversation afterwards. It does nothing in a preview, in a refresh,
+ * without changes, or if it is not enabled. The next `pulumi up` repeats a failed test.
  *
  * @example
  * new ConversationSmokeTest("shop-answers", {

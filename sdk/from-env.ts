@@ -4,19 +4,20 @@ import { environmentSecretFault, environmentSecretText } from "../provider/kerne
 /** Identifies one value of a variable. */
 export interface FromEnvOptions {
   /**
-   * Change it whenever the value changes: 1 to 64 letters, digits, dots, `_` or `-`, such as `2` or `2026-11`. Only
-   * a new version makes `pulumi up` write the new value.
+   * Change it whenever the value changes: 1 to 64 letters, digits, dots, `_` or `-`, such as `2` or
+   * `2026-11`. Only a new version makes `pulumi up` write the new value.
    */
   readonly version: string | number;
 }
 
 /**
- * A secret that never enters the state. The provider reads it from an environment variable of the process that runs
- * Pulumi, when it writes the object. Program, configuration and state hold only the name and the version. Use it for
- * any secret field or a part of one: `` `Bearer ${fromEnv("TOKEN", { version: 1 })}` ``.
+ * A secret that never enters the state. The provider reads it from an environment variable of the
+ * process that runs Pulumi, when it writes the object. Program, configuration and state hold only
+ * the name and the version. Use it for any secret field or a part of one: `` `Bearer
+ * ${fromEnv("TOKEN", { version: 1 })}` ``.
  *
- * Preview, refresh and destroy do not need the variable. A write that needs it fails if it is not set, and writes
- * nothing.
+ * Preview, refresh and destroy do not need the variable. A write that needs it fails if it is not
+ * set, and writes nothing.
  *
  * @param name of the variable: letters, digits and `_`
  * @returns a placeholder for the value

@@ -11,8 +11,8 @@ import { typeToken } from "../provider/pointer.js";
 export const componentToken = (component: string): string => `conversation:index:${component}`;
 
 /**
- * Whether a value is a resource of this type, from any copy of this package. Two copies have two classes of each
- * name, so `instanceof` does not recognize the other's.
+ * Whether a value is a resource of this type, from any copy of this package. Two copies have two
+ * classes of each name, so `instanceof` does not recognize the other's.
  */
 export const isOfType = (value: unknown, token: string): boolean =>
   pulumi.Resource.isInstance(value) && pulumi.resourceType(value) === token;
@@ -35,8 +35,9 @@ const resourceLabel = (resource: pulumi.Resource): string => {
 };
 
 /**
- * What all copies of this package in one program share: the application's copy and those of component libraries. The
- * content may come from another release, so readers must check it. The name never changes.
+ * What all copies of this package in one program share: the application's copy and those of
+ * component libraries. The content may come from another release, so readers must check it. The
+ * name never changes.
  */
 export const sharedRegistry = (name: string): WeakMap<object, unknown> => {
   const key = Symbol.for(`pulumi-conversation/${name}`);
@@ -75,8 +76,8 @@ const options = new Set([
 ]);
 
 /**
- * Refuses anything that cannot be a logical name and properties before it is registered, because the engine would
- * misinterpret it. Types prevent this only in TypeScript programs.
+ * Refuses anything that cannot be a logical name and properties before it is registered, because
+ * the engine would misinterpret it. Types prevent this only in TypeScript programs.
  *
  * @throws pulumi.RunError that describes the given value
  */
@@ -112,7 +113,8 @@ export const assertArguments = (kind: string, name: unknown, args: unknown): voi
 };
 
 /**
- * Refuses a value that is not an object if a component reads its members; allows a resource if the component does.
+ * Refuses a value that is not an object if a component reads its members; allows a resource if the
+ * component does.
  *
  * @throws pulumi.RunError that describes the given value
  */
@@ -241,7 +243,8 @@ const visitAll = (of: string, fields: Fields, given: object, prefix: string): vo
 };
 
 /**
- * Refuses every reference in a resource's arguments, at any depth, that is certainly of the wrong kind.
+ * Refuses every reference in a resource's arguments, at any depth, that is certainly of the wrong
+ * kind.
  *
  * @throws pulumi.RunError
  */
@@ -252,8 +255,8 @@ export const checkReferences = (
 ): void => visitAll(`${kind} ${JSON.stringify(name)}`, fields, args, "");
 
 /**
- * Arguments with each resource replaced by its id. Pulumi sends a resource as a URN and an id, and a transform gets
- * only the URN while the id is unknown.
+ * Arguments with each resource replaced by its id. Pulumi sends a resource as a URN and an id, and
+ * a transform gets only the URN while the id is unknown.
  */
 export const withIds = (given: unknown): unknown => {
   if (pulumi.CustomResource.isInstance(given)) return given.id;

@@ -30,8 +30,8 @@ const urnOf = (token: string, name: string, parent: pulumi.Resource): Promise<st
   });
 
 /**
- * Types of a resource's parents, outermost first, each followed by `$`; empty text directly in the stack. Known in
- * previews, because URNs are.
+ * Types of a resource's parents, outermost first, each followed by `$`; empty text directly in the
+ * stack. Known in previews, because URNs are.
  */
 export const parentTypes = (
   token: string,
@@ -99,9 +99,10 @@ const onceKnown = async (
 const kind = "Ownership";
 
 /**
- * Identifies the owner of a stack's objects. The first resource of a program registers it automatically, once per
- * stack. It represents no object of the service and makes no calls. The state saves its random id before Pulumi
- * creates anything else, so that every object can carry a mark with it. Not for direct use. Never fails.
+ * Identifies the owner of a stack's objects. The first resource of a program registers it
+ * automatically, once per stack. It represents no object of the service and makes no calls. The
+ * state saves its random id before Pulumi creates anything else, so that every object can carry a
+ * mark with it. Not for direct use. Never fails.
  */
 export class Ownership extends pulumi.CustomResource {
   /** Type token, part of every state file. */
@@ -138,7 +139,8 @@ export const stackOwnership = (): Ownership => {
 /** How an existing object is looked up. */
 export interface Lookup {
   /**
-   * Name of the settings profile, for programs that use several accounts. Default: the settings without a profile.
+   * Name of the settings profile, for programs that use several accounts. Default: the settings
+   * without a profile.
    */
   readonly profile?: string | undefined;
 }

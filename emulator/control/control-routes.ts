@@ -394,7 +394,8 @@ export const controlOf = (service: EmulatedService): Control => {
 /**
  * Serves a control call from another process; it can refuse the call.
  *
- * @param secret of the control interface; if undefined, only this machine may call, without a secret
+ * @param secret of the control interface; if undefined, only this machine may call, without a
+ * secret
  */
 export const serveControl = async (
   control: Control,

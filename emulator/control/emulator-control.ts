@@ -20,14 +20,15 @@ import type { Client } from "../token/tokens.js";
 export type FaultRequest = Pick<FaultRule, "on" | "kind"> & Partial<FaultRule>;
 
 /**
- * The delivery to wait for: one with all these members, accepted (2xx) unless `status` or `error` says otherwise; or
- * one for which a function returns true.
+ * The delivery to wait for: one with all these members, accepted (2xx) unless `status` or `error`
+ * says otherwise; or one for which a function returns true.
  */
 export type DeliveryMatch = Partial<DeliveryEntry> | ((entry: DeliveryEntry) => boolean);
 
 /**
- * Controls a running emulator: shows what happened and makes calls fail. Every call fails with a `ControlError` if
- * the emulator refuses it, and with the connection's error if the emulator does not answer.
+ * Controls a running emulator: shows what happened and makes calls fail. Every call fails with a
+ * `ControlError` if the emulator refuses it, and with the connection's error if the emulator does
+ * not answer.
  */
 export interface EmulatorControl {
   /** Advances a manual clock. Returns its new time, in milliseconds since 1970. Fails on the real clock. */
@@ -52,14 +53,15 @@ export interface EmulatorControl {
   /** The last 1,000 emails to a `notificationEmail`. The emulator never sends them. */
   mailbox(): Promise<readonly NotificationMail[]>;
   /**
-   * Adds faults, in the order given. Returns all faults that are still to come; without rules it only returns them.
-   * Fails for an unknown rule.
+   * Adds faults, in the order given. Returns all faults that are still to come; without rules it
+   * only returns them. Fails for an unknown rule.
    */
   faults(rules?: FaultRequest | readonly FaultRequest[]): Promise<readonly FaultRule[]>;
   /** Removes all faults. */
   clearFaults(): Promise<void>;
   /**
-   * Removes objects, conversations, assets, logs and faults, and fills the buckets. Clients and switches stay.
+   * Removes objects, conversations, assets, logs and faults, and fills the buckets. Clients and
+   * switches stay.
    */
   reset(): Promise<void>;
   /** Everything that the emulator stores, with secrets in clear. */

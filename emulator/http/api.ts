@@ -222,9 +222,9 @@ const templateOf = ({ special }: SiblingService, segments: readonly string[]): s
 const mostSegments = 8;
 
 /**
- * The operations of a path of another service, such as `/case-manager/v3/cases`; undefined if there is no such
- * service. The specification states only paths, methods and rates, so an allowed call returns 200 and an empty
- * object.
+ * The operations of a path of another service, such as `/case-manager/v3/cases`; undefined if there
+ * is no such service. The specification states only paths, methods and rates, so an allowed call
+ * returns 200 and an empty object.
  */
 export const matchSibling = (path: string): PathMatch | undefined => {
   const [, name = "", version = "", ...segments] = path.split("/");

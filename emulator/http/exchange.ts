@@ -20,7 +20,8 @@ interface Detail {
 const cut = (text: string): string => abbreviated(text, 255);
 
 /**
- * The only way in which a part of the emulator refuses a call: an error body of the service (public reference).
+ * The only way in which a part of the emulator refuses a call: an error body of the service (public
+ * reference).
  */
 export class HttpError extends Error {
   override readonly name: string = "HttpError";
@@ -255,8 +256,8 @@ const parse = (bytes: Buffer, contentType = ""): JsonObject => {
 };
 
 /**
- * The body of a call of the service: reads it completely and parses it on demand. Parsing throws HttpError unless it
- * is a JSON object that is declared as JSON.
+ * The body of a call of the service: reads it completely and parses it on demand. Parsing throws
+ * HttpError unless it is a JSON object that is declared as JSON.
  *
  * @throws HttpError for more than 2 MiB
  */

@@ -84,7 +84,8 @@ export class RateLimiter {
   constructor(private readonly options: RateLimiterOptions) {}
 
   /**
-   * The response to a call that exceeds the rate. If the rate allows the call, takes a token and returns undefined.
+   * The response to a call that exceeds the rate. If the rate allows the call, takes a token and
+   * returns undefined.
    *
    * @param rates of an endpoint of another service; if omitted, those of the conversation service
    */

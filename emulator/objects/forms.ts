@@ -215,8 +215,8 @@ const plainFields = (fields: Fields, values: JsonObject): JsonObject => {
 };
 
 /**
- * A body as it would be without the switch `forms`, so that a client can write back what it read in the service's
- * own forms. Validation refuses what neither form allows.
+ * A body as it would be without the switch `forms`, so that a client can write back what it read in
+ * the service's own forms. Validation refuses what neither form allows.
  */
 export const fromOwnForms = ({ fields }: Definition, body: JsonObject): JsonObject =>
   plainFields(fields, body);
@@ -262,7 +262,8 @@ const namesIn =
   };
 
 /**
- * A stored object as the service returns it: in its own forms and with secrets hidden, depending on switches.
+ * A stored object as the service returns it: in its own forms and with secrets hidden, depending on
+ * switches.
  */
 export const responseObject = (
   { store, switches }: { readonly store: Store; readonly switches: Switches },

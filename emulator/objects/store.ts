@@ -79,8 +79,8 @@ const mostChanges = 2_000;
 const mostWeight = 4 * 1024 * 1024;
 
 /**
- * The last changes of a collection, which allow the emulator to show an earlier state; older changes cannot be
- * undone.
+ * The last changes of a collection, which allow the emulator to show an earlier state; older
+ * changes cannot be undone.
  */
 export class History<T extends { readonly id: string; readonly created: string }> {
   #changes: Change<T>[] = [];

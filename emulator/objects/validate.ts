@@ -251,8 +251,8 @@ export const validate = (definition: Definition, body: JsonObject, switches: Swi
 };
 
 /**
- * Whether an object could once have been stored. Accepts words that a switch spells (`platformName`) and unknown
- * members: the switch may have been different then.
+ * Whether an object could once have been stored. Accepts words that a switch spells
+ * (`platformName`) and unknown members: the switch may have been different then.
  */
 export const hasShape = (definition: Definition, object: JsonObject, switches: Switches) => {
   const errors = new ValidationErrors();

@@ -227,8 +227,8 @@ const countIn = (text: string): number => {
 };
 
 /**
- * What the page reads within the control interface. The page makes changes through ordinary control calls, and sends
- * messages through the service's own call with a token from here.
+ * What the page reads within the control interface. The page makes changes through ordinary control
+ * calls, and sends messages through the service's own call with a token from here.
  *
  * @param endpoints that can have faults
  */

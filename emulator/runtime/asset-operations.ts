@@ -103,8 +103,8 @@ export const createAssetRecord: OperationHandler = (service, call) => {
 };
 
 /**
- * Returns the signed URL to download the content from (specification §4.2). Without content, the response is 404
- * (assumed).
+ * Returns the signed URL to download the content from (specification §4.2). Without content, the
+ * response is 404 (assumed).
  */
 export const getAssetRecord: OperationHandler = (service, { id, request }) => {
   const asset = find(service, id);

@@ -19,8 +19,8 @@ interface ArchiveOptions {
 }
 
 /**
- * JSON documents that are added and read, never changed. They are stored as text in large chunks outside the heap,
- * so that many small ones cost no more than their text.
+ * JSON documents that are added and read, never changed. They are stored as text in large chunks
+ * outside the heap, so that many small ones cost no more than their text.
  */
 export class DocumentArchive {
   #chunks: Buffer[] = [];
@@ -199,8 +199,8 @@ interface Entry {
 }
 
 /**
- * All conversations and their messages, in order of arrival. They are never removed, so everything that does not
- * change is stored as text outside the heap, with the text of messages compressed.
+ * All conversations and their messages, in order of arrival. They are never removed, so everything
+ * that does not change is stored as text outside the heap, with the text of messages compressed.
  */
 export class ConversationStore {
   readonly #beginnings = new DocumentArchive();
@@ -251,8 +251,8 @@ export class ConversationStore {
   }
 
   /**
-   * The conversations that changed after a version, in the order of their last change; all of them if they have been
-   * replaced since, or the version is unknown.
+   * The conversations that changed after a version, in the order of their last change; all of them
+   * if they have been replaced since, or the version is unknown.
    *
    * @param most maximum number of conversations; returns the last ones
    */

@@ -80,9 +80,9 @@ interface Queue {
 }
 
 /**
- * Delivers messages to the callbacks of client applications, in order for each conversation and recipient. It
- * repeats each message until the callback accepts it (2xx) or no attempts are left. Pending deliveries are lost when
- * the process ends.
+ * Delivers messages to the callbacks of client applications, in order for each conversation and
+ * recipient. It repeats each message until the callback accepts it (2xx) or no attempts are left.
+ * Pending deliveries are lost when the process ends.
  */
 export class Deliveries {
   readonly log = new RecentEntries<DeliveryEntry>(10_000);

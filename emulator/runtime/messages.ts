@@ -5,7 +5,8 @@ import { type Switches, vendorWord } from "../service/switches.js";
 import { extensionInName } from "./asset-store.js";
 
 /**
- * The part of a JSON value at this path of member names and list indexes; undefined if a step does not exist.
+ * The part of a JSON value at this path of member names and list indexes; undefined if a step does
+ * not exist.
  */
 export const valueOnPath = (value: unknown, ...steps: readonly (string | number)[]): unknown => {
   let here = value;
@@ -35,7 +36,8 @@ export const listAt = (
 };
 
 /**
- * The steps of a simple JSONPath, such as `$.data.accessToken` or `$.tokens[0]`; undefined for any other path.
+ * The steps of a simple JSONPath, such as `$.data.accessToken` or `$.tokens[0]`; undefined for any
+ * other path.
  */
 export const stepsOf = (path: string): readonly (string | number)[] | undefined => {
   if (!/^\$((\.[\w-]+)|(\[\d{1,4}\]))+$/.test(path)) return undefined;
@@ -45,9 +47,9 @@ export const stepsOf = (path: string): readonly (string | number)[] | undefined 
 };
 
 /**
- * Who may send which messages. On the wire, the vendor's word replaces `platform` (specification §6). This table is
- * independent on purpose, like the rules below: if it used the client's table, the emulator would accept the
- * client's mistakes.
+ * Who may send which messages. On the wire, the vendor's word replaces `platform` (specification
+ * §6). This table is independent on purpose, like the rules below: if it used the client's table,
+ * the emulator would accept the client's mistakes.
  */
 export const senderTypes = [
   "customer",

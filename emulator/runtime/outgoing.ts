@@ -17,8 +17,8 @@ interface Group {
 }
 
 /**
- * Limits concurrent calls, in total and per group. A slow callback does not hold up others, and many concurrent
- * conversations do not exhaust the sockets of the process.
+ * Limits concurrent calls, in total and per group. A slow callback does not hold up others, and
+ * many concurrent conversations do not exhaust the sockets of the process.
  */
 export class CallSlots {
   readonly #groups = new Map<string, Group>();
@@ -86,7 +86,8 @@ export class CallSlots {
   }
 
   /**
-   * Starts the earliest request of the groups with capacity. Only the first request of each group is a candidate.
+   * Starts the earliest request of the groups with capacity. Only the first request of each group
+   * is a candidate.
    */
   #startNext(): void {
     let first: { readonly group: Group; readonly waiting: Waiting } | undefined;

@@ -25,8 +25,9 @@ export const phaseAfter = (phase: ConversationPhase, type: string): Conversation
 };
 
 /**
- * The sides that receive a message: a customer's message goes to the side that has the conversation, all others go
- * to the customer. An escalation also reaches the agent, who learns about the conversation from it (assumed).
+ * The sides that receive a message: a customer's message goes to the side that has the
+ * conversation, all others go to the customer. An escalation also reaches the agent, who learns
+ * about the conversation from it (assumed).
  *
  * @param phase before the message
  */
@@ -100,8 +101,8 @@ export const accountOf = (
 ): StoredObject | undefined => store.get(account.collection, accountId);
 
 /**
- * Idle time of an account in milliseconds, after which a customer must start a new conversation; undefined if
- * unlimited.
+ * Idle time of an account in milliseconds, after which a customer must start a new conversation;
+ * undefined if unlimited.
  */
 export const idleTimeOf = (owner: StoredObject | undefined): number | undefined => {
   const minutes = valueOnPath(owner, "chatConfigurations", "timeout");
@@ -222,9 +223,9 @@ const standingOn = (setUp: SetUp, applications: unknown, side: Side): readonly N
 };
 
 /**
- * The recipients for a side of a conversation: account, orchestration, client applications, roles (specification
- * §6). If no client application has the role, the result still says which should. A role receives a message only
- * once, however often the orchestration names it.
+ * The recipients for a side of a conversation: account, orchestration, client applications, roles
+ * (specification §6). If no client application has the role, the result still says which should. A
+ * role receives a message only once, however often the orchestration names it.
  */
 export const recipientsOn = (
   setUp: SetUp,

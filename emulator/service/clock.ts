@@ -13,8 +13,8 @@ export interface EmulatorClock {
    */
   advance(ms: number): void;
   /**
-   * Runs the work at this time or later: automatically on the real clock, on a manual clock when it advances;
-   * immediately if the time has passed.
+   * Runs the work at this time or later: automatically on the real clock, on a manual clock when it
+   * advances; immediately if the time has passed.
    *
    * @returns a function that cancels it
    */

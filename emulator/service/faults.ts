@@ -95,8 +95,8 @@ export interface FaultRule {
   readonly kind: FaultKind;
   readonly times: number;
   /**
-   * Number of calls on the endpoint, after the rule was set and before its first fault; includes calls that an
-   * earlier rule takes.
+   * Number of calls on the endpoint, after the rule was set and before its first fault; includes
+   * calls that an earlier rule takes.
    */
   readonly after: number;
   readonly status?: number;

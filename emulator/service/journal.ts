@@ -70,8 +70,8 @@ export interface Journal {
   /** Makes the writes of the work atomic, however the process ends. May be nested. */
   together(work: () => void): void;
   /**
-   * Runs this once the preceding writes are durable: immediately or, within `together`, after that has succeeded.
-   * Memory never gets ahead of the file, even on a full disk.
+   * Runs this once the preceding writes are durable: immediately or, within `together`, after that
+   * has succeeded. Memory never gets ahead of the file, even on a full disk.
    */
   whenKept(change: () => void): void;
   /** In the order in which the keys were first written. */
@@ -180,8 +180,8 @@ export const dataFileError = (file: string, error: unknown): Error => {
 };
 
 /**
- * A journal in a SQLite file that only its owner can read. Every write is one committed transaction, so acknowledged
- * data survives however the process ends.
+ * A journal in a SQLite file that only its owner can read. Every write is one committed
+ * transaction, so acknowledged data survives however the process ends.
  *
  * @throws Error that names the file if the file cannot be opened or is not a journal
  */

@@ -22,12 +22,14 @@ export interface EmulatedServiceOptions {
   readonly data?: string;
   readonly switches?: Partial<Switches>;
   /**
-   * Deadline for the response of a callback, in milliseconds of real time. Default: 5,000 (public reference).
+   * Deadline for the response of a callback, in milliseconds of real time. Default: 5,000 (public
+   * reference).
    */
   readonly callbackDeadlineMs?: number;
   /**
-   * The actual destination of a call to a callback, or to the token URL of its authentication: a test redirects
-   * calls to its own server. Objects and logs keep the original URL. Default: the original URL.
+   * The actual destination of a call to a callback, or to the token URL of its authentication: a
+   * test redirects calls to its own server. Objects and logs keep the original URL. Default: the
+   * original URL.
    */
   readonly callbackRoute?: (address: string) => string;
 }
@@ -63,7 +65,8 @@ const assertOptions = (options: EmulatedServiceOptions): void => {
 };
 
 /**
- * @throws Error if an option is not allowed (the error names the allowed ones), or if the data file cannot be used
+ * @throws Error if an option is not allowed (the error names the allowed ones), or if the data file
+ * cannot be used
  */
 export const createService = (options: EmulatedServiceOptions): EmulatedService => {
   assertOptions(options);

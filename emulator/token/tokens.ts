@@ -183,8 +183,8 @@ export class Clients {
   #own: Client;
 
   /**
-   * @param own the client whose credentials the emulator shows: the first one if none is saved. Its secret stays
-   * valid until it is set again, even if a snapshot replaces it
+   * @param own the client whose credentials the emulator shows: the first one if none is saved. Its
+   * secret stays valid until it is set again, even if a snapshot replaces it
    */
   constructor(
     private readonly journal: Journal,

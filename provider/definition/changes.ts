@@ -121,8 +121,9 @@ const inFields = (fields: Fields, path: string, from: JsonObject, to: JsonObject
   });
 
 /**
- * The changes from one object to another, in the order of the fields: only members that `to` declares, and only if
- * their meaning differs. A secret counts as changed unless the service shows the same value.
+ * The changes from one object to another, in the order of the fields: only members that `to`
+ * declares, and only if their meaning differs. A secret counts as changed unless the service shows
+ * the same value.
  *
  * @param from The live object as `fieldsFromWire` reads it.
  * @param to The inputs of a program.
@@ -134,8 +135,8 @@ export const changesOf = (
 ): readonly FieldChange[] => inFields(fields, "", from, to);
 
 /**
- * The changes that `extra` makes to a live object, as paths from its top. No definition covers these members, so
- * every value appears as `[secret]`.
+ * The changes that `extra` makes to a live object, as paths from its top. No definition covers
+ * these members, so every value appears as `[secret]`.
  *
  * @param secretPaths paths of secrets in `extra`; their inner members are hidden, too
  */
@@ -238,9 +239,9 @@ const managedValue = (field: Field, live: unknown, prior: unknown): unknown => {
 };
 
 /**
- * The part of a live object that a program manages: the members it declared, with the service's current values. A
- * value with the same meaning keeps its prior form, and so does every secret, because a service may mask, omit or
- * echo it. Undeclared members are not included.
+ * The part of a live object that a program manages: the members it declared, with the service's
+ * current values. A value with the same meaning keeps its prior form, and so does every secret,
+ * because a service may mask, omit or echo it. Undeclared members are not included.
  */
 export const managedFields = (fields: Fields, live: JsonObject, prior: JsonObject): JsonObject =>
   objectOf(

@@ -19,8 +19,8 @@ export interface Definition extends Members {
   /** Scopes that allow listing, if the read scope is not sufficient. */
   readonly listScopes?: readonly "manage"[];
   /**
-   * A deletion rule that no reference expresses: while any object of these kinds exists, a service that reads its
-   * specification literally refuses to delete.
+   * A deletion rule that no reference expresses: while any object of these kinds exists, a service
+   * that reads its specification literally refuses to delete.
    */
   readonly heldByAny?: {
     readonly kinds: readonly Definition[];
@@ -40,8 +40,8 @@ export interface Definition extends Members {
 export const defineResource = (definition: Definition): Definition => definition;
 
 /**
- * How certain a fact about the service is: stated in its specification, seen in a public reference of a similar
- * service, or assumed by this project.
+ * How certain a fact about the service is: stated in its specification, seen in a public reference
+ * of a similar service, or assumed by this project.
  */
 export type Basis = "spec" | "public" | "assumed";
 
@@ -69,8 +69,8 @@ export interface TextField extends FieldNotes {
   /** No two objects of the kind can have the same value. */
   readonly unique?: true;
   /**
-   * People identify the object by this field: messages, adoption and the search for the stack's own objects use it.
-   * `automatic`: derived from the logical name if a program omits it.
+   * People identify the object by this field: messages, adoption and the search for the stack's own
+   * objects use it. `automatic`: derived from the logical name if a program omits it.
    */
   readonly names?: "given" | "automatic";
   readonly default?: string;
@@ -112,8 +112,8 @@ export interface ListField extends FieldNotes {
   readonly min?: number;
   readonly max?: number;
   /**
-   * Members that identify an item of one list in another. If omitted, objects match only if they have the same
-   * meaning, and everything else by value.
+   * Members that identify an item of one list in another. If omitted, objects match only if they
+   * have the same meaning, and everything else by value.
    */
   readonly identity?: readonly string[];
   /** No two items may share any identifying member. */
@@ -148,8 +148,8 @@ export type Field =
 export type Fields = Readonly<Record<string, Field>>;
 
 /**
- * `exactlyOne`: the discriminator names the one member that must be present, and is derived from it if omitted.
- * `atLeastOne`: one or more of the members must be present.
+ * `exactlyOne`: the discriminator names the one member that must be present, and is derived from it
+ * if omitted. `atLeastOne`: one or more of the members must be present.
  */
 export type MemberRule =
   | { readonly exactlyOne: Readonly<Record<string, string>>; readonly discriminator: string }

@@ -137,8 +137,8 @@ const insideValue = (field: Field, value: unknown, path: string): FieldValue[] =
 };
 
 /**
- * Every value inside an object, each before its content, with a readable path. Accepts both a program's values and
- * the service's JSON. Omits absent values.
+ * Every value inside an object, each before its content, with a readable path. Accepts both a
+ * program's values and the service's JSON. Omits absent values.
  */
 export const valuesIn = (fields: Fields, values: JsonObject, prefix = ""): readonly FieldValue[] =>
   membersIn(fields, values).flatMap(({ field, path, value }) =>
@@ -176,8 +176,8 @@ export const changeMembers = (
   );
 
 /**
- * A value in a program's terms with its direct content mapped: members, items, entries. A value whose shape differs
- * from its field's stays unchanged.
+ * A value in a program's terms with its direct content mapped: members, items, entries. A value
+ * whose shape differs from its field's stays unchanged.
  */
 export const changeInside = (field: Field, value: unknown, change: ChangeValue): unknown => {
   switch (field.type) {
@@ -301,8 +301,9 @@ export const setUpOrder = (resources: readonly Definition[]): readonly Definitio
   sorted(resources, (definition) => referencesOf(definition).map(({ to }) => to));
 
 /**
- * Sorts kinds so that each comes before everything it refers to, and before the kinds that it holds by the literal
- * wording of a deletion rule. The order is correct under every reading of the rules (specification §2).
+ * Sorts kinds so that each comes before everything it refers to, and before the kinds that it holds
+ * by the literal wording of a deletion rule. The order is correct under every reading of the rules
+ * (specification §2).
  */
 export const deletionOrder = (resources: readonly Definition[]): readonly Definition[] =>
   sorted([...resources].reverse(), (definition) => [
@@ -374,11 +375,12 @@ export const objectTitle = (definition: Definition, fields: JsonObject): string 
 };
 
 /**
- * Values in the normal form that is checked, compared and stored: with defaults and derived members, with JSON text
- * instead of objects where the wire has text, without undefined. Wrong values pass through unchanged, for the check
- * to report.
+ * Values in the normal form that is checked, compared and stored: with defaults and derived
+ * members, with JSON text instead of objects where the wire has text, without undefined. Wrong
+ * values pass through unchanged, for the check to report.
  *
- * @param isFilled whether a top-level member gets its default if it is omitted; by default, every member does
+ * @param isFilled whether a top-level member gets its default if it is omitted; by default, every
+ * member does
  */
 export const normaliseFields = (
   { fields, rule }: Members,
@@ -424,9 +426,9 @@ const discriminated = (rule: MemberRule | undefined, values: JsonObject): JsonOb
 };
 
 /**
- * Every text of an object that no definition permits messages to show: from secret fields, and from members without
- * a field. Accepts both a program's values, including `extra`, and the service's JSON. Includes the Basic
- * credentials that the fields form.
+ * Every text of an object that no definition permits messages to show: from secret fields, and from
+ * members without a field. Accepts both a program's values, including `extra`, and the service's
+ * JSON. Includes the Basic credentials that the fields form.
  */
 export const secretTexts = (fields: Fields, values: unknown): string[] => {
   if (!isObject(values)) return [];
@@ -519,8 +521,8 @@ const isText = (member: FieldValue): member is FieldValue & { readonly value: st
   member.field.type === "text" && typeof member.value === "string";
 
 /**
- * The credentials of a Basic header (RFC 7617). They must stay hidden, too: they reveal even a password that is too
- * short to search for.
+ * The credentials of a Basic header (RFC 7617). They must stay hidden, too: they reveal even a
+ * password that is too short to search for.
  */
 export const basicCredentials = (user: string, password: string): string[] =>
   (["utf8", "latin1"] as const).flatMap((charset) => {

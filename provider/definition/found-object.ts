@@ -45,8 +45,8 @@ const failed = (code: "NOT_FOUND" | "AMBIGUOUS" | "BAD_RESPONSE", text: string) 
 /**
  * The id of the only object that matches these texts, in the list of its kind.
  *
- * @throws ConversationError if there is none (`NOT_FOUND`, or `BAD_RESPONSE` if the list is incomplete) or several
- * (`AMBIGUOUS`)
+ * @throws ConversationError if there is none (`NOT_FOUND`, or `BAD_RESPONSE` if the list is
+ * incomplete) or several (`AMBIGUOUS`)
  */
 export const foundId = (
   { objects, complete }: ListedObjects,

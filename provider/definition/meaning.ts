@@ -151,9 +151,10 @@ const sameText = (field: TextField | ReferenceField, a: unknown, b: unknown): bo
 };
 
 /**
- * For each item, the position of a matching item that no other one uses; undefined if none is left. Matches as many
- * items as possible, because an item that matches two others may be the only match of a third: an earlier item moves
- * to another position if it can (augmenting paths). Tries the item's own position first.
+ * For each item, the position of a matching item that no other one uses; undefined if none is left.
+ * Matches as many items as possible, because an item that matches two others may be the only match
+ * of a third: an earlier item moves to another position if it can (augmenting paths). Tries the
+ * item's own position first.
  */
 export const matching = (
   items: readonly unknown[],
@@ -222,9 +223,9 @@ const sameMap = (
 };
 
 /**
- * Whether two values of a program have the same meaning. Compares text exactly, JSON text by its content and
- * unordered lists by their items. An empty value equals an absent one. A secret that an import did not read equals
- * any given one.
+ * Whether two values of a program have the same meaning. Compares text exactly, JSON text by its
+ * content and unordered lists by their items. An empty value equals an absent one. A secret that an
+ * import did not read equals any given one.
  *
  * @param a the known value
  * @param b the given value
@@ -282,9 +283,9 @@ const isWithheld = (field: Field, live: unknown): boolean =>
   isAbsent(live) && (field.type === "map" || field.type === "object") && holdsSecret(field);
 
 /**
- * Whether the service's value has the same meaning as the known one. The form may differ: the spelling of a text or
- * URL, numbers and flags as text, an absent value for an empty one, the order of an unordered list, and additional
- * members inside objects.
+ * Whether the service's value has the same meaning as the known one. The form may differ: the
+ * spelling of a text or URL, numbers and flags as text, an absent value for an empty one, the order
+ * of an unordered list, and additional members inside objects.
  *
  * A secret always has the same meaning, because a service may mask or omit it.
  *
@@ -312,8 +313,8 @@ export const sameMeaning = (field: Field, live: unknown, prior: unknown): boolea
 };
 
 /**
- * Whether a live object has the same meaning as the known one, in every known member; see {@link sameMeaning}.
- * Members that only the live object has are not compared.
+ * Whether a live object has the same meaning as the known one, in every known member; see {@link
+ * sameMeaning}. Members that only the live object has are not compared.
  */
 export const sameFieldsMeaning = (fields: Fields, live: JsonObject, prior: JsonObject): boolean =>
   Object.entries(fields).every(([name, field]) => {
@@ -334,8 +335,8 @@ export type IsSecret = (path: string) => boolean;
 const noSecrets: IsSecret = () => false;
 
 /**
- * Whether the service has the values of `extra`. Null equals absent, text is compared in its composed form, and
- * members that the service adds inside objects are ignored.
+ * Whether the service has the values of `extra`. Null equals absent, text is compared in its
+ * composed form, and members that the service adds inside objects are ignored.
  */
 export const sameExtra = (
   live: unknown,
@@ -361,7 +362,8 @@ export const sameExtra = (
 export const below = (path: string, name: string): string => (path ? `${path}.${name}` : name);
 
 /**
- * Each item in the service's form if it has the same meaning, with the additional members that the service keeps.
+ * Each item in the service's form if it has the same meaning, with the additional members that the
+ * service keeps.
  */
 export const asThere = (
   live: readonly unknown[],
@@ -396,8 +398,9 @@ const meansTheSame = ({ of }: ListField, a: unknown, b: unknown): boolean =>
   of.type === "object" && holdsSecret(of) ? sameValue(of, a, b) : sameMeaning(of, a, b);
 
 /**
- * For each item, the position of the corresponding item in another list; undefined if there is none. Items match by
- * the members that the list names as their identity, otherwise only by meaning, never by position.
+ * For each item, the position of the corresponding item in another list; undefined if there is
+ * none. Items match by the members that the list names as their identity, otherwise only by
+ * meaning, never by position.
  *
  * @param items in a program's terms, like all items here
  * @param others the service's list, or another list to compare with

@@ -177,8 +177,8 @@ const meant: Readonly<Record<string, string>> = {
 };
 
 /**
- * The error for a text that contains an output like any other value: Pulumi replaces the output with a sentence.
- * Undefined for any other text.
+ * The error for a text that contains an output like any other value: Pulumi replaces the output
+ * with a sentence. Undefined for any other text.
  */
 export const outputAsText = (text: string): string | undefined => {
   const [, way = ""] = /Calling \[to(String|JSON)\] on an \[Output<T>\]/.exec(text) ?? [];

@@ -107,8 +107,8 @@ const listFromWire = (field: ListField, wire: unknown, vendor: VendorName): unkn
 };
 
 /**
- * One value of the service's JSON as a program gives it. Undefined for an object, a list or a map with another
- * shape; a scalar of another type stays unchanged, for `sameMeaning` to judge.
+ * One value of the service's JSON as a program gives it. Undefined for an object, a list or a map
+ * with another shape; a scalar of another type stays unchanged, for `sameMeaning` to judge.
  */
 export const fromWire = (field: Field, wire: unknown, vendor: VendorName): unknown => {
   if (wire === undefined || wire === null) return undefined;

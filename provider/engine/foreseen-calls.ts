@@ -29,8 +29,8 @@ interface PreviewMemory {
 }
 
 /**
- * The expected calls of a run, as far as they are known: from the engine's checks and comparisons, from its preview,
- * and from other reports. For display only, never a condition.
+ * The expected calls of a run, as far as they are known: from the engine's checks and comparisons,
+ * from its preview, and from other reports. For display only, never a condition.
  */
 export class ForeseenCalls {
   readonly #memory: () => PreviewMemory;
@@ -136,9 +136,9 @@ const keeper = (path: string): PreviewMemory["keep"] => {
 };
 
 /**
- * Where the preview of `pulumi up` stores the expected calls for the run that follows: a file in the user's cache
- * folder, named after the command's process and removed after reading. Does nothing if that process is unknown, or
- * if the command makes no preview.
+ * Where the preview of `pulumi up` stores the expected calls for the run that follows: a file in
+ * the user's cache folder, named after the command's process and removed after reading. Does
+ * nothing if that process is unknown, or if the command makes no preview.
  */
 export const previewMemory = (
   cli: Cli | undefined = parentPulumi(),

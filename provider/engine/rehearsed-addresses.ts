@@ -9,10 +9,11 @@ const isBelow = (address: string, starts: readonly unknown[]): boolean =>
   starts.some((start) => typeof start === "string" && address.startsWith(`${start}/`));
 
 /**
- * Prevents a run on a copy of a stack from calling any account except the copied ones: a program or a state may give
- * a provider its own URLs, which take precedence over the environment.
+ * Prevents a run on a copy of a stack from calling any account except the copied ones: a program or
+ * a state may give a provider its own URLs, which take precedence over the environment.
  *
- * @throws ConversationError `SETTINGS_INVALID` if the run uses a copy of a stack and the URL is not that of a copy
+ * @throws ConversationError `SETTINGS_INVALID` if the run uses a copy of a stack and the URL is not
+ * that of a copy
  */
 export const assertRehearsedAddress = ({
   baseUrl,

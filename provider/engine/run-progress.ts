@@ -47,10 +47,10 @@ const firstLookMs = 1000;
 const leastShownMs = 1000;
 
 /**
- * Shows the progress of a run while it waits for the rate limits. The stack's row and, if possible, a permanent line
- * of the terminal show the finished and expected calls, the time left, the endpoint that determines it, and the
- * refusals. The row of a resource shows its remaining wait. Each disappears when it is over. Shows nothing in runs
- * without waits.
+ * Shows the progress of a run while it waits for the rate limits. The stack's row and, if possible,
+ * a permanent line of the terminal show the finished and expected calls, the time left, the
+ * endpoint that determines it, and the refusals. The row of a resource shows its remaining wait.
+ * Each disappears when it is over. Shows nothing in runs without waits.
  */
 export class RunProgress {
   readonly #options: RunProgressOptions;
@@ -106,8 +106,9 @@ export class RunProgress {
   }
 
   /**
-   * `34/120 calls, 2 min 5 s left, limited by POST /channels, 3 refused (429)`; if more calls than expected may
-   * follow: `34 of at least 120 calls, at least 2 min 5 s left, limited by POST /channels`.
+   * `34/120 calls, 2 min 5 s left, limited by POST /channels, 3 refused (429)`; if more calls than
+   * expected may follow: `34 of at least 120 calls, at least 2 min 5 s left, limited by POST
+   * /channels`.
    */
   text(): string {
     const now = this.#options.clock.now();

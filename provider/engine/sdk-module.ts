@@ -2,8 +2,9 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { createRequire } from "node:module";
 
 /**
- * A file of the Pulumi SDK that runs this process, by its path relative to the SDK's provider script. Undefined
- * outside such a process, or if the SDK has moved the file: everything that uses it is best effort.
+ * A file of the Pulumi SDK that runs this process, by its path relative to the SDK's provider
+ * script. Undefined outside such a process, or if the SDK has moved the file: everything that uses
+ * it is best effort.
  */
 export const sdkModule = (path: string): unknown => {
   try {
@@ -36,9 +37,9 @@ const wrapMethod = (holder: unknown, name: string, wrap: (original: Method) => M
 };
 
 /**
- * Aborts when the engine cancels the run (Ctrl-C), so that waits end immediately. The SDK answers the engine's
- * Cancel call itself and notifies nobody. Its request is the only empty message of this process, so reading one is
- * the signal. Never aborts if that cannot be observed.
+ * Aborts when the engine cancels the run (Ctrl-C), so that waits end immediately. The SDK answers
+ * the engine's Cancel call itself and notifies nobody. Its request is the only empty message of
+ * this process, so reading one is the signal. Never aborts if that cannot be observed.
  */
 export const cancelSignal = (): AbortSignal => {
   const controller = new AbortController();
@@ -77,8 +78,8 @@ const remember = (values: unknown, urn: unknown): unknown => {
 let isWrapped = false;
 
 /**
- * Makes the SDK's provider process keep the URN with the values that it passes to a provider. Has no effect on the
- * first call of a process, which is already read. Once per process.
+ * Makes the SDK's provider process keep the URN with the values that it passes to a provider. Has
+ * no effect on the first call of a process, which is already read. Once per process.
  */
 export const rememberUrns = (): void => {
   if (isWrapped) return;

@@ -55,8 +55,8 @@ export const endpointLimit = (
 export type ConditionOptions = Partial<Omit<Conditions, "share">>;
 
 /**
- * The conditions from the command line, then the environment, then the stack's configuration. Reports assumptions in
- * readable sentences.
+ * The conditions from the command line, then the environment, then the stack's configuration.
+ * Reports assumptions in readable sentences.
  *
  * @param profile default: the settings without a profile
  */
@@ -186,7 +186,8 @@ const worthSeconds = 2;
 export type ParallelChoice = Pick<Forecast, "parallel" | "totalSeconds">;
 
 /**
- * The smallest number of parallel steps with which no step waits for a slot; undefined if the given number suffices.
+ * The smallest number of parallel steps with which no step waits for a slot; undefined if the given
+ * number suffices.
  */
 export const fasterParallel = (
   workload: Workload,
@@ -225,8 +226,8 @@ const creationOfAll = (counts: Readonly<Record<string, number>>): Workload => ({
 });
 
 /**
- * The smallest `--parallel` with which the creation of all these objects takes hardly longer than with any higher
- * number.
+ * The smallest `--parallel` with which the creation of all these objects takes hardly longer than
+ * with any higher number.
  *
  * @param resourceCounts objects of each kind, such as `{ Channel: 12 }`
  * @param leastParallel minimum of the result

@@ -22,8 +22,8 @@ export interface Documents {
 }
 
 /**
- * The action of a run on a resource. `adopt`: adopts an object given by its id. `find`: looks for it in the list.
- * `get`: reads it by its id. `none`: no calls.
+ * The action of a run on a resource. `adopt`: adopts an object given by its id. `find`: looks for
+ * it in the list. `get`: reads it by its id. `none`: no calls.
  */
 export type StepAction =
   | "create"

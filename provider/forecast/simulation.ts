@@ -123,8 +123,8 @@ export interface SimulatedLimit {
 }
 
 /**
- * The bucket of one endpoint over time; full at the start. Takes the time at which a call is wanted and returns the
- * time at which it may be sent, in seconds. Calls must come in order of time.
+ * The bucket of one endpoint over time; full at the start. Takes the time at which a call is wanted
+ * and returns the time at which it may be sent, in seconds. Calls must come in order of time.
  */
 export const rateBucket = ({ rate, burst }: SimulatedLimit): ((now: number) => number) => {
   const beforehand = (Math.max(1, burst) - 1) / rate;
@@ -353,8 +353,8 @@ export interface Simulated {
 }
 
 /**
- * Simulates a run. Each step waits for its dependencies, then for a free slot of the engine, which it occupies while
- * its calls wait for their rates.
+ * Simulates a run. Each step waits for its dependencies, then for a free slot of the engine, which
+ * it occupies while its calls wait for their rates.
  */
 export const simulate = (steps: readonly PlannedStep[], options: SimulationOptions): Simulated => {
   const timeline = new Timeline();

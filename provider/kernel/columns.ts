@@ -168,8 +168,8 @@ export const textTable = (
 };
 
 /**
- * Foreign text as Markdown code: nothing in it is interpreted as markup, a mention, an image, a link or HTML, and it
- * cannot end the code early.
+ * Foreign text as Markdown code: nothing in it is interpreted as markup, a mention, an image, a
+ * link or HTML, and it cannot end the code early.
  */
 export const codeSpan = (text: string, longest = 300): string => {
   const characters = [...inertText(text.replaceAll(/[\p{Zl}\p{Zp}\s]+/gu, " "))];
@@ -245,8 +245,8 @@ const split = (line: string, columns: number): readonly [fits: string, rest: str
 };
 
 /**
- * A help text with lines of limited width. The excess continues on the next line at the same indent, and joins an
- * existing line of the same paragraph.
+ * A help text with lines of limited width. The excess continues on the next line at the same
+ * indent, and joins an existing line of the same paragraph.
  */
 export const foldedHelp = (text: string, columns = 80): string => {
   const left = text.split("\n");

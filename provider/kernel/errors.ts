@@ -45,8 +45,8 @@ export type ConversationErrorCode =
   | "BAD_RESPONSE";
 
 /**
- * The effect of the call, as far as known. `none`: nothing was sent, or the service refused it. `unknown`: the
- * service may have acted. `done`: the service acted, only its response is unusable.
+ * The effect of the call, as far as known. `none`: nothing was sent, or the service refused it.
+ * `unknown`: the service may have acted. `done`: the service acted, only its response is unusable.
  */
 export type Effect = "none" | "unknown" | "done";
 
@@ -79,9 +79,9 @@ export interface ErrorDetails {
 }
 
 /**
- * The only error class of the package. Its message is complete: what was being done, what the service said, what to
- * do next. It never contains a secret. It has no `id` property on purpose: the engine would assume a created
- * resource.
+ * The only error class of the package. Its message is complete: what was being done, what the
+ * service said, what to do next. It never contains a secret. It has no `id` property on purpose:
+ * the engine would assume a created resource.
  *
  * @throws nothing: the constructor never fails
  * @example

@@ -65,7 +65,8 @@ const lookAt = (path: string): Stats | undefined => lstatSync(path, { throwIfNoE
 const largestBytes = 16 * 1024 * 1024;
 
 /**
- * Whether a path is certainly a folder of this user, not a link, and nobody else can add anything to it.
+ * Whether a path is certainly a folder of this user, not a link, and nobody else can add anything
+ * to it.
  *
  * @param closed whom the folder excludes: other writers, or also other readers
  */
@@ -89,8 +90,8 @@ export const makeOwnFolder = (path: string): void => {
 };
 
 /**
- * Whether files of this user in a folder stay in place: others cannot replace them. That is true of most systems'
- * shared folder for temporary files, because of its sticky bit.
+ * Whether files of this user in a folder stay in place: others cannot replace them. That is true of
+ * most systems' shared folder for temporary files, because of its sticky bit.
  */
 export const keepsWhatIsOurs = (folder: string): boolean => {
   const facts = statSync(folder, { throwIfNoEntry: false });
@@ -99,7 +100,8 @@ export const keepsWhatIsOurs = (folder: string): boolean => {
 };
 
 /**
- * Asserts that a path may be opened, replaced and removed: it is absent, or a regular file of this user.
+ * Asserts that a path may be opened, replaced and removed: it is absent, or a regular file of this
+ * user.
  *
  * @throws Error if anything else is there
  */
@@ -145,8 +147,8 @@ const readPlain = (
 };
 
 /**
- * The text of a file at a path where others may write: only a regular file of this user, not a link. Never waits,
- * because it does not read pipes or devices.
+ * The text of a file at a path where others may write: only a regular file of this user, not a
+ * link. Never waits, because it does not read pipes or devices.
  *
  * @returns undefined if there is no such file, or if it is too large
  */
@@ -158,8 +160,8 @@ export const readOwnFile = (path: string): string | undefined =>
   );
 
 /**
- * The text of a file that several users may share, such as one of a backend: any regular file. Never waits, because
- * it does not read pipes or devices.
+ * The text of a file that several users may share, such as one of a backend: any regular file.
+ * Never waits, because it does not read pipes or devices.
  *
  * @returns undefined if there is no such file, or if it is too large
  */
@@ -167,8 +169,8 @@ export const readPlainFile = (path: string, largest = largestBytes): string | un
   readPlain(path, 0, ({ size }) => size <= largest);
 
 /**
- * Writes a file of this user next to its final path, under a new name, and returns that name. Never opens a file
- * that others created.
+ * Writes a file of this user next to its final path, under a new name, and returns that name. Never
+ * opens a file that others created.
  */
 export const writeDraft = (path: string, text: string): string => {
   const draft = `${path}.${process.pid}.${randomBytes(6).toString("hex")}`;

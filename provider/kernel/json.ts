@@ -81,10 +81,11 @@ export const withoutUndefined = <const T extends object>(members: T): Defined<T>
 const mostDepth = 128;
 
 /**
- * Parses JSON text, with or without a byte order mark (RFC 8259 §8.1). Removes every `__proto__` member, because it
- * would change the prototype of any object that it is merged into. Replaces unpaired surrogates, which JSON can
- * spell (`"\\ud83d"`) but UTF-8 cannot represent, with `\ufffd`, in keys as well. Throws a SyntaxError, also if the
- * text is nested deeper than 128 levels.
+ * Parses JSON text, with or without a byte order mark (RFC 8259 §8.1). Removes every `__proto__`
+ * member, because it would change the prototype of any object that it is merged into. Replaces
+ * unpaired surrogates, which JSON can spell (`"\\ud83d"`) but UTF-8 cannot represent, with
+ * `\ufffd`, in keys as well. Throws a SyntaxError, also if the text is nested deeper than 128
+ * levels.
  */
 export const parseJson = (given: string): unknown => {
   const text = given.startsWith("\ufeff") ? given.slice(1) : given;
@@ -115,8 +116,8 @@ const isPlain = (value: object): boolean => {
 };
 
 /**
- * The paths of the texts, or keys, in a value that match a test, such as `roles[0].name`. Skips instances of
- * classes.
+ * The paths of the texts, or keys, in a value that match a test, such as `roles[0].name`. Skips
+ * instances of classes.
  */
 export const pathsOfTexts = (
   value: unknown,

@@ -83,8 +83,8 @@ export const describePackage = (): PackageDescription => ({
 });
 
 /**
- * The address of a documentation page: in the repository at this release if package.json names a repository,
- * otherwise in the package's folder, which contains the same pages.
+ * The address of a documentation page: in the repository at this release if package.json names a
+ * repository, otherwise in the package's folder, which contains the same pages.
  *
  * @param page such as `policies.md#account-protected`
  */

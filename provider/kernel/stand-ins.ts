@@ -1,8 +1,9 @@
 import { isObject, type JsonObject, jsonIn, objectOf } from "./json.js";
 
 /**
- * The engine's notation for a value that is unknown before the update, whatever its type and at any depth. Public as
- * `pulumi.runtime.unknownValue`; repeated here so that the provider does not load the SDK for one constant.
+ * The engine's notation for a value that is unknown before the update, whatever its type and at any
+ * depth. Public as `pulumi.runtime.unknownValue`; repeated here so that the provider does not load
+ * the SDK for one constant.
  */
 export const unknownValue = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
@@ -10,9 +11,9 @@ const signatureKey = "4dabf18193072939515e22adb298388d";
 const secretKind = "1b47061264138c4ac30d75fd1eb44270";
 
 /**
- * The signature of the engine's own form of a secret. The object also holds `value` in a call, and `plaintext`
- * (JSON) or `ciphertext` in a state. Public as `pulumi.runtime.specialSigKey` and `specialSecretSig`; repeated for
- * the same reason.
+ * The signature of the engine's own form of a secret. The object also holds `value` in a call, and
+ * `plaintext` (JSON) or `ciphertext` in a state. Public as `pulumi.runtime.specialSigKey` and
+ * `specialSecretSig`; repeated for the same reason.
  */
 export const secretSignature: JsonObject = { [signatureKey]: secretKind };
 
@@ -29,9 +30,9 @@ export const holdsUnknown = (value: unknown): boolean =>
       : isObject(value) && Object.values(value).some(holdsUnknown);
 
 /**
- * The state's placeholder for a secret that an import could not or did not read: the service hides it, or it was not
- * to be written to a file. It stands for the first value that the program gives, and is never sent. Part of state
- * files: never changed.
+ * The state's placeholder for a secret that an import could not or did not read: the service hides
+ * it, or it was not to be written to a file. It stands for the first value that the program gives,
+ * and is never sent. Part of state files: never changed.
  */
 export const undisclosed = "(secret not read by the import)";
 
@@ -83,8 +84,8 @@ export const environmentSecretsIn = (value: unknown): readonly EnvironmentSecret
   );
 
 /**
- * Paths of secrets below a member, from the paths inside its value. A dot in a member's name would be ambiguous in a
- * path: then the whole parent is secret.
+ * Paths of secrets below a member, from the paths inside its value. A dot in a member's name would
+ * be ambiguous in a path: then the whole parent is secret.
  */
 export const secretPathsBelow = (member: string, inside: readonly string[]): readonly string[] =>
   inside.map((path) => {

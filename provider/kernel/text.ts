@@ -28,8 +28,8 @@ const colours = new RegExp(`${esc}\\[(?:0|1|2|22|3\\d|39)m`, "g");
 const runnerCommands = /^[^\S\r\n\u2028\u2029]*::|##(?=\[|vso\[|teamcity\[)/gm;
 
 /**
- * The output of a command, made safe for a terminal and the log of a pipeline: keeps line breaks, and colors if
- * wanted. The escapes read the same inside JSON.
+ * The output of a command, made safe for a terminal and the log of a pipeline: keeps line breaks,
+ * and colors if wanted. The escapes read the same inside JSON.
  */
 export const inertOutput = (text: string, coloured: boolean): string => {
   const lines = (part: string): string =>
@@ -90,8 +90,8 @@ const distance = (one: string, other: string): number => {
 const mostTypos = 2;
 
 /**
- * The word that was probably meant, in any case: at most two letters differ, and fewer than half of the word.
- * Undefined if there is none.
+ * The word that was probably meant, in any case: at most two letters differ, and fewer than half of
+ * the word. Undefined if there is none.
  */
 export const nearestWord = (text: string, words: readonly string[]): string | undefined => {
   const candidates = words

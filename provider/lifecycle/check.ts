@@ -18,9 +18,9 @@ export interface CheckedInputs {
 }
 
 /**
- * Returns the inputs in their normal form and every rule that they break. Makes no call except for `adopt`. A
- * failure names its path in the reason and leaves `property` empty, because the engine would print the property's
- * value, including secrets.
+ * Returns the inputs in their normal form and every rule that they break. Makes no call except for
+ * `adopt`. A failure names its path in the reason and leaves `property` empty, because the engine
+ * would print the property's value, including secrets.
  */
 export const check = async (
   given: Resource,
@@ -83,8 +83,8 @@ export interface DiffResult {
 }
 
 /**
- * The difference between state and program for the engine: nothing if the inputs differ, because the engine then
- * compares them itself and shows every property. Nothing is ever replaced.
+ * The difference between state and program for the engine: nothing if the inputs differ, because
+ * the engine then compares them itself and shows every property. Nothing is ever replaced.
  *
  * The engine cannot compare state of an older shape; such state is updated once.
  */

@@ -32,9 +32,9 @@ export interface CreateResult {
 }
 
 /**
- * Creates the object exactly once. Updates an object that already belongs to the resource, refuses a name that
- * belongs to somebody else, and repeats a POST with an unknown effect only after a fresh list shows that it had
- * none.
+ * Creates the object exactly once. Updates an object that already belongs to the resource, refuses
+ * a name that belongs to somebody else, and repeats a POST with an unknown effect only after a
+ * fresh list shows that it had none.
  */
 export const createObject = async (declared: Declared): Promise<CreateResult> => {
   const { definition, identity, run, properties } = declared;
@@ -342,8 +342,8 @@ const withoutEarlier = async (declared: Declared, made: MadeObject): Promise<Mad
 };
 
 /**
- * An object exists but does not have all declared values yet. The engine saves it with its id, reports the reason,
- * and calls `update` in the next run even if nothing else changed.
+ * An object exists but does not have all declared values yet. The engine saves it with its id,
+ * reports the reason, and calls `update` in the next run even if nothing else changed.
  */
 export class ResourceInitFailed extends Error {
   constructor(

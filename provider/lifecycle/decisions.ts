@@ -46,7 +46,8 @@ export interface Decisions {
   /** Records that this object belongs to the resource. */
   assign(resource: ResourceIdentity, object: HeldObject): void;
   /**
-   * Records the object that the state holds for a resource that is being deleted; an earlier assignment stays.
+   * Records the object that the state holds for a resource that is being deleted; an earlier
+   * assignment stays.
    */
   leave(resource: ResourceIdentity, object: HeldObject): void;
   /** The resources of known objects, by object id. */
@@ -54,10 +55,10 @@ export interface Decisions {
   /** The known objects of resources, by resource key. */
   readonly objects: ReadonlyMap<string, HeldObject>;
   /**
-   * Whether an object must not be deleted: it belongs to a resource that the program declares, whatever owned it
-   * before (a replaced `Ownership` gives all resources other keys), or the program declares its resource and no
-   * other object belongs to it. A forced replacement happens in place, and before or after it the engine deletes the
-   * "old" object, which is the same one.
+   * Whether an object must not be deleted: it belongs to a resource that the program declares,
+   * whatever owned it before (a replaced `Ownership` gives all resources other keys), or the
+   * program declares its resource and no other object belongs to it. A forced replacement happens
+   * in place, and before or after it the engine deletes the "old" object, which is the same one.
    */
   keeps(key: string, objectId: string): boolean;
   /** Whether a program has declared anything to this process. */
@@ -69,8 +70,8 @@ export interface Decisions {
   /** Whether the deletion of an object was skipped before; it counts as skipped from now on. */
   wasSkipped(kind: string, objectId: string): boolean;
   /**
-   * Records that an existing object was updated for a resource although its earlier declaration was unknown. The
-   * declaration becomes known only when the engine deletes the "old" object.
+   * Records that an existing object was updated for a resource although its earlier declaration was
+   * unknown. The declaration becomes known only when the engine deletes the "old" object.
    */
   rewrote(key: string, object: KeptObject): void;
   /** The outputs of an object that was updated while its earlier declaration was unknown; returned once. */
@@ -147,9 +148,10 @@ export const createDecisions = (): Decisions => {
 };
 
 /**
- * Deletions of one run that may have to wait for each other. The engine deletes resources in parallel if it knows no
- * dependency between them: freshly imported resources, or a channel together with the client applications that, by
- * the literal wording of the rules, hold it. So a refusal is final only when no other deletion can still resolve it.
+ * Deletions of one run that may have to wait for each other. The engine deletes resources in
+ * parallel if it knows no dependency between them: freshly imported resources, or a channel
+ * together with the client applications that, by the literal wording of the rules, hold it. So a
+ * refusal is final only when no other deletion can still resolve it.
  */
 export interface Deletions {
   /**

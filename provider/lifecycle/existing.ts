@@ -17,7 +17,8 @@ import {
 export interface ExistingObject {
   readonly object: Found;
   /**
-   * `state`: the state holds it, and the engine requested its replacement. `mark`: an earlier run created it.
+   * `state`: the state holds it, and the engine requested its replacement. `mark`: an earlier run
+   * created it.
    */
   readonly by: "state" | "mark";
 }
@@ -27,8 +28,9 @@ const hasNamesakeMark = ({ mark: own }: Declared, { mark }: SeenObject): boolean
   mark !== undefined && own !== undefined && isNamesake(own, mark);
 
 /**
- * The states, if a creation cannot be decided without them: an object carries the mark of the resource, has its name
- * or carries no mark, the new object would carry none, or the list could not be read completely.
+ * The states, if a creation cannot be decided without them: an object carries the mark of the
+ * resource, has its name or carries no mark, the new object would carry none, or the list could not
+ * be read completely.
  */
 export const neededStates = async (
   declared: Declared,
@@ -52,8 +54,8 @@ export const neededStates = async (
 };
 
 /**
- * The objects that carry the mark of a resource, do not appear to be copies, and do not belong to another resource
- * of this run or of a visible state.
+ * The objects that carry the mark of a resource, do not appear to be copies, and do not belong to
+ * another resource of this run or of a visible state.
  */
 export const ownObjects = (
   declared: Declared,
@@ -128,8 +130,8 @@ const chosen = (
 /**
  * The object that `adopt` names, by id or by its name.
  *
- * @throws ConversationError `NOT_FOUND` if there is none, `AMBIGUOUS` if there are several, `OWNED_ELSEWHERE` if it
- * belongs to another resource
+ * @throws ConversationError `NOT_FOUND` if there is none, `AMBIGUOUS` if there are several,
+ * `OWNED_ELSEWHERE` if it belongs to another resource
  */
 export const adoptee = async (declared: Declared, known: KnownObjects): Promise<Found> => {
   const { adopt, owner } = declared.properties;
@@ -197,8 +199,8 @@ const assertAdoptable = (
 };
 
 /**
- * Refuses if another owner's object has the name, or if that is unknown because names need not be unique and the
- * list cannot be read: the service would accept a second object.
+ * Refuses if another owner's object has the name, or if that is unknown because names need not be
+ * unique and the list cannot be read: the service would accept a second object.
  */
 export const assertFree = async (
   declared: Declared,

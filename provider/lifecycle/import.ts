@@ -13,11 +13,12 @@ import { describe, originalMark } from "./seen.js";
 import { liveRecord, stateInputs, stateOutputs } from "./state.js";
 
 /**
- * Reads an object to import by its id, as a program would declare it: without empty members, and with every secret
- * undisclosed, because Pulumi writes the inputs into code. The next change adds its mark.
+ * Reads an object to import by its id, as a program would declare it: without empty members, and
+ * with every secret undisclosed, because Pulumi writes the inputs into code. The next change adds
+ * its mark.
  *
- * @throws ConversationError `NOT_FOUND`; `OWNED_ELSEWHERE` if it carries the mark of another stack, or a state holds
- * it
+ * @throws ConversationError `NOT_FOUND`; `OWNED_ELSEWHERE` if it carries the mark of another stack,
+ * or a state holds it
  */
 export const importObject = async (resource: Resource, id: string): Promise<ReadResult> => {
   const { definition } = resource;

@@ -81,8 +81,9 @@ interface EngineCall {
 }
 
 /**
- * Runs one call of the engine. Every failure becomes a new error whose message is complete and contains no secret.
- * Every result becomes plain JSON, because the engine loses a created object whose outputs it cannot encode.
+ * Runs one call of the engine. Every failure becomes a new error whose message is complete and
+ * contains no secret. Every result becomes plain JSON, because the engine loses a created object
+ * whose outputs it cannot encode.
  *
  * @param work receives the inputs, split into their parts
  */

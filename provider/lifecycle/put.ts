@@ -19,17 +19,18 @@ export interface PutPlan {
   /** Undeclared members that the service hides and the PUT would erase. */
   readonly hidden: readonly string[];
   /**
-   * Members that the program no longer declares and that stay because this tenant's PUT keeps omitted members.
+   * Members that the program no longer declares and that stay because this tenant's PUT keeps
+   * omitted members.
    */
   readonly staying: readonly string[];
 }
 
 /**
- * Plans the new content of an object. Keeps members that the program does not declare, including a description that
- * a person wrote.
+ * Plans the new content of an object. Keeps members that the program does not declare, including a
+ * description that a person wrote.
  *
- * @param before the resource as the program had it when the object was last written; undefined if it was never
- * written
+ * @param before the resource as the program had it when the object was last written; undefined if
+ * it was never written
  */
 export const planPut = (declared: Declared, live: Found, before?: Declared): PutPlan => {
   const { definition, settings } = declared;

@@ -75,8 +75,8 @@ export interface RunEnvironment {
   /** Runs a call in which the URN of the resource that these engine values describe is known. */
   readonly about?: <T>(values: JsonObject, call: () => Promise<T>) => Promise<T>;
   /**
-   * Called with the planned operation on a resource as soon as it is known; for a deletion, when the engine requests
-   * it.
+   * Called with the planned operation on a resource as soon as it is known; for a deletion, when
+   * the engine requests it.
    */
   readonly foresee?: (resource: ForeseenResource, action: ForeseenAction) => void;
   /** Whether the whole stack is being destroyed, as far as this process can see. */
@@ -84,8 +84,9 @@ export interface RunEnvironment {
 }
 
 /**
- * What one run of the engine, which is one process, has learned. The arguments of a call never distinguish a forced
- * replacement from a creation, nor a deletion that completes one from a real deletion; this memory does.
+ * What one run of the engine, which is one process, has learned. The arguments of a call never
+ * distinguish a forced replacement from a creation, nor a deletion that completes one from a real
+ * deletion; this memory does.
  */
 export interface Run<S extends AccountSession = AccountSession> extends RunEnvironment {
   /** Created on first use, so that a run without changes needs neither settings nor a token. */

@@ -135,7 +135,8 @@ export const describe = (definition: Definition, { id, ...wire }: Found): string
 export type Found = WireObject & { readonly id: string };
 
 /**
- * The live object before an update: a list may show less of it and may be old. Undefined if it no longer exists.
+ * The live object before an update: a list may show less of it and may be old. Undefined if it no
+ * longer exists.
  */
 export const wholeObject = async (
   { definition, service }: Declared,

@@ -10,15 +10,15 @@ export const joinInputs = ({ fields, record: _, ...options }: Properties): JsonO
   objectOf([...Object.entries(fields), ...Object.entries(options)]);
 
 /**
- * The inputs in the state. Every secret has the engine's own form, including those that the program marked in
- * `extra`, so that the state encrypts it even if a program forgot `pulumi.secret`.
+ * The inputs in the state. Every secret has the engine's own form, including those that the program
+ * marked in `extra`, so that the state encrypts it even if a program forgot `pulumi.secret`.
  */
 export const stateInputs = (definition: Definition, properties: Properties): JsonObject =>
   joinInputs(changeSecrets(definition, properties, wrap));
 
 /**
- * The outputs in the state: what the program manages, and what else is known about the object. `adopt` and
- * `eraseHidden` concern a single write and are not stored.
+ * The outputs in the state: what the program manages, and what else is known about the object.
+ * `adopt` and `eraseHidden` concern a single write and are not stored.
  */
 export const stateOutputs = (definition: Definition, properties: Properties): JsonObject => {
   const { adopt: _, eraseHidden: __, ...kept } = properties;

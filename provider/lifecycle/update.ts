@@ -10,8 +10,8 @@ import { type Found, type SeenObject, seenObject, seenObjects, wholeObject } fro
 import { stateOutputs } from "./state.js";
 
 /**
- * Writes the program's values over the live object, in one PUT after one read. Keeps members that neither the
- * definition nor the program knows.
+ * Writes the program's values over the live object, in one PUT after one read. Keeps members that
+ * neither the definition nor the program knows.
  *
  * @param olds the outputs of the last write, from the state
  */
@@ -147,7 +147,8 @@ const isLeftOver = (
 };
 
 /**
- * Removes left-overs. A left-over that cannot be removed now does not harm the resource, so this is not a failure.
+ * Removes left-overs. A left-over that cannot be removed now does not harm the resource, so this is
+ * not a failure.
  *
  * @returns those that stay
  */

@@ -484,8 +484,9 @@ export class UnlimitedUntilRefused implements EndpointLimiter {
 }
 
 /**
- * For unknown rates: sends immediately and, after a 429, holds back that endpoint while others continue. The wait is
- * that of Retry-After, otherwise 1, 2, 4, 8, 16 s (specification §8.1 rule 6).
+ * For unknown rates: sends immediately and, after a 429, holds back that endpoint while others
+ * continue. The wait is that of Retry-After, otherwise 1, 2, 4, 8, 16 s (specification §8.1 rule
+ * 6).
  */
 export const waitOutRefusals = (options: EndpointQueueOptions): Pace =>
   queuePerEndpoint(() => new UnlimitedUntilRefused(options.clock), options);

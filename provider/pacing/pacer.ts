@@ -55,17 +55,18 @@ export interface PacingOptions extends PacingHooks {
   /** The owner of these buckets: the base URL of the service. Stored only as a hash. */
   readonly tenant: string;
   /**
-   * If omitted, starts with the highest plan, steps down while calls are refused, and up while they succeed.
+   * If omitted, starts with the highest plan, steps down while calls are refused, and up while they
+   * succeed.
    */
   readonly plan?: Plan | undefined;
   /**
-   * Calls that an endpoint accepts in a burst. If omitted, the pacer finds out. From {@link unlimitedBurst} on there
-   * is no limit: calls wait only after a refusal.
+   * Calls that an endpoint accepts in a burst. If omitted, the pacer finds out. From {@link
+   * unlimitedBurst} on there is no limit: calls wait only after a refusal.
    */
   readonly burst?: number | undefined;
   /**
-   * Fraction of each limit that may be used, above 0, at most 1. Below 1, it also limits a burst to that fraction of
-   * `burst`, or to one call if `burst` is omitted.
+   * Fraction of each limit that may be used, above 0, at most 1. Below 1, it also limits a burst to
+   * that fraction of `burst`, or to one call if `burst` is omitted.
    */
   readonly share: number;
   /** Where to store the buckets. Default: in this process. */
@@ -113,9 +114,10 @@ const onGuessOf = ({ plan, onPlanGuess, onNotice }: PacingOptions) => {
 };
 
 /**
- * Keeps calls within the rate limits of the tenant: one bucket for each method and path template, each with its own
- * queue, so that only the endpoint that lacks tokens waits. A refused call waits for its next turn, before new ones;
- * a refusal is not a failure. The token URL has no known rate: its calls wait only after a refusal.
+ * Keeps calls within the rate limits of the tenant: one bucket for each method and path template,
+ * each with its own queue, so that only the endpoint that lacks tokens waits. A refused call waits
+ * for its next turn, before new ones; a refusal is not a failure. The token URL has no known rate:
+ * its calls wait only after a refusal.
  */
 export const pacedCalls = (options: PacingOptions): Pace => {
   const { clock, share, burst, totalMs, rates = conversationRate } = options;

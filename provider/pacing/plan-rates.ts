@@ -67,8 +67,9 @@ const conversation: RateRow = {
 /**
  * Every rate of every service that shares the plans, in the order of the specification.
  *
- * The specification names some endpoints only by their last segment (Message Router: `/capacity` and others after
- * `/entrypoint/{id}/agentavailability`). They are interpreted with the same beginning: `/entrypoint/{id}/capacity`.
+ * The specification names some endpoints only by their last segment (Message Router: `/capacity`
+ * and others after `/entrypoint/{id}/agentavailability`). They are interpreted with the same
+ * beginning: `/entrypoint/{id}/capacity`.
  */
 export const rateRows: readonly RateRow[] = [
   conversation,
@@ -203,11 +204,11 @@ const rowOf = (question: RateQuestion): RateRow => {
 const plain = (template: string): string => template.replace(/\{[^{}/]*\}/g, "{}");
 
 /**
- * The rate limit of an endpoint in calls per second: its own if the table has one for the plan, otherwise the
- * standard rate (specification §8.1 rule 3).
+ * The rate limit of an endpoint in calls per second: its own if the table has one for the plan,
+ * otherwise the standard rate (specification §8.1 rule 3).
  *
- * @throws ConversationError `INPUT_INVALID` for a service, a version or a plan that the table does not contain;
- * lists the valid ones
+ * @throws ConversationError `INPUT_INVALID` for a service, a version or a plan that the table does
+ * not contain; lists the valid ones
  * @example
  * const perSecond = rateOf({
  *   service: "Conversation", version: "v3", plan: "basic",
@@ -233,8 +234,8 @@ export const conversationRate = ({ method, template }: Endpoint, plan: Plan): nu
   rateOf({ service: "Conversation", version: "v3", plan, method, template });
 
 /**
- * Calls that may be sent at once with a fraction of each limit: that fraction of the burst, or one call if the burst
- * is unknown.
+ * Calls that may be sent at once with a fraction of each limit: that fraction of the burst, or one
+ * call if the burst is unknown.
  *
  * @param unknown the burst of an endpoint for which none is configured
  */
@@ -250,8 +251,9 @@ const burstSeconds = 20;
 const publicBursts = "Message Router";
 
 /**
- * The number of calls that an endpoint probably accepts in a short burst: about 20 seconds of its rate, at least
- * one. Use it for forecasts. Pacing does not rely on it, because the specification states no burst values (§8.2).
+ * The number of calls that an endpoint probably accepts in a short burst: about 20 seconds of its
+ * rate, at least one. Use it for forecasts. Pacing does not rely on it, because the specification
+ * states no burst values (§8.2).
  *
  * @throws ConversationError `INPUT_INVALID` as {@link rateOf}
  * @example

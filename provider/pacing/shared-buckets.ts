@@ -36,10 +36,11 @@ interface Changed<R> {
 export type StoreChange<R> = (state: Kept | undefined, now: number, share: number) => Changed<R>;
 
 /**
- * The store of the buckets. A change is atomic. It may run again if another process was faster, so it must only
- * calculate. Nothing is reserved ahead, so a process that dies takes nothing with it.
+ * The store of the buckets. A change is atomic. It may run again if another process was faster, so
+ * it must only calculate. Nothing is reserved ahead, so a process that dies takes nothing with it.
  *
- * Rejects only if the user has to fix something. A local store replaces a shared store that cannot be reached.
+ * Rejects only if the user has to fix something. A local store replaces a shared store that cannot
+ * be reached.
  */
 export interface BucketStore {
   change<R>(key: string, change: StoreChange<R>): R | Promise<R>;
@@ -159,8 +160,8 @@ const localBuckets = (clock: Clock): BucketStore => {
 };
 
 /**
- * The store of the buckets: Redis if there is a URL, otherwise a file in the user's cache folder; on Node 22, the
- * memory of this process. Opens nothing before the first call.
+ * The store of the buckets: Redis if there is a URL, otherwise a file in the user's cache folder;
+ * on Node 22, the memory of this process. Opens nothing before the first call.
  *
  * @throws ConversationError `SETTINGS_INVALID` if the package for Redis is needed and missing
  */
@@ -380,7 +381,8 @@ class BucketFile {
 }
 
 /**
- * Buckets in a small SQLite file that all processes of this machine and user share. Opens it on first use.
+ * Buckets in a small SQLite file that all processes of this machine and user share. Opens it on
+ * first use.
  *
  * Rejects if the file cannot be used: see `withLocalBuckets`.
  */

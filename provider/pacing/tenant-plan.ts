@@ -114,8 +114,8 @@ export class TenantPlan {
 }
 
 /**
- * What a response shows about the plan. `early`: the call was sent sooner than the plan allows. `probe`: it was sent
- * to find out the burst, so its refusal does not rule out the plan.
+ * What a response shows about the plan. `early`: the call was sent sooner than the plan allows.
+ * `probe`: it was sent to find out the burst, so its refusal does not rule out the plan.
  */
 export type PlanEvidence =
   | "accepted"

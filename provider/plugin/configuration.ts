@@ -28,9 +28,10 @@ interface CheckedConfiguration {
 }
 
 /**
- * Checks the given settings; missing ones may come from the environment. Creates the ownership once: the engine
- * saves it with the provider before it creates anything, and passes it in `olds` from then on. After a change of the
- * plugin's version, the default provider has another name and a new ownership; its resources keep theirs.
+ * Checks the given settings; missing ones may come from the environment. Creates the ownership
+ * once: the engine saves it with the provider before it creates anything, and passes it in `olds`
+ * from then on. After a change of the plugin's version, the default provider has another name and a
+ * new ownership; its resources keep theirs.
  */
 export const checkedConfiguration = (
   urn: string,
@@ -71,9 +72,10 @@ interface ConfigurationChange {
 const isDefault = (name: string): boolean => /^default(_\d+_\d+_\d+|$)/.test(name);
 
 /**
- * Compares configurations of one provider, or of two providers if a resource moves from one to the other. An object
- * stays in its account: a new URL of the same provider counts as another way to reach it. If the program gives a
- * resource another explicit provider with another URL, the object is created there and deleted here.
+ * Compares configurations of one provider, or of two providers if a resource moves from one to the
+ * other. An object stays in its account: a new URL of the same provider counts as another way to
+ * reach it. If the program gives a resource another explicit provider with another URL, the object
+ * is created there and deleted here.
  */
 export const configurationChange = (
   urn: string,
@@ -105,14 +107,15 @@ export const configurationChange = (
 export interface Configuration {
   readonly source: SettingSource;
   /**
-   * The owner of new resources: `<project>/<stack>/<random>`; absent during the first `pulumi import` of a stack.
+   * The owner of new resources: `<project>/<stack>/<random>`; absent during the first `pulumi
+   * import` of a stack.
    */
   readonly ownership?: string;
 }
 
 /**
- * The settings of a provider. The default provider takes them from the environment, then from the stack's
- * configuration. The arguments of an explicit provider precede both.
+ * The settings of a provider. The default provider takes them from the environment, then from the
+ * stack's configuration. The arguments of an explicit provider precede both.
  *
  * @param name of the provider in the program
  * @param args its checked inputs, secrets in clear text

@@ -311,8 +311,9 @@ const elsewhere = [
 ].join(" ");
 
 /**
- * The schema of the plugin's package, from the definitions: the response to `GetSchema`, and the source of the
- * generated code of every language. Makes no call and reads only this package's package.json. Never fails.
+ * The schema of the plugin's package, from the definitions: the response to `GetSchema`, and the
+ * source of the generated code of every language. Makes no call and reads only this package's
+ * package.json. Never fails.
  */
 export const packageSchema = (): PackageSchema => {
   const { description, ...about } = describePackage();

@@ -117,8 +117,8 @@ const wrongReferences = (fields: Fields, values: JsonObject): readonly string[] 
 const sealed = (value: unknown): JsonObject => secret(changed(value, opened));
 
 /**
- * Inputs or outputs of a resource for the engine: secrets, by definition or by the program, have the engine's own
- * form.
+ * Inputs or outputs of a resource for the engine: secrets, by definition or by the program, have
+ * the engine's own form.
  */
 export const sealedValues = ({ fields }: Definition, values: JsonObject): JsonObject =>
   changeFieldSecrets(fieldsWithSecrets(fields, filledTexts(values.markedSecrets)), values, sealed);

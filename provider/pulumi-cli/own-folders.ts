@@ -177,8 +177,8 @@ const removeAbandoned = (parent: string, prefix: string): void => {
 };
 
 /**
- * Creates a folder below the one for temporary files. `remove` or the end of this process removes it; after SIGKILL,
- * the next folder with the same prefix does.
+ * Creates a folder below the one for temporary files. `remove` or the end of this process removes
+ * it; after SIGKILL, the next folder with the same prefix does.
  *
  * @param prefix start of the name
  */

@@ -77,8 +77,9 @@ export const startOfProcess = (pid: number): number | undefined => {
 const firstNamespace = "pid:[4026531836]";
 
 /**
- * Whether a process that ran on this machine at a given time, in milliseconds since 1970, would be visible here if
- * it were still running: a container, which starts with its first process, sees nothing outside of it.
+ * Whether a process that ran on this machine at a given time, in milliseconds since 1970, would be
+ * visible here if it were still running: a container, which starts with its first process, sees
+ * nothing outside of it.
  */
 export const isInSight = (at: number): boolean =>
   process.platform !== "linux" ||
@@ -86,8 +87,9 @@ export const isInSight = (at: number): boolean =>
   at > (startOfProcess(1) ?? Number.POSITIVE_INFINITY) + inexactMs;
 
 /**
- * A value that identifies a process, even against a later one with the same number, and that does not depend on the
- * clock: the start of the machine, and of the process since then. Undefined if unknown.
+ * A value that identifies a process, even against a later one with the same number, and that does
+ * not depend on the clock: the start of the machine, and of the process since then. Undefined if
+ * unknown.
  */
 export const birthOfProcess = (pid: number): string | undefined => {
   const machine = ifReadable(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim());
@@ -101,7 +103,8 @@ const otherProcesses = (): readonly number[] => {
 };
 
 /**
- * Whether a process belongs to this user. The environment of others is not read, because that may take forever.
+ * Whether a process belongs to this user. The environment of others is not read, because that may
+ * take forever.
  */
 export const isOwnProcess = (pid: number): boolean =>
   ifReadable(() => statSync(`/proc/${pid}`).uid === process.getuid?.()) ?? false;
@@ -321,8 +324,9 @@ const stopper = (pid: number | undefined, { signal, timeoutMs, stops = STOPS }: 
 };
 
 /**
- * Runs a command to its end in a separate process group. A Ctrl-C at the terminal reaches it once, through `signal`.
- * Neither the command nor what it started outlives this process, even if this process is killed.
+ * Runs a command to its end in a separate process group. A Ctrl-C at the terminal reaches it once,
+ * through `signal`. Neither the command nor what it started outlives this process, even if this
+ * process is killed.
  */
 export const runCommand = (
   command: string,

@@ -73,8 +73,8 @@ const companionOf = (
 const oldHostPath = "path\tgithub.com/pulumi/pulumi/sdk/v3/nodejs/cmd/pulumi-language-nodejs\n";
 
 /**
- * The features that programs lack with this CLI, as a readable sentence: the last language host that can be built
- * from a Go module is from release 3.68. Undefined if the CLI has a later one.
+ * The features that programs lack with this CLI, as a readable sentence: the last language host
+ * that can be built from a Go module is from release 3.68. Undefined if the CLI has a later one.
  */
 export const hostLimits = (
   { command }: Pick<PulumiCli, "command">,
@@ -138,14 +138,15 @@ export const pulumiHomeIn = (env: NodeJS.ProcessEnv): string | undefined =>
   env.PULUMI_HOME || undefined;
 
 /**
- * Writes the state once, at the end: with a thousand resources, writing it after every step takes longer than the
- * steps. For runs that create nothing at the service: if such a run is killed, the state is unchanged.
+ * Writes the state once, at the end: with a thousand resources, writing it after every step takes
+ * longer than the steps. For runs that create nothing at the service: if such a run is killed, the
+ * state is unchanged.
  */
 export const writtenOnce = { PULUMI_SKIP_CHECKPOINTS: "true" } as const;
 
 /**
- * How to ask Pulumi to stop. Once: it finishes the operations in progress and releases the lock. Twice: it cancels
- * them.
+ * How to ask Pulumi to stop. Once: it finishes the operations in progress and releases the lock.
+ * Twice: it cancels them.
  */
 export const pulumiStops: Stops = [
   { signal: "SIGINT", afterMs: 0 },
@@ -170,8 +171,8 @@ export const frugalRuns = ({ NODE_OPTIONS }: NodeJS.ProcessEnv) => ({
 const ofTheUser = /^(PULUMI|CONVERSATION)_/i;
 
 /**
- * The environment without anything that leads to a stack, a backend or an account of the user, for temporary stacks
- * that are separate from them. The caller sets required variables again.
+ * The environment without anything that leads to a stack, a backend or an account of the user, for
+ * temporary stacks that are separate from them. The caller sets required variables again.
  */
 export const isolatedEnvironment = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !ofTheUser.test(name)));

@@ -79,7 +79,8 @@ const execPulumi = (
   );
 
 /**
- * Runs a command that changes something on a stack: returns whether it succeeded, and its output. Never throws.
+ * Runs a command that changes something on a stack: returns whether it succeeded, and its output.
+ * Never throws.
  */
 export const runStackCommand = async (
   place: PulumiPlace,
@@ -226,8 +227,8 @@ export const isDestroying = (): boolean =>
   parentPulumi()?.args.some((word) => destroyWords.includes(word)) ?? false;
 
 /**
- * The Pulumi CLI that started this process, with its folder and its environment. If that is unknown, the CLI on
- * PATH, in the folder of this process.
+ * The Pulumi CLI that started this process, with its folder and its environment. If that is
+ * unknown, the CLI on PATH, in the folder of this process.
  */
 export const pulumiOfThisRun = (
   facts: (pid: number) => ProcessFacts | undefined = processFacts,

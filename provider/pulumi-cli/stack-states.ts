@@ -154,7 +154,8 @@ const namesIn = ([first]: readonly StateResource[]): Pick<StackState, "name" | "
 };
 
 /**
- * Reads a state. A resource that will be deleted still has its object, and comes after those that stay.
+ * Reads a state. A resource that will be deleted still has its object, and comes after those that
+ * stay.
  *
  * @param stack the stack's name in the CLI. Default: its short name
  */
@@ -298,8 +299,8 @@ const statesAround = async (own: StackState, place: PulumiPlace, scope: StateSco
 };
 
 /**
- * The state of one stack (then only that is known), or of all stacks of the backend, at most 50. Undefined if the
- * state of the stack itself cannot be read.
+ * The state of one stack (then only that is known), or of all stacks of the backend, at most 50.
+ * Undefined if the state of the stack itself cannot be read.
  */
 export const readStates = async (
   place: PulumiPlace,
@@ -311,9 +312,9 @@ export const readStates = async (
 };
 
 /**
- * The content of the states, as far as the process of a dynamic provider can see it while the engine runs: it
- * queries the CLI that started it, in its own folder. Undefined if it cannot reliably read the state of this owner's
- * stack.
+ * The content of the states, as far as the process of a dynamic provider can see it while the
+ * engine runs: it queries the CLI that started it, in its own folder. Undefined if it cannot
+ * reliably read the state of this owner's stack.
  *
  * @param scope `own`: that stack only; `all`: all stacks of the backend
  */

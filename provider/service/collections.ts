@@ -24,8 +24,8 @@ import { addressAdvice } from "./settings.js";
 /** The result of the list operation, all pages together. */
 export interface Listing {
   /**
-   * Objects by id. An object whose id no call can use has a key that `assertId` refuses, because its name still
-   * counts.
+   * Objects by id. An object whose id no call can use has a key that `assertId` refuses, because
+   * its name still counts.
    */
   readonly objects: ReadonlyMap<string, WireObject>;
   /** False if some pages could not be read: absence from the listing then proves nothing. */
@@ -42,26 +42,29 @@ interface ListOptions {
 /** The five operations of a collection (specification §4.1). Every failure is a ConversationError. */
 export interface Collections {
   /**
-   * One paged list per collection and process, which all callers share and the writes below keep up to date.
+   * One paged list per collection and process, which all callers share and the writes below keep up
+   * to date.
    */
   list(definition: Definition, options?: ListOptions): Promise<Listing>;
   /**
-   * The object in the list; undefined if the list lacks it or is too long to be worth reading: then call `read`.
+   * The object in the list; undefined if the list lacks it or is too long to be worth reading: then
+   * call `read`.
    */
   find(definition: Definition, id: string): Promise<WireObject | undefined>;
   /**
-   * The object, or undefined if the service responds with 404. Nothing else counts as absence, and a 404 counts only
-   * at a URL known to be the service's; otherwise the call fails with `BAD_RESPONSE`.
+   * The object, or undefined if the service responds with 404. Nothing else counts as absence, and
+   * a 404 counts only at a URL known to be the service's; otherwise the call fails with
+   * `BAD_RESPONSE`.
    */
   read(definition: Definition, id: string): Promise<WireObject | undefined>;
   /**
-   * Never repeats a POST whose effect is unknown. Returns the content of the response, at least the id; if the
-   * response lacks `created` and `modified`, they are the time of the response.
+   * Never repeats a POST whose effect is unknown. Returns the content of the response, at least the
+   * id; if the response lacks `created` and `modified`, they are the time of the response.
    */
   create(definition: Definition, body: WireObject): Promise<WireObject & { readonly id: string }>;
   /**
-   * Fails with `NOT_FOUND` if the object no longer exists, under the same conditions as `read`. Returns the time of
-   * the change, or of the response if the response does not state it.
+   * Fails with `NOT_FOUND` if the object no longer exists, under the same conditions as `read`.
+   * Returns the time of the change, or of the response if the response does not state it.
    */
   replace(
     definition: Definition,
@@ -71,15 +74,15 @@ export interface Collections {
   /** Succeeds if the object no longer exists, under the same conditions as `read`. */
   remove(definition: Definition, id: string): Promise<void>;
   /**
-   * The service's time in milliseconds since 1970, accurate to about a second; this machine's until a response shows
-   * another, undefined if this machine's clock was never set.
+   * The service's time in milliseconds since 1970, accurate to about a second; this machine's until
+   * a response shows another, undefined if this machine's clock was never set.
    */
   now(): number | undefined;
 }
 
 /**
- * Whether a change or deletion may have happened although its response did not come from the service: only the
- * object itself can show it.
+ * Whether a change or deletion may have happened although its response did not come from the
+ * service: only the object itself can show it.
  */
 export const isUnclear = (error: unknown): boolean =>
   isConversationError(error, "BAD_RESPONSE") && error.effect !== "none";
@@ -293,8 +296,8 @@ const wrongAddress = (
 };
 
 /**
- * Accepts a 404 only at a URL known to be the service's: a wrong base path returns 404 for everything, and a run
- * that took this for absence would empty its state.
+ * Accepts a 404 only at a URL known to be the service's: a wrong base path returns 404 for
+ * everything, and a run that took this for absence would empty its state.
  */
 export const serviceAddress = (settings: Settings): ServiceAddress => {
   let isService = false;

@@ -46,8 +46,8 @@ export const isTooLarge = (error: unknown): boolean =>
   typeof error === "object" && error !== null && tooLarge.has(error);
 
 /**
- * The bytes of all lists that one connection reads and keeps, each counted by its last reading. A list within its
- * equal share is never refused because of the others.
+ * The bytes of all lists that one connection reads and keeps, each counted by its last reading. A
+ * list within its equal share is never refused because of the others.
  */
 export class ListBudget {
   readonly #bytes = new Map<string, number>();
@@ -227,9 +227,9 @@ const callsAfter = (answer: Answer, objects: number): number => {
 type OnPage = (progress: ListProgress) => void;
 
 /**
- * Reads a collection: the first page according to the specification, further pages by `$pagenum` (assumed) as long
- * as fewer objects have arrived than the service counts, with larger pages by `$pagesize` (assumed) if that saves
- * calls and the service supports it.
+ * Reads a collection: the first page according to the specification, further pages by `$pagenum`
+ * (assumed) as long as fewer objects have arrived than the service counts, with larger pages by
+ * `$pagesize` (assumed) if that saves calls and the service supports it.
  */
 export const readFirstPage = async (
   request: Request,
@@ -312,8 +312,8 @@ const oddKey = (id: string): string =>
     : `${cleaned(id.slice(0, shownCharacters))}… (${id.length} characters, ${hashOf(id)})`;
 
 /**
- * The key of each object of one page: its id, if valid; otherwise a text that can never be an id, so that no call
- * can use it. The same object on another page has the same key.
+ * The key of each object of one page: its id, if valid; otherwise a text that can never be an id,
+ * so that no call can use it. The same object on another page has the same key.
  */
 export const listingKeys = (): ((object: JsonObject) => string) => {
   const twins = new Map<string, number>();

@@ -173,8 +173,8 @@ const named = (application: string | undefined, participant?: string): readonly 
   application === undefined ? [] : [{ application, participant }];
 
 /**
- * The recipients of the messages for a side (specification §6; contract of the orchestration), in groups: the first
- * group with a participating recipient handles the side.
+ * The recipients of the messages for a side (specification §6; contract of the orchestration), in
+ * groups: the first group with a participating recipient handles the side.
  */
 export const namedOnSide = (
   { botConfiguration, customerConfiguration, agentConfiguration }: NamedApplications,

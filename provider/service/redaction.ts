@@ -241,9 +241,9 @@ const beginningsIn = (signs: readonly Sign[], { beginnings }: Wanted): Range[] =
 };
 
 /**
- * Replaces every secret in a foreign text, whole or in part, in any encoding: in JSON, in a URL or a page, in base64
- * after any other text, in different case, cut off. Only for foreign text: replacing a word of this package that
- * happens to be a secret would reveal it.
+ * Replaces every secret in a foreign text, whole or in part, in any encoding: in JSON, in a URL or
+ * a page, in base64 after any other text, in different case, cut off. Only for foreign text:
+ * replacing a word of this package that happens to be a secret would reveal it.
  *
  * @param secrets unencoded; those shorter than 6 characters are not searched for
  */
@@ -268,8 +268,8 @@ export const shownText = (text: string, secrets: readonly string[]): string =>
   abbreviated(cleaned(redact(text, secrets)).trim(), longestText);
 
 /**
- * The message of a foreign error, safe to show. The JSON parser quotes parts of a text in which a secret cannot be
- * recognized, so its message is omitted.
+ * The message of a foreign error, safe to show. The JSON parser quotes parts of a text in which a
+ * secret cannot be recognized, so its message is omitted.
  */
 export const foreignMessage = (error: unknown, secrets: readonly string[]): string => {
   if (error instanceof SyntaxError && error.message.includes("JSON"))

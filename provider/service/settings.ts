@@ -20,8 +20,8 @@ export const assertProfile = (profile: string | undefined): void => {
 };
 
 /**
- * The prefix of a profile's environment variables, such as `CONVERSATION_MY_EU_`; without a profile,
- * `CONVERSATION_`.
+ * The prefix of a profile's environment variables, such as `CONVERSATION_MY_EU_`; without a
+ * profile, `CONVERSATION_`.
  */
 export const profilePrefix = (profile?: string): string => {
   assertProfile(profile);
@@ -30,8 +30,8 @@ export const profilePrefix = (profile?: string): string => {
 };
 
 /**
- * Refuses a profile with the same environment variables as another one, such as `my-eu` and `my_eu`: each would
- * silently use the other's account.
+ * Refuses a profile with the same environment variables as another one, such as `my-eu` and
+ * `my_eu`: each would silently use the other's account.
  *
  * @param others profiles already in use; may include the same name
  * @throws ConversationError `SETTINGS_INVALID` naming both
@@ -114,8 +114,8 @@ export const readSetting = <K extends SettingKey>(
 };
 
 /**
- * The option that `pulumi config set` needs for a setting: without it, the command refuses a name that looks like a
- * secret.
+ * The option that `pulumi config set` needs for a setting: without it, the command refuses a name
+ * that looks like a secret.
  */
 export const configOption = (key: SettingKey): "--secret" | "--plaintext" | undefined => {
   if (specOf(key).secret) return "--secret";
@@ -194,12 +194,14 @@ const foundOut = (file: string, given: Partial<Settings>): Partial<Settings> => 
 };
 
 /**
- * Reads and checks every setting. The only file it reads is that of `findings`. Empty text counts as missing.
+ * Reads and checks every setting. The only file it reads is that of `findings`. Empty text counts
+ * as missing.
  *
- * @param profile `staging` reads `CONVERSATION_STAGING_BASE_URL`, `conversation:staging.baseUrl` and so on; a
- * profile inherits nothing from the default settings
- * @throws ConversationError `SETTINGS_MISSING` with every missing setting and how to set it, or `SETTINGS_INVALID`
- * with every setting that breaks a rule; values are hidden, except a wrong word for a setting with a few valid words
+ * @param profile `staging` reads `CONVERSATION_STAGING_BASE_URL`, `conversation:staging.baseUrl`
+ * and so on; a profile inherits nothing from the default settings
+ * @throws ConversationError `SETTINGS_MISSING` with every missing setting and how to set it, or
+ * `SETTINGS_INVALID` with every setting that breaks a rule; values are hidden, except a wrong word
+ * for a setting with a few valid words
  */
 export const readSettings = (source: SettingSource, profile?: string): Settings => {
   assertProfile(profile);
@@ -228,8 +230,8 @@ export const withoutSecretSettings = <T>(
   Object.fromEntries(Object.entries(environment).filter(([name]) => !secretVariable.test(name)));
 
 /**
- * The environment of programs that fetch, install or build packages. They may run foreign scripts, which must not
- * see the secrets of an account or a stack.
+ * The environment of programs that fetch, install or build packages. They may run foreign scripts,
+ * which must not see the secrets of an account or a stack.
  */
 export const environmentOfPackages = <T>(
   environment: Readonly<Record<string, T>>,
@@ -321,7 +323,8 @@ export const findingsIn = (text: string): TenantFindings | undefined => {
 /**
  * Reads a file written by `pulumi-conversation probe`.
  *
- * @throws ConversationError `SETTINGS_INVALID` if the file cannot be read, or contains something else
+ * @throws ConversationError `SETTINGS_INVALID` if the file cannot be read, or contains something
+ * else
  */
 export const readFindings = (file: string): TenantFindings => {
   let text: string;

@@ -78,8 +78,8 @@ const awaitArrival = async (sent: Sent): Promise<boolean> => {
 };
 
 /**
- * Reads the chain of an account, sends one message through it, waits for its arrival if there is a probe, and ends
- * the conversation, even after a failure.
+ * Reads the chain of an account, sends one message through it, waits for its arrival if there is a
+ * probe, and ends the conversation, even after a failure.
  *
  * @throws ConversationError that names the broken link
  */

@@ -62,8 +62,8 @@ const probeViolation = ({ probe }: JsonObject): readonly string[] => {
 };
 
 /**
- * Inputs in their normal form, and every rule that they break. Pure. Failures name no property, because the engine
- * would print its value.
+ * Inputs in their normal form, and every rule that they break. Pure. Failures name no property,
+ * because the engine would print its value.
  */
 export const checkSmokeTest = (news: JsonObject): CheckedInputs => {
   const { __provider, ...given } = news;
@@ -76,7 +76,8 @@ export const checkSmokeTest = (news: JsonObject): CheckedInputs => {
 };
 
 /**
- * Whether the test must run, or its end must be recorded: while it is off before and after, no other change counts.
+ * Whether the test must run, or its end must be recorded: while it is off before and after, no
+ * other change counts.
  */
 export const smokeTestChanges = (olds: JsonObject, news: JsonObject): boolean => {
   const [old, next] = [fieldsOf(olds), fieldsOf(news)];

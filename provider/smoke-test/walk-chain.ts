@@ -89,8 +89,9 @@ const withoutRole = (
 };
 
 /**
- * Reads the set-up objects that a message passes, in order: sign-in, account, channel, orchestration, then the
- * participants, client applications and authentications of the recipients. One call per object.
+ * Reads the set-up objects that a message passes, in order: sign-in, account, channel,
+ * orchestration, then the participants, client applications and authentications of the recipients.
+ * One call per object.
  *
  * @throws ConversationError that names the first broken link
  */
@@ -267,7 +268,8 @@ const doubtText = ({ doubts }: ChainFindings): string =>
 /**
  * The failure of a test.
  *
- * @param link the kind of the faulty object, or `sign-in`, `message`, `delivery`, `callback address`, `probe`
+ * @param link the kind of the faulty object, or `sign-in`, `message`, `delivery`, `callback
+ * address`, `probe`
  * @param what the problem and what to do, in complete sentences
  */
 export const brokenLink = (

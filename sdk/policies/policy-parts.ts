@@ -118,7 +118,8 @@ export const applicationsById = (
   );
 
 /**
- * Whether these resources include everything that an orchestration names: an id may refer to something else.
+ * Whether these resources include everything that an orchestration names: an id may refer to
+ * something else.
  */
 export const areAllAmong = (
   applications: readonly PolicyResource[],

@@ -317,11 +317,11 @@ interface CallOptions {
 /** Attachments and their content. Every failure is a ConversationError. */
 export interface Assets {
   /**
-   * Creates an asset and returns the signed URL to post its content to (specification §4.2). Use this only if you
-   * transfer the content yourself; otherwise use `upload`.
+   * Creates an asset and returns the signed URL to post its content to (specification §4.2). Use
+   * this only if you transfer the content yourself; otherwise use `upload`.
    *
-   * @throws ConversationError `INPUT_INVALID` before anything is sent, `BAD_RESPONSE` for a response without id or
-   * URL; otherwise as every call
+   * @throws ConversationError `INPUT_INVALID` before anything is sent, `BAD_RESPONSE` for a
+   * response without id or URL; otherwise as every call
    * @example
    * const { id, contentUrl } = await hub.assets.create({
    *   channel: "custom.kiosk", sender: "custom_bot", name: "receipt.pdf", size: 48_213,
@@ -331,8 +331,8 @@ export interface Assets {
   /**
    * Returns an asset and the signed URL to fetch its content from (specification §4.2).
    *
-   * @throws ConversationError `NOT_FOUND`, `ID_INVALID`, `BAD_RESPONSE` for a response without URL; otherwise as
-   * every call
+   * @throws ConversationError `NOT_FOUND`, `ID_INVALID`, `BAD_RESPONSE` for a response without URL;
+   * otherwise as every call
    * @example
    * const { name, size } = await hub.assets.get(assetId);
    */
@@ -340,17 +340,18 @@ export interface Assets {
   /**
    * Deletes an asset (specification §4.2).
    *
-   * @throws ConversationError `IN_USE` if a message has used it and the service's response distinguishes that from a
-   * missing scope
+   * @throws ConversationError `IN_USE` if a message has used it and the service's response
+   * distinguishes that from a missing scope
    * @example
    * await hub.assets.delete(assetId);
    */
   delete(id: string, options?: CallOptions): Promise<void>;
   /**
-   * Creates an asset and streams its content to the signed URL. Checks name, size and content type before it sends
-   * anything. If the URL has expired, the upload is repeated once with a new asset; after a 503, once with the same
-   * URL. A plain stream that has been read cannot be repeated. An upload that fails, times out or is canceled closes
-   * the stream and deletes the asset, if the service does so within 2 s.
+   * Creates an asset and streams its content to the signed URL. Checks name, size and content type
+   * before it sends anything. If the URL has expired, the upload is repeated once with a new asset;
+   * after a 503, once with the same URL. A plain stream that has been read cannot be repeated. An
+   * upload that fails, times out or is canceled closes the stream and deletes the asset, if the
+   * service does so within 2 s.
    *
    * @returns an attachment for a text message
    * @throws ConversationError `INPUT_INVALID` also if the source or `onProgress` fails
@@ -361,9 +362,9 @@ export interface Assets {
    */
   upload(source: ContentSource, options: UploadOptions): Promise<Asset>;
   /**
-   * Downloads the content of an asset and checks its size. If the signed URL has expired, requests a new one once;
-   * after a 503, repeats the request once. A target that closes early ends the download. A target that received
-   * nothing stays open.
+   * Downloads the content of an asset and checks its size. If the signed URL has expired, requests
+   * a new one once; after a 503, repeats the request once. A target that closes early ends the
+   * download. A target that received nothing stays open.
    *
    * @throws ConversationError `INPUT_INVALID` also if the target or `onProgress` fails
    *

@@ -9,8 +9,8 @@ export interface RequestEvent {
   /** HTTP method. */
   readonly method: Method;
   /**
-   * Path template below the base URL, such as `/conversations/{id}`; `TOKEN` for the token URL, `{contentUrl}` for a
-   * signed URL.
+   * Path template below the base URL, such as `/conversations/{id}`; `TOKEN` for the token URL,
+   * `{contentUrl}` for a signed URL.
    */
   readonly template: string;
   /** Number of this attempt within the call, from 1. */
@@ -93,8 +93,8 @@ const beginning = ({ context, trace }: TelemetryApi): BeginSpan => {
 };
 
 /**
- * Traces through `@opentelemetry/api` if it is installed, which the first call finds out. Callers use the result
- * once per call.
+ * Traces through `@opentelemetry/api` if it is installed, which the first call finds out. Callers
+ * use the result once per call.
  */
 export const telemetry = (
   load: () => Promise<unknown> = () => import(telemetryPackage),
@@ -121,7 +121,8 @@ export interface ResponseEvent extends RequestEvent {
 }
 
 /**
- * Functions that are called for every attempt. If one fails, the process emits a warning, and the call goes on.
+ * Functions that are called for every attempt. If one fails, the process emits a warning, and the
+ * call goes on.
  */
 export interface CallHooks {
   /** Called before each attempt, retries included. */

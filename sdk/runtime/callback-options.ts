@@ -20,8 +20,8 @@ export interface BasicCredentials {
 }
 
 /**
- * The credentials that a call must carry, as registered in the authentication (specification §5.2). If you give
- * several, any of them is accepted: during a rotation, give the old and the new one.
+ * The credentials that a call must carry, as registered in the authentication (specification §5.2).
+ * If you give several, any of them is accepted: during a rotation, give the old and the new one.
  */
 export type CallbackCredentials =
   | { readonly basic: BasicCredentials | readonly BasicCredentials[] }
@@ -126,30 +126,32 @@ export interface CallbackOptions<T extends MessageType = MessageType> {
   /** The credentials that the service sends, as in the authentication of the client application's role. */
   readonly authenticate: CallbackCredentials;
   /**
-   * Receives each message once: sequentially within a conversation, in order of arrival; in parallel across
-   * conversations. If it fails for a message, `onError` is called, and the message may come again.
+   * Receives each message once: sequentially within a conversation, in order of arrival; in
+   * parallel across conversations. If it fails for a message, `onError` is called, and the message
+   * may come again.
    */
   readonly onMessage: (
     message: ReceivedMessage<NoInfer<T>>,
     context: MessageContext,
   ) => void | Promise<void>;
   /**
-   * Receives failures of `onMessage`, of a Bearer token check and of a message memory, and messages that cannot be
-   * read. Default: writes them to standard error, like failures of `onError` itself.
+   * Receives failures of `onMessage`, of a Bearer token check and of a message memory, and messages
+   * that cannot be read. Default: writes them to standard error, like failures of `onError` itself.
    */
   readonly onError?: (error: unknown, message?: ReceivedMessage) => void | Promise<void>;
   /** Message types to accept; others are discarded (specification §6). Default: all. */
   readonly accepts?: readonly T[];
   /**
-   * When the service gets its response. `before` (default): immediately, before the work; a message whose work fails
-   * does not come again by itself. `after`: when `onMessage` is done with every message of the call. A failure
-   * returns 500, and work that takes longer than 4 s returns 503, so that the service delivers again. Work that is
-   * still running is not started again.
+   * When the service gets its response. `before` (default): immediately, before the work; a message
+   * whose work fails does not come again by itself. `after`: when `onMessage` is done with every
+   * message of the call. A failure returns 500, and work that takes longer than 4 s returns 503, so
+   * that the service delivers again. Work that is still running is not started again.
    */
   readonly acknowledge?: "before" | "after";
   /**
-   * Time limit for one message, in milliseconds. When it is over, the signal aborts, `onError` gets `TIMED_OUT`, and
-   * the conversation continues with its next message. Default: 300,000 (5 minutes).
+   * Time limit for one message, in milliseconds. When it is over, the signal aborts, `onError` gets
+   * `TIMED_OUT`, and the conversation continues with its next message. Default: 300,000 (5
+   * minutes).
    */
   readonly messageTimeoutMs?: number;
   /** Maximum size of a body in bytes. Default: 1 MiB. */
@@ -159,12 +161,13 @@ export interface CallbackOptions<T extends MessageType = MessageType> {
   /** Remembers messages instead of this process: see `redisMemory`. */
   readonly memory?: MessageMemory;
   /**
-   * How many messages may wait for `onMessage` in total. Further calls get a 503, except for conversations without
-   * waiting messages, which may use as much again. Default: 10,000.
+   * How many messages may wait for `onMessage` in total. Further calls get a 503, except for
+   * conversations without waiting messages, which may use as much again. Default: 10,000.
    */
   readonly maxWaiting?: number;
   /**
-   * How many messages of one conversation may wait. Further calls for this conversation get a 503. Default: 1,000.
+   * How many messages of one conversation may wait. Further calls for this conversation get a 503.
+   * Default: 1,000.
    */
   readonly maxWaitingPerConversation?: number;
   /** The vendor's own word. Default: the environment variable CONVERSATION_PLATFORM_NAME, or `platform`. */

@@ -248,8 +248,8 @@ export interface Callbacks {
   /** For fetch-based servers, such as Hono: `app.post("/hub", (c) => handler.fetch(c.req.raw))`. */
   readonly fetch: FetchHandler;
   /**
-   * Resolves when every accepted message has been handled. Use it in tests, and before the process ends. Never
-   * fails.
+   * Resolves when every accepted message has been handled. Use it in tests, and before the process
+   * ends. Never fails.
    */
   idle(): Promise<void>;
 }
@@ -364,14 +364,16 @@ const answering = <T extends MessageType>(options: CompleteOptions<T>) => {
 };
 
 /**
- * Creates a handler for the messages that the service delivers. It checks credentials, responds before or after the
- * work, and keeps conversations apart. It accepts both versions (v1, v3) and both forms of content.
+ * Creates a handler for the messages that the service delivers. It checks credentials, responds
+ * before or after the work, and keeps conversations apart. It accepts both versions (v1, v3) and
+ * both forms of content.
  *
- * Responses: 200 accepted · 400 no messages in the body · 401 wrong credentials · 405 not a POST · 408 too slow ·
- * 413 too long · 500 the work failed (`acknowledge: "after"`) · 503 too many messages are waiting, the work is not
- * done yet, or a token check failed.
+ * Responses: 200 accepted · 400 no messages in the body · 401 wrong credentials · 405 not a POST ·
+ * 408 too slow · 413 too long · 500 the work failed (`acknowledge: "after"`) · 503 too many
+ * messages are waiting, the work is not done yet, or a token check failed.
  *
- * @throws ConversationError `INPUT_INVALID` if `authenticate` holds no credentials, or an option is invalid
+ * @throws ConversationError `INPUT_INVALID` if `authenticate` holds no credentials, or an option is
+ * invalid
  *
  * @example
  * const hub = callbacks({
@@ -463,8 +465,9 @@ const routeOf = <T extends MessageType>(given: Registration<T>): Route => {
 };
 
 /**
- * Creates callbacks that pass each message to the handler for its type and, optionally, its sender. Only the handler
- * that was registered first gets the message. Options, order, repeats and failures are those of {@link callbacks}.
+ * Creates callbacks that pass each message to the handler for its type and, optionally, its sender.
+ * Only the handler that was registered first gets the message. Options, order, repeats and failures
+ * are those of {@link callbacks}.
  *
  * @throws ConversationError `INPUT_INVALID` for an invalid option, type or sender
  *

@@ -50,15 +50,17 @@ const resourceOnly = ["ownershipMark", "put"] as const;
 type ResourceOnly = (typeof resourceOnly)[number];
 
 /**
- * How to reach the service: the settings of the resources, as an object. Omitted settings come from environment
- * variables such as `CONVERSATION_BASE_URL` (with `profile: "staging"`, `CONVERSATION_STAGING_BASE_URL`).
+ * How to reach the service: the settings of the resources, as an object. Omitted settings come from
+ * environment variables such as `CONVERSATION_BASE_URL` (with `profile: "staging"`,
+ * `CONVERSATION_STAGING_BASE_URL`).
  */
 export type ConnectionSettings = {
   readonly [K in Exclude<keyof Settings, ResourceOnly>]?: Settings[K] | undefined;
 };
 
 /**
- * A running emulator, from `startEmulator` or from the first line of `emulator --json`. Other members are ignored.
+ * A running emulator, from `startEmulator` or from the first line of `emulator --json`. Other
+ * members are ignored.
  */
 export interface RunningEmulator
   extends Readonly<Record<"baseUrl" | "tokenUrl" | "clientId" | "clientSecret", string>> {
@@ -114,7 +116,8 @@ const asEnvironment = (given: ConnectionSettings, environment: Environment): Env
 /**
  * Checks the settings without I/O.
  *
- * @throws ConversationError `SETTINGS_MISSING` or `SETTINGS_INVALID` with every broken rule, but without values
+ * @throws ConversationError `SETTINGS_MISSING` or `SETTINGS_INVALID` with every broken rule, but
+ * without values
  */
 export const runtimeSettings = (
   settings: ConnectionSettings | RunningEmulator = {},
@@ -162,9 +165,10 @@ export const platformNameOf = (given: string | undefined): string => {
 /** How a connection behaves. Every option is optional. */
 export interface ConnectionOptions extends CallHooks {
   /**
-   * `plan` (default): calls keep to the rates of the tenant's plan, together with all other processes on this
-   * machine, or on all machines if `redisUrl` is set. `after-refusal`: calls go out immediately and wait only after
-   * a 429; use it for services without rate limits, such as an emulator.
+   * `plan` (default): calls keep to the rates of the tenant's plan, together with all other
+   * processes on this machine, or on all machines if `redisUrl` is set. `after-refusal`: calls go
+   * out immediately and wait only after a 429; use it for services without rate limits, such as an
+   * emulator.
    */
   readonly pacing?: "plan" | "after-refusal";
   /** Called when calls have to wait for the rate of their endpoint. */
@@ -281,14 +285,15 @@ export interface ServiceCall {
   /** `v3` or `v4`, depending on the service. */
   readonly version: string;
   /**
-   * Base URL of the service, which ends with the version. No document says how to derive it from that of the
-   * conversation service. The access token is sent there.
+   * Base URL of the service, which ends with the version. No document says how to derive it from
+   * that of the conversation service. The access token is sent there.
    */
   readonly baseUrl: string;
   /** HTTP method. */
   readonly method: Method;
   /**
-   * Path template below the base URL, such as `/portals/{portalID}/search/typeahead`. It identifies the rate bucket.
+   * Path template below the base URL, such as `/portals/{portalID}/search/typeahead`. It identifies
+   * the rate bucket.
    */
   readonly path: string;
   /** Values of the placeholders. */
@@ -394,8 +399,8 @@ export interface ConversationClient extends AsyncDisposable {
   /** Attachments and their content. */
   readonly assets: Assets;
   /**
-   * Calls another service of the tenant with the same token, transport and retries, at the rates of the
-   * specification's §8.3. Every failure is a ConversationError.
+   * Calls another service of the tenant with the same token, transport and retries, at the rates of
+   * the specification's §8.3. Every failure is a ConversationError.
    *
    * @example
    * const { body } = await hub.request({
@@ -411,10 +416,11 @@ export interface ConversationClient extends AsyncDisposable {
 /**
  * Connects to the service. Sends nothing yet: the first call gets a token and opens connections.
  *
- * @param settings the settings, or a running emulator; omitted settings come from environment variables such as
- * `CONVERSATION_BASE_URL`. Calls to an emulator are not paced unless you give `pacing` or a `plan`
- * @throws ConversationError `SETTINGS_MISSING` or `SETTINGS_INVALID` with every broken rule, `INPUT_INVALID` for an
- * invalid option
+ * @param settings the settings, or a running emulator; omitted settings come from environment
+ * variables such as `CONVERSATION_BASE_URL`. Calls to an emulator are not paced unless you give
+ * `pacing` or a `plan`
+ * @throws ConversationError `SETTINGS_MISSING` or `SETTINGS_INVALID` with every broken rule,
+ * `INPUT_INVALID` for an invalid option
  *
  * @example
  * const hub = connect();

@@ -62,8 +62,8 @@ const refusedBy = (url: URL, { loopback }: AddressRule): string | undefined => {
 };
 
 /**
- * Checks a signed URL from the service: no response may send content or local data to an unsafe place. The URL is a
- * secret, so messages show only the host.
+ * Checks a signed URL from the service: no response may send content or local data to an unsafe
+ * place. The URL is a secret, so messages show only the host.
  *
  * @throws ConversationError `BAD_RESPONSE`
  */
@@ -90,8 +90,8 @@ class PrivateAddressError extends Error {
 }
 
 /**
- * Resolves names as usual and fails if any of the addresses is private, because a public name can lead there too.
- * Connections use exactly the addresses that were checked.
+ * Resolves names as usual and fails if any of the addresses is private, because a public name can
+ * lead there too. Connections use exactly the addresses that were checked.
  */
 export const publicLookup =
   (lookup: typeof systemLookup = systemLookup): LookupFunction =>
@@ -167,8 +167,8 @@ const isPrivate = (error: unknown, depth = 0): boolean => {
 };
 
 /**
- * The error for a failed transfer, which shows only the host of the URL: the caller's own failure unchanged, else
- * `CANCELLED`, `TIMED_OUT`, `BAD_RESPONSE` or `UNREACHABLE`.
+ * The error for a failed transfer, which shows only the host of the URL: the caller's own failure
+ * unchanged, else `CANCELLED`, `TIMED_OUT`, `BAD_RESPONSE` or `UNREACHABLE`.
  */
 export const transferFailure = (
   { what, url, signal }: SignedTransfer,
@@ -298,8 +298,8 @@ export const contentTransfer = (lookup?: NameLookup): ContentTransfer => {
 };
 
 /**
- * Called during a transfer with the bytes so far and the total. If it fails, the transfer ends with `INPUT_INVALID`,
- * and its error is the cause.
+ * Called during a transfer with the bytes so far and the total. If it fails, the transfer ends with
+ * `INPUT_INVALID`, and its error is the cause.
  */
 export type OnProgress = (progress: {
   readonly transferred: number;
@@ -353,10 +353,11 @@ const mayHaveExpired = (parts: ContentParts, address: SignedAddress, status: num
   (status >= 400 && status <= 499 && hasExpired(parts, address));
 
 /**
- * Transfers content to or from the signed URL of an asset; requests a new URL once if it has expired.
+ * Transfers content to or from the signed URL of an asset; requests a new URL once if it has
+ * expired.
  *
- * @returns the last response of a signed URL, whatever its status; `isStuck`: the URL may have expired, but the
- * content cannot be transferred again
+ * @returns the last response of a signed URL, whatever its status; `isStuck`: the URL may have
+ * expired, but the content cannot be transferred again
  */
 export const movedContent = async <A extends SignedAddress, R extends TransferReply>(
   parts: ContentParts,
@@ -390,8 +391,8 @@ const shortPauseMs = 500;
 const longestPauseMs = 60_000;
 
 /**
- * Whether a transfer that failed temporarily can be repeated once, while its URL is valid. Waits as long as the
- * response requests, at most a minute; by default 500 ms.
+ * Whether a transfer that failed temporarily can be repeated once, while its URL is valid. Waits as
+ * long as the response requests, at most a minute; by default 500 ms.
  *
  * @throws ConversationError `CANCELLED` or `TIMED_OUT` if the transfer ends meanwhile
  */

@@ -18,8 +18,8 @@ interface TimeLimit {
 }
 
 /**
- * Limits the time of some work. When the time is over, the signal of the work aborts with the error; later results
- * of the work are ignored.
+ * Limits the time of some work. When the time is over, the signal of the work aborts with the
+ * error; later results of the work are ignored.
  */
 export const withinTime = async <T>(
   { clock, ms, late }: TimeLimit,
@@ -42,9 +42,9 @@ export const withinTime = async <T>(
 export type Taken = "new" | "taken" | "done";
 
 /**
- * Remembers which messages have come, so that each is handled once, however often it is delivered. One memory can
- * serve several processes, such as {@link redisMemory}. If a method fails or takes longer than 2 s, the process uses
- * its own memory, and `onError` is called.
+ * Remembers which messages have come, so that each is handled once, however often it is delivered.
+ * One memory can serve several processes, such as {@link redisMemory}. If a method fails or takes
+ * longer than 2 s, the process uses its own memory, and `onError` is called.
  */
 export interface MessageMemory {
   /**
@@ -113,8 +113,8 @@ export interface RedisMemoryOptions {
   /** `redis:` or `rediss:` URL, with the password if there is one. */
   readonly url: string;
   /**
-   * Name of the callback: the same for all its processes, a different one for the callback of another participant,
-   * which gets the same messages.
+   * Name of the callback: the same for all its processes, a different one for the callback of
+   * another participant, which gets the same messages.
    */
   readonly name: string;
   /** How long a message is remembered, in milliseconds. Default: one day. */
@@ -161,12 +161,12 @@ const checked = (options: RedisMemoryOptions): Required<RedisMemoryOptions> => {
 const need = "redisMemory remembers messages in Redis";
 
 /**
- * Remembers messages in Redis, for all processes with the same URL and name. Requires the package `ioredis`;
- * connects on first use. While Redis is unreachable, each process uses its own memory. If such a message comes again
- * later, the process stores it in Redis.
+ * Remembers messages in Redis, for all processes with the same URL and name. Requires the package
+ * `ioredis`; connects on first use. While Redis is unreachable, each process uses its own memory.
+ * If such a message comes again later, the process stores it in Redis.
  *
- * @throws ConversationError `INPUT_INVALID` naming the invalid option, `SETTINGS_INVALID` if the package is not
- * installed
+ * @throws ConversationError `INPUT_INVALID` naming the invalid option, `SETTINGS_INVALID` if the
+ * package is not installed
  *
  * @example
  * const memory = redisMemory({ url: "redis://localhost:6379", name: "orders-bot" });
@@ -208,8 +208,9 @@ const mostRemembered = 10_000;
 const late = () => new Error("the message memory did not respond in time");
 
 /**
- * A memory of the caller that may fail at any time. This process remembers what it could not store there. A message
- * may be handled twice, but is never lost: no message counts as taken if nobody handles it.
+ * A memory of the caller that may fail at any time. This process remembers what it could not store
+ * there. A message may be handled twice, but is never lost: no message counts as taken if nobody
+ * handles it.
  *
  * @param report called with errors of the memory; must not fail
  */

@@ -27,8 +27,8 @@ const attachment = z
 type Located = { readonly url: string } | { readonly id: string };
 
 /**
- * A file in a text message: anywhere by its URL (public reference), or the result of `assets.upload` (that a message
- * may name an asset by its id is assumed).
+ * A file in a text message: anywhere by its URL (public reference), or the result of
+ * `assets.upload` (that a message may name an asset by its id is assumed).
  */
 export type Attachment = Readonly<z.input<typeof attachment>> & Located;
 
@@ -309,8 +309,8 @@ export type Sender<K extends SenderKind = SenderKind> =
   | { readonly kind: K; readonly name?: string | undefined };
 
 /**
- * A message of type `T` from a sender of kind `K`. The kinds are spelled out, so that a compiler error about a wrong
- * kind lists the valid ones, not the types that they come from.
+ * A message of type `T` from a sender of kind `K`. The kinds are spelled out, so that a compiler
+ * error about a wrong kind lists the valid ones, not the types that they come from.
  */
 export type MessageOf<T extends MessageType, K extends SenderKind = SendersOf<T>> = MessageFrame & {
   readonly type: T;
@@ -320,8 +320,8 @@ export type MessageOf<T extends MessageType, K extends SenderKind = SendersOf<T>
 } & BodyOf<T>;
 
 /**
- * A message as a program writes it. The type determines which kinds of senders it allows (specification §6) and
- * which members its body has.
+ * A message as a program writes it. The type determines which kinds of senders it allows
+ * (specification §6) and which members its body has.
  */
 export type Message = { [T in MessageType]: MessageOf<T> }[MessageType];
 

@@ -271,11 +271,11 @@ type OpenContent<T extends "escalation.transfer" | "conversation.end"> = Pick<
 /** Sends messages. Every failure is a ConversationError. */
 export interface Messages {
   /**
-   * Sends one or several messages in one call, in order (specification §4.2). A message is never sent twice: if its
-   * effect is unknown, the error says so in `effect`.
+   * Sends one or several messages in one call, in order (specification §4.2). A message is never
+   * sent twice: if its effect is unknown, the error says so in `effect`.
    *
-   * @throws ConversationError `INPUT_INVALID` before anything is sent if a message breaks a rule, such as a type
-   * that its sender may not send (specification §6)
+   * @throws ConversationError `INPUT_INVALID` before anything is sent if a message breaks a rule,
+   * such as a type that its sender may not send (specification §6)
    *
    * @example
    * await hub.messages.send([
@@ -309,8 +309,8 @@ export interface Messages {
    */
   reply(to: ConversationReference, message: Reply, options?: SendOptions): Promise<Sent>;
   /**
-   * Requests an agent with an `escalation.transfer`. That this type escalates is assumed from its name; no document
-   * shows its content.
+   * Requests an agent with an `escalation.transfer`. That this type escalates is assumed from its
+   * name; no document shows its content.
    *
    * @throws ConversationError as `send`
    * @example
@@ -341,7 +341,8 @@ export interface Messages {
 const overCode = "400-630";
 
 /**
- * Whether the service refused a message because its conversation is over. If so, start a new one. Never fails.
+ * Whether the service refused a message because its conversation is over. If so, start a new one.
+ * Never fails.
  *
  * @example
  * if (isConversationOver(error)) await hub.messages.start(again);

@@ -76,8 +76,8 @@ const random = (bytes: number): string =>
 export const createVerifier = (): string => random(48);
 
 /**
- * A new opaque value that protects against cross-site request forgery: 32 characters from 24 random bytes. Never
- * fails.
+ * A new opaque value that protects against cross-site request forgery: 32 characters from 24 random
+ * bytes. Never fails.
  *
  * @example
  * const state = createState();
@@ -214,8 +214,8 @@ const isUrl = (value: unknown): value is URL =>
  *
  * @param address the complete URL that the user returned to
  * @param state the state of the authorization
- * @throws ConversationError `BAD_RESPONSE` if the state differs or there is no code, `REJECTED` with the error code
- * in `details.serviceCode` if the user or the service denied access
+ * @throws ConversationError `BAD_RESPONSE` if the state differs or there is no code, `REJECTED`
+ * with the error code in `details.serviceCode` if the user or the service denied access
  *
  * @example
  * const code = codeFromRedirect(location.href, begun.state);

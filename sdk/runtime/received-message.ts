@@ -31,8 +31,8 @@ type Sent<T extends MessageType> =
   Input<T> extends { readonly content: infer C } ? Lenient<C> : JsonObject;
 
 /**
- * The content of a received message, by type: the members that such a message is sent with, if the service passed
- * them on with the right type, and any others that the service adds.
+ * The content of a received message, by type: the members that such a message is sent with, if the
+ * service passed them on with the right type, and any others that the service adds.
  */
 export type ReceivedContent<T extends string> = T extends "text"
   ? { readonly text?: string | undefined; readonly redact?: boolean | undefined } & JsonObject
@@ -131,8 +131,8 @@ interface Received<T extends string> extends ReceivedFrame {
 }
 
 /**
- * A message at a callback or in a transcript: one shape for each `type`. Members that the service omitted are
- * absent.
+ * A message at a callback or in a transcript: one shape for each `type`. Members that the service
+ * omitted are absent.
  */
 export type ReceivedMessage<T extends string = MessageType | (string & {})> = T extends string
   ? Received<T>

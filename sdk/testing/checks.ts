@@ -17,8 +17,8 @@ interface Difference {
 }
 
 /**
- * Where a value differs from the expected one. In objects only the expected members count, in lists all items;
- * undefined expects that a member is missing.
+ * Where a value differs from the expected one. In objects only the expected members count, in lists
+ * all items; undefined expects that a member is missing.
  */
 export const differences = (expected: unknown, actual: unknown, path = ""): Difference[] => {
   const unless = (fits: boolean): Difference[] => (fits ? [] : [{ path, expected, actual }]);

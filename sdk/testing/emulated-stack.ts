@@ -95,8 +95,8 @@ const endWithProcess = (stack: UnfinishedStack): (() => void) => {
 };
 
 /**
- * A Pulumi program that is applied to its own emulator. A failed Pulumi run throws a StackFailure. A failed
- * expectation throws an AssertionError that shows the actual state.
+ * A Pulumi program that is applied to its own emulator. A failed Pulumi run throws a StackFailure.
+ * A failed expectation throws an AssertionError that shows the actual state.
  */
 export interface EmulatedStack extends AsyncDisposable {
   /** The emulator. */
@@ -126,8 +126,8 @@ export interface EmulatedStack extends AsyncDisposable {
   /** Every delivery attempt. */
   deliveries(): Promise<readonly DeliveryEntry[]>;
   /**
-   * Expects an object with these members. Texts can be patterns; in objects only the given members count, in lists
-   * all items.
+   * Expects an object with these members. Texts can be patterns; in objects only the given members
+   * count, in lists all items.
    *
    * @returns the object
    *
@@ -314,8 +314,8 @@ const stackOn = (parts: Parts, options: EmulatedStackOptions): EmulatedStack => 
 };
 
 /**
- * Starts an emulator and applies a Pulumi program to it with `pulumi up`: the real engine, the real provider, and a
- * state that is removed with the stack. Requires the Pulumi CLI.
+ * Starts an emulator and applies a Pulumi program to it with `pulumi up`: the real engine, the real
+ * provider, and a state that is removed with the stack. Requires the Pulumi CLI.
  *
  * @throws StackFailure if there is no Pulumi CLI, or if `up` fails, with Pulumi's output
  *
@@ -368,9 +368,9 @@ export type StackFixture = [
 ];
 
 /**
- * A fixture for vitest: a stack that is set up when the first test uses it, and closed after the last. Without such
- * a test, nothing happens. It fails as `startEmulatedStack` does. Set vitest's `testTimeout` to more than the
- * duration of an `up`.
+ * A fixture for vitest: a stack that is set up when the first test uses it, and closed after the
+ * last. Without such a test, nothing happens. It fails as `startEmulatedStack` does. Set vitest's
+ * `testTimeout` to more than the duration of an `up`.
  *
  * @param scope who shares the stack. Default: `file`, all tests of a file
  *
@@ -405,8 +405,8 @@ export interface TestHooks {
 }
 
 /**
- * A stack for all tests of a file or suite, for node:test and every other runner with hooks: set up before the
- * first, closed after the last. It fails as `startEmulatedStack` does.
+ * A stack for all tests of a file or suite, for node:test and every other runner with hooks: set up
+ * before the first, closed after the last. It fails as `startEmulatedStack` does.
  *
  * @returns a function that returns the stack; it fails outside of tests
  *

@@ -246,8 +246,8 @@ export interface GoldenOptions {
   /** The conversation to record: what the test says, and what it waits for. */
   readonly record: (conversation: TestConversation) => Promise<void>;
   /**
-   * Records again even if the file exists. Default: whether the environment variable `UPDATE_GOLDEN_CONVERSATIONS`
-   * is set.
+   * Records again even if the file exists. Default: whether the environment variable
+   * `UPDATE_GOLDEN_CONVERSATIONS` is set.
    */
   readonly update?: boolean;
   /** Time limit for each recorded reply, by the emulator's clock. Default: 5,000 ms. */
@@ -386,14 +386,14 @@ const replayed = async (stack: EmulatedStack, options: GoldenOptions): Promise<v
 const isOn = (name: string): boolean => !["", "0", "false"].includes(process.env[name] ?? "");
 
 /**
- * Tests that a conversation stays the same. The first run records it into a file. Later runs send the test's
- * messages again and fail on every difference: recipients that a message no longer reaches, and replies that
- * changed. Ids, times and addresses of this machine do not count. In a pipeline (`CI` is set), nothing is recorded,
- * and the file must exist.
+ * Tests that a conversation stays the same. The first run records it into a file. Later runs send
+ * the test's messages again and fail on every difference: recipients that a message no longer
+ * reaches, and replies that changed. Ids, times and addresses of this machine do not count. In a
+ * pipeline (`CI` is set), nothing is recorded, and the file must exist.
  *
  * @returns whether it was recorded or replayed
- * @throws AssertionError with a line for each difference; Error if the file cannot be read, or is missing in a
- * pipeline
+ * @throws AssertionError with a line for each difference; Error if the file cannot be read, or is
+ * missing in a pipeline
  *
  * @example
  * await goldenConversation(stack, {

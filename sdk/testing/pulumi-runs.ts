@@ -27,21 +27,21 @@ export interface HandlerContext {
 /** How to set up a stack for a test. */
 export interface EmulatedStackOptions {
   /**
-   * The program: a function for the Automation API, or the folder of a Pulumi project. The project file applies;
-   * configuration files of stacks are not read.
+   * The program: a function for the Automation API, or the folder of a Pulumi project. The project
+   * file applies; configuration files of stacks are not read.
    */
   readonly program: PulumiFn | string;
   /** Configuration of the stack; keys without a namespace belong to the project. Default: none. */
   readonly config?: Readonly<Record<string, StackConfigValue>>;
   /**
-   * Handlers for the account's callbacks. For other callbacks that are not on this machine, the test responds with
-   * 200: no message leaves the machine. Default: none.
+   * Handlers for the account's callbacks. For other callbacks that are not on this machine, the
+   * test responds with 200: no message leaves the machine. Default: none.
    */
   readonly callbacks?: CallbackHandlers | ((context: HandlerContext) => CallbackHandlers);
   /**
-   * Options of the emulator. Default: no rate limits, and a manual clock. The clock follows real time while Pulumi
-   * runs or a conversation waits, and stands still otherwise. Over HTTP, the control interface requires a random
-   * secret.
+   * Options of the emulator. Default: no rate limits, and a manual clock. The clock follows real
+   * time while Pulumi runs or a conversation waits, and stands still otherwise. Over HTTP, the
+   * control interface requires a random secret.
    */
   readonly emulator?: Omit<EmulatorOptions, "callbackRoute">;
   /**
@@ -59,8 +59,8 @@ export interface EmulatedStackOptions {
 }
 
 /**
- * A test stack could not be set up, or a run of Pulumi failed. The message is complete: what was being done, what
- * Pulumi said, what to do next.
+ * A test stack could not be set up, or a run of Pulumi failed. The message is complete: what was
+ * being done, what Pulumi said, what to do next.
  *
  * @throws nothing: the constructor never fails
  * @example

@@ -76,8 +76,9 @@ const membersOf = (value: unknown): JsonObject => {
 };
 
 /**
- * Mocks for `pulumi.runtime.setMocks`. They check every resource of this package as a preview does and assign an id;
- * resources of other packages return their inputs. This never fails: `failures` holds what a preview would refuse.
+ * Mocks for `pulumi.runtime.setMocks`. They check every resource of this package as a preview does
+ * and assign an id; resources of other packages return their inputs. This never fails: `failures`
+ * holds what a preview would refuse.
  *
  * @example
  * const mocks = conversationMocks();
@@ -126,7 +127,8 @@ export interface MockedProgram {
    */
   resource(kind: string, name: string): MockedResource;
   /**
-   * Expects a resource with these inputs. Texts can be patterns; in objects only the given members count.
+   * Expects a resource with these inputs. Texts can be patterns; in objects only the given members
+   * count.
    *
    * @throws AssertionError with the differences
    */
@@ -184,9 +186,9 @@ const resolved = async (outputs: JsonObject): Promise<unknown> => {
 let earlier: Promise<unknown> = Promise.resolve();
 
 /**
- * Runs a program without Pulumi's engine and without a service, for unit tests that take milliseconds. Checks
- * everything that the program declares, as a preview does. Pulumi's mocks belong to the process, so each run waits
- * for the previous one.
+ * Runs a program without Pulumi's engine and without a service, for unit tests that take
+ * milliseconds. Checks everything that the program declares, as a preview does. Pulumi's mocks
+ * belong to the process, so each run waits for the previous one.
  *
  * @param program declares resources and may return outputs. Load a module that declares them at the
  * top level: `() => import("./my-program.js")`

@@ -17,8 +17,8 @@ import {
 /** What to forecast, and its limits. */
 export interface ForecastConditions extends ConditionOptions {
   /**
-   * The run: `up` creates everything in the stack on an empty account; `refresh` and `destroy` apply to the stack as
-   * it is. Default: `up`.
+   * The run: `up` creates everything in the stack on an empty account; `refresh` and `destroy`
+   * apply to the stack as it is. Default: `up`.
    */
   readonly operation?: ForecastOperation;
 }

@@ -273,12 +273,12 @@ export interface TestConversation {
    */
   say(message: SaidMessage, sender?: Sender): Promise<Sent>;
   /**
-   * Waits for a message from somebody else. Skips other messages before it, and all messages up to the last expected
-   * one.
+   * Waits for a message from somebody else. Skips other messages before it, and all messages up to
+   * the last expected one.
    *
    * @returns the message
-   * @throws AssertionError if no message matches in time, or if it does not reach its recipients; with the
-   * conversation so far
+   * @throws AssertionError if no message matches in time, or if it does not reach its recipients;
+   * with the conversation so far
    *
    * @example
    * await ada.expect({ from: "bot", type: "text", text: /your order/i, withinMs: 2_000 });
@@ -294,7 +294,8 @@ export interface TestConversation {
    */
   expectNone(expected: ExpectedMessage): Promise<void>;
   /**
-   * Waits until all messages have reached their recipients or failed, and all handlers of the test have finished.
+   * Waits until all messages have reached their recipients or failed, and all handlers of the test
+   * have finished.
    *
    * @param withinMs time limit, by the emulator's clock. Default: 5,000
    * @throws AssertionError if that takes longer, with the conversation so far

@@ -103,7 +103,7 @@ test.each(["truncate", "not-json", "no-id", "drip", "huge"])(
     const reply = await service.control("POST", "/faults", { on: "CALLBACK", kind });
     expect([reply.status, reply.json.error]).toEqual([
       400,
-      expect.stringContaining("not for callbacks"),
+      expect.stringContaining("cannot apply to callbacks"),
     ]);
   },
 );
@@ -123,7 +123,7 @@ test("whoever looks after a callback learns of each message that is given up", a
       at: expect.stringMatching(/Z$/),
       to: "ops@example.com",
       subject: "The callback of the role custom_bot cannot be reached",
-      text: `The message m-0001 (text) to ${all.bot.url}/custom_bot: it responded with 500. It makes no further attempt.`,
+      text: `The service could not deliver message m-0001 (text) to ${all.bot.url}/custom_bot: it responded with 500. It makes no further attempt.`,
       messageId: "m-0001",
     },
   ]);

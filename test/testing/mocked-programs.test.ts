@@ -78,7 +78,7 @@ test("the same unique name twice is refused", async () => {
   });
   await expect(twice).rejects.toThrow(/Channel (one|two): .*custom\.web/);
   await expect(twice).rejects.toThrow(
-    /Give Channel "(one|two)" or Channel "(one|two)" another type/,
+    /Change the type of Channel "(one|two)" or Channel "(one|two)"/,
   );
 });
 

@@ -61,8 +61,8 @@ export const markText = ({ label, stack, resource, serial, checksum }: Mark): st
   `[pulumi: ${label} #${stack}-${resource}${serial && checksum ? `-${serial}${checksum}` : ""}]`;
 
 /**
- * The number of characters that a field has left next to the mark of a resource: all serials and checksums have the
- * same length.
+ * The number of characters that a field has left next to the mark of a resource: all serials and
+ * checksums have the same length.
  *
  * @param max length of the field. Default: unlimited
  */
@@ -79,8 +79,9 @@ const randomLength = serialLength - stampLength;
 /**
  * The serial of an object about to be created.
  *
- * @param now the service's time in milliseconds; kept to the second, so that a copy made much later than its mark
- * can be distinguished from the original. If undefined, no object counts as created later
+ * @param now the service's time in milliseconds; kept to the second, so that a copy made much later
+ * than its mark can be distinguished from the original. If undefined, no object counts as created
+ * later
  */
 export const newSerial = (now: number | undefined): string =>
   (now === undefined ? "z".repeat(stampLength) : base36(now / 1000, stampLength)) +
@@ -128,8 +129,8 @@ export const readMark = (
 const withoutZone = /^\d{4}-\d\d-\d\d[T ][\d:.]+$/;
 
 /**
- * A time that the service gives for an object, in milliseconds since 1970; NaN if there is none. Its times are GMT
- * (public reference), even without a time zone.
+ * A time that the service gives for an object, in milliseconds since 1970; NaN if there is none.
+ * Its times are GMT (public reference), even without a time zone.
  */
 export const objectTime = (value: unknown): number =>
   typeof value === "string"
@@ -149,9 +150,9 @@ export const isNamesake = (a: Mark, b: Mark): boolean => a.label === b.label && 
 const longestWaitMs = 6 * 3600000;
 
 /**
- * Whether an object is a copy of a marked one, as far as the object itself shows: its mark was made for another
- * name, or long before the object. A copy with the same name made soon after looks like the original; only the state
- * and the serial reveal it.
+ * Whether an object is a copy of a marked one, as far as the object itself shows: its mark was made
+ * for another name, or long before the object. A copy with the same name made soon after looks like
+ * the original; only the state and the serial reveal it.
  */
 export const isCopy = (mark: Mark, name: unknown, created: unknown): boolean => {
   if (!mark.serial) return false;

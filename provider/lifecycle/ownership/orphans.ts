@@ -29,10 +29,10 @@ export interface MarkedObject {
  *
  * - `left-over`: created by this stack, and in no state;
  * - `held`: in the state of another stack to which it was moved, or looked up by another stack;
- * - `copy`: carries the mark of a resource for which a state holds another object: a person copied it, including the
- *   description;
- * - `former`: carries the stack's name, but the mark of another state: a destroyed or lost one, or somebody else's
- *   with the same name.
+ * - `copy`: carries the mark of a resource for which a state holds another object: a person copied
+ *   it, including the description;
+ * - `former`: carries the stack's name, but the mark of another state: a destroyed or lost one, or
+ *   somebody else's with the same name.
  */
 export type Standing = "left-over" | "held" | "copy" | "former";
 

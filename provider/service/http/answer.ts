@@ -160,7 +160,8 @@ export const answeredObject = (operation: Operation, { body, status }: Answer): 
 };
 
 /**
- * The object in the response to a POST. Without a usable id, nobody can know which object was created, if any.
+ * The object in the response to a POST. Without a usable id, nobody can know which object was
+ * created, if any.
  */
 export const createdOf = (operation: Operation, { body, status }: Answer) => {
   if (isObject(body) && isId(body.id)) return { ...body, id: body.id };

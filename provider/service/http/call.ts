@@ -19,7 +19,8 @@ export interface CallOptions {
   /** Sent as JSON. */
   readonly body?: unknown;
   /**
-   * Cancels waiting and reading. A write that was already sent completes, because its response must not be lost.
+   * Cancels waiting and reading. A write that was already sent completes, because its response must
+   * not be lost.
    */
   readonly signal?: AbortSignal;
   /** The fields of the body, which determine how much of it a message may show. If omitted: nothing. */

@@ -18,8 +18,8 @@ export const isScope = (name: string): name is Scope =>
   defaultScopes.some((known) => known === name);
 
 /**
- * The scopes of the service among those that a token URL names. Undefined if it names none of them: a token URL with
- * its own vocabulary says nothing about the grant.
+ * The scopes of the service among those that a token URL names. Undefined if it names none of them:
+ * a token URL with its own vocabulary says nothing about the grant.
  */
 export const knownScopes = (named: readonly string[] = []): readonly Scope[] | undefined => {
   const granted = named.filter(isScope);

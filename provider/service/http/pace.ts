@@ -4,8 +4,8 @@ import type { Endpoint } from "./operations.js";
 import type { HttpResponse } from "./transport.js";
 
 /**
- * The interface for pacing: decides when `attempt` may be made, and repeats it as long as the response is 429.
- * Returns the first other response; failures of `attempt` pass through.
+ * The interface for pacing: decides when `attempt` may be made, and repeats it as long as the
+ * response is 429. Returns the first other response; failures of `attempt` pass through.
  *
  * The attempt itself runs outside any queue. `signal` cancels the wait, never an attempt.
  *
@@ -41,8 +41,8 @@ export interface Refused {
 }
 
 /**
- * `1 min 15 s left for POST /channels, 12 calls queued`: the time comes first, because rows are cut off at their
- * end.
+ * `1 min 15 s left for POST /channels, 12 calls queued`: the time comes first, because rows are cut
+ * off at their end.
  */
 export const waitText = ({ method, template, queued, waitMs, refused }: Wait): string => {
   const calls = `${queued} ${queued === 1 ? "call" : "calls"} queued`;
@@ -62,8 +62,8 @@ export const refusedText = ({ method, template }: Wait, { leftMs, asks }: Refuse
 type Headers = HttpResponse["headers"];
 
 /**
- * The longest accepted Retry-After, in milliseconds: 16 periods of the lowest rate. A bucket returns a token within
- * one period, so a longer wait is a mistake, or longer than a run can wait.
+ * The longest accepted Retry-After, in milliseconds: 16 periods of the lowest rate. A bucket
+ * returns a token within one period, so a longer wait is a mistake, or longer than a run can wait.
  */
 export const longestRetryAfterMs = 100_000;
 
@@ -145,7 +145,8 @@ const ageOf = (age: unknown): number =>
   typeof age === "string" && /^\d{1,10}$/.test(age) ? Number(age) * 1000 : 0;
 
 /**
- * The time at the service when a response arrived, by its headers Date (RFC 9110 §6.6.1) and Age: milliseconds since
+ * The time at the service when a response arrived, by its headers Date (RFC 9110 §6.6.1) and Age:
+ * milliseconds since
  * 1970. Undefined if the Date is not credible.
  */
 export const dateOf = ({ headers: { date, age } }: HttpResponse): number | undefined => {
@@ -159,8 +160,8 @@ export interface ServiceTime {
   /** Learns from the Date header of a response. */
   learn(response: HttpResponse): void;
   /**
-   * Milliseconds since 1970: this machine's time until a response shows another. Undefined if this machine's clock
-   * was never set.
+   * Milliseconds since 1970: this machine's time until a response shows another. Undefined if this
+   * machine's clock was never set.
    */
   now(): number | undefined;
 }

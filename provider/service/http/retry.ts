@@ -7,7 +7,8 @@ export interface RetryLimits {
   /** Retries after the first attempt. Default: 4. */
   readonly retries: number;
   /**
-   * First pause in milliseconds. It doubles for each retry, plus a random time up to the same length. Default: 500.
+   * First pause in milliseconds. It doubles for each retry, plus a random time up to the same
+   * length. Default: 500.
    */
   readonly minTimeoutMs: number;
   /** Longest pause in milliseconds. Default: 8,000. */
@@ -42,8 +43,8 @@ interface RetryOptions {
 const unreadableRetries = 2;
 
 /**
- * Whether a call may be repeated: only if this does no harm. A POST or PATCH is repeated only if the failed attempt
- * certainly had no effect.
+ * Whether a call may be repeated: only if this does no harm. A POST or PATCH is repeated only if
+ * the failed attempt certainly had no effect.
  *
  * @param failures how often the call has failed so far
  */
@@ -140,7 +141,8 @@ const longestRepeats = (limits: RetryLimits, attemptMs: number): number => {
 };
 
 /**
- * The same attempt for each retry: if an earlier one may have acted, no later failure claims that nothing was done.
+ * The same attempt for each retry: if an earlier one may have acted, no later failure claims that
+ * nothing was done.
  */
 export const keepUnknownEffect = <T>(attempt: () => Promise<T>): (() => Promise<T>) => {
   let mayHaveActed = false;

@@ -49,7 +49,8 @@ export class TransportFailure extends Error {
 /** Sends calls to the service and returns its responses: no retries, no redirects, no tokens. */
 export interface Transport {
   /**
-   * Any status from 200 on is a response, even with a broken body; everything else is a {@link TransportFailure}.
+   * Any status from 200 on is a response, even with a broken body; everything else is a {@link
+   * TransportFailure}.
    */
   send(request: HttpRequest): Promise<HttpResponse>;
   /** Closes all connections; calls in progress fail. */
@@ -162,8 +163,8 @@ const connectionPool = async (): Promise<typeof Pool> => {
 };
 
 /**
- * One pool of connections per origin, or one agent for all if a proxy is set. Calls to this machine never go through
- * a proxy. Idle connections do not keep the process alive.
+ * One pool of connections per origin, or one agent for all if a proxy is set. Calls to this machine
+ * never go through a proxy. Idle connections do not keep the process alive.
  */
 export const dispatchers = (environment: ProxyEnvironment): Dispatchers => {
   const proxy = proxyOf(environment);
