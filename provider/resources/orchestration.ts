@@ -20,7 +20,7 @@ export const orchestration = defineResource({
   holds: "assumed",
   fields: {
     name: text({
-      doc: "Name; need not be unique. Derived from the logical name if omitted.",
+      doc: "Name; need not be unique; derived from the logical name if omitted.",
       required: true,
       names: "automatic",
       min: 1,
