@@ -95,8 +95,8 @@ const endWithProcess = (stack: UnfinishedStack): (() => void) => {
 };
 
 /**
- * A Pulumi program that is applied to its own emulator. A failed Pulumi run throws a StackFailure.
- * A failed expectation throws an AssertionError that shows the actual state.
+ * A Pulumi program that is applied to its own emulator. A Pulumi run that fails throws a StackFailure. An
+ * expectation that fails throws an AssertionError that shows the actual state.
  */
 export interface EmulatedStack extends AsyncDisposable {
   /** The emulator. */
