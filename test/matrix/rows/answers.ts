@@ -79,7 +79,7 @@ const statusCounts = "the status says that it worked; the body does not matter";
 const itemInstead = "the list cannot be used; the object itself is asked for";
 const noToken = fails(
   1,
-  /holds no usable access_token/,
+  /has no usable access_token/,
   "fails at once, names the token address; nothing was sent to the service",
 );
 const askedTwiceMore = "asked for again, at most twice";
@@ -220,7 +220,7 @@ export const answers: Group = {
       faulty({ kind: "redirect", location: "http://127.0.0.1:9/elsewhere" }),
       {
         ...everywhere(
-          fails(1, /redirected/, "never followed: fails at once; the token goes nowhere else"),
+          fails(1, /redirect/, "never followed: fails at once; the token goes nowhere else"),
         ),
         list: done(1, `never followed: ${itemInstead}`),
       },
@@ -333,7 +333,7 @@ export const refusals: Group = {
       everywhere(
         fails(
           2,
-          /fetched a moment ago/,
+          /token is new/,
           "fetches one new token, sends once more, then fails and names the two addresses to check",
         ),
         { token: credentials },
