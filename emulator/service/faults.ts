@@ -204,7 +204,7 @@ export class Faults {
 const errorBody = (status: number): unknown => {
   if (status < 400) return undefined;
   if (status === 429) return tooManyRequests;
-  return { code: `${status}-100`, developerMessage: "A fault requested this response." };
+  return { code: `${status}-100`, developerMessage: "A fault produced this response." };
 };
 
 /**

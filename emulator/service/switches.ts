@@ -273,8 +273,8 @@ export const turnSwitches = (journal: Journal, switches: Switches, given: Partia
 const neutral = "platform_";
 
 /**
- * An identifier on the wire, with the vendor's word in place of `platform`. Independent on purpose
- * of the provider and the client: their mistakes must not pass here.
+ * An identifier on the wire, with the vendor's word in place of `platform`. Independent of the provider and the
+ * client on purpose: their mistakes must not pass here.
  */
 export const vendorWord = (
   word: string,

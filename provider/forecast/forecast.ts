@@ -182,7 +182,7 @@ const worthPart = 0.05;
 const closePart = 0.02;
 const worthSeconds = 2;
 
-/** A number of parallel steps, with the time that the run then takes. */
+/** A number of parallel steps, and the duration of the run with it. */
 export type ParallelChoice = Pick<Forecast, "parallel" | "totalSeconds">;
 
 /**

@@ -72,7 +72,7 @@ export interface PlannedCalls {
   readonly times: number;
   /** Made once per run for all steps with the same key, which wait for it together. */
   readonly sharedAs?: string;
-  /** This many of the steps need only the first of these calls; the others need them all. */
+  /** The number of steps that need only the first of these calls; the others need all of them. */
   readonly servedByFirst?: number;
 }
 

@@ -330,8 +330,8 @@ export const queuePerEndpoint = (
 /** Permission to send one call now. */
 export interface Admission {
   /**
-   * `due`: its token came back at the limit's rate. `saved`: accumulated before. `probe`: to find
-   * out whether more have accumulated. `early`: to find out whether the rate is higher.
+   * `due`: its token came back at the limit's rate. `saved`: its token accumulated before. `probe`: the call shows
+   * whether more tokens have accumulated. `early`: the call shows whether the rate is higher.
    */
   readonly kind: "due" | "saved" | "probe" | "early";
   /** Numbers the admissions of this process. */

@@ -55,7 +55,7 @@ export interface PacingOptions extends PacingHooks {
   /** The owner of these buckets: the base URL of the service. Stored only as a hash. */
   readonly tenant: string;
   /**
-   * If omitted, starts with the highest plan, steps down while calls are refused, and up while they
+   * If omitted, the pacer starts with the highest plan, steps down while calls are refused, and up while they
    * succeed.
    */
   readonly plan?: Plan | undefined;

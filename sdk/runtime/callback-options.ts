@@ -8,7 +8,7 @@ import { anyFunction, checkedOptions, timeLimit } from "./input-schemas.js";
 import type { MessageMemory } from "./message-memory.js";
 import type { ReceivedMessage } from "./received-message.js";
 
-/** Checks a Bearer token. True accepts the call. If the check fails, the call is refused. */
+/** Checks a Bearer token. Returns true to accept the call. The call is refused if the check fails. */
 export type BearerCheck = (token: string) => boolean | Promise<boolean>;
 
 /** The credentials that the service sends with Basic authentication. */

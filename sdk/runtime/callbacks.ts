@@ -456,7 +456,7 @@ const routeOf = <T extends MessageType>(given: Registration<T>): Route => {
   }
   const types: readonly unknown[] = [type].flat();
   if (types.length === 0 || !types.every(isMessageType)) {
-    throw inputInvalid(doing, `type must be one or several of: ${messageTypes.join(", ")}`);
+    throw inputInvalid(doing, `type must be one or more of: ${messageTypes.join(", ")}`);
   }
   assertHandler(handler);
   const fits = (message: ReceivedMessage<MessageType>): message is ReceivedMessage<T> =>

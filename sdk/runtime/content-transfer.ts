@@ -434,7 +434,7 @@ export const refusedTransfer = (
     return error("UNAVAILABLE", `failed (${status}). Run again ${when}`);
   }
   const rule = "type and size must be those that the URL was created for (specification §4.2)";
-  return error("REJECTED", `refused (${status}): it may have expired, and ${rule}`);
+  return error("REJECTED", `refused the transfer (${status}): it may have expired, and ${rule}`);
 };
 
 const reportProgress = async (

@@ -433,7 +433,7 @@ const refused = ({ status, text }: TokenAnswer): ConversationError => {
   const said = serviceCode === "" ? `${status}` : `${status}, ${serviceCode}`;
   return failed(
     "REJECTED",
-    `the token URL refused (${said}). A code is valid once and for a short time: start the authorization again.`,
+    `the token URL refused the request (${said}). A code is valid once and for a short time: start the authorization again.`,
     { status, ...(serviceCode === "" ? {} : { serviceCode }) },
   );
 };
