@@ -189,7 +189,7 @@ const explained = async (
       : `no user was found, but: ${held?.doc.replace(/\.$/, "")}`;
   return new ConversationError(
     "IN_USE",
-    `the service refuses (${refusal.details.status ?? "no status"}), because ${named}. ` +
+    `the service refuses the deletion (${refusal.details.status ?? "no status"}), because ${named}. ` +
       "Remove the reference, or the object that holds it, then try again.",
     refusal.details,
     "none",

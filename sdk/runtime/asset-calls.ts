@@ -235,7 +235,7 @@ export const deleteAsset = async (
     if (!isConversationError(error, "FORBIDDEN", "REJECTED")) throw error;
     const rule = "An asset that a message has used cannot be deleted (specification §2 rule 5)";
     const message = isInUse(calls, error)
-      ? `Could not delete asset ${id}: the service refused (${refusalDetails(error)}). ${rule}.`
+      ? `Could not delete asset ${id}: the service refused the deletion (${refusalDetails(error)}). ${rule}.`
       : `${error.message} ${rule} either.`;
     const code = isInUse(calls, error) ? "IN_USE" : error.code;
     throw new ConversationError(code, message, error.details, error.effect, { cause: error });

@@ -476,7 +476,7 @@ const explained = (id: string, error: unknown): unknown =>
   isConversationError(error, "NOT_FOUND", "REJECTED")
     ? new ConversationError(
         error.code,
-        `Could not read conversation ${id}: the service refused (${refusalDetails(error)}). Only completed conversations can be fetched (specification §4.2): check the id, and end the conversation first.`,
+        `Could not read conversation ${id}: the service refused the request (${refusalDetails(error)}). Only completed conversations can be fetched (specification §4.2): check the id, and end the conversation first.`,
         error.details,
         error.effect,
         { cause: error },

@@ -299,7 +299,7 @@ export const refusals: Group = {
       ...everywhere(named),
       delete: fails(
         1,
-        /the service refuses \(400\)/,
+        /the service refuses the deletion \(400\)/,
         "taken for a deletion rule: fails with everything that uses the object",
       ),
       token: credentials,
@@ -385,7 +385,7 @@ export const refusals: Group = {
       ),
       delete: fails(
         1,
-        /the service refuses \(409\)/,
+        /the service refuses the deletion \(409\)/,
         "taken for a deletion rule: fails with everything that uses the object",
       ),
       token: fails(
