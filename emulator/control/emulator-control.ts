@@ -269,7 +269,7 @@ const waitForDelivery = async (call: Call, match: DeliveryMatch, timeoutMs: numb
     if (performance.now() >= until) break;
     await sleep(pollMs);
   }
-  const what = typeof match === "function" ? "that fits" : `with ${JSON.stringify(match)}`;
+  const what = typeof match === "function" ? "that matches" : `with ${JSON.stringify(match)}`;
   throw new Error(
     `The emulator made no delivery ${what} within ${timeoutMs} ms. ${seenText(seen)}`,
   );

@@ -75,7 +75,7 @@ export const faultKinds = {
   drip: { doc: "acts, then sends the response byte by byte", members: {} },
   redirect: {
     doc: "redirects the caller and does not act",
-    members: { location: { fits: isLocation, rule: "an address", required: true } },
+    members: { location: { fits: isLocation, rule: "a URL", required: true } },
   },
   huge: { doc: "acts, then sends a response that is far too large", members: {} },
   "stale-list": {

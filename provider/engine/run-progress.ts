@@ -124,7 +124,7 @@ export class RunProgress {
       ...(slowest
         ? [
             `${least}${durationText(slowest.leftMs)} left`,
-            `${endpointName(slowest.endpoint)} decides`,
+            `limited by ${endpointName(slowest.endpoint)}`,
           ]
         : []),
       ...(refused > 0 ? [`${refused} refused (429)`] : []),

@@ -68,7 +68,7 @@ export const channel = defineResource({
       min: 1,
       max: 255,
     }),
-    displayName: text({ doc: "Shown name.", required: true, min: 1, max: 255 }),
+    displayName: text({ doc: "Display name.", required: true, min: 1, max: 255 }),
     icon: text({
       doc: "Image as base64; a PNG of 32 × 32 pixels if the platform's own agent desktop shows it.",
       required: true,

@@ -35,12 +35,12 @@ export const participant = defineResource({
         doc: "One feature of the bot.",
         fields: {
           value: text({ doc: "Internal value.", required: true, min: 1 }),
-          displayValue: text({ doc: "Shown value.", required: true, min: 1 }),
+          displayValue: text({ doc: "Display value.", required: true, min: 1 }),
         },
       }),
     }),
     options: map({
-      doc: "Free attributes.",
+      doc: "Custom attributes.",
       min: 1,
       max: 25,
       of: text({ doc: "Value of the attribute." }),

@@ -138,7 +138,7 @@ const unseenAboutMessage = {
   doc: "Not documented: `content` is any JSON object, `parent` the `messageId` of an earlier message; both are optional.",
 } as const satisfies Body;
 
-const typing = { schema: nothing, basis: "public", doc: "Holds nothing." } as const satisfies Body;
+const typing = { schema: nothing, basis: "public", doc: "No content." } as const satisfies Body;
 
 /** The body of every message type: how it is checked, and how certain it is. */
 export const messageBodies = {

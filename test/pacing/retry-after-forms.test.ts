@@ -191,7 +191,7 @@ test("a token address that asks for longer than is believed fails with its value
   live.hub.handleToken = raw(429, "", { "retry-after": "999999999" });
   expect(await failureOf(live.service.token())).toMatchObject({
     code: "THROTTLED",
-    message: expect.stringContaining("POST token address still exceeds its rate limit"),
+    message: expect.stringContaining("POST token URL still exceeds its rate limit"),
   });
   expect(live.hub.tokenCalls).toHaveLength(2);
   expect(live.clock.time).toBe(longestMs);
