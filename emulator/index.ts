@@ -30,7 +30,7 @@ export {
 } from "./service/switches.js";
 export type { Client } from "./token/tokens.js";
 
-/** What a server needs for TLS, as PEM text. */
+/** The certificate and key of a server with TLS, as PEM text. */
 export interface TlsFiles {
   /** The certificate, followed by its intermediate certificates. */
   readonly cert: string;
@@ -39,20 +39,21 @@ export interface TlsFiles {
 
 /** How an emulator behaves, and where it listens. */
 export interface EmulatorOptions extends EmulatedServiceOptions {
-  /** Port to listen on; 0, the default: any free one. */
+  /** Port to listen on. Default: 0, any free port. */
   readonly port?: number;
   /** Address to listen on. Default: `127.0.0.1`. */
   readonly host?: string;
   /**
-   * Lets other hosts control the emulator, and asks for this secret in every control call; `true`:
-   * for a random one. Left out: only this machine may control, without a secret.
+   * Lets other hosts control the emulator and requires this secret in every control call; `true`
+   * generates a random secret. If omitted, only this machine may control the emulator, without a
+   * secret.
    */
   readonly controlSecret?: string | true;
-  /** Serves https with this certificate. Left out: http. */
+  /** Serves https with this certificate. If omitted: http. */
   readonly tls?: TlsFiles;
 }
 
-/** What a client needs to know about a running emulator. */
+/** What a client needs to reach a running emulator. */
 export interface EmulatorAddresses {
   readonly baseUrl: string;
   readonly tokenUrl: string;
@@ -63,20 +64,21 @@ export interface EmulatorAddresses {
   readonly clientId: string;
   readonly clientSecret: string;
   /**
-   * What control calls must carry as `Authorization: Bearer`; present only if a secret is required.
+   * What control calls must send as `Authorization: Bearer`; present only if the emulator requires
+   * a secret.
    */
   readonly controlSecret?: string;
-  /** The certificate, as PEM text, that callers must trust; present only with TLS. */
+  /** The certificate that callers must trust, as PEM text; present only with TLS. */
   readonly certificate?: string;
 }
 
-/** A running emulator: its addresses, its control, and a way to end it. */
+/** A running emulator: its URLs, its control interface, and a way to stop it. */
 export interface Emulator extends EmulatorAddresses, AsyncDisposable {
-  /** Looks at what happened and makes things go wrong; needs neither address nor secret. */
+  /** Shows what happened and makes calls fail; needs neither URL nor secret. */
   readonly control: EmulatorControl;
-  /** Moves a manual clock on, in milliseconds. @throws Error on the real clock */
+  /** Advances a manual clock, in milliseconds. @throws Error on the real clock */
   advance(ms: number): void;
-  /** Ends all connections and stops listening. */
+  /** Closes all connections and stops listening. */
   close(): Promise<void>;
 }
 
@@ -104,9 +106,12 @@ const serverWith = (listener: RequestListener, tls: TlsFiles | undefined) => {
     return createTlsServer({ ...tlsOptions, cert: tls.cert, key: tls.key }, listener);
   } catch (error) {
     // OpenSSL's message names neither the certificate nor the key.
-    throw new Error("The certificate and key for TLS cannot be used: they must be PEM, and fit.", {
-      cause: error,
-    });
+    throw new Error(
+      "Could not start the emulator: the TLS certificate and key must be PEM texts that belong together.",
+      {
+        cause: error,
+      },
+    );
   }
 };
 
@@ -126,15 +131,15 @@ const listening = async (
 const secretOf = (given: string | true | undefined): string | undefined => {
   if (given === true) return randomBytes(24).toString("hex");
   if (given === undefined || /^[\x21-\x7e]{8,200}$/.test(given)) return given;
-  throw new Error("controlSecret must have 8 to 200 visible characters of ASCII.");
+  throw new Error("controlSecret must have 8 to 200 visible ASCII characters.");
 };
 
 /**
  * Starts an emulator of the service in this process: OAuth and PKCE, the set-up collections with
- * validation, references, unique names and deletion rules, messages with their delivery to callbacks,
- * conversations, assets, rate limits, faults on demand.
+ * validation, references, unique names and deletion rules, messages and their delivery to
+ * callbacks, conversations, assets, rate limits, and faults on demand.
  *
- * @throws Error if the port is taken or the data file cannot be used
+ * @throws Error if the port is in use or the data file cannot be used
  */
 export const startEmulator = async (options: EmulatorOptions = {}): Promise<Emulator> => {
   const { port = 0, host = "127.0.0.1", tls } = options;

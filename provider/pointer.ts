@@ -16,8 +16,8 @@ export const providerToken = "pulumi:providers:conversation";
 /**
  * The provider that the state stores for a resource: not code but a pointer to the installed
  * package, the same on every machine. `configure` only stores the configuration, synchronously,
- * because the engine's calls do not wait for it. If the package is installed only as a dependency
- * of a dependency (pnpm), it is found from the Pulumi SDK's location instead.
+ * because the engine's calls do not wait for it. If the package is installed only as a transitive
+ * dependency (pnpm), the pointer resolves it from the Pulumi SDK's location.
  *
  * Short, and without characters that JSON escapes: the engine stores it twice for each resource,
  * and writes the whole state with every step. Part of every state file: those of earlier releases

@@ -37,7 +37,7 @@ const lifecycles = new Map<string, Lifecycle>();
  * Called by the pointer in every state file: the life cycle of one kind. Frozen: state written by
  * any release uses this name at `pulumi-conversation/provider/v1`.
  *
- * @throws ConversationError `INPUT_INVALID` for a kind that this release does not know
+ * @throws ConversationError `INPUT_INVALID` for a kind that this release does not have
  */
 export const lifecycleOf = (kind: string, config?: EngineConfig): Lifecycle => {
   // The ownership comes first: the URN of the first resource after it is needed, too.
@@ -57,6 +57,6 @@ export const lifecycleOf = (kind: string, config?: EngineConfig): Lifecycle => {
   }
   throw new ConversationError(
     "INPUT_INVALID",
-    `This release of pulumi-conversation does not know the resource ${kind}. Install the release that wrote the state, or a newer one.`,
+    `This release of pulumi-conversation has no resource ${kind}. Install the release that wrote the state, or a newer one.`,
   );
 };

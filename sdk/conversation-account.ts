@@ -22,34 +22,40 @@ import {
   type ParticipantArgs,
 } from "./resources.js";
 
-/** Somebody who takes part: where the service delivers its messages, and how it signs in there. */
+/**
+ * A participant in the account's conversations: where the service delivers its messages, and how
+ * the service authenticates there.
+ */
 export interface PartyArgs extends Omit<ClientApplicationRoleArgs, "name" | "version"> {
-  /** Format of the messages posted to the callback. Default: `v3`. */
+  /** Format of the messages that the service posts to the callback. Default: `v3`. */
   version?: pulumi.Input<"v1" | "v3"> | undefined;
-  /** Makes a Basic authentication for the callback, in place of `authentication`. */
+  /** Creates a Basic authentication for the callback. Use it instead of `authentication`. */
   basicAuth?: pulumi.Input<AuthenticationBasicAuthArgs> | undefined;
-  /** Makes an OAuth authentication for the callback, in place of `authentication`. */
+  /** Creates an OAuth authentication for the callback. Use it instead of `authentication`. */
   oauth2?: pulumi.Input<AuthenticationOauth2Args> | undefined;
 }
 
-/** A bot: its callback, and what it can do. */
+/** A bot: its callback and its features. */
 export interface BotArgs extends PartyArgs, Pick<ParticipantArgs, "intents" | "options"> {}
 
-/** What a program says of one conversation account. */
+/** The arguments of a conversation account. */
 export interface ConversationAccountArgs {
   /** Business address on the channel. */
   address: pulumi.Input<string>;
-  /** The channel to make, or an existing one. */
+  /** The channel to create, or an existing one. */
   channel: ChannelArgs | Channel;
-  /** Where replies to the customer go. */
+  /** Where the service delivers replies to the customer. */
   customer: PartyArgs;
   /** The bots that answer first, by logical name. */
   bots?: Readonly<Record<string, BotArgs>> | undefined;
-  /** Who takes over from the bots: a callback, or an existing client application of agents. */
+  /** Who takes over from the bots: a callback, or an existing client application for agents. */
   agent?: PartyArgs | ClientApplication | undefined;
-  /** How conversations run. The orchestration is made. */
+  /** How conversations run. The component creates the orchestration. */
   chatConfigurations?: Omit<AccountChatConfigurationsArgs, "orchestration"> | undefined;
-  /** Name of the settings to use for every part that is made. Default: the settings without a name. */
+  /**
+   * Name of the settings profile for every part that the component creates. Default: the settings
+   * without a profile.
+   */
   profile?: string | undefined;
 }
 
@@ -85,10 +91,10 @@ const checked = (name: string, args: ConversationAccountArgs): pulumi.Inputs => 
 type Role = "customer" | "custom_bot" | "custom_agent";
 
 /**
- * The default set-up in one piece: authentications, client applications,
- * participants, a channel, an orchestration and the account that ties them together. Each part is
- * an ordinary resource, named after this one. Fails with an error of the engine if there are
- * neither bots nor an agent, or if a resource of another kind is given.
+ * The default set-up as one component: authentications, client applications, participants, a
+ * channel, an orchestration and the account that connects them. Each part is an ordinary resource,
+ * named after this one. Fails with an engine error if there are neither bots nor an agent, or if a
+ * resource is of the wrong kind.
  *
  * @example
  * const shop = new ConversationAccount("shop", {
@@ -109,20 +115,23 @@ export class ConversationAccount extends pulumi.ComponentResource {
   /** Type token, part of every state file. */
   static readonly __pulumiType: string = componentToken(kind);
 
-  /** Whether a value is a conversation account, also one made by another copy of this package. Never fails. */
+  /**
+   * Whether a value is a conversation account, including one from another copy of this package.
+   * Never fails.
+   */
   static override isInstance(value: unknown): value is ConversationAccount {
     return isOfType(value, ConversationAccount.__pulumiType);
   }
 
   /** The account itself. */
   readonly account: Account;
-  /** The channel that was made, or the one that was given. */
+  /** The channel, created or given. */
   readonly channel: Channel;
   /** How its conversations run. */
   readonly orchestration: Orchestration;
-  /** By the name of the party: `customer`, `agent`, and the bots. */
+  /** Keyed by party: `customer`, `agent`, and the names of the bots. */
   readonly applications: Readonly<Record<string, ClientApplication>>;
-  /** By the name of the bot. */
+  /** Keyed by the name of the bot. */
   readonly participants: Readonly<Record<string, Participant>>;
 
   constructor(name: string, args: ConversationAccountArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -172,7 +181,7 @@ class Parts {
     const ways = Object.entries({ authentication, basicAuth, oauth2 }).filter(([, way]) => way);
     if (ways.length > 1)
       throw new pulumi.RunError(
-        `${kind} ${JSON.stringify(this.name)}: ${party} signs in in one way only; given were ${ways.map(([way]) => way).join(" and ")}`,
+        `${kind} ${JSON.stringify(this.name)}: ${party} needs exactly one kind of authentication, not ${ways.map(([way]) => way).join(" and ")}`,
       );
     const name = `${this.name}-${party}`;
     const made = basicAuth
@@ -208,7 +217,7 @@ class Parts {
     const customerConfiguration = { customer };
     if (bots.length === 0 && !agent) {
       throw new pulumi.RunError(
-        `${kind} ${JSON.stringify(this.name)}: needs bots, or an agent, or both: somebody has to answer`,
+        `${kind} ${JSON.stringify(this.name)}: give bots, an agent, or both: somebody has to answer`,
       );
     }
     const applications = agent

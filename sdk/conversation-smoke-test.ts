@@ -51,46 +51,47 @@ const fingerprint = (value: unknown): pulumi.Output<string> =>
 
 const kind = "ConversationSmokeTest";
 
-/** Where one can see that a message arrived: docs/smoke-test.md. */
+/** How to check that a message arrived: docs/smoke-test.md. */
 export interface SmokeTestProbeArgs {
   /**
-   * Address that answers a GET with 200 and JSON. The message has arrived once the id of its
-   * conversation stands anywhere in that JSON. 204 and 404 mean: not yet.
+   * URL that responds to a GET with 200 and JSON. The message has arrived when the JSON contains
+   * the id of its conversation. 204 and 404 mean: not yet.
    */
   url: pulumi.Input<string>;
-  /** Authorization header of these calls. Secret. Needs `https:`, except for this machine. */
+  /** Authorization header for these calls. Secret. Requires `https:`, except on this machine. */
   authorization?: pulumi.Input<string> | undefined;
 }
 
-/** What a program says of one smoke test. */
+/** The arguments of a smoke test. */
 export interface ConversationSmokeTestArgs {
   /**
-   * The account to test: the resource, the component, or the id. With a resource the test runs again
-   * when the program says something else of it or of anything it refers to by resource: channel,
+   * The account to test: the resource, the component, or the id. If you give a resource, the test
+   * runs again when you change it or anything that it refers to by resource: channel,
    * orchestration, participants, client applications, authentications.
    */
   account: ConversationAccount | pulumi.Input<Account> | pulumi.Input<string>;
-  /** Whether a message is sent at all. Default: `false`, so that it has to be wanted. */
+  /** Whether to send a message at all. Default: `false`. */
   enabled?: pulumi.Input<boolean | undefined> | undefined;
   /**
-   * Who sends. A customer's message goes to the bots, or to the agents if there are none; every
-   * other one goes to the customer. Default: `customer`.
+   * Who sends the message. A customer's message goes to the bots, or to the agents if there are no
+   * bots; any other message goes to the customer. Default: `customer`.
    */
   sender?: pulumi.Input<SenderKind> | undefined;
-  /** What the message says, 1 to 1,000 characters. Default: that it is a test. */
+  /** The text of the message, 1 to 1,000 characters. Default: a text that says it is a test. */
   text?: pulumi.Input<string> | undefined;
-  /** Name of the customer of the conversation. Default: `Smoke test`. */
+  /** Name of the customer in the conversation. Default: `Smoke test`. */
   customer?: pulumi.Input<string> | undefined;
-  /** Where to look for the message. Left out: the service's 202 is enough. */
+  /** Where to look for the message. If omitted, the service's 202 is sufficient. */
   probe?: pulumi.Input<SmokeTestProbeArgs> | undefined;
-  /** How long the message may take from the 202 to the probe, in seconds, 1 to 600. Default: 30. */
+  /** Time limit from the 202 until the probe finds the message, in seconds, 1 to 600. Default: 30. */
   timeout?: pulumi.Input<number> | undefined;
   /**
-   * What else the test depends on: any values, and resources of this package, which count with what
-   * they refer to. Only a digest of each is kept, as a secret. The test runs again when one changes.
+   * Other dependencies of the test: any values, and resources of this package, which include what
+   * they refer to. The state holds only a digest of each, as a secret. The test runs again when one
+   * changes.
    */
   triggers?: readonly (pulumi.Resource | pulumi.Input<unknown>)[] | undefined;
-  /** Name of the settings to use, as with the resources. */
+  /** Name of the settings profile, as for the resources. */
   profile?: string | undefined;
 }
 
@@ -123,10 +124,10 @@ const propsOf = (name: string, args: ConversationSmokeTestArgs): pulumi.Inputs =
 };
 
 /**
- * Sends one message over an account when it is made or changed, and fails with the name of the link
- * that is broken. Reads the set-up objects on the message's way first, sends nothing if one is
- * missing, and ends the conversation afterwards. Does nothing in a preview, in a refresh, without
- * changes, and unless it is enabled. A test that fails is repeated by the next `pulumi up`.
+ * Sends one message through an account when the test is created or changed, and fails with the name
+ * of the broken link. It first reads the set-up objects on the message's path, sends nothing if one
+ * is missing, and ends the conversation afterwards. It does nothing in a preview, in a refresh,
+ * without changes, or if it is not enabled. The next `pulumi up` repeats a failed test.
  *
  * @example
  * new ConversationSmokeTest("shop-answers", {
@@ -139,29 +140,29 @@ export class ConversationSmokeTest extends pulumi.CustomResource {
   /** Type token, part of every state file. */
   static readonly __pulumiType: string = typeToken(kind);
 
-  /** Whether a value is a smoke test, also one made by another copy of this package. Never fails. */
+  /** Whether a value is a smoke test, including one from another copy of this package. Never fails. */
   static override isInstance(value: unknown): value is ConversationSmokeTest {
     return isOfType(value, ConversationSmokeTest.__pulumiType);
   }
 
-  /** Whether messages are sent. */
+  /** Whether the test sends messages. */
   declare readonly enabled: pulumi.Output<boolean>;
 
-  /** The conversation of the last test that passed. */
+  /** The conversation of the last passed test. */
   declare readonly conversationId: pulumi.Output<string | undefined>;
 
-  /** The message of the last test that passed. */
+  /** The message of the last passed test. */
   declare readonly messageId: pulumi.Output<string | undefined>;
 
-  /** When the service accepted the message of the last test that passed: ISO 8601, GMT. */
+  /** When the service accepted the message of the last passed test: ISO 8601, GMT. */
   declare readonly sentAt: pulumi.Output<string | undefined>;
 
-  /** Whether the message was seen at the probe; false if there was none. */
+  /** Whether the probe found the message; false if there is no probe. */
   declare readonly arrived: pulumi.Output<boolean | undefined>;
 
   /**
    * @param name Logical name, unique in the program.
-   * @param args What to test, and whether.
+   * @param args What to test, and whether to test it.
    * @param opts Options of the engine.
    */
   constructor(name: string, args: ConversationSmokeTestArgs, opts?: pulumi.CustomResourceOptions) {

@@ -1,28 +1,27 @@
 import { ConversationError } from "../provider/kernel/errors.js";
 import { environmentSecretFault, environmentSecretText } from "../provider/kernel/stand-ins.js";
 
-/** Identifies a value of a variable. */
+/** Identifies one value of a variable. */
 export interface FromEnvOptions {
   /**
-   * Changes whenever the value does: 1 to 64 letters, digits, dots, `_` or `-`, such as `2` or
-   * `2026-11`. A new version is what makes `pulumi up` write the new value.
+   * Change it whenever the value changes: 1 to 64 letters, digits, dots, `_` or `-`, such as `2` or
+   * `2026-11`. Only a new version makes `pulumi up` write the new value.
    */
   readonly version: string | number;
 }
 
 /**
- * A secret that is in no state: the provider takes it from an environment variable of the process
- * that runs Pulumi, at the moment when it writes the object. Program, configuration and state hold
- * only the name and the version. For every secret field, also for a part of one:
- * `` `Bearer ${fromEnv("TOKEN", { version: 1 })}` ``.
+ * A secret that never enters the state. The provider reads it from an environment variable of the
+ * process that runs Pulumi, when it writes the object. Program, configuration and state hold only
+ * the name and the version. Use it for any secret field or a part of one: `` `Bearer
+ * ${fromEnv("TOKEN", { version: 1 })}` ``.
  *
- * Preview, refresh and destroy do without the variable; an update that has to write it fails if it
- * is not set, and writes nothing.
+ * Preview, refresh and destroy do not need the variable. A write that needs it fails if it is not
+ * set, and writes nothing.
  *
  * @param name of the variable: letters, digits and `_`
- * @returns what stands in the place of the value
- * @throws ConversationError `INPUT_INVALID` if no variable can have the name, or the version has
- * other characters
+ * @returns a placeholder for the value
+ * @throws ConversationError `INPUT_INVALID` if the name or the version is not valid
  * @example
  * new Authentication("desk", {
  *   basicAuth: { username: "hub", password: fromEnv("DESK_PASSWORD", { version: 1 }) },

@@ -11,8 +11,8 @@ import { typeToken } from "../provider/pointer.js";
 export const componentToken = (component: string): string => `conversation:index:${component}`;
 
 /**
- * Whether a value is a resource of this type, made by any copy of this package: two copies have two
- * classes of each name, so that `instanceof` does not know the other's.
+ * Whether a value is a resource of this type, from any copy of this package. Two copies have two
+ * classes of each name, so `instanceof` does not recognize the other's.
  */
 export const isOfType = (value: unknown, token: string): boolean =>
   pulumi.Resource.isInstance(value) && pulumi.resourceType(value) === token;
@@ -35,9 +35,9 @@ const resourceLabel = (resource: pulumi.Resource): string => {
 };
 
 /**
- * What every copy of this package in one program shares: an application's, and those that component
- * libraries bring along. Its content may come from another release, so readers must check it. The
- * name is never changed.
+ * What all copies of this package in one program share: the application's copy and those of
+ * component libraries. The content may come from another release, so readers must check it. The
+ * name never changes.
  */
 export const sharedRegistry = (name: string): WeakMap<object, unknown> => {
   const key = Symbol.for(`pulumi-conversation/${name}`);
@@ -76,71 +76,72 @@ const options = new Set([
 ]);
 
 /**
- * Refuses anything that cannot be a logical name and properties, before anything is registered: the
- * engine would misinterpret it. Types prevent this in TypeScript programs only.
+ * Refuses anything that cannot be a logical name and properties before it is registered, because
+ * the engine would misinterpret it. Types prevent this only in TypeScript programs.
  *
- * @throws pulumi.RunError that says what was given
+ * @throws pulumi.RunError that describes the given value
  */
 export const assertArguments = (kind: string, name: unknown, args: unknown): void => {
   const refusal = (of: string, rule: string) => new pulumi.RunError(`${of}: ${rule}`);
   const call = `new ${kind}(name, properties)`;
   if (typeof name !== "string" || name === "") {
     const given = name === "" ? "an empty one" : sortOf(name);
-    const rule = "the name must be text, by which Pulumi knows the resource";
-    throw refusal(call, `${rule}; ${given} was given`);
+    const rule = "the name must be text, because Pulumi identifies the resource by it";
+    throw refusal(call, `${rule}; got ${given}`);
   }
   const of = `${kind} ${JSON.stringify(name)}`;
-  const half = "holds half of a character: a text was cut in the middle of one";
+  const half = "contains an unpaired surrogate: a text was cut in the middle of a character";
   if (!name.isWellFormed()) throw refusal(call, `the name ${JSON.stringify(name)} ${half}`);
   if (outputAsText(name) !== undefined) {
-    const rule = "the name holds an output; Pulumi has to know it before anything is made";
-    throw refusal(call, `${rule}. Take a text that the program knows`);
+    const rule =
+      "the name contains an output, but Pulumi needs the name before it creates anything";
+    throw refusal(call, `${rule}. Use a text that the program knows`);
   }
   if (args === undefined || args === null) return;
   if (!isPlainObject(args)) {
-    const rule = `the properties must be an object; ${sortOf(args)} was given`;
-    const way = "Promises and outputs can stand for each property, and not for all of them";
+    const rule = `the properties must be an object; got ${sortOf(args)}`;
+    const way = "A promise or an output can replace each property, but not all of them together";
     throw refusal(of, `${rule}. ${way}`);
   }
   const [path] = pathsOfTexts(args, (text) => !text.isWellFormed());
   if (path !== undefined) throw refusal(of, `${path} ${half}. Pulumi cannot send it`);
   const option = givenNames(args).find((key) => options.has(key));
   if (option !== undefined) {
-    const way = `give it in the third argument, new ${kind}(name, properties, { ${option}: … })`;
-    throw refusal(of, `${option} is an option of Pulumi and no property: ${way}`);
+    const way = `pass it in the third argument, new ${kind}(name, properties, { ${option}: … })`;
+    throw refusal(of, `${option} is an option of Pulumi, not a property: ${way}`);
   }
 };
 
 /**
- * Refuses a value that is no object if a component reads its members; a resource is allowed if the
- * component says so.
+ * Refuses a value that is not an object if a component reads its members; allows a resource if the
+ * component does.
  *
- * @throws pulumi.RunError that says what was given
+ * @throws pulumi.RunError that describes the given value
  */
 export const assertPart = (of: string, path: string, part: unknown): void => {
   if (isPlainObject(part)) return;
   throw new pulumi.RunError(
-    `${of}: ${path} must be an object with properties; ${sortOf(part)} was given`,
+    `${of}: ${path} must be an object with properties; got ${sortOf(part)}`,
   );
 };
 
-/** @throws pulumi.RunError if a component gets an argument that it does not have */
+/** @throws pulumi.RunError if a component gets an unknown argument */
 export const assertKnownNames = (of: string, names: readonly string[], args: object): void => {
   const other = givenNames(args).find((name) => !names.includes(name));
   if (other === undefined) return;
   const hint = nearestHint(other, names);
   throw new pulumi.RunError(
-    `${of}: takes no ${other}${hint === "" ? `. It takes ${names.join(", ")}` : hint}`,
+    `${of}: there is no argument ${other}${hint === "" ? `. Use ${names.join(", ")}` : hint}`,
   );
 };
 
-/** @throws pulumi.RunError if no possible id is given: the engine would make a new object */
+/** @throws pulumi.RunError if the id is not possible: the engine would create a new object */
 export const assertGetId = (kind: string, name: string, id: unknown): void => {
   const isGiven =
     typeof id === "string" ? id !== "" : ["an output", "a promise"].includes(sortOf(id));
   if (isGiven) return;
   throw new pulumi.RunError(
-    `${kind}.get(${JSON.stringify(name)}, id): the id must be text; ${id === "" ? "an empty one" : sortOf(id)} was given. ${kind}.find finds an object by the text that people know it by`,
+    `${kind}.get(${JSON.stringify(name)}, id): the id must be text; got ${id === "" ? "an empty one" : sortOf(id)}. To find an object by its name or type, use ${kind}.find`,
   );
 };
 
@@ -190,7 +191,7 @@ const wayOut = (given: pulumi.Resource, takes: readonly string[]): string => {
 };
 
 const givenText = (resource: pulumi.Resource, byId: boolean): string =>
-  `the ${byId ? "id of the " : ""}${resourceLabel(resource)} was given`;
+  `got the ${byId ? "id of the " : ""}${resourceLabel(resource)}`;
 
 /**
  * Refuses a resource of another kind, or its id, before anything is registered.
@@ -242,7 +243,7 @@ const visitAll = (of: string, fields: Fields, given: object, prefix: string): vo
 };
 
 /**
- * Refuses every reference in a resource's arguments, at any depth, that is certainly of another
+ * Refuses every reference in a resource's arguments, at any depth, that is certainly of the wrong
  * kind.
  *
  * @throws pulumi.RunError
@@ -254,8 +255,8 @@ export const checkReferences = (
 ): void => visitAll(`${kind} ${JSON.stringify(name)}`, fields, args, "");
 
 /**
- * Arguments with each resource replaced by its id. Pulumi sends a resource as a URN and an id, of
- * which a transform gets only the first while the id is not known.
+ * Arguments with each resource replaced by its id. Pulumi sends a resource as a URN and an id, and
+ * a transform gets only the URN while the id is unknown.
  */
 export const withIds = (given: unknown): unknown => {
   if (pulumi.CustomResource.isInstance(given)) return given.id;

@@ -30,8 +30,8 @@ const urnOf = (token: string, name: string, parent: pulumi.Resource): Promise<st
   });
 
 /**
- * Types of the parents of a resource, outermost first, each followed by `$`; a plain empty text
- * directly in the stack. Known in previews, since a URN is.
+ * Types of a resource's parents, outermost first, each followed by `$`; empty text directly in the
+ * stack. Known in previews, because URNs are.
  */
 export const parentTypes = (
   token: string,
@@ -54,7 +54,7 @@ const contentOf = async (asset: pulumi.asset.FileAsset, property: string): Promi
   throw new pulumi.RunError(content.fault);
 };
 
-/** The arguments of a resource with the content of files in place of the files: what is text in base64 may be one. */
+/** The arguments of a resource with files replaced by their content: base64 text may come from a file. */
 export const withFileContent = (
   { kind, fields }: Definition,
   name: string,
@@ -99,16 +99,16 @@ const onceKnown = async (
 const kind = "Ownership";
 
 /**
- * Whose the objects of a stack are. Registered by itself, once for each stack, by the first
- * resource of a program. It stands for no object of the service and makes no calls; its random id
- * is saved in the state before anything else is made, so that every object can be marked with it.
- * Not for direct use; it cannot fail by itself.
+ * Identifies the owner of a stack's objects. The first resource of a program registers it
+ * automatically, once per stack. It represents no object of the service and makes no calls. The
+ * state saves its random id before Pulumi creates anything else, so that every object can carry a
+ * mark with it. Not for direct use. Never fails.
  */
 export class Ownership extends pulumi.CustomResource {
   /** Type token, part of every state file. */
   static readonly __pulumiType: string = typeToken(kind);
 
-  /** Whether a value is an ownership, also one that another copy of this package registered. Never fails. */
+  /** Whether a value is an ownership, including one from another copy of this package. Never fails. */
   static override isInstance(value: unknown): value is Ownership {
     return isOfType(value, Ownership.__pulumiType);
   }
@@ -126,7 +126,7 @@ export class Ownership extends pulumi.CustomResource {
 /** One for each stack, as several may run in one process; the same for all copies of the package. */
 const ownerships = sharedRegistry("ownerships");
 
-/** The ownership of the stack that the running program belongs to. */
+/** The ownership of the running program's stack. */
 export const stackOwnership = (): Ownership => {
   const stack: object = pulumi.runtime.getStackResource() ?? pulumi.runtime.getMonitor() ?? pulumi;
   const known = ownerships.get(stack);
@@ -138,7 +138,10 @@ export const stackOwnership = (): Ownership => {
 
 /** How an existing object is looked up. */
 export interface Lookup {
-  /** Name of the settings to use, for programs that speak to several accounts. Default: the settings without a name. */
+  /**
+   * Name of the settings profile, for programs that use several accounts. Default: the settings
+   * without a profile.
+   */
   readonly profile?: string | undefined;
 }
 
@@ -182,7 +185,7 @@ const adoption = (kind: string, name: string, adopt: unknown, imported: unknown)
   if (adopt === undefined || adopt === imported) return { adopt: imported };
   const said = typeof adopt === "object" ? "something else" : JSON.stringify(adopt);
   throw new pulumi.RunError(
-    `${kind} ${JSON.stringify(name)}: the option import says ${JSON.stringify(imported)}, the argument adopt says ${said}. Both name the object to take over: give only one of them`,
+    `${kind} ${JSON.stringify(name)}: the option import is ${JSON.stringify(imported)}, but the argument adopt is ${said}. Both name the object to adopt: give only one of them`,
   );
 };
 
@@ -220,19 +223,19 @@ const propsOf = (
 /** By resource, from any copy of this package. */
 const declared = sharedRegistry("declared");
 
-/** What the program declares of a resource, unchanged; empty for one of another package. */
+/** The declared arguments of a resource, unchanged; empty for a resource of another package. */
 export const declaredArgs = (resource: pulumi.Resource): pulumi.Inputs => {
   const args = declared.get(resource);
   return isObject(args) ? args : {};
 };
 
 /**
- * What the resource classes have in common. Not for direct use.
+ * The base of all resource classes. Not for direct use.
  *
- * @throws pulumi.RunError if a reference is of another kind, or `import` contradicts `adopt`
+ * @throws pulumi.RunError if a reference is of the wrong kind, or `import` contradicts `adopt`
  */
 export class ConversationResource extends pulumi.CustomResource {
-  /** Whether a value is a resource of this package, also one made by another copy of it. Never fails. */
+  /** Whether a value is a resource of this package, including one from another copy. Never fails. */
   static override isInstance(value: unknown): value is ConversationResource {
     return pulumi.CustomResource.isInstance(value) && declared.has(value);
   }

@@ -14,31 +14,31 @@ import { ConversationResource, findBy, type Lookup, lookUp } from "./resource-cl
 /** What every resource takes besides the fields of its kind. */
 export interface CommonArgs {
   /**
-   * Take over an existing object instead of making one: `true` for the one with the same unique name, or its id.
-   * No such object, or several, is refused, and so is one that carries the owner mark of another stack.
-   * The preview reads the object and shows what will change in it; what the program does not declare stays as it is.
-   * May stay in the program: without effect once the resource is in the state. Default: `false`.
+   * Adopt an existing object instead of creating one: `true` for the one with the same unique name, or its id.
+   * It must exist, be the only match, and not carry the owner mark of another stack.
+   * The preview reads the object and shows what will change; members that the program does not declare stay unchanged.
+   * Has no effect once the resource is in the state, so you can leave it in the program. Default: `false`.
    */
   adopt?: boolean | string | undefined;
   /**
-   * Further members of the service's JSON that this package does not know, merged deeply: also into the objects that it does know.
-   * Refused where a documented property stands, at any depth. They are written, compared and repaired like every other property.
-   * What is secret in it stays secret. Default: none.
+   * Further members of the service's JSON that this package does not know. They are merged deeply, also into known objects.
+   * They must not replace a documented property, at any depth. They are written, compared and repaired like other properties.
+   * Secrets in it stay secret. Default: none.
    */
   extra?: pulumi.Input<pulumi.Inputs> | undefined;
   /**
-   * An update or adoption may erase members that the program does not declare and that the service hides (masked or left-out secrets), unless it is known that this tenant's PUT keeps them.
-   * Without it the run refuses and names them. Default: `false`.
+   * Lets an update or adoption erase members that the program does not declare and the service hides (masked or omitted secrets), if it is unknown whether PUT keeps them.
+   * Otherwise the run fails and names them. Default: `false`.
    */
   eraseHidden?: boolean | undefined;
   /**
-   * Name of the settings to use, for programs that speak to several accounts: `staging` reads `CONVERSATION_STAGING_BASE_URL`, `conversation:staging.baseUrl` and so on.
-   * Letters, digits, `_` and `-`. Cannot change. Default: the settings without a name.
+   * Name of the settings profile, for programs that use several accounts: `staging` reads `CONVERSATION_STAGING_BASE_URL`, `conversation:staging.baseUrl` and so on.
+   * Letters, digits, `_` and `-`. Cannot change. Default: the settings without a profile.
    */
   profile?: string | undefined;
 }
 
-/** Credentials of Basic authentication. */
+/** Credentials for Basic authentication. */
 export interface AuthenticationBasicAuthArgs {
   /** User name. Source: public reference. */
   username: pulumi.Input<string>;
@@ -46,7 +46,7 @@ export interface AuthenticationBasicAuthArgs {
   password: pulumi.Input<string>;
 }
 
-/** Credentials of Basic authentication. */
+/** Credentials for Basic authentication. */
 export interface AuthenticationBasicAuth {
   /** User name. Source: public reference. */
   readonly username: string;
@@ -54,38 +54,38 @@ export interface AuthenticationBasicAuth {
   readonly password: string;
 }
 
-/** How the service fetches a token for the callback. It keeps a token until the callback answers 401. */
+/** How the service gets a token for the callback. It keeps a token until the callback responds with 401. */
 export interface AuthenticationOauth2Args {
-  /** Address from which the token is fetched. Absolute http or https address. Source: public reference. */
+  /** URL of the token request. Absolute http or https URL. Source: public reference. */
   tokenRequestUrl?: pulumi.Input<string> | undefined;
-  /** HTTP method of the token call, such as `POST`. Source: public reference. */
+  /** HTTP method of the token request, such as `POST`. Source: public reference. */
   method?: pulumi.Input<string> | undefined;
-  /** Headers of the token call. Values are secret: encrypted in the state, never shown. Source: public reference. */
+  /** Headers of the token request. Values are secret: encrypted in the state, never shown. Source: public reference. */
   headers?: pulumi.Input<Record<string, pulumi.Input<string>>> | undefined;
-  /** Body of the token call: text, or an object that is sent as JSON text. Secret: encrypted in the state, never shown. Source: public reference. */
+  /** Body of the token request: text, or an object that is sent as JSON text. Secret: encrypted in the state, never shown. Source: public reference. */
   payload?: pulumi.Input<string | pulumi.Inputs> | undefined;
-  /** JSONPath of the token in the reply, such as `$.accessToken`. Source: public reference. */
+  /** JSONPath of the token in the response, such as `$.accessToken`. Source: public reference. */
   accessTokenPath?: pulumi.Input<string> | undefined;
 }
 
-/** How the service fetches a token for the callback. It keeps a token until the callback answers 401. */
+/** How the service gets a token for the callback. It keeps a token until the callback responds with 401. */
 export interface AuthenticationOauth2 {
-  /** Address from which the token is fetched. Absolute http or https address. Source: public reference. */
+  /** URL of the token request. Absolute http or https URL. Source: public reference. */
   readonly tokenRequestUrl?: string;
-  /** HTTP method of the token call, such as `POST`. Source: public reference. */
+  /** HTTP method of the token request, such as `POST`. Source: public reference. */
   readonly method?: string;
-  /** Headers of the token call. Values are secret: encrypted in the state, never shown. Source: public reference. */
+  /** Headers of the token request. Values are secret: encrypted in the state, never shown. Source: public reference. */
   readonly headers?: Record<string, string>;
-  /** Body of the token call: text, or an object that is sent as JSON text. Secret: encrypted in the state, never shown. Source: public reference. */
+  /** Body of the token request: text, or an object that is sent as JSON text. Secret: encrypted in the state, never shown. Source: public reference. */
   readonly payload?: string;
-  /** JSONPath of the token in the reply, such as `$.accessToken`. Source: public reference. */
+  /** JSONPath of the token in the response, such as `$.accessToken`. Source: public reference. */
   readonly accessTokenPath?: string;
 }
 
 interface AuthenticationArgsMembers extends CommonArgs {
-  /** Name; derived from the logical name if a program gives none. 1 to 255 characters. Unique. Source: public reference. */
+  /** Name; derived from the logical name if omitted. 1 to 255 characters. Unique. Source: public reference. */
   name?: pulumi.Input<string> | undefined;
-  /** What the authentication is for. 1 to 1,023 characters. Source: public reference. */
+  /** Purpose of the authentication. 1 to 1,023 characters. Source: public reference. */
   description?: pulumi.Input<string> | undefined;
   /** Whether the authentication is in use. Default: `true`. Source: public reference. */
   active?: pulumi.Input<boolean> | undefined;
@@ -93,27 +93,27 @@ interface AuthenticationArgsMembers extends CommonArgs {
 
 /**
  * What a program says of one authentication.
- * How the service signs in when it posts messages to a client application's callback address: Basic or OAuth.
+ * How the service authenticates when it posts messages to a client application's callback: with Basic authentication or OAuth.
  */
 export type AuthenticationArgs = AuthenticationArgsMembers & (
   | {
-      /** The method. Follows from `basicAuth` or `oauth2` when left out. Source: public reference. */
+      /** The method. If omitted, follows from `basicAuth` or `oauth2`. Source: public reference. */
       type?: "basic" | undefined;
-      /** Credentials of Basic authentication. Source: public reference. */
+      /** Credentials for Basic authentication. Source: public reference. */
       basicAuth: pulumi.Input<AuthenticationBasicAuthArgs>;
       oauth2?: undefined;
     }
   | {
-      /** The method. Follows from `basicAuth` or `oauth2` when left out. Source: public reference. */
+      /** The method. If omitted, follows from `basicAuth` or `oauth2`. Source: public reference. */
       type?: "oauth2" | undefined;
-      /** How the service fetches a token for the callback. It keeps a token until the callback answers 401. Source: public reference. */
+      /** How the service gets a token for the callback. It keeps a token until the callback responds with 401. Source: public reference. */
       oauth2: pulumi.Input<AuthenticationOauth2Args>;
       basicAuth?: undefined;
     }
 );
 
 /**
- * How the service signs in when it posts messages to a client application's callback address: Basic or OAuth.
+ * How the service authenticates when it posts messages to a client application's callback: with Basic authentication or OAuth.
  * Collection `/authentications`. Updated in place, never replaced.
  *
  * @throws pulumi.RunError if a reference is of another kind, or `import` contradicts `adopt`
@@ -146,28 +146,28 @@ export class Authentication extends ConversationResource {
     return isOfType(value, Authentication.__pulumiType);
   }
 
-  /** Name; derived from the logical name if a program gives none. 1 to 255 characters. Unique. Source: public reference. */
+  /** Name; derived from the logical name if omitted. 1 to 255 characters. Unique. Source: public reference. */
   declare readonly name: pulumi.Output<string>;
 
-  /** What the authentication is for. 1 to 1,023 characters. Source: public reference. */
+  /** Purpose of the authentication. 1 to 1,023 characters. Source: public reference. */
   declare readonly description: pulumi.Output<string | undefined>;
 
   /** Whether the authentication is in use. Default: `true`. Source: public reference. */
   declare readonly active: pulumi.Output<boolean | undefined>;
 
-  /** The method. Follows from `basicAuth` or `oauth2` when left out. Source: public reference. */
+  /** The method. If omitted, follows from `basicAuth` or `oauth2`. Source: public reference. */
   declare readonly type: pulumi.Output<"basic" | "oauth2">;
 
-  /** Credentials of Basic authentication. Source: public reference. */
+  /** Credentials for Basic authentication. Source: public reference. */
   declare readonly basicAuth: pulumi.Output<AuthenticationBasicAuth | undefined>;
 
-  /** How the service fetches a token for the callback. It keeps a token until the callback answers 401. Source: public reference. */
+  /** How the service gets a token for the callback. It keeps a token until the callback responds with 401. Source: public reference. */
   declare readonly oauth2: pulumi.Output<AuthenticationOauth2 | undefined>;
 
-  /** When the service created the object: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update the time of its answer. Source: public reference. */
+  /** When the service created the object: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update, the time of the response. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update the time of its answer. Source: public reference. */
+  /** When the object was last changed: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update, the time of the response. Source: public reference. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
@@ -206,33 +206,33 @@ export class Authentication extends ConversationResource {
 
 /** A role and its callback. */
 export interface ClientApplicationRoleArgs {
-  /** What the application acts as. No role twice in one application. Source: public reference. */
+  /** The role. An application must not have the same role twice. Source: public reference. */
   name: pulumi.Input<"customer" | "custom_bot" | "platform_bot" | "platform_agent" | "custom_agent" | "business_notification">;
-  /** Format of the messages posted to the callback. Source: public reference. */
+  /** Format of the messages that the service posts to the callback. Source: public reference. */
   version: pulumi.Input<"v1" | "v3">;
-  /** Address that the service posts messages to. Absolute http or https address. Source: public reference. */
+  /** URL that the service posts messages to. Absolute http or https URL. Source: public reference. */
   callback: pulumi.Input<string>;
-  /** Who receives an e-mail when the callback cannot be reached. E-mail address. Source: public reference. */
+  /** Who receives an email when the service cannot reach the callback. Email address. Source: public reference. */
   notificationEmail: pulumi.Input<string>;
-  /** Headers sent with every callback. Values are secret: encrypted in the state, never shown. Source: public reference. */
+  /** Headers that the service sends to the callback. Values are secret: encrypted in the state, never shown. Source: public reference. */
   headers?: pulumi.Input<Record<string, pulumi.Input<string>>> | undefined;
-  /** How the service signs in at the callback. Left out: no Authorization header. Source: public reference. */
+  /** How the service authenticates at the callback. If omitted, it sends no Authorization header. Source: public reference. */
   authentication?: pulumi.Input<string> | pulumi.Input<Authentication> | undefined;
 }
 
 /** A role and its callback. */
 export interface ClientApplicationRole {
-  /** What the application acts as. No role twice in one application. Source: public reference. */
+  /** The role. An application must not have the same role twice. Source: public reference. */
   readonly name: "customer" | "custom_bot" | "platform_bot" | "platform_agent" | "custom_agent" | "business_notification";
-  /** Format of the messages posted to the callback. Source: public reference. */
+  /** Format of the messages that the service posts to the callback. Source: public reference. */
   readonly version: "v1" | "v3";
-  /** Address that the service posts messages to. Absolute http or https address. Source: public reference. */
+  /** URL that the service posts messages to. Absolute http or https URL. Source: public reference. */
   readonly callback: string;
-  /** Who receives an e-mail when the callback cannot be reached. E-mail address. Source: public reference. */
+  /** Who receives an email when the service cannot reach the callback. Email address. Source: public reference. */
   readonly notificationEmail: string;
-  /** Headers sent with every callback. Values are secret: encrypted in the state, never shown. Source: public reference. */
+  /** Headers that the service sends to the callback. Values are secret: encrypted in the state, never shown. Source: public reference. */
   readonly headers?: Record<string, string>;
-  /** How the service signs in at the callback. Left out: no Authorization header. Source: public reference. */
+  /** How the service authenticates at the callback. If omitted, it sends no Authorization header. Source: public reference. */
   readonly authentication?: string;
 }
 
@@ -241,13 +241,13 @@ export interface ClientApplicationRole {
  * An external application that sends and receives messages.
  */
 export interface ClientApplicationArgs extends CommonArgs {
-  /** Name; derived from the logical name if a program gives none. 1 to 255 characters. Unique. Source: public reference. */
+  /** Name; derived from the logical name if omitted. 1 to 255 characters. Unique. Source: public reference. */
   name?: pulumi.Input<string> | undefined;
-  /** What the client application is for. 1 to 1,023 characters. Source: public reference. */
+  /** Purpose of the client application. 1 to 1,023 characters. Source: public reference. */
   description?: pulumi.Input<string> | undefined;
   /** Whether the client application is in use. Default: `true`. Source: public reference. */
   active?: pulumi.Input<boolean> | undefined;
-  /** What the application acts as, each role with its own callback. 1 to 7 items. Source: public reference. */
+  /** The roles of the application, each with its own callback. 1 to 7 items. Source: public reference. */
   roles: pulumi.Input<readonly (pulumi.Input<ClientApplicationRoleArgs>)[]>;
 }
 
@@ -284,22 +284,22 @@ export class ClientApplication extends ConversationResource {
     return isOfType(value, ClientApplication.__pulumiType);
   }
 
-  /** Name; derived from the logical name if a program gives none. 1 to 255 characters. Unique. Source: public reference. */
+  /** Name; derived from the logical name if omitted. 1 to 255 characters. Unique. Source: public reference. */
   declare readonly name: pulumi.Output<string>;
 
-  /** What the client application is for. 1 to 1,023 characters. Source: public reference. */
+  /** Purpose of the client application. 1 to 1,023 characters. Source: public reference. */
   declare readonly description: pulumi.Output<string | undefined>;
 
   /** Whether the client application is in use. Default: `true`. Source: public reference. */
   declare readonly active: pulumi.Output<boolean | undefined>;
 
-  /** What the application acts as, each role with its own callback. 1 to 7 items. Source: public reference. */
+  /** The roles of the application, each with its own callback. 1 to 7 items. Source: public reference. */
   declare readonly roles: pulumi.Output<(ClientApplicationRole)[]>;
 
-  /** When the service created the object: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update the time of its answer. Source: public reference. */
+  /** When the service created the object: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update, the time of the response. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update the time of its answer. Source: public reference. */
+  /** When the object was last changed: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update, the time of the response. Source: public reference. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
@@ -336,7 +336,7 @@ export class ClientApplication extends ConversationResource {
   }
 }
 
-/** One thing the bot can do. */
+/** One feature of the bot. */
 export interface ParticipantIntentArgs {
   /** Internal value. Source: public reference. */
   value: pulumi.Input<string>;
@@ -344,7 +344,7 @@ export interface ParticipantIntentArgs {
   displayValue: pulumi.Input<string>;
 }
 
-/** One thing the bot can do. */
+/** One feature of the bot. */
 export interface ParticipantIntent {
   /** Internal value. Source: public reference. */
   readonly value: string;
@@ -354,27 +354,27 @@ export interface ParticipantIntent {
 
 /**
  * What a program says of one participant.
- * A registered bot. Several can be registered for one client application.
+ * A registered bot. A client application can have several.
  */
 export interface ParticipantArgs extends CommonArgs {
-  /** Name; derived from the logical name if a program gives none. 1 to 255 characters. Unique. Source: public reference. */
+  /** Name; derived from the logical name if omitted. 1 to 255 characters. Unique. Source: public reference. */
   name?: pulumi.Input<string> | undefined;
-  /** What the participant is for. 1 to 1,023 characters. Source: public reference. */
+  /** Purpose of the participant. 1 to 1,023 characters. Source: public reference. */
   description?: pulumi.Input<string> | undefined;
   /** Whether the participant is in use. Default: `true`. Source: public reference. */
   active?: pulumi.Input<boolean> | undefined;
-  /** Kind of bot. The platform's own are made by its bot product. Source: public reference. */
+  /** Kind of bot. The platform's bot product creates its own bots. Source: public reference. */
   type: pulumi.Input<"custom_bot" | "platform_bot">;
-  /** Client application whose callback gets this bot's messages. Source: public reference. */
+  /** Client application whose callback receives this bot's messages. Source: public reference. */
   application: pulumi.Input<string> | pulumi.Input<ClientApplication>;
-  /** What the bot can do. Source: public reference. */
+  /** Features of the bot. Source: public reference. */
   intents?: pulumi.Input<readonly (pulumi.Input<ParticipantIntentArgs>)[]> | undefined;
   /** Free attributes. 1 to 25 entries. Source: public reference. */
   options?: pulumi.Input<Record<string, pulumi.Input<string>>> | undefined;
 }
 
 /**
- * A registered bot. Several can be registered for one client application.
+ * A registered bot. A client application can have several.
  * Collection `/participants`. Updated in place, never replaced.
  *
  * @throws pulumi.RunError if a reference is of another kind, or `import` contradicts `adopt`
@@ -409,31 +409,31 @@ export class Participant extends ConversationResource {
     return isOfType(value, Participant.__pulumiType);
   }
 
-  /** Name; derived from the logical name if a program gives none. 1 to 255 characters. Unique. Source: public reference. */
+  /** Name; derived from the logical name if omitted. 1 to 255 characters. Unique. Source: public reference. */
   declare readonly name: pulumi.Output<string>;
 
-  /** What the participant is for. 1 to 1,023 characters. Source: public reference. */
+  /** Purpose of the participant. 1 to 1,023 characters. Source: public reference. */
   declare readonly description: pulumi.Output<string | undefined>;
 
   /** Whether the participant is in use. Default: `true`. Source: public reference. */
   declare readonly active: pulumi.Output<boolean | undefined>;
 
-  /** Kind of bot. The platform's own are made by its bot product. Source: public reference. */
+  /** Kind of bot. The platform's bot product creates its own bots. Source: public reference. */
   declare readonly type: pulumi.Output<"custom_bot" | "platform_bot">;
 
-  /** Client application whose callback gets this bot's messages. Source: public reference. */
+  /** Client application whose callback receives this bot's messages. Source: public reference. */
   declare readonly application: pulumi.Output<string>;
 
-  /** What the bot can do. Source: public reference. */
+  /** Features of the bot. Source: public reference. */
   declare readonly intents: pulumi.Output<(ParticipantIntent)[] | undefined>;
 
   /** Free attributes. 1 to 25 entries. Source: public reference. */
   declare readonly options: pulumi.Output<Record<string, string> | undefined>;
 
-  /** When the service created the object: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update the time of its answer. Source: public reference. */
+  /** When the service created the object: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update, the time of the response. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update the time of its answer. Source: public reference. */
+  /** When the object was last changed: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update, the time of the response. Source: public reference. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
@@ -470,25 +470,25 @@ export class Participant extends ConversationResource {
   }
 }
 
-/** Which attachments are allowed. */
+/** Allowed attachments. */
 export interface ChannelAttachmentPolicyArgs {
   /** Must be true for attachments. Source: public reference. */
   enabled?: pulumi.Input<boolean> | undefined;
-  /** Largest attachment; bytes are likely, the unit is not stated. Whole number, at least 0. Source: public reference. */
+  /** Maximum size of an attachment; the unit is not stated, probably bytes. Whole number, at least 0. Source: public reference. */
   maxSize?: pulumi.Input<number> | undefined;
-  /** Whether `extensions` lists what is allowed or what is blocked. Source: public reference. */
+  /** Whether `extensions` lists allowed or blocked extensions. Source: public reference. */
   type?: pulumi.Input<"allow" | "block"> | undefined;
   /** File extensions without the dot. Source: public reference. */
   extensions?: pulumi.Input<readonly (pulumi.Input<string>)[]> | undefined;
 }
 
-/** Which attachments are allowed. */
+/** Allowed attachments. */
 export interface ChannelAttachmentPolicy {
   /** Must be true for attachments. Source: public reference. */
   readonly enabled?: boolean;
-  /** Largest attachment; bytes are likely, the unit is not stated. Whole number, at least 0. Source: public reference. */
+  /** Maximum size of an attachment; the unit is not stated, probably bytes. Whole number, at least 0. Source: public reference. */
   readonly maxSize?: number;
-  /** Whether `extensions` lists what is allowed or what is blocked. Source: public reference. */
+  /** Whether `extensions` lists allowed or blocked extensions. Source: public reference. */
   readonly type?: "allow" | "block";
   /** File extensions without the dot. Source: public reference. */
   readonly extensions?: (string)[];
@@ -496,53 +496,53 @@ export interface ChannelAttachmentPolicy {
 
 /** Messages from the customer. */
 export interface ChannelInboundArgs {
-  /** Longest text message, in characters. Whole number, at least 0. Source: public reference. */
+  /** Maximum length of a text message, in characters. Whole number, at least 0. Source: public reference. */
   maxTextLength?: pulumi.Input<number> | undefined;
-  /** What is allowed: `typing_events`, `attachments`, `richText`. Left out: everything. Source: public reference. */
+  /** Allowed features: `typing_events`, `attachments`, `richText`. If omitted, all of them. Source: public reference. */
   features?: pulumi.Input<readonly (pulumi.Input<string>)[]> | undefined;
-  /** Which attachments are allowed. Source: public reference. */
+  /** Allowed attachments. Source: public reference. */
   attachmentPolicy?: pulumi.Input<ChannelAttachmentPolicyArgs> | undefined;
 }
 
 /** Messages from the customer. */
 export interface ChannelInbound {
-  /** Longest text message, in characters. Whole number, at least 0. Source: public reference. */
+  /** Maximum length of a text message, in characters. Whole number, at least 0. Source: public reference. */
   readonly maxTextLength?: number;
-  /** What is allowed: `typing_events`, `attachments`, `richText`. Left out: everything. Source: public reference. */
+  /** Allowed features: `typing_events`, `attachments`, `richText`. If omitted, all of them. Source: public reference. */
   readonly features?: (string)[];
-  /** Which attachments are allowed. Source: public reference. */
+  /** Allowed attachments. Source: public reference. */
   readonly attachmentPolicy?: ChannelAttachmentPolicy;
 }
 
 /** Messages to the customer. */
 export interface ChannelOutboundArgs {
-  /** Longest text message, in characters. Whole number, at least 0. Source: public reference. */
+  /** Maximum length of a text message, in characters. Whole number, at least 0. Source: public reference. */
   maxTextLength?: pulumi.Input<number> | undefined;
-  /** What is allowed: `typing_events`, `attachments`, `richText`. Left out: everything. Source: public reference. */
+  /** Allowed features: `typing_events`, `attachments`, `richText`. If omitted, all of them. Source: public reference. */
   features?: pulumi.Input<readonly (pulumi.Input<string>)[]> | undefined;
-  /** Which attachments are allowed. Source: public reference. */
+  /** Allowed attachments. Source: public reference. */
   attachmentPolicy?: pulumi.Input<ChannelAttachmentPolicyArgs> | undefined;
-  /** Whether system messages are sent. Source: public reference. */
+  /** Whether the service sends system messages. Source: public reference. */
   systemMessages?: pulumi.Input<boolean> | undefined;
-  /** Whether a customer may sign in within a conversation. Source: public reference. */
+  /** Whether a customer may sign in during a conversation. Source: public reference. */
   midChatAuth?: pulumi.Input<boolean> | undefined;
-  /** Rich messages the channel can show, without the `richMessage.` prefix, such as `listpicker`. Source: public reference. */
+  /** Rich messages that the channel can show, without the `richMessage.` prefix, such as `listpicker`. Source: public reference. */
   richMessageTypes?: pulumi.Input<readonly (pulumi.Input<string>)[]> | undefined;
 }
 
 /** Messages to the customer. */
 export interface ChannelOutbound {
-  /** Longest text message, in characters. Whole number, at least 0. Source: public reference. */
+  /** Maximum length of a text message, in characters. Whole number, at least 0. Source: public reference. */
   readonly maxTextLength?: number;
-  /** What is allowed: `typing_events`, `attachments`, `richText`. Left out: everything. Source: public reference. */
+  /** Allowed features: `typing_events`, `attachments`, `richText`. If omitted, all of them. Source: public reference. */
   readonly features?: (string)[];
-  /** Which attachments are allowed. Source: public reference. */
+  /** Allowed attachments. Source: public reference. */
   readonly attachmentPolicy?: ChannelAttachmentPolicy;
-  /** Whether system messages are sent. Source: public reference. */
+  /** Whether the service sends system messages. Source: public reference. */
   readonly systemMessages?: boolean;
-  /** Whether a customer may sign in within a conversation. Source: public reference. */
+  /** Whether a customer may sign in during a conversation. Source: public reference. */
   readonly midChatAuth?: boolean;
-  /** Rich messages the channel can show, without the `richMessage.` prefix, such as `listpicker`. Source: public reference. */
+  /** Rich messages that the channel can show, without the `richMessage.` prefix, such as `listpicker`. Source: public reference. */
   readonly richMessageTypes?: (string)[];
 }
 
@@ -567,13 +567,13 @@ export interface ChannelRestrictions {
  * The parameters of a transport for chat messages.
  */
 export interface ChannelArgs extends CommonArgs {
-  /** Unique identity of the channel at run time. Own channels look like `custom.teams`; changing it breaks look-ups by it. 1 to 255 characters. Unique. Source: public reference. */
+  /** Unique identity of the channel at run time. Custom channels look like `custom.teams`. If you change it, look-ups by type fail. 1 to 255 characters. Unique. Source: public reference. */
   type: pulumi.Input<string>;
   /** Shown name. 1 to 255 characters. Source: public reference. */
   displayName: pulumi.Input<string>;
-  /** Image as base64; a PNG of 32 × 32 if the platform's own agent desktop shows it. 1 to 512,000 characters. Base64 text, or a file: `new pulumi.asset.FileAsset("icon.png")`. Source: public reference. */
+  /** Image as base64; a PNG of 32 × 32 pixels if the platform's own agent desktop shows it. 1 to 512,000 characters. Base64 text, or a file: `new pulumi.asset.FileAsset("icon.png")`. Source: public reference. */
   icon: pulumi.Input<string> | pulumi.asset.FileAsset;
-  /** What the channel is for. 1 to 1,023 characters. Source: public reference. */
+  /** Purpose of the channel. 1 to 1,023 characters. Source: public reference. */
   description?: pulumi.Input<string> | undefined;
   /** Whether the channel is in use. Default: `true`. Source: public reference. */
   active?: pulumi.Input<boolean> | undefined;
@@ -639,16 +639,16 @@ export class Channel extends ConversationResource {
     return isOfType(value, Channel.__pulumiType);
   }
 
-  /** Unique identity of the channel at run time. Own channels look like `custom.teams`; changing it breaks look-ups by it. 1 to 255 characters. Unique. Source: public reference. */
+  /** Unique identity of the channel at run time. Custom channels look like `custom.teams`. If you change it, look-ups by type fail. 1 to 255 characters. Unique. Source: public reference. */
   declare readonly type: pulumi.Output<string>;
 
   /** Shown name. 1 to 255 characters. Source: public reference. */
   declare readonly displayName: pulumi.Output<string>;
 
-  /** Image as base64; a PNG of 32 × 32 if the platform's own agent desktop shows it. 1 to 512,000 characters. Base64 text, or a file: `new pulumi.asset.FileAsset("icon.png")`. Source: public reference. */
+  /** Image as base64; a PNG of 32 × 32 pixels if the platform's own agent desktop shows it. 1 to 512,000 characters. Base64 text, or a file: `new pulumi.asset.FileAsset("icon.png")`. Source: public reference. */
   declare readonly icon: pulumi.Output<string>;
 
-  /** What the channel is for. 1 to 1,023 characters. Source: public reference. */
+  /** Purpose of the channel. 1 to 1,023 characters. Source: public reference. */
   declare readonly description: pulumi.Output<string | undefined>;
 
   /** Whether the channel is in use. Default: `true`. Source: public reference. */
@@ -660,10 +660,10 @@ export class Channel extends ConversationResource {
   /** System texts by language (such as `en-US`), then by key (such as `msg_hub_off_hours`). 1 to 25 entries. Source: public reference. */
   declare readonly l10nProperties: pulumi.Output<Record<string, Record<string, string>> | undefined>;
 
-  /** When the service created the object: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update the time of its answer. Source: public reference. */
+  /** When the service created the object: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update, the time of the response. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update the time of its answer. Source: public reference. */
+  /** When the object was last changed: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update, the time of the response. Source: public reference. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
@@ -700,43 +700,43 @@ export class Channel extends ConversationResource {
   }
 }
 
-/** What happens when the bot hands over. */
+/** What happens when the bot escalates. */
 export interface OrchestrationOnEscalationArgs {
-  /** Client application that gets the conversation after escalation. Source: public reference. */
+  /** Client application that gets the conversation after the escalation. Source: public reference. */
   agent: pulumi.Input<string> | pulumi.Input<ClientApplication>;
 }
 
-/** What happens when the bot hands over. */
+/** What happens when the bot escalates. */
 export interface OrchestrationOnEscalation {
-  /** Client application that gets the conversation after escalation. Source: public reference. */
+  /** Client application that gets the conversation after the escalation. Source: public reference. */
   readonly agent: string;
 }
 
-/** A bot and who takes over from it. */
+/** A bot, and who takes over from it. */
 export interface OrchestrationBotArgs {
   /** Client application of the bot. Source: public reference. */
   application: pulumi.Input<string> | pulumi.Input<ClientApplication>;
   /** The bot itself. Source: public reference. */
   participant: pulumi.Input<string> | pulumi.Input<Participant>;
-  /** What happens when the bot hands over. Source: public reference. */
+  /** What happens when the bot escalates. Source: public reference. */
   onEscalation?: pulumi.Input<OrchestrationOnEscalationArgs> | undefined;
 }
 
-/** A bot and who takes over from it. */
+/** A bot, and who takes over from it. */
 export interface OrchestrationBot {
   /** Client application of the bot. Source: public reference. */
   readonly application: string;
   /** The bot itself. Source: public reference. */
   readonly participant: string;
-  /** What happens when the bot hands over. Source: public reference. */
+  /** What happens when the bot escalates. Source: public reference. */
   readonly onEscalation?: OrchestrationOnEscalation;
 }
 
 /** The bots that answer first. */
 export interface OrchestrationBotConfigurationArgs {
-  /** Hand the transcript to an agent if the bot session was not escalated and the customer is known. Source: public reference. */
+  /** Whether to pass the transcript to an agent if the bot did not escalate and the customer is known. Source: public reference. */
   forwardTranscript?: pulumi.Input<boolean> | undefined;
-  /** A customer who returns within this many minutes skips the bot and goes to the agent. At least 0. Source: public reference. */
+  /** If a customer returns within this many minutes, the conversation skips the bot and goes to the agent. At least 0. Source: public reference. */
   bypassVaDuration?: pulumi.Input<number> | undefined;
   /** The bots. Source: public reference. */
   bots: pulumi.Input<readonly (pulumi.Input<OrchestrationBotArgs>)[]>;
@@ -744,23 +744,23 @@ export interface OrchestrationBotConfigurationArgs {
 
 /** The bots that answer first. */
 export interface OrchestrationBotConfiguration {
-  /** Hand the transcript to an agent if the bot session was not escalated and the customer is known. Source: public reference. */
+  /** Whether to pass the transcript to an agent if the bot did not escalate and the customer is known. Source: public reference. */
   readonly forwardTranscript?: boolean;
-  /** A customer who returns within this many minutes skips the bot and goes to the agent. At least 0. Source: public reference. */
+  /** If a customer returns within this many minutes, the conversation skips the bot and goes to the agent. At least 0. Source: public reference. */
   readonly bypassVaDuration?: number;
   /** The bots. Source: public reference. */
   readonly bots: (OrchestrationBot)[];
 }
 
-/** The customer's side; needed for custom channels. */
+/** The customer's side; required for custom channels. */
 export interface OrchestrationCustomerConfigurationArgs {
-  /** Client application that gets the replies to the customer. Source: public reference. */
+  /** Client application that receives the replies to the customer. Source: public reference. */
   customer: pulumi.Input<string> | pulumi.Input<ClientApplication>;
 }
 
-/** The customer's side; needed for custom channels. */
+/** The customer's side; required for custom channels. */
 export interface OrchestrationCustomerConfiguration {
-  /** Client application that gets the replies to the customer. Source: public reference. */
+  /** Client application that receives the replies to the customer. Source: public reference. */
   readonly customer: string;
 }
 
@@ -779,13 +779,13 @@ export interface OrchestrationAgentConfiguration {
 interface OrchestrationApplicationsArgsMembers {
   /** The bots that answer first. Source: public reference. */
   botConfiguration?: pulumi.Input<OrchestrationBotConfigurationArgs> | undefined;
-  /** The customer's side; needed for custom channels. Source: public reference. */
+  /** The customer's side; required for custom channels. Source: public reference. */
   customerConfiguration?: pulumi.Input<OrchestrationCustomerConfigurationArgs> | undefined;
   /** The agents. Source: public reference. */
   agentConfiguration?: pulumi.Input<OrchestrationAgentConfigurationArgs> | undefined;
 }
 
-/** Who takes part. */
+/** The participants of a conversation. */
 export type OrchestrationApplicationsArgs = OrchestrationApplicationsArgsMembers & (
   | {
       /** The bots that answer first. Source: public reference. */
@@ -797,11 +797,11 @@ export type OrchestrationApplicationsArgs = OrchestrationApplicationsArgsMembers
     }
 );
 
-/** Who takes part. */
+/** The participants of a conversation. */
 export interface OrchestrationApplications {
   /** The bots that answer first. Source: public reference. */
   readonly botConfiguration?: OrchestrationBotConfiguration;
-  /** The customer's side; needed for custom channels. Source: public reference. */
+  /** The customer's side; required for custom channels. Source: public reference. */
   readonly customerConfiguration?: OrchestrationCustomerConfiguration;
   /** The agents. Source: public reference. */
   readonly agentConfiguration?: OrchestrationAgentConfiguration;
@@ -812,13 +812,13 @@ export interface OrchestrationApplications {
  * How a conversation moves between customer, bots and agents.
  */
 export interface OrchestrationArgs extends CommonArgs {
-  /** Name, which need not be unique; derived from the logical name if a program gives none. Source: public reference. */
+  /** Name; need not be unique. Derived from the logical name if omitted. Source: public reference. */
   name?: pulumi.Input<string> | undefined;
-  /** What the orchestration is for. 1 to 1,023 characters. Source: public reference. */
+  /** Purpose of the orchestration. 1 to 1,023 characters. Source: public reference. */
   description?: pulumi.Input<string> | undefined;
   /** Whether the orchestration is in use. Default: `true`. Source: public reference. */
   active?: pulumi.Input<boolean> | undefined;
-  /** Who takes part. Source: public reference. */
+  /** The participants of a conversation. Source: public reference. */
   applications: pulumi.Input<OrchestrationApplicationsArgs>;
 }
 
@@ -866,22 +866,22 @@ export class Orchestration extends ConversationResource {
     return isOfType(value, Orchestration.__pulumiType);
   }
 
-  /** Name, which need not be unique; derived from the logical name if a program gives none. Source: public reference. */
+  /** Name; need not be unique. Derived from the logical name if omitted. Source: public reference. */
   declare readonly name: pulumi.Output<string>;
 
-  /** What the orchestration is for. 1 to 1,023 characters. Source: public reference. */
+  /** Purpose of the orchestration. 1 to 1,023 characters. Source: public reference. */
   declare readonly description: pulumi.Output<string | undefined>;
 
   /** Whether the orchestration is in use. Default: `true`. Source: public reference. */
   declare readonly active: pulumi.Output<boolean | undefined>;
 
-  /** Who takes part. Source: public reference. */
+  /** The participants of a conversation. Source: public reference. */
   declare readonly applications: pulumi.Output<OrchestrationApplications>;
 
-  /** When the service created the object: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update the time of its answer. Source: public reference. */
+  /** When the service created the object: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update, the time of the response. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update the time of its answer. Source: public reference. */
+  /** When the object was last changed: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update, the time of the response. Source: public reference. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
@@ -920,31 +920,31 @@ export class Orchestration extends ConversationResource {
 
 /** How conversations become cases. */
 export interface AccountCaseManagementArgs {
-  /** A customer who returns within this time joins the same case. The unit is not stated. At least 0. Source: public reference. */
+  /** If a customer returns within this time, the conversation joins the same case. The unit is not stated. At least 0. Source: public reference. */
   sameCaseDuration?: pulumi.Input<number> | undefined;
-  /** Copy custom attributes from the earlier conversation; only with `bypassVaDuration` of the orchestration. Source: public reference. */
+  /** Whether to copy custom attributes from the earlier conversation; only with `bypassVaDuration` of the orchestration. Source: public reference. */
   copyCustomAttributes?: pulumi.Input<boolean> | undefined;
 }
 
 /** How conversations become cases. */
 export interface AccountCaseManagement {
-  /** A customer who returns within this time joins the same case. The unit is not stated. At least 0. Source: public reference. */
+  /** If a customer returns within this time, the conversation joins the same case. The unit is not stated. At least 0. Source: public reference. */
   readonly sameCaseDuration?: number;
-  /** Copy custom attributes from the earlier conversation; only with `bypassVaDuration` of the orchestration. Source: public reference. */
+  /** Whether to copy custom attributes from the earlier conversation; only with `bypassVaDuration` of the orchestration. Source: public reference. */
   readonly copyCustomAttributes?: boolean;
 }
 
 /** How conversations of the account run. */
 export interface AccountChatConfigurationsArgs {
-  /** Idle time after which a new conversation must be started; in minutes according to one integrator. At least 0. Source: public reference. */
+  /** Idle time after which the customer must start a new conversation; in minutes, according to one integrator. At least 0. Source: public reference. */
   timeout?: pulumi.Input<number> | undefined;
   /** Language, such as `en-US`. Source: public reference. */
   defaultLanguage?: pulumi.Input<string> | undefined;
-  /** Answer with the off-hours text, or hold the message until an agent is there. Source: public reference. */
+  /** Whether to answer with the off-hours text, or to hold the message until an agent is available. Source: public reference. */
   onAgentUnavailability?: pulumi.Input<"off_hours" | "retain_and_retry"> | undefined;
-  /** Whether agents may log out with open chats. Source: public reference. */
+  /** Whether agents may log out while chats are open. Source: public reference. */
   allowLogoutWithOpenChats?: pulumi.Input<boolean> | undefined;
-  /** Whether agents may put messages back in the queue when none is available. Source: public reference. */
+  /** Whether agents may return messages to the queue when no agent is available. Source: public reference. */
   allowQueueTransferOnAgentUnavailability?: pulumi.Input<boolean> | undefined;
   /** Orchestration of the account's conversations. Source: public reference. */
   orchestration?: pulumi.Input<string> | pulumi.Input<Orchestration> | undefined;
@@ -954,15 +954,15 @@ export interface AccountChatConfigurationsArgs {
 
 /** How conversations of the account run. */
 export interface AccountChatConfigurations {
-  /** Idle time after which a new conversation must be started; in minutes according to one integrator. At least 0. Source: public reference. */
+  /** Idle time after which the customer must start a new conversation; in minutes, according to one integrator. At least 0. Source: public reference. */
   readonly timeout?: number;
   /** Language, such as `en-US`. Source: public reference. */
   readonly defaultLanguage?: string;
-  /** Answer with the off-hours text, or hold the message until an agent is there. Source: public reference. */
+  /** Whether to answer with the off-hours text, or to hold the message until an agent is available. Source: public reference. */
   readonly onAgentUnavailability?: "off_hours" | "retain_and_retry";
-  /** Whether agents may log out with open chats. Source: public reference. */
+  /** Whether agents may log out while chats are open. Source: public reference. */
   readonly allowLogoutWithOpenChats?: boolean;
-  /** Whether agents may put messages back in the queue when none is available. Source: public reference. */
+  /** Whether agents may return messages to the queue when no agent is available. Source: public reference. */
   readonly allowQueueTransferOnAgentUnavailability?: boolean;
   /** Orchestration of the account's conversations. Source: public reference. */
   readonly orchestration?: string;
@@ -972,16 +972,16 @@ export interface AccountChatConfigurations {
 
 /**
  * What a program says of one account.
- * The conversation account that ties a channel and an orchestration together under an address.
+ * The conversation account that connects a channel and an orchestration under one address.
  */
 export interface AccountArgs extends CommonArgs {
-  /** Name; derived from the logical name if a program gives none. 1 to 255 characters. Unique. Source: public reference. */
+  /** Name; derived from the logical name if omitted. 1 to 255 characters. Unique. Source: public reference. */
   name?: pulumi.Input<string> | undefined;
-  /** What the account is for. 1 to 1,023 characters. Source: public reference. */
+  /** Purpose of the account. 1 to 1,023 characters. Source: public reference. */
   description?: pulumi.Input<string> | undefined;
   /** Whether the account is in use. Default: `true`. Source: public reference. */
   active?: pulumi.Input<boolean> | undefined;
-  /** Business address on the channel: phone number, e-mail, page id. Changing it breaks look-ups by it. 1 to 255 characters. Source: public reference. */
+  /** Business address on the channel: phone number, email address, page id. If you change it, look-ups by address fail. 1 to 255 characters. Source: public reference. */
   address: pulumi.Input<string>;
   /** Channel of the account. Source: public reference. */
   channel: pulumi.Input<string> | pulumi.Input<Channel>;
@@ -989,12 +989,12 @@ export interface AccountArgs extends CommonArgs {
   caseManagement?: pulumi.Input<AccountCaseManagementArgs> | undefined;
   /** How conversations of the account run. Source: public reference. */
   chatConfigurations: pulumi.Input<AccountChatConfigurationsArgs>;
-  /** Further attributes, which may hold the credentials of a provider. 1 to 10 entries. Values are secret: encrypted in the state, never shown. Source: assumed. */
+  /** Further attributes, which may include credentials of a provider. 1 to 10 entries. Values are secret: encrypted in the state, never shown. Source: assumed. */
   attributes?: pulumi.Input<Record<string, pulumi.Input<string>>> | undefined;
 }
 
 /**
- * The conversation account that ties a channel and an orchestration together under an address.
+ * The conversation account that connects a channel and an orchestration under one address.
  * Collection `/accounts`. Updated in place, never replaced.
  *
  * @throws pulumi.RunError if a reference is of another kind, or `import` contradicts `adopt`
@@ -1029,16 +1029,16 @@ export class Account extends ConversationResource {
     return isOfType(value, Account.__pulumiType);
   }
 
-  /** Name; derived from the logical name if a program gives none. 1 to 255 characters. Unique. Source: public reference. */
+  /** Name; derived from the logical name if omitted. 1 to 255 characters. Unique. Source: public reference. */
   declare readonly name: pulumi.Output<string>;
 
-  /** What the account is for. 1 to 1,023 characters. Source: public reference. */
+  /** Purpose of the account. 1 to 1,023 characters. Source: public reference. */
   declare readonly description: pulumi.Output<string | undefined>;
 
   /** Whether the account is in use. Default: `true`. Source: public reference. */
   declare readonly active: pulumi.Output<boolean | undefined>;
 
-  /** Business address on the channel: phone number, e-mail, page id. Changing it breaks look-ups by it. 1 to 255 characters. Source: public reference. */
+  /** Business address on the channel: phone number, email address, page id. If you change it, look-ups by address fail. 1 to 255 characters. Source: public reference. */
   declare readonly address: pulumi.Output<string>;
 
   /** Channel of the account. Source: public reference. */
@@ -1050,13 +1050,13 @@ export class Account extends ConversationResource {
   /** How conversations of the account run. Source: public reference. */
   declare readonly chatConfigurations: pulumi.Output<AccountChatConfigurations>;
 
-  /** Further attributes, which may hold the credentials of a provider. 1 to 10 entries. Values are secret: encrypted in the state, never shown. Source: assumed. */
+  /** Further attributes, which may include credentials of a provider. 1 to 10 entries. Values are secret: encrypted in the state, never shown. Source: assumed. */
   declare readonly attributes: pulumi.Output<Record<string, string> | undefined>;
 
-  /** When the service created the object: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update the time of its answer. Source: public reference. */
+  /** When the service created the object: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update, the time of the response. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update the time of its answer. Source: public reference. */
+  /** When the object was last changed: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update, the time of the response. Source: public reference. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**

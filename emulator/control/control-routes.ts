@@ -28,7 +28,7 @@ import type { EmulatedService } from "../service/service.js";
 import { parseSwitches, type Switches, turnSwitches } from "../service/switches.js";
 import { type Client, isSameSecret, parseClient } from "../token/tokens.js";
 
-/** Whether the caller is on this machine, regardless of forwarding headers. */
+/** Whether the caller runs on this machine, regardless of forwarding headers. */
 export const isFromThisMachine = ({ socket }: Pick<IncomingMessage, "socket">): boolean =>
   /^(::1$|(::ffff:)?127\.)/.test(socket.remoteAddress ?? "");
 
@@ -64,18 +64,18 @@ const callerRefusal = (
     if (!URL.canParse(`http://${host}`)) return refusal(400, "The header Host is malformed.");
     if (hasSecret(request, secret)) return undefined;
     const error =
-      "The control interface asks for its secret: send it as Authorization: Bearer <controlSecret>.";
+      "The control interface requires its secret: send it as Authorization: Bearer <controlSecret>.";
     return refusal(401, error, { "www-authenticate": "Bearer" });
   }
   if (!isFromThisMachine(request))
     return refusal(
       403,
-      "The control interface answers on this machine only, unless the emulator is started with --control-secret.",
+      "The control interface answers only on this machine, unless you start the emulator with --control-secret.",
     );
   if (isLoopbackName(host)) return undefined;
   return refusal(
     403,
-    "The control interface answers to the names of this machine only, such as 127.0.0.1 or localhost (header Host).",
+    "The control interface accepts only names of this machine in the Host header, such as 127.0.0.1 or localhost.",
   );
 };
 
@@ -85,7 +85,7 @@ const pageRefusal = ({ headers }: IncomingMessage): ServiceResponse | undefined 
   const site = headers["sec-fetch-site"] ?? "none";
   const isOwn = origin === undefined || [`http://${host}`, `https://${host}`].includes(origin);
   if (isOwn && (site === "none" || site === "same-origin")) return undefined;
-  return refusal(403, "Pages of other origins may not control the emulator (header Origin).");
+  return refusal(403, "Pages of other origins must not control the emulator (Origin header).");
 };
 
 /**
@@ -99,7 +99,7 @@ const contentRefusal = ({ headers }: IncomingMessage): ServiceResponse | undefin
   const isFromBrowser = headers.origin !== undefined || headers["sec-fetch-site"] !== undefined;
   if (type === undefined || (type === saidByFetch && !isFromBrowser)) return undefined;
   if (/^application\/json\s*(;|$)/i.test(type)) return undefined;
-  return refusal(415, "The control interface takes JSON only (Content-Type: application/json).");
+  return refusal(415, "The control interface accepts only JSON (Content-Type: application/json).");
 };
 
 /** The answer to a call that may not control the emulator; undefined if it may. */
@@ -119,7 +119,7 @@ interface Content {
   readonly assets: readonly AssetDocument[];
 }
 
-/** Everything that is kept, in one JSON document, secrets included. */
+/** Everything that the emulator stores, in one JSON document, with secrets in clear. */
 export const takeSnapshot = (service: EmulatedService): JsonObject => ({
   version,
   objects: Object.fromEntries(
@@ -142,7 +142,7 @@ const replaceContent = (
   journal.whenKept(() => deliveries.reset());
 };
 
-/** A clean slate; clients and switches stay. */
+/** Removes everything except clients and switches. */
 export const reset = (service: EmulatedService): void => {
   service.journal.together(() =>
     replaceContent(service, { objects: {}, conversations: [], assets: [] }),
@@ -154,16 +154,16 @@ export const reset = (service: EmulatedService): void => {
 };
 
 const wrong = (what: string): Error =>
-  new Error(`The snapshot cannot be taken: ${what}. Nothing was changed.`);
+  new Error(`Could not load the snapshot: ${what}. Nothing was changed.`);
 
 const assertKnown = (value: JsonObject, known: readonly string[], what: string): void => {
   const unknown = Object.keys(value).find((name) => !known.includes(name));
   if (unknown !== undefined)
-    throw wrong(`there is no ${what} ${unknown.slice(0, 60)}; known are ${known.join(", ")}`);
+    throw wrong(`${what} ${unknown.slice(0, 60)} does not exist; use one of ${known.join(", ")}`);
 };
 
 const assertDistinct = (values: readonly unknown[], what: string): void => {
-  if (new Set(values).size < values.length) throw wrong(`${what} is there twice`);
+  if (new Set(values).size < values.length) throw wrong(`${what} appears twice`);
 };
 
 const storedObjects = (definition: Definition, value: unknown, switches: Switches) => {
@@ -181,7 +181,7 @@ const storedObjects = (definition: Definition, value: unknown, switches: Switche
 };
 
 const objectsOf = (value: unknown, switches: Switches): ObjectsByCollection => {
-  if (!isObject(value)) throw wrong('"objects" is no object');
+  if (!isObject(value)) throw wrong('"objects" must be an object');
   const names = resources.map(({ collection }) => collection);
   assertKnown(value, names, "collection");
   return Object.fromEntries(
@@ -193,7 +193,7 @@ const objectsOf = (value: unknown, switches: Switches): ObjectsByCollection => {
 };
 
 const clientsOf = (value: unknown): readonly Client[] => {
-  if (!Array.isArray(value)) throw wrong('"clients" is no list');
+  if (!Array.isArray(value)) throw wrong('"clients" must be a list');
   const clients = value.map(parseClient);
   const ids = clients.map(({ clientId }) => clientId);
   assertDistinct(ids, "a clientId");
@@ -201,7 +201,7 @@ const clientsOf = (value: unknown): readonly Client[] => {
 };
 
 const switchesOf = (value: unknown): Partial<Switches> => {
-  if (!isObject(value)) throw wrong('"switches" is no object');
+  if (!isObject(value)) throw wrong('"switches" must be an object');
   return parseSwitches(value);
 };
 
@@ -218,9 +218,9 @@ const documentsOf = <T extends { readonly id: string }>(
 };
 
 /**
- * Replaces everything by a snapshot; clients and switches stay if it leaves them out.
+ * Replaces everything with a snapshot. Clients and switches stay if the snapshot omits them.
  *
- * @throws Error that says what is wrong with it; then nothing is changed
+ * @throws Error that says what is wrong with the snapshot; nothing is changed then
  */
 export const putSnapshot = (service: EmulatedService, document: unknown): void => {
   if (!isObject(document) || document.version !== version)
@@ -260,14 +260,14 @@ const msOf = (body: unknown): number => {
   const { advanceMs, ...rest } = body;
   const [unknown] = Object.keys(rest);
   if (unknown !== undefined)
-    throw new Error(`There is no ${unknown.slice(0, 60)}; the body holds advanceMs.`);
+    throw new Error(`There is no member ${unknown.slice(0, 60)}; use advanceMs.`);
   if (typeof advanceMs === "number" && advanceMs >= 0 && advanceMs <= 1e12) return advanceMs;
   throw new Error("advanceMs must be a number of milliseconds, at least 0.");
 };
 
 const placeIn = (text: string): number => {
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new Error("since must be a whole number, such as the `next` of the answer before.");
+  throw new Error("since must be a whole number, such as `next` in the previous response.");
 };
 
 /** A growing list; with `since`, only the entries from that place on. */
@@ -298,7 +298,7 @@ const controlRoutes = (service: EmulatedService): ControlRoutes => ({
     if (service.clock.kind === "real")
       return refusal(
         409,
-        "The clock is real and cannot be moved. Start the emulator with --clock manual.",
+        "The emulator runs on the real clock, which cannot be moved. Start the emulator with --clock manual.",
       );
     service.clock.advance(msOf(body()));
     return jsonResponse({ now: service.clock.now() });
@@ -341,7 +341,8 @@ const controlRoutes = (service: EmulatedService): ControlRoutes => ({
   "GET /switches": () => jsonResponse(service.switches),
   "PUT /switches": ({ body }) => {
     const values = body();
-    if (!isObject(values)) throw new Error("The body must be an object of switches.");
+    if (!isObject(values))
+      throw new Error("The body must be an object that maps switches to values.");
     turnSwitches(service.journal, service.switches, parseSwitches(values));
     return jsonResponse(service.switches);
   },
@@ -368,13 +369,13 @@ const bodyIn = (sent: string): unknown => {
   return value;
 };
 
-/** Where the control interface is, below the origin. */
+/** Path of the control interface, below the origin. */
 export const controlPath = "/control";
 
-/** Carries a control call out. @param path with its query, below the origin; `sent`: its body */
+/** Performs a control call. @param path with its query, below the origin; `sent`: its body */
 export type Control = (method: string, path: string, sent: string) => ServiceResponse;
 
-/** The control interface of an emulator, for callers that may use it. */
+/** The control interface of an emulator, for callers that are allowed to use it. */
 export const controlOf = (service: EmulatedService): Control => {
   const table = controlRoutes(service);
   return (method, path, sent) => {
@@ -391,10 +392,10 @@ export const controlOf = (service: EmulatedService): Control => {
 };
 
 /**
- * Serves a control call of another process, which may be refused.
+ * Serves a control call from another process; it can refuse the call.
  *
- * @param secret of the control interface; undefined if none is required, and only this machine may
- * call
+ * @param secret of the control interface; if undefined, only this machine may call, without a
+ * secret
  */
 export const serveControl = async (
   control: Control,

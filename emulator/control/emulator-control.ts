@@ -16,68 +16,65 @@ import { type FaultKind, type FaultRule, faultKinds } from "../service/faults.js
 import { isSwitches, type Switches } from "../service/switches.js";
 import type { Client } from "../token/tokens.js";
 
-/** What should go wrong: once and at once, unless `times` and `after` say otherwise. */
+/** What should fail: once and immediately, unless `times` and `after` say otherwise. */
 export type FaultRequest = Pick<FaultRule, "on" | "kind"> & Partial<FaultRule>;
 
 /**
  * The delivery to wait for: one with all these members, accepted (2xx) unless `status` or `error`
- * says otherwise; or one that a function accepts.
+ * says otherwise; or one for which a function returns true.
  */
 export type DeliveryMatch = Partial<DeliveryEntry> | ((entry: DeliveryEntry) => boolean);
 
 /**
- * Controls a running emulator: looks at what happened, and makes things go wrong. Every call fails
- * with a `ControlError` if the emulator refuses it, and with the connection's error if there is
- * none.
+ * Controls a running emulator: shows what happened and makes calls fail. Every call fails with a
+ * `ControlError` if the emulator refuses it, and with the connection's error if the emulator does
+ * not answer.
  */
 export interface EmulatorControl {
-  /**
-   * Moves a manual clock on. Returns its new time, in milliseconds since 1970; fails on the real
-   * clock.
-   */
+  /** Advances a manual clock. Returns its new time, in milliseconds since 1970. Fails on the real clock. */
   advance(ms: number): Promise<number>;
-  /** How often each endpoint was called since the last reset. Does not fail by itself. */
+  /** How often each endpoint was called since the last reset. */
   stats(): Promise<EmulatorStats>;
-  /** The last 10,000 calls, without secrets, tokens and bodies. Does not fail by itself. */
+  /** The last 10,000 calls, without secrets, tokens and bodies. */
   log(): Promise<readonly LogEntry[]>;
-  /** The last 10,000 tries to deliver a message to a callback. Does not fail by itself. */
+  /** The last 10,000 attempts to deliver a message to a callback. */
   deliveries(): Promise<readonly DeliveryEntry[]>;
   /**
-   * Waits until a message was delivered; one since the last reset counts as well.
+   * Waits until a message is delivered. A delivery since the last reset counts as well.
    *
-   * @param match which one; left out for any that a callback accepted
-   * @param options `timeoutMs` in real milliseconds, 5,000 if it is left out
-   * @throws Error after that time, with the deliveries that were tried
+   * @param match the delivery; if omitted, any that a callback accepted
+   * @param options `timeoutMs` in real milliseconds; default: 5,000
+   * @throws Error after that time, with the attempted deliveries
    */
   waitForDelivery(
     match?: DeliveryMatch,
     options?: { readonly timeoutMs?: number },
   ): Promise<DeliveryEntry>;
-  /** The last 1,000 mails to a `notificationEmail`: nothing leaves this machine. Does not fail by itself. */
+  /** The last 1,000 emails to a `notificationEmail`. The emulator never sends them. */
   mailbox(): Promise<readonly NotificationMail[]>;
   /**
-   * Asks for faults, in the order given; without rules it changes nothing. Returns those still to
-   * come; fails for an unknown rule.
+   * Adds faults, in the order given. Returns all faults that are still to come; without rules it
+   * only returns them. Fails for an unknown rule.
    */
   faults(rules?: FaultRequest | readonly FaultRequest[]): Promise<readonly FaultRule[]>;
-  /** Forgets all faults. Does not fail by itself. */
+  /** Removes all faults. */
   clearFaults(): Promise<void>;
-  /** Forgets objects, conversations, assets, log, faults and buckets; clients and switches stay. Does not fail by itself. */
-  reset(): Promise<void>;
-  /** Everything that the emulator keeps, secrets in clear. Does not fail by itself. */
-  snapshot(): Promise<EmulatorSnapshot>;
-  /** Replaces everything by a snapshot. Fails, and changes nothing, if it is none. */
-  restore(snapshot: EmulatorSnapshot): Promise<void>;
-  /** Adds clients that may ask for tokens at once, or changes them. Fails if one is wrong. */
-  clients(clients: Client | readonly Client[]): Promise<void>;
-  /** Sets switches, or only reads them. Fails for an unknown one, and then sets none. */
-  switches(values?: Partial<Switches>): Promise<Switches>;
-  /** How full the bucket of each endpoint is; empty without a plan. Does not fail by itself. */
-  buckets(): Promise<readonly BucketLevel[]>;
   /**
-   * The conversations with their messages; with a time, those that changed then or later. Does not
-   * fail by itself.
+   * Removes objects, conversations, assets, logs and faults, and fills the buckets. Clients and
+   * switches stay.
    */
+  reset(): Promise<void>;
+  /** Everything that the emulator stores, with secrets in clear. */
+  snapshot(): Promise<EmulatorSnapshot>;
+  /** Replaces everything with a snapshot. Fails, and changes nothing, if the value is not a snapshot. */
+  restore(snapshot: EmulatorSnapshot): Promise<void>;
+  /** Adds or changes clients, which can request tokens immediately. Fails if one is invalid. */
+  clients(clients: Client | readonly Client[]): Promise<void>;
+  /** Sets switches, or only reads them. Fails for an unknown switch, and then sets none. */
+  switches(values?: Partial<Switches>): Promise<Switches>;
+  /** The tokens in the bucket of each endpoint; empty without a plan. */
+  buckets(): Promise<readonly BucketLevel[]>;
+  /** The conversations with their messages; with a time, those that changed then or later. */
   conversations(since?: Date): Promise<readonly ConversationDocument[]>;
 }
 
@@ -88,10 +85,10 @@ export interface EmulatorStats {
   readonly tokensIssued: number;
 }
 
-/** Everything that an emulator keeps, secrets in clear. */
+/** Everything that an emulator stores, with secrets in clear. */
 export interface EmulatorSnapshot {
   readonly version: number;
-  /** The set-up objects of each collection, such as `channels`, as they were given. */
+  /** The set-up objects of each collection, such as `channels`, as clients sent them. */
   readonly objects: Readonly<Record<string, readonly StoredObject[]>>;
   readonly conversations: readonly ConversationDocument[];
   readonly assets: readonly AssetDocument[];
@@ -185,13 +182,13 @@ const controlAnswers = {
   switches: z.custom<Switches>(isSwitches),
 };
 
-/** A control call was refused, or got an answer that no emulator gives. */
+/** The emulator refused a control call, or the response did not come from an emulator. */
 export class ControlError extends Error {
   override readonly name = "ControlError";
 
   constructor(
     message: string,
-    /** HTTP status of the answer. */
+    /** HTTP status of the response. */
     readonly status: number,
   ) {
     super(message);
@@ -209,7 +206,7 @@ type SendControl = (method: string, path: string, sent?: string) => Promise<Cont
 type Call = <T>(answer: z.ZodType<T>, method: string, path: string, body?: unknown) => Promise<T>;
 
 const reasonIn = (value: unknown): string =>
-  isObject(value) && typeof value.error === "string" ? value.error : "no reason was given";
+  isObject(value) && typeof value.error === "string" ? value.error : "it gave no reason";
 
 const callWith =
   (send: SendControl): Call =>
@@ -217,12 +214,18 @@ const callWith =
     const sent = body === undefined ? undefined : JSON.stringify(body);
     const { status, text } = await send(method, path, sent);
     const value = jsonIn(text);
-    const what = `Controlling the emulator: ${method} ${path}`;
+    const what = `Could not control the emulator: ${method} ${path}`;
     if (status >= 300)
-      throw new ControlError(`${what} was refused (${status}): ${reasonIn(value)}`, status);
+      throw new ControlError(
+        `${what}: it refused the call (${status}): ${reasonIn(value)}`,
+        status,
+      );
     const read = answer.safeParse(value);
     if (read.success) return read.data;
-    throw new ControlError(`${what} gave an answer that no emulator gives.`, status);
+    throw new ControlError(
+      `${what}: the response is not from an emulator. Check the control URL.`,
+      status,
+    );
   };
 
 const isAccepted = ({ status = 0 }: DeliveryEntry): boolean => status >= 200 && status <= 299;
@@ -244,12 +247,12 @@ const fits = (match: DeliveryMatch, entry: DeliveryEntry): boolean => {
 };
 
 const seenText = (seen: readonly DeliveryEntry[]): string => {
-  if (seen.length === 0) return "No delivery was tried.";
+  if (seen.length === 0) return "It attempted no delivery.";
   const last = seen.slice(-5).map((entry) => {
     const outcome = entry.status ?? entry.error ?? "no answer";
-    return `${entry.type} ${entry.messageId} to ${entry.url || "nobody"}: ${outcome}`;
+    return `${entry.type} ${entry.messageId} to ${entry.url || "no address"}: ${outcome}`;
   });
-  return `Tried were (the last ${last.length} of ${seen.length}): ${last.join("; ")}.`;
+  return `It attempted (the last ${last.length} of ${seen.length}): ${last.join("; ")}.`;
 };
 
 const pollMs = 20;
@@ -266,8 +269,10 @@ const waitForDelivery = async (call: Call, match: DeliveryMatch, timeoutMs: numb
     if (performance.now() >= until) break;
     await sleep(pollMs);
   }
-  const what = typeof match === "function" ? "that fits" : `with ${JSON.stringify(match)}`;
-  throw new Error(`No delivery ${what} within ${timeoutMs} ms. ${seenText(seen)}`);
+  const what = typeof match === "function" ? "that matches" : `with ${JSON.stringify(match)}`;
+  throw new Error(
+    `The emulator made no delivery ${what} within ${timeoutMs} ms. ${seenText(seen)}`,
+  );
 };
 
 /** The control calls as functions, over any transport. */
@@ -308,11 +313,11 @@ export const controlThrough = (send: SendControl): EmulatorControl => {
   };
 };
 
-/** How to reach an emulator of another process. */
+/** How to reach an emulator in another process. */
 export interface ControlOptions {
-  /** The `controlSecret` of the emulator, if it asks for one. */
+  /** The `controlSecret` of the emulator, if it requires one. */
   readonly secret?: string;
-  /** The `certificate` of an emulator with TLS, which the process would not trust otherwise. */
+  /** The `certificate` of an emulator with TLS that the process does not trust otherwise. */
   readonly certificate?: string;
 }
 
@@ -328,10 +333,9 @@ const sendTrusting = (ca: string, url: string, init: RequestOptions, sent: strin
   });
 
 /**
- * Controls an emulator that runs elsewhere. Nothing is sent before the first call, so this itself
- * does not fail.
+ * Controls an emulator in another process. Does not fail: it sends nothing before the first call.
  *
- * @param controlUrl as the first line of `emulator --json` gives it
+ * @param controlUrl from the first line of `emulator --json`
  * @example
  * import { connectControl } from "pulumi-conversation/emulator";
  *

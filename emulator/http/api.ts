@@ -29,9 +29,9 @@ export interface Route {
   readonly template: string;
   /** `POST /channels`: the endpoint's name in rates, logs and faults. */
   readonly name: string;
-  /** Any one of these scopes is enough; empty: any client and user may call. */
+  /** Any one of these scopes suffices; empty: any client or user may call. */
   readonly scopes: readonly ScopeLabel[];
-  /** Its own rates; left out for those of the conversation service. */
+  /** Its own rates; if omitted, those of the conversation service. */
   readonly rates?: SiblingRates;
   readonly carryOut: OperationHandler;
 }
@@ -78,7 +78,7 @@ interface PathMatch {
   readonly id: string;
 }
 
-/** The operations of a path below the base path; undefined if there are none. */
+/** The operations of a path below the base path; undefined if the path is unknown. */
 export const matchPath = (path: string): PathMatch | undefined => {
   const exact = path.includes("{") ? undefined : byPath.get(path);
   if (exact) return { methods: exact, template: path, id: "" };
@@ -90,7 +90,7 @@ export const matchPath = (path: string): PathMatch | undefined => {
 
 /** @throws HttpError if the path or the method is none of the service's */
 const routeFor = (match: PathMatch | undefined, method: string): Route => {
-  if (!match) throw new HttpError(404, "404-100", "There is no such path.");
+  if (!match) throw new HttpError(404, "404-100", "This path does not exist.");
   const found = match.methods.get(method);
   if (found) return found;
   const allow = [...match.methods.keys()].join(", ");
@@ -223,8 +223,8 @@ const mostSegments = 8;
 
 /**
  * The operations of a path of another service, such as `/case-manager/v3/cases`; undefined if there
- * is no such service. The specification says nothing about them except paths, methods and rates:
- * allowed calls are answered with 200 and an empty object.
+ * is no such service. The specification states only paths, methods and rates, so an allowed call
+ * returns 200 and an empty object.
  */
 export const matchSibling = (path: string): PathMatch | undefined => {
   const [, name = "", version = "", ...segments] = path.split("/");
@@ -248,7 +248,7 @@ export const matchSibling = (path: string): PathMatch | undefined => {
   };
 };
 
-/** The operation of another service, by its name such as `GET /case-manager/v3/cases/{id}`. */
+/** The operation of another service, by its name, such as `GET /case-manager/v3/cases/{id}`. */
 export const siblingRoute = (name: string): Route | undefined => {
   const [method = "", path = ""] = name.split(" ");
   const route = matchSibling(path.replaceAll(/\{\w+\}/g, "0"))?.methods.get(method);
@@ -321,7 +321,7 @@ const copied = (text: string): string => Buffer.from(text).toString();
 const loggedPath = (path: string, { url = "" }: IncomingMessage): string =>
   url.length > longestPath ? copied(path.slice(0, longestPath)) : path;
 
-/** Serves one call of the service and keeps it in the log. */
+/** Serves one call of the service and logs it. */
 export const serveApi = async (
   service: EmulatedService,
   api: ApiRequest,

@@ -1,10 +1,8 @@
-/** A part of a list that grows at its end and is trimmed at its beginning. */
+/** A part of a list that grows at its end and is trimmed at its start. */
 export interface EntriesSince<T> {
-  /**
-   * Place of the oldest entry that is still kept; places keep counting over the emulator's life.
-   */
+  /** Position of the oldest entry that is still stored. Positions increase over the emulator's lifetime. */
   readonly first: number;
-  /** Place of the next entry: the value to pass the next time. */
+  /** Position of the next entry: the value to pass next time. */
   readonly next: number;
   readonly entries: readonly T[];
 }
@@ -12,7 +10,7 @@ export interface EntriesSince<T> {
 /** The last entries of a list that would otherwise grow without limit. */
 export class RecentEntries<T> {
   #entries: T[] = [];
-  /** How many there were before the first of these. */
+  /** Number of entries before the first of these. */
   #forgotten = 0;
 
   constructor(private readonly most: number) {}
@@ -23,12 +21,12 @@ export class RecentEntries<T> {
     if (this.#entries.length >= 2 * this.most) this.#forget(this.#entries.length - this.most);
   }
 
-  /** In the order in which they came. */
+  /** In order of arrival. */
   all(): readonly T[] {
     return this.#entries.slice(-this.most);
   }
 
-  /** The entries from a place on; all of them if the place is beyond the end. */
+  /** The entries from a position on; all of them if the position is beyond the end. */
   since(place: number): EntriesSince<T> {
     const entries = this.all();
     const next = this.#forgotten + this.#entries.length;
@@ -47,7 +45,7 @@ export class RecentEntries<T> {
   }
 }
 
-/** One call as the log keeps it: no secret, no token, no body. */
+/** One call in the log: no secret, no token, no body. */
 export interface LogEntry {
   readonly at: string;
   readonly method: string;
@@ -60,13 +58,11 @@ export interface LogEntry {
 
 /** A call as the page shows it. */
 export interface ShownCall extends LogEntry {
-  /**
-   * Why the service refused: the code and the sentence of its answer, never a value that was sent.
-   */
+  /** Why the service refused: the code and the message of its response, never a value that was sent. */
   readonly reason?: string;
 }
 
-/** Calls on an endpoint: those refused for the rate, and all others. */
+/** Calls on an endpoint: those refused by the rate limit, and all others. */
 export interface CallCounts {
   accepted: number;
   refused: number;
@@ -78,12 +74,12 @@ export interface CallCounts {
  */
 const mostEndpoints = 2_000;
 
-/** The last calls, and how many there were on each endpoint. */
+/** The last calls, and the number of calls on each endpoint. */
 export class CallLog {
   readonly entries = new RecentEntries<ShownCall>(10_000);
   readonly #counts = new Map<string, CallCounts>();
 
-  /** Keeps a call. A 429 counts as refused, every other answer to a signed-in client as accepted. */
+  /** Logs a call. A 429 counts as refused, every other response to an authenticated client as accepted. */
   add(entry: ShownCall): void {
     this.entries.add(entry);
     if (entry.clientId === undefined) return;

@@ -7,7 +7,7 @@ export type ResponseHeaders = Readonly<Record<string, string>>;
 /** A response of the service. */
 export interface ServiceResponse {
   readonly status: number;
-  /** Text and bytes are sent as they are, anything else as JSON; left out: no body. */
+  /** Text and bytes are sent unchanged, anything else as JSON. If omitted: no body. */
   readonly body?: unknown;
   readonly headers?: ResponseHeaders;
 }
@@ -20,7 +20,7 @@ interface Detail {
 const cut = (text: string): string => abbreviated(text, 255);
 
 /**
- * The only way in which a part of the emulator refuses: an error body of the service (public
+ * The only way in which a part of the emulator refuses a call: an error body of the service (public
  * reference).
  */
 export class HttpError extends Error {
@@ -37,7 +37,7 @@ export class HttpError extends Error {
     super(message);
   }
 
-  /** @param forUsers whether to include a message for users, which a caller must request */
+  /** @param forUsers whether to include a message for users, which the caller must request */
   response(forUsers = false): ServiceResponse {
     const details = this.details
       .slice(0, 30)
@@ -52,22 +52,19 @@ export class HttpError extends Error {
   }
 }
 
-/** Why the service refuses, in one line; undefined for any other answer. */
+/** Why the service refused, in one line; undefined for any other response. */
 export const reasonOf = ({ status, body }: ServiceResponse): string | undefined => {
   if (status < 400 || !isObject(body)) return undefined;
   return `${asText(body.code)} ${asText(body.developerMessage)}`.trim() || undefined;
 };
 
-/**
- * The error that the caller sees: failures of the emulator itself, such as a full disk, are
- * unexpected (500-100).
- */
+/** The error that the caller sees. Failures of the emulator itself, such as a full disk, become 500-100. */
 export const failureOf = (error: unknown): HttpError =>
   error instanceof HttpError
     ? error
     : new HttpError(500, "500-100", `The emulator failed: ${String(error)}`);
 
-/** The response of the work, or that of its failure. */
+/** The response of the handler, or of its failure. */
 export const responseOf = (work: () => ServiceResponse): ServiceResponse => {
   try {
     return work();
@@ -76,22 +73,22 @@ export const responseOf = (work: () => ServiceResponse): ServiceResponse => {
   }
 };
 
-/** One call of the control interface. */
+/** One call to the control interface. */
 export interface ControlCall {
   readonly query: URLSearchParams;
   /** @throws Error if it is not JSON, or is nested too deeply */
   readonly body: () => unknown;
 }
 
-/** Carries out control calls, such as `POST /clock`. An Error that one throws is the reason of its refusal. */
+/** Performs control calls, such as `POST /clock`. An Error that it throws is the reason of the refusal. */
 export type ControlRoutes = Readonly<Record<string, (call: ControlCall) => ServiceResponse>>;
 
 export const jsonResponse = (body: unknown): ServiceResponse => ({ status: 200, body });
 
-/** Sends nothing: the connection is cut, or kept open forever. The log shows the status 0. */
+/** Sends nothing: the connection is closed, or kept open forever. The log shows the status 0. */
 export const noResponse: ServiceResponse = { status: 0 };
 
-/** A body as sent. */
+/** A body in the form that is sent. */
 export const serialised = (body: unknown): string | Buffer =>
   typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body);
 
@@ -118,7 +115,7 @@ export const sendResponse = (
 /** Maximum number of details in an error body (sibling service, assumed). */
 const mostErrors = 30;
 
-/** A value that breaks a rule beyond its form, such as a reference to nothing (400-152, assumed). */
+/** A value that breaks a rule beyond its form, such as a reference to a missing object (400-152, assumed). */
 export const invalidAttribute = (path: string, rule: string): HttpError =>
   new HttpError(400, "400-152", `${path}: ${rule}.`, [{ key: path, value: rule }]);
 
@@ -127,7 +124,7 @@ interface Found {
   hasBrokenShape: boolean;
 }
 
-/** What is wrong with a body, in the order in which it was found, seen from one place of the body. */
+/** What is wrong with a body, in the order of detection, relative to one path of the body. */
 export class ValidationErrors {
   readonly #found: Found;
 
@@ -138,17 +135,17 @@ export class ValidationErrors {
     this.#found = found;
   }
 
-  /** The same errors, seen from a member of this place. */
+  /** The same errors, relative to a member of this path. */
   at(member: string): ValidationErrors {
     return new ValidationErrors(this.path ? `${this.path}.${member}` : member, this.#found);
   }
 
-  /** The same errors, seen from an item of the list at this place. */
+  /** The same errors, relative to an item of the list at this path. */
   item(index: number): ValidationErrors {
     return new ValidationErrors(`${this.path}[${index}]`, this.#found);
   }
 
-  /** A required attribute is not there (400-143, public reference). */
+  /** A required attribute is missing (400-143, public reference). */
   missing(): void {
     this.#add("400-143", "required attribute is missing");
   }
@@ -158,12 +155,12 @@ export class ValidationErrors {
     this.#add("400-152", rule);
   }
 
-  /** A value is not among those allowed (400-196, assumed). */
+  /** A value is not one of those allowed (400-196, assumed). */
   notAllowed(values: readonly string[]): void {
     this.#add("400-196", `must be one of ${values.join(", ")}`);
   }
 
-  /** Whether anything other than disallowed values was found. */
+  /** Whether it holds anything other than disallowed values. */
   get hasBrokenShape(): boolean {
     return this.#found.hasBrokenShape;
   }
@@ -187,7 +184,7 @@ export class ValidationErrors {
 const mostBytes = 2 * 1024 * 1024;
 /** A caller who is still sending reads no answer; this much of a large body is read and dropped. */
 const mostIgnored = 64 * 1024 * 1024;
-/** How deep a body may be nested. */
+/** Maximum depth of a body. */
 export const mostDepth = 64;
 
 /** The body of a request. @param tooLarge the error for more bytes */
@@ -208,11 +205,11 @@ export const receive = (
     request.on("end", () => (bytes > most ? reject(tooLarge()) : resolve(Buffer.concat(chunks))));
     request.on("error", reject);
     request.on("close", () => {
-      if (!request.complete) reject(new Error("The caller went away."));
+      if (!request.complete) reject(new Error("The caller closed the connection."));
     });
   });
 
-/** Lets the rest of a refused body pass, so that the connection can carry the answer. */
+/** Reads and drops the rest of a refused body, so that the connection can carry the response. */
 export const discard = (request: IncomingMessage): void => {
   let bytes = 0;
   request.on("data", (chunk: Buffer) => {
@@ -259,8 +256,8 @@ const parse = (bytes: Buffer, contentType = ""): JsonObject => {
 };
 
 /**
- * The body of a call of the service: reads it to its end, and parses it on demand, which throws
- * HttpError if it is no JSON object or not declared as JSON.
+ * The body of a call of the service: reads it completely and parses it on demand. Parsing throws
+ * HttpError unless it is a JSON object that is declared as JSON.
  *
  * @throws HttpError for more than 2 MiB
  */

@@ -21,8 +21,8 @@ import {
 import { openApiDocument } from "./openapi.js";
 
 /**
- * The methods that a page of another origin may use: with a signed address, which it may get from
- * its own server, and at the token address, where a public client exchanges its code from within a
+ * The methods that a page of another origin may use: with a signed URL, which it may get from
+ * its own server, and at the token URL, where a public client exchanges its code from within a
  * page (specification §5.3).
  */
 const pageMethods = { content: "GET, HEAD, POST", token: "POST" } as const;
@@ -50,7 +50,7 @@ const allowOrigin = (service: EmulatedService, origin: string): ResponseHeaders 
   }
 };
 
-/** Where everything is, below the origin. */
+/** The paths of the emulator, below the origin. */
 export const paths = {
   base: "/conversation/v3",
   token: "/oauth/token",
@@ -77,7 +77,7 @@ const healthy = { status: 200, body: { status: "ok" } } as const;
 
 const notFound = {
   status: 404,
-  body: { code: "404-100", developerMessage: "There is no such path." },
+  body: { code: "404-100", developerMessage: "This path does not exist." },
 } as const;
 
 /** Splits by hand what a parser might resolve: `..` and `//` in a path stay what they are. */
@@ -119,7 +119,7 @@ const describeApi = ({ switches }: EmulatedService, request: IncomingMessage): S
 /**
  * The listener of the emulator's server.
  *
- * @param secret that every control call must carry; left out if only this machine may control
+ * @param secret that every control call must carry; if omitted, only this machine may control
  */
 export const createRequestListener = (service: EmulatedService, secret?: string) => {
   const control = controlOf(service);

@@ -168,10 +168,10 @@ const message = (switches: Switches): JsonObject =>
     {
       messageId: { ...text, minLength: 1, maxLength: 255, description: "The sender's own id." },
       type: objectWithAll({ value: { enum: knownMessageTypes } }),
-      content: { type: ["object", "string", "null"], description: "Of a text: `{ text }`." },
+      content: { type: ["object", "string", "null"], description: "The text, as `{ text }`." },
       conversation: {
         type: "object",
-        description: "`id` continues one; `account` and `customer` start one.",
+        description: "`id` continues a conversation; `account` and `customer` start one.",
       },
       sender: senderSchema(switches),
       attachments: objectWithAll({ attachment: { type: "array", items: { type: "object" } } }),
@@ -239,7 +239,7 @@ const schemasFor = (switches: Switches): JsonObject => ({
       "code",
       "developerMessage",
     ),
-    description: "A refusal of the service.",
+    description: "The service refuses the call.",
   },
 });
 
@@ -290,20 +290,20 @@ const runtimeShapes: Readonly<Record<string, Shapes>> = {
   },
   "POST /assets": {
     tag: "assets",
-    summary: "Create an asset and the address that its content goes to",
+    summary: "Create an asset and the URL to upload its content to",
     takes: "AssetRequest",
     status: 200,
     gives: "AssetUpload",
   },
   "GET /assets/{id}": {
     tag: "assets",
-    summary: "Get the address that the content comes from",
+    summary: "Get the URL to download the content from",
     status: 200,
     gives: "AssetDownload",
   },
   "DELETE /assets/{id}": {
     tag: "assets",
-    summary: "Delete an asset that was not used",
+    summary: "Delete an asset that no message has used",
     status: 204,
   },
 };
@@ -315,10 +315,10 @@ const json = (schema: string): JsonObject => ({
 });
 
 const refusals = {
-  "400": "The body, the query or the state of the object does not allow it.",
+  "400": "The body, the query or the state of the object does not allow the call.",
   "401": "The token is missing, invalid or expired.",
-  "403": "The token lacks the scope, or the object may not be changed.",
-  "404": "There is no such object.",
+  "403": "The token lacks the scope, or the object must not be changed.",
+  "404": "The object does not exist.",
   "429": "Too many requests on this endpoint.",
   "500": "An unexpected failure, such as a full disk.",
 } as const;
@@ -336,12 +336,16 @@ const refusalsBySwitch = (
   const { inUseStatus, usedAssetStatus, duplicateStatus, staleModified } = switches;
   const isSetUp = resources.some(({ collection }) => template.startsWith(`/${collection}`));
   if (method === "DELETE")
-    return { [isSetUp ? inUseStatus : usedAssetStatus]: "It is in use and cannot be deleted." };
+    return {
+      [isSetUp ? inUseStatus : usedAssetStatus]: "The object is in use and cannot be deleted.",
+    };
   if (!isSetUp || method === "GET") return {};
   const isChecked = method === "PUT" && staleModified === "refuse";
   return {
-    [duplicateStatus]: "A unique name is taken.",
-    ...(isChecked ? { "409": "The object was modified since, or a unique name is taken." } : {}),
+    [duplicateStatus]: "A unique name is already in use.",
+    ...(isChecked
+      ? { "409": "The object has been modified since, or a unique name is already in use." }
+      : {}),
   };
 };
 
@@ -383,7 +387,7 @@ const operationId = ({ method, template }: Route): string =>
 
 const operationOf = (route: Route, switches: Switches): JsonObject => {
   const shape = shapes[route.name];
-  if (!shape) throw new Error(`No shape is known for ${route.name}.`);
+  if (!shape) throw new Error(`No response schema is defined for ${route.name}.`);
   const { tag, summary, takes, status, gives } = shape;
   const parameters = parametersOf(route);
   return {
@@ -425,10 +429,10 @@ const security = (tokenUrl: string): JsonObject => ({
 });
 
 /**
- * The API that the emulator serves, as an OpenAPI 3.1 document made of the definitions: every
- * operation with its scopes, request and response.
+ * The API of the emulator as an OpenAPI 3.1 document, derived from the definitions: every operation
+ * with its scopes, request and response.
  *
- * @param addresses of the service and of its token address, as a caller sees them
+ * @param addresses of the service and of its token URL, as a caller sees them
  */
 export const openApiDocument = (
   { baseUrl, tokenUrl }: { readonly baseUrl: string; readonly tokenUrl: string },
@@ -440,7 +444,7 @@ export const openApiDocument = (
     version: "v3",
     summary: `As emulated by pulumi-conversation ${packageVersion()}.`,
     description:
-      "`x-basis` says how certain a member is: stated in the specification (spec), in a public reference (public), or assumed. What is uncertain about the service is a switch of the emulator; this document shows its present positions. Members that no schema names are kept.",
+      "`x-basis` says how certain a member is: stated in the specification (spec), in a public reference (public), or assumed. What is uncertain about the service is a switch of the emulator; this document shows the current values. The emulator keeps members that no schema names.",
     license: { name: "Apache-2.0", identifier: "Apache-2.0" },
   },
   servers: [{ url: baseUrl }],

@@ -7,7 +7,7 @@ export const planNames = ["developer", "basic", "enterprise", "none"] as const;
 /** A plan of a tenant. */
 export type PlanName = (typeof planNames)[number];
 
-/** Calls per second on the plans Developer, Basic and Enterprise. */
+/** Calls per second on the Developer, Basic and Enterprise plans. */
 export type SiblingRates = readonly [developer: number, basic: number, enterprise: number];
 
 interface Limit {
@@ -36,7 +36,7 @@ const special = new Set([
   "GET /assets/{id}",
 ]);
 
-/** The body of a refusal for the rate, word for word (specification §7). */
+/** The body of a rate-limit refusal, verbatim (specification §7). */
 export const tooManyRequests = { code: "429-001", developerMessage: "Too many requests." } as const;
 
 /**
@@ -54,13 +54,13 @@ const siblingLimit = (rates: SiblingRates, plan: Exclude<PlanName, "none">): Lim
  */
 const mostBuckets = 5_000;
 
-/** How full the bucket of an endpoint is now. */
+/** The tokens in the bucket of an endpoint. */
 export interface BucketLevel {
-  /** Such as `GET /channels`. */
+  /** For example, `GET /channels`. */
   readonly endpoint: string;
-  /** Tokens regained per second. */
+  /** Tokens added per second. */
   readonly rate: number;
-  /** Most tokens that the bucket holds. */
+  /** Maximum number of tokens. */
   readonly burst: number;
   readonly tokens: number;
 }
@@ -77,16 +77,17 @@ const tolerance = 1e-9;
 
 const wholeSeconds = (ms: number): number => Math.ceil(ms / 1000);
 
-/** One token bucket for each method and path template; all callers share them (specification §8.1). */
+/** One token bucket for each method and path template. All callers share them (specification §8.1). */
 export class RateLimiter {
   readonly #buckets = new Map<string, { readonly tokens: number; readonly at: number }>();
 
   constructor(private readonly options: RateLimiterOptions) {}
 
   /**
-   * The response to a call beyond the rate; undefined if the rate allows it, which takes a token.
+   * The response to a call that exceeds the rate. If the rate allows the call, takes a token and
+   * returns undefined.
    *
-   * @param rates of an endpoint of another service; left out: those of the conversation service
+   * @param rates of an endpoint of another service; if omitted, those of the conversation service
    */
   refusal(endpoint: string, rates?: SiblingRates): ServiceResponse | undefined {
     const waitMs = this.#take(endpoint, rates);
@@ -103,7 +104,7 @@ export class RateLimiter {
     this.#buckets.clear();
   }
 
-  /** The bucket of an endpoint now; undefined if the plan has no limits. */
+  /** The current bucket of an endpoint; undefined if the plan has no limits. */
   level(endpoint: string, rates?: SiblingRates): BucketLevel | undefined {
     const { plan, clock } = this.options;
     if (plan === "none") return undefined;
@@ -117,7 +118,7 @@ export class RateLimiter {
     return { endpoint, rate, burst, tokens: Math.min(burst, refilled) };
   }
 
-  /** Takes a token. Returns the milliseconds until there is one; 0 if it was taken. */
+  /** Takes a token: returns 0. If there is none, returns the milliseconds until there is one. */
   #take(endpoint: string, rates: SiblingRates | undefined): number {
     const { clock, switches } = this.options;
     const level = this.level(endpoint, rates);

@@ -29,7 +29,7 @@ const assertUnique = (
 ): void => {
   const taken = store.takenMember(collection, object, own);
   if (taken === undefined) return;
-  const rule = "must be unique; it is taken";
+  const rule = "must be unique; another object uses it";
   const status = switches.duplicateStatus;
   throw new HttpError(status, `${status}-152`, `${taken} ${rule}.`, [{ key: taken, value: rule }]);
 };
@@ -42,8 +42,7 @@ const assertReferences = (
 ): void => {
   if (switches.unknownReference === "accept") return;
   for (const { to, id, path } of storedReferences(definition, object))
-    if (!store.get(to.collection, id))
-      throw invalidAttribute(path, `there is no ${to.noun} with this id`);
+    if (!store.get(to.collection, id)) throw invalidAttribute(path, `no ${to.noun} has this id`);
 };
 
 /** Whether an object is referred to by one of a kind for which the specification has a rule. */
@@ -97,7 +96,7 @@ const assertFresh = ({ switches }: EmulatedService, object: StoredObject, modifi
     throw new HttpError(400, "400-152", `modified ${rule}.`, [{ key: "modified", value: rule }]);
   }
   if (Date.parse(modified) !== Date.parse(object.modified))
-    throw new HttpError(409, "409-152", "The object was modified since.");
+    throw new HttpError(409, "409-152", "The object has been modified since.");
 };
 
 /** The body in the form to store, and what remains of the object before it. */
@@ -186,7 +185,7 @@ export const collectionOperations = (definition: Definition) => {
 
   const list: OperationHandler = (service, { query, fault }) => {
     if (fault?.kind === "forbidden-list")
-      throw new HttpError(403, "403-197", "The list is not allowed.");
+      throw new HttpError(403, "403-197", "You are not allowed to list this collection.");
     const { store, switches } = service;
     const isStale = fault?.kind === "stale-list";
     const objects = isStale ? store.allBefore(collection, fault.ms ?? 0) : store.all(collection);

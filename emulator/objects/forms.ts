@@ -215,8 +215,8 @@ const plainFields = (fields: Fields, values: JsonObject): JsonObject => {
 };
 
 /**
- * A body as it would be without the switch `forms`, so that what was read in the service's own
- * forms can be written back. Validation refuses what neither form allows.
+ * A body as it would be without the switch `forms`, so that a client can write back what it read in
+ * the service's own forms. Validation refuses what neither form allows.
  */
 export const fromOwnForms = ({ fields }: Definition, body: JsonObject): JsonObject =>
   plainFields(fields, body);
@@ -242,7 +242,7 @@ const hideValue = (field: Field, value: unknown, way: SecretsSwitch): unknown =>
   }
 };
 
-/** The JSON of an object as returned: secrets as asterisks, left out, or in clear. */
+/** The JSON of an object in a response: secrets masked, omitted, or in clear. */
 export const hideSecrets = (fields: Fields, values: JsonObject, way: SecretsSwitch): JsonObject => {
   if (way === "echo") return values;
   const byWire = fieldsByWireName(fields);

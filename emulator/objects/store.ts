@@ -79,8 +79,8 @@ const mostChanges = 2_000;
 const mostWeight = 4 * 1024 * 1024;
 
 /**
- * The last changes of a collection, so that it can be shown as it was; older changes cannot be
- * undone.
+ * The last changes of a collection, which allow the emulator to show an earlier state; older
+ * changes cannot be undone.
  */
 export class History<T extends { readonly id: string; readonly created: string }> {
   #changes: Change<T>[] = [];
@@ -93,7 +93,7 @@ export class History<T extends { readonly id: string; readonly created: string }
     if (this.#weight > mostWeight || this.#changes.length > 2 * mostChanges) this.#forgetOldest();
   }
 
-  /** The objects as they were at a moment, in the order of their creation. */
+  /** The objects at a given time, in order of creation. */
   undone(objects: ReadonlyMap<string, T>, moment: number): readonly T[] {
     const earlier = new Map(objects);
     const later = this.#changes.slice(-mostChanges).filter(({ at }) => at > moment);
@@ -104,7 +104,7 @@ export class History<T extends { readonly id: string; readonly created: string }
     return [...earlier.values()].sort((a, b) => Date.parse(a.created) - Date.parse(b.created));
   }
 
-  /** Down to half, so that it happens rarely. */
+  /** Trims to half the size, so that it happens rarely. */
   #forgetOldest(): void {
     let from = 0;
     for (const { weight } of this.#changes) {
@@ -117,20 +117,20 @@ export class History<T extends { readonly id: string; readonly created: string }
   }
 }
 
-/** An object as the emulator keeps it, secrets included. */
+/** An object in the store, with secrets in clear. */
 export type StoredObject = JsonObject & {
   readonly id: string;
   readonly created: string;
   readonly modified: string;
 };
 
-/** A date-time in ISO 8601, as `created` and `modified` are (public reference). */
+/** A date-time in ISO 8601, the form of `created` and `modified` (public reference). */
 export const isDateTime = (value: unknown): value is string =>
   typeof value === "string" &&
   /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/i.test(value) &&
   !Number.isNaN(Date.parse(value));
 
-/** Whether a value read from a file or a snapshot is an object of a collection. */
+/** Whether a value from a file or a snapshot is an object of a collection. */
 export const isStoredObject = (value: unknown): value is StoredObject =>
   isObject(value) &&
   typeof value.id === "string" &&
@@ -139,10 +139,10 @@ export const isStoredObject = (value: unknown): value is StoredObject =>
   isDateTime(value.created) &&
   isDateTime(value.modified);
 
-/** Objects of each collection, as a snapshot holds them. */
+/** Objects of each collection in a snapshot. */
 export type ObjectsByCollection = Readonly<Record<string, readonly StoredObject[]>>;
 
-/** Members on the wire that no two objects of a kind share. */
+/** Wire members that must be unique among the objects of a kind. */
 export const uniqueMembers = ({ fields }: Definition): readonly string[] =>
   Object.entries(fields).flatMap(([name, field]) =>
     field.type === "text" && field.unique ? [wireName(name, field)] : [],
@@ -170,14 +170,14 @@ const referrerKey = ({ collection }: Definition, id: string): string => `${colle
 
 const sectionOf = (collection: string): string => `object ${collection}`;
 
-/** The objects of the set-up collections, in the order of their creation. */
+/** The objects of the set-up collections, in order of creation. */
 export class Store {
   readonly #tables = new Map<string, Table>();
-  /** How many references there are to each object. */
+  /** The number of references to each object. */
   readonly #referrers = new Map<string, number>();
   #version = 0;
 
-  /** @throws Error if the journal holds something that is no object */
+  /** @throws Error if the journal holds something that is not an object */
   constructor(
     private readonly clock: EmulatorClock,
     private readonly journal: Journal,
@@ -188,19 +188,19 @@ export class Store {
       for (const [key, value] of journal.read(sectionOf(definition.collection))) {
         if (!isStoredObject(value))
           throw new Error(
-            `${definition.collection} ${key.slice(0, 60)} is no object of the service`,
+            `${definition.collection} ${key.slice(0, 60)} is not an object of the service`,
           );
         this.#keep(table, value);
       }
     }
   }
 
-  /** A number that differs after every change. */
+  /** A number that changes with every modification. */
   get version(): number {
     return this.#version;
   }
 
-  /** Every object, in the order of creation; the list is shared, not copied. */
+  /** Every object, in order of creation; the list is shared, not copied. */
   all(collection: string): readonly StoredObject[] {
     const table = this.#table(collection);
     table.listed ??= [...table.objects.values()];
@@ -211,7 +211,7 @@ export class Store {
     return this.#table(collection).objects.size;
   }
 
-  /** Whether any object refers to this one, with any field. */
+  /** Whether any object refers to this one, in any field. */
   isReferredTo(target: Definition, id: string): boolean {
     return this.#referrers.has(referrerKey(target, id));
   }

@@ -45,8 +45,8 @@ const isBase64 = (text: string): boolean => {
 };
 
 const formats = {
-  url: { fits: isUrl, rule: "must be an absolute http or https address" },
-  email: { fits: isEmail, rule: "must be an e-mail address" },
+  url: { fits: isUrl, rule: "must be an absolute http or https URL" },
+  email: { fits: isEmail, rule: "must be an email address" },
   base64: { fits: isBase64, rule: "must be base64 text" },
 } as const;
 
@@ -109,7 +109,7 @@ const checkRule = (rule: MemberRule, values: JsonObject, errors: ValidationError
   }
   const needed = neededMember(rule, values);
   if (needed === undefined) return;
-  const reason = `does not go with ${rule.discriminator} ${values[rule.discriminator]}`;
+  const reason = `cannot be combined with ${rule.discriminator} ${values[rule.discriminator]}`;
   for (const other of Object.values(rule.exactlyOne))
     if (other !== needed && !isMissing(values[other])) errors.at(other).invalid(reason);
 };
@@ -124,7 +124,7 @@ const checkUnique = (key: string, items: readonly unknown[], errors: ValidationE
   });
 };
 
-/** The key of the object that wraps a value, such as `{ "id": … }`; undefined if none does. */
+/** The key of the object that wraps a value, such as `{ "id": … }`; undefined if there is none. */
 export const envelopeOf = (field: Field): string | undefined => {
   if (field.type === "reference") return field.plainId ? undefined : "id";
   return field.type === "text" || field.type === "list" ? field.envelope : undefined;
@@ -166,7 +166,8 @@ class Validator {
     const { unknownFields } = this.switches;
     const unknown = Object.entries(values).filter(([name]) => !isKnown(name));
     if (unknownFields === "refuse")
-      for (const [name] of unknown) errors.at(name.slice(0, 100)).invalid("is not an attribute");
+      for (const [name] of unknown)
+        errors.at(name.slice(0, 100)).invalid("is not a known attribute");
     return unknownFields === "keep" ? unknown : [];
   }
 
@@ -238,7 +239,7 @@ class Validator {
 }
 
 /**
- * A body in the form to store.
+ * A body in its stored form.
  *
  * @throws HttpError 400 that names every attribute that breaks a rule
  */
@@ -250,8 +251,8 @@ export const validate = (definition: Definition, body: JsonObject, switches: Swi
 };
 
 /**
- * Whether an object could once have been stored. Words that a switch spells (`platformName`) and
- * unknown members are accepted: the switch may have been different then.
+ * Whether an object could once have been stored. Accepts words that a switch spells
+ * (`platformName`) and unknown members: the switch may have been different then.
  */
 export const hasShape = (definition: Definition, object: JsonObject, switches: Switches) => {
   const errors = new ValidationErrors();

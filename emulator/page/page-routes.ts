@@ -167,11 +167,11 @@ const changesSince = (service: EmulatedService) => {
   };
 };
 
-/** A choice, a number or a text that a form of the page asks for. */
+/** A choice, a number or a text field in a form of the page. */
 export interface FormField {
   readonly name: string;
   readonly doc: string;
-  /** Empty: any text. */
+  /** If empty: any text. */
   readonly values: Switch["values"];
   readonly isRequired: boolean;
 }
@@ -213,7 +213,7 @@ const formTables = ({ switches }: EmulatedService, endpoints: readonly string[])
 export type GraphObject = ReturnType<typeof graphObject>;
 export type ConversationSummary = ReturnType<typeof summaryOf>;
 export type ConversationAddress = ReturnType<typeof conversationAddresses>[number];
-/** What changed in an emulator since the last look. */
+/** What changed in an emulator since the last request. */
 export type PageChanges = ReturnType<ReturnType<typeof changesSince>>;
 export type FormTables = ReturnType<typeof formTables>;
 
@@ -227,10 +227,10 @@ const countIn = (text: string): number => {
 };
 
 /**
- * What the page reads, within the control interface. It makes changes by plain control calls, and
- * sends messages by the service's own call, for which it gets a token here.
+ * What the page reads within the control interface. The page makes changes through ordinary control
+ * calls, and sends messages through the service's own call with a token from here.
  *
- * @param endpoints where faults can be
+ * @param endpoints that can have faults
  */
 export const pageRoutes = (
   service: EmulatedService,

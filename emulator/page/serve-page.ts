@@ -79,9 +79,9 @@ const refusal = (status: number, text: string, more = {}): ServiceResponse => ({
 const answerTo = ({ method = "", headers }: IncomingMessage, path: string): ServiceResponse => {
   known ??= readPage();
   const file = known.get(path);
-  if (!file) return refusal(404, "There is no such file of the page.");
+  if (!file) return refusal(404, "The page has no such file.");
   if (method !== "GET" && method !== "HEAD")
-    return refusal(405, "The page can only be read.", { allow: "GET, HEAD" });
+    return refusal(405, "The page accepts only GET and HEAD.", { allow: "GET, HEAD" });
   const { type, bytes, tag: etag } = file;
   if (headers["if-none-match"] === etag) return { status: 304, headers: { etag } };
   return { status: 200, headers: { etag, "content-type": type }, body: bytes };
@@ -96,6 +96,6 @@ export const servePage = (
 ): void => {
   const answer = isAllowed
     ? answerTo(request, path)
-    : refusal(403, "The page is shown on this machine only.");
+    : refusal(403, "The page is available only on this machine.");
   sendResponse(response, { ...answer, headers: { ...safeHeaders, ...answer.headers } });
 };

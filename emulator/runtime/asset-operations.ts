@@ -35,9 +35,9 @@ type Check = (value: unknown, errors: ValidationErrors, service: EmulatedService
 /** The members of the body and what they must be (public reference). */
 const members: Readonly<Record<string, Check>> = {
   "channel.type": (value, errors, service) => {
-    if (typeof value !== "string" || value === "") errors.invalid("must be a text");
+    if (typeof value !== "string" || value === "") errors.invalid("must be text");
     else if (service.switches.unknownReference === "refuse" && !isChannelType(service, value))
-      errors.invalid("there is no channel of this type");
+      errors.invalid("no channel has this type");
   },
   "sender.type": (value, errors, { switches }) => {
     if (!senderTypeOf(value, switches))
@@ -79,7 +79,7 @@ const find = (service: EmulatedService, id: string): AssetRecord => {
   throw new HttpError(404, "404-101", "There is no asset with this id.");
 };
 
-/** Registers an asset and returns the signed URL that its content goes to (specification §4.2). */
+/** Creates an asset and returns the signed URL to upload its content to (specification §4.2). */
 export const createAssetRecord: OperationHandler = (service, call) => {
   const body = call.body();
   assertValid(service, body);
@@ -103,27 +103,27 @@ export const createAssetRecord: OperationHandler = (service, call) => {
 };
 
 /**
- * Returns the signed URL that the content comes from (specification §4.2). Without content, the
- * answer is 404 (assumed).
+ * Returns the signed URL to download the content from (specification §4.2). Without content, the
+ * response is 404 (assumed).
  */
 export const getAssetRecord: OperationHandler = (service, { id, request }) => {
   const asset = find(service, id);
   if (!asset.uploaded)
-    throw new HttpError(404, "404-101", "The content of this asset has not been uploaded.");
+    throw new HttpError(404, "404-101", "The content of this asset has not been uploaded yet.");
   return {
     status: 200,
     body: { ...describeAsset(asset), ...signedUrl(service, request, "GET", id) },
   };
 };
 
-/** Deletes an asset and its content, unless it was used in a message (specification §2). */
+/** Deletes an asset and its content, unless a message has used it (specification §2). */
 export const deleteAssetRecord: OperationHandler = (service, { id }) => {
   if (find(service, id).used) {
     const status = service.switches.usedAssetStatus;
     throw new HttpError(
       status,
       `${status}-113`,
-      "The asset has been used in a message and cannot be deleted.",
+      "A message has used this asset, so it cannot be deleted.",
     );
   }
   service.assets.remove(id);
@@ -134,7 +134,7 @@ const sizeError = (status: number, size: number, headers: ResponseHeaders = {}):
   new HttpError(
     status,
     `${status}-152`,
-    `The content must have exactly the ${size} bytes that were announced.`,
+    `The content must have exactly the announced size of ${size} bytes.`,
     [],
     headers,
   );
@@ -161,15 +161,15 @@ const assetFor = (
   const id = path.slice(contentPath.length + 1);
   const wanted = method === "HEAD" ? "GET" : method;
   const problem = service.signedUrls.problemOf(wanted, id, query, service.clock.now());
-  if (problem === "expired") throw forbidden("The address has expired; ask for a new one.");
-  if (problem) throw forbidden("The address is not one that was given out for this method.");
+  if (problem === "expired") throw forbidden("The signed URL has expired; request a new one.");
+  if (problem) throw forbidden("The service did not issue this URL for this method.");
   const asset = service.assets.get(id);
-  if (!asset) throw new HttpError(404, "404-101", "The asset was deleted.");
+  if (!asset) throw new HttpError(404, "404-101", "The asset has been deleted.");
   return asset;
 };
 
 const assertEmpty = ({ uploaded }: AssetRecord): void => {
-  if (uploaded) throw forbidden("The address was used; its content is there.");
+  if (uploaded) throw forbidden("The signed URL has been used: the content is already there.");
 };
 
 /** Content type and size must be those of the asset (specification §4.2). */
@@ -183,7 +183,7 @@ const upload = async (service: EmulatedService, request: IncomingMessage, asset:
     const content = await receiveContent(request, asset.size);
     // Another upload, a use or a deletion may have come in between.
     const now = assets.get(asset.id);
-    if (!now) throw new HttpError(404, "404-101", "The asset was deleted.");
+    if (!now) throw new HttpError(404, "404-101", "The asset has been deleted.");
     assertEmpty(now);
     assets.upload(now, content);
   } finally {
@@ -193,7 +193,7 @@ const upload = async (service: EmulatedService, request: IncomingMessage, asset:
 
 const download = (service: EmulatedService, asset: AssetRecord): ServiceResponse => {
   const content = service.assets.contentOf(asset.id);
-  if (!content) throw new HttpError(404, "404-101", "The content is not there.");
+  if (!content) throw new HttpError(404, "404-101", "The content does not exist.");
   const headers = {
     "content-type": asset.contentType,
     // Customer content must not run in the origin of the emulator.
@@ -224,7 +224,7 @@ const refusable = (request: IncomingMessage, answer: Promise<ServiceResponse>) =
     return failureOf(error).response();
   });
 
-/** Serves the signed URLs: POST uploads a content and GET downloads it; no token is needed. */
+/** Serves the signed URLs: POST uploads content and GET downloads it, without a token. */
 export const serveContent = async (
   service: EmulatedService,
   request: IncomingMessage,

@@ -75,7 +75,7 @@ export const extensionInName = (name: string): string | undefined => {
 export const contentTypeFor = (extension: string): string =>
   typeByExtension.get(extension) ?? "application/octet-stream";
 
-/** The path for uploads and downloads of contents, below the origin. */
+/** The path of uploads and downloads, below the origin. */
 export const contentPath = "/assets-content";
 
 /** The purpose of a signed URL: POST uploads the content, GET downloads it. */
@@ -101,13 +101,13 @@ export const originFor = ({ headers, socket }: IncomingMessage): string => {
 /** Callers use a few names for the emulator; made-up names must not fill the memory. */
 const mostOrigins = 100;
 
-/** Makes and checks URLs that need no token: their signature makes them valid for a time. */
+/** Issues and checks URLs that need no token: their signature makes them valid for a limited time. */
 export class SignedUrls {
   readonly #key: Buffer;
-  /** Origins of the URLs that were issued. */
+  /** Origins of the issued URLs. */
   readonly #origins = new Set<string>();
 
-  /** The key is kept, so that a URL outlives the process until it expires. */
+  /** The key is stored, so that a URL outlives the process until it expires. */
   constructor(journal: Journal) {
     const [saved] = journal.read(keySection);
     const text = saved ? String(saved[1]) : randomBytes(32).toString("base64");
@@ -115,7 +115,7 @@ export class SignedUrls {
     this.#key = Buffer.from(text, "base64");
   }
 
-  /** @param until when it ends, in milliseconds since 1970 */
+  /** @param until when it expires, in milliseconds since 1970 */
   make(request: IncomingMessage, method: TransferMethod, id: string, until: number): SignedUrl {
     const origin = originFor(request);
     if (this.#origins.size < mostOrigins) this.#origins.add(origin.toLowerCase());
@@ -131,7 +131,7 @@ export class SignedUrls {
     };
   }
 
-  /** The id of the asset that one of the emulator's own URLs is for; undefined for any other URL. */
+  /** The id of the asset that one of the emulator's own URLs refers to; undefined for any other URL. */
   assetIdIn(url: string | undefined, request: IncomingMessage): string | undefined {
     if (url === undefined || !URL.canParse(url)) return undefined;
     const { origin, pathname } = new URL(url);
@@ -227,7 +227,7 @@ const asset = z.object({
 
 export type AssetRecord = Readonly<z.infer<typeof asset>>;
 
-/** What an asset adds to an attachment that names it: the recipient can fetch it by the id. */
+/** What an asset adds to an attachment that names it: the recipient can fetch it by its id. */
 export const describeAsset = ({ id, name, contentType, size }: AssetRecord): JsonObject => ({
   id,
   name,
@@ -259,15 +259,15 @@ export type AssetDocument = Readonly<z.infer<typeof assetDocument>>;
 export const isAssetDocument = (value: unknown): value is AssetDocument =>
   assetDocument.safeParse(value).success;
 
-/** All assets, in the order in which they were made, and their contents. */
+/** All assets, in order of creation, and their content. */
 export class AssetStore {
   readonly #contentJournal: ContentJournal;
   readonly #assets = new Map<string, AssetRecord>();
   readonly #contents = new Map<string, Buffer>();
-  /** Bytes that are stored or in transit. */
+  /** Bytes stored or in transit. */
   #bytes = 0;
 
-  /** @throws Error if the journal holds something that is no asset */
+  /** @throws Error if the journal holds something that is not an asset */
   constructor(
     private readonly journal: Journal,
     private readonly mostBytes = mostContentBytes,
@@ -278,7 +278,7 @@ export class AssetStore {
       const read = asset.safeParse(value);
       const content = contents.get(id);
       if (!read.success || (content && content.length !== read.data.size))
-        throw new Error(`${id.slice(0, 60)} is no asset of the service`);
+        throw new Error(`${id.slice(0, 60)} is not an asset of the service`);
       this.#assets.set(id, { ...read.data, uploaded: content !== undefined });
       if (content) this.#hold(id, content);
     }
@@ -292,16 +292,16 @@ export class AssetStore {
     return this.#contents.get(id);
   }
 
-  /** Keeps an asset in its new state. */
+  /** Stores an asset in its new state. */
   put(asset: AssetRecord): void {
     this.journal.write(assetSection, asset.id, asset);
     this.journal.whenKept(() => this.#assets.set(asset.id, asset));
   }
 
   /**
-   * Reserves space for a content in transit.
+   * Reserves space for content in transit.
    *
-   * @returns releases the space
+   * @returns a function that releases the space
    * @throws HttpError if there is no space left
    */
   reserve(bytes: number): () => void {
@@ -310,7 +310,7 @@ export class AssetStore {
       throw new HttpError(
         507,
         "507-100",
-        `The emulator holds at most ${limit} MiB of content. Delete assets, or reset it.`,
+        `The emulator stores at most ${limit} MiB of content. Delete assets, or reset the emulator.`,
       );
     }
     this.#bytes += bytes;
@@ -319,7 +319,7 @@ export class AssetStore {
     };
   }
 
-  /** Keeps the content of an asset. */
+  /** Stores the content of an asset. */
   upload(asset: AssetRecord, content: Buffer): void {
     this.journal.together(() => {
       this.#contentJournal.write(asset.id, content);

@@ -19,7 +19,7 @@ type Send = (call: OutgoingCall) => Promise<OutgoingAnswer>;
 const lost = (): NoAnswer => new NoAnswer("ECONNRESET");
 
 const late = ({ deadlineMs }: OutgoingCall): NoAnswer =>
-  new NoAnswer(`no answer within ${deadlineMs} ms`);
+  new NoAnswer(`no response within ${deadlineMs} ms`);
 
 /** The time counts as the callback's own: if it takes too long, nobody waits for the rest. */
 const delayed = async (ms: number, call: OutgoingCall, send: Send): Promise<OutgoingAnswer> => {
@@ -92,12 +92,13 @@ const basic = (object: StoredObject): string => {
 
 const tokenIn = (text: string, path: string): string => {
   const steps = stepsOf(path);
-  if (!steps) throw new NoAnswer("no token: accessTokenPath must be like $.accessToken");
+  if (!steps) throw new NoAnswer("no token: accessTokenPath must look like $.accessToken");
   const reply = jsonIn(text);
-  if (reply === undefined) throw new NoAnswer("no token: the token address answered no JSON");
+  if (reply === undefined)
+    throw new NoAnswer("no token: the response of the token URL is not JSON");
   const token = textOnPath(reply, ...steps);
   if (token) return token;
-  throw new NoAnswer("no token: there is none at accessTokenPath in the answer");
+  throw new NoAnswer("no token: the response has none at accessTokenPath");
 };
 
 /** The call that fetches a token; POST with JSON and `$.access_token` by default (assumed). */
@@ -174,7 +175,7 @@ class CallbackAuthentication {
       throw new NoAnswer(`no token: ${error instanceof NoAnswer ? error.message : "failed"}`);
     });
     if (status < 200 || status > 299)
-      throw new NoAnswer(`no token: the token address answered ${status}`);
+      throw new NoAnswer(`no token: the token URL responded with ${status}`);
     return tokenIn(body, textOnPath(object, "oauth2", "accessTokenPath") ?? "$.access_token");
   }
 }
@@ -231,7 +232,7 @@ const missingRole = ({ applicationId, role, isInactive }: RecipientRole): string
   if (applicationId === "")
     return `the orchestration names no client application for the role ${role}`;
   return isInactive
-    ? `what the orchestration names for the role ${role} is not active`
+    ? `the orchestration's entry for the role ${role} is not active`
     : `the client application has no role ${role}`;
 };
 
@@ -258,11 +259,9 @@ export interface CallbackOutcome {
   readonly url: string;
   readonly status?: number;
   readonly error?: string;
-  /**
-   * Signs in again, with credentials newer than the refused ones; present only if that may help.
-   */
+  /** Authenticates again with new credentials; present only if that may help. */
   readonly renew?: () => Promise<void>;
-  /** There is nobody to try again with. */
+  /** There is no recipient for another attempt. */
   readonly isHopeless?: true;
 }
 
@@ -272,9 +271,9 @@ export interface CallbackClientOptions {
   readonly conversations: ConversationStore;
   readonly switches: Switches;
   readonly faults: Faults;
-  /** Milliseconds of real time in which a callback must answer. */
+  /** Deadline for the response of a callback, in milliseconds of real time. */
   readonly deadlineMs: number;
-  /** Where a call to an address really goes. Default: to that address. */
+  /** The actual destination of a call. Default: the given URL. */
   readonly route?: (address: string) => string;
 }
 
@@ -288,7 +287,7 @@ export class CallbackClient {
     this.#authentication = new CallbackAuthentication(options, this.#outgoing);
   }
 
-  /** Posts a message to the callback of a role, once; never fails. */
+  /** Posts a message to the callback of a role, once. Never fails. */
   async post(
     recipient: RecipientRole,
     message: StoredMessage,
@@ -320,12 +319,12 @@ export class CallbackClient {
     }
   }
 
-  /** Forgets all tokens. */
+  /** Discards all tokens. */
   reset(): void {
     this.#authentication.clear();
   }
 
-  /** Ends all connections. */
+  /** Closes all connections. */
   close(): void {
     this.#outgoing.close();
   }

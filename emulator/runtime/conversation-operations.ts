@@ -27,7 +27,7 @@ import {
   sidesFor,
 } from "./recipients.js";
 
-/** An ended conversation is completed, and so is one that was idle for longer than its account allows. */
+/** A conversation is completed once it has ended, or was idle for longer than its account allows. */
 export const isCompleted = (
   { store, switches, clock }: EmulatedService,
   conversation: StoredConversation,
@@ -103,7 +103,7 @@ class MessageBatch {
     if (!account)
       throw invalidAttribute(
         `${path}.conversation.account`,
-        "there is no account in use with this address on a channel of this type",
+        "no active account has this address on a channel of this type",
       );
     return {
       id: randomUUID(),
@@ -147,7 +147,7 @@ class MessageBatch {
       ...this.#messages.filter((message) => message.conversationId === conversationId),
     ];
     if (earlier.some(({ id, messageId }) => id === parentId || messageId === parentId)) return;
-    const rule = "there is no such message in the conversation";
+    const rule = "the conversation has no such message";
     throw invalidAttribute(`${path}.parent.messageId`, rule);
   }
 
@@ -165,7 +165,7 @@ class MessageBatch {
     const asset = this.#assets.get(id) ?? this.service.assets.get(id);
     if (!asset) {
       if (this.service.switches.unknownReference === "accept") return attachment;
-      throw invalidAttribute(path, "there is no asset with this id");
+      throw invalidAttribute(path, "no asset has this id");
     }
     this.#assets.set(id, { ...asset, used: true });
     return { ...describeAsset(asset), ...attachment };
@@ -179,9 +179,7 @@ class MessageBatch {
   }
 }
 
-/**
- * Sends messages (specification §4.2, §6): all of a request or, if one of them is refused, none.
- */
+/** Sends messages (specification §4.2, §6): all messages of a request or, if it refuses one, none. */
 export const sendMessages: OperationHandler = (service, call) => {
   const body = call.body();
   const batch = new MessageBatch(service, call.request);
@@ -193,15 +191,15 @@ export const sendMessages: OperationHandler = (service, call) => {
 };
 
 /**
- * Details of a completed conversation (specification §4.2). A running one is not returned (assumed:
- * 404).
+ * Details of a completed conversation (specification §4.2). For an ongoing one the response is 404
+ * (assumed).
  */
 export const getConversation: OperationHandler = (service, { id }) => {
   const conversation = service.conversations.get(id);
   if (!conversation) throw new HttpError(404, "404-101", "There is no conversation with this id.");
   if (!isCompleted(service, conversation)) {
     const status = service.switches.runningConversationStatus;
-    throw new HttpError(status, `${status}-101`, "The conversation is not completed yet.");
+    throw new HttpError(status, `${status}-101`, "The conversation has not completed yet.");
   }
   const message = service.conversations.messagesOf(id).map((each) => messageJson(each));
   return { status: 200, body: { ...conversation.about, id, messages: { message } } };

@@ -19,18 +19,18 @@ interface ArchiveOptions {
 }
 
 /**
- * JSON documents that are added and read, never changed: stored as text in large pieces outside the
- * heap, so that many small ones cost no more than their text.
+ * JSON documents that are added and read, never changed. They are stored as text in large chunks
+ * outside the heap, so that many small ones cost no more than their text.
  */
 export class DocumentArchive {
   #chunks: Buffer[] = [];
-  /** Bytes taken of the last chunk. */
+  /** Bytes used in the last chunk. */
   #taken = 0;
   readonly #inflated = new Map<number, Buffer>();
 
   constructor(private readonly options: ArchiveOptions = {}) {}
 
-  /** Adds a document and returns its place. */
+  /** Adds a document and returns its position. */
   add(document: unknown): number {
     const text = JSON.stringify(document);
     const bytes = Buffer.byteLength(text);
@@ -42,7 +42,7 @@ export class DocumentArchive {
     return (this.#chunks.length - 1) * chunkBytes + from;
   }
 
-  /** The document at a place. @throws Error if there is none of this shape */
+  /** The document at a position. @throws Error if there is none of this shape */
   read<T>(place: number, isDocument: (value: unknown) => value is T): T {
     const chunk = this.#chunkAt(Math.floor(place / chunkBytes));
     const from = place % chunkBytes;
@@ -50,10 +50,10 @@ export class DocumentArchive {
     const start = from + lengthBytes;
     const document: unknown = JSON.parse(chunk?.toString("utf8", start, start + bytes) ?? "null");
     if (isDocument(document)) return document;
-    throw new Error(`There is no such document at ${place}.`);
+    throw new Error(`There is no such document at position ${place}.`);
   }
 
-  /** The documents at these places, in their order; each piece is read once. */
+  /** The documents at these positions, in order; each chunk is read once. */
   readAll<T>(
     places: readonly number[],
     isDocument: (value: unknown) => value is T,
@@ -68,9 +68,7 @@ export class DocumentArchive {
     this.#taken = 0;
   }
 
-  /**
-   * A chunk with this much space at its end; a document that is larger than a chunk has its own.
-   */
+  /** A chunk with this much space at its end; a document that exceeds a chunk has its own. */
   #chunkFor(bytes: number): Buffer {
     const last = this.#chunks.at(-1);
     if (last && this.#taken + bytes <= last.length) return last;
@@ -137,7 +135,7 @@ const message = z.object({
 
 export type StoredConversation = Readonly<z.infer<typeof conversation>>;
 export type ConversationPhase = StoredConversation["phase"];
-/** A message as the emulator keeps it. */
+/** A message in the store. */
 export type StoredMessage = Readonly<z.infer<typeof message>>;
 
 const isConversation = (value: unknown): value is StoredConversation =>
@@ -168,10 +166,10 @@ const documentsIn = <T>(
 ): readonly T[] =>
   journal.read(section).map(([key, value]) => {
     if (isDocument(value)) return value;
-    throw new Error(`${key.slice(0, 60)} is no ${section} of the service`);
+    throw new Error(`${key.slice(0, 60)} is not an entry of ${section}`);
   });
 
-/** A conversation with its messages, as a snapshot holds it. */
+/** A conversation with its messages, in a snapshot. */
 export type ConversationDocument = StoredConversation & {
   readonly messages: readonly StoredMessage[];
 };
@@ -201,9 +199,8 @@ interface Entry {
 }
 
 /**
- * All conversations and their messages, in the order in which they came. They are never removed, so
- * everything that does not change is stored as text outside the heap, with the text of messages
- * compressed.
+ * All conversations and their messages, in order of arrival. They are never removed, so everything
+ * that does not change is stored as text outside the heap, with the text of messages compressed.
  */
 export class ConversationStore {
   readonly #beginnings = new DocumentArchive();
@@ -225,25 +222,25 @@ export class ConversationStore {
     return entry && this.#conversation(entry);
   }
 
-  /** How many messages a conversation has. */
+  /** The number of messages in a conversation. */
   lengthOf(id: string): number {
     return this.#entries.get(id)?.messages.length ?? 0;
   }
 
-  /** @param from place of the first message, from 0 */
+  /** @param from index of the first message, from 0 */
   messagesOf(id: string, from = 0): readonly StoredMessage[] {
     const places = this.#entries.get(id)?.messages.slice(from) ?? [];
     return places.map((place) => this.#texts.read(place, isMessage));
   }
 
-  /** Keeps conversations in their new state, and new messages. */
+  /** Stores changed conversations and new messages. */
   add(conversations: readonly StoredConversation[], messages: readonly StoredMessage[]): void {
     for (const one of conversations) this.journal.write(sections.conversations, one.id, one);
     for (const one of messages) this.journal.write(sections.messages, one.id, one);
     this.journal.whenKept(() => this.#keep(conversations, messages));
   }
 
-  /** How many conversations there are. */
+  /** The number of conversations. */
   get count(): number {
     return this.#entries.size;
   }
@@ -255,9 +252,9 @@ export class ConversationStore {
 
   /**
    * The conversations that changed after a version, in the order of their last change; all of them
-   * if they were replaced since then, or there was no such version.
+   * if they have been replaced since, or the version is unknown.
    *
-   * @param most maximum number of conversations, the last ones
+   * @param most maximum number of conversations; returns the last ones
    */
   since(version: number, most: number): ConversationsSince {
     const isWhole = version < this.#replacedAt || version > this.#version;

@@ -10,15 +10,15 @@ import type { StoredMessage } from "./conversation-store.js";
 import { textOnPath } from "./messages.js";
 import { type RecipientRole, roleOf } from "./recipients.js";
 
-/** A mail that the service would have sent: nothing leaves this machine. */
+/** An email that the service would send. The emulator only records it. */
 export interface NotificationMail {
-  /** On the emulator's clock. */
+  /** By the emulator's clock. */
   readonly at: string;
   /** The `notificationEmail` of the role. */
   readonly to: string;
   readonly subject: string;
   readonly text: string;
-  /** The sender's own id of the message that could not be delivered; the service's if it gave none. */
+  /** The sender's own id of the undelivered message; the service's id if the sender gave none. */
   readonly messageId: string;
 }
 
@@ -52,18 +52,18 @@ interface Delivery {
 
 /** One attempt to deliver a message; without credentials. */
 export interface DeliveryEntry {
-  /** When the try began, on the emulator's clock. */
+  /** Start of the attempt, by the emulator's clock. */
   readonly at: string;
-  /** The callback without user name, password and query; empty if there is none. */
+  /** The callback URL without user name, password and query; empty if there is none. */
   readonly url: string;
-  /** The sender's own id of the message; the service's if it gave none. */
+  /** The sender's own id of the message; the service's id if the sender gave none. */
   readonly messageId: string;
   readonly type: string;
-  /** Starts at 1; 0 if there was nowhere to deliver to. */
+  /** Starts at 1; 0 if there was no recipient. */
   readonly attempt: number;
-  /** The status that the callback answered. */
+  /** HTTP status of the callback's response. */
   readonly status?: number;
-  /** Why there was no answer. */
+  /** Why there was no response. */
   readonly error?: string;
 }
 
@@ -80,9 +80,9 @@ interface Queue {
 }
 
 /**
- * Delivers messages to the callbacks of client applications: in order for each conversation and
- * recipient, each message until the callback accepts it (2xx) or the tries are used up. Deliveries
- * still pending when the process ends are lost.
+ * Delivers messages to the callbacks of client applications, in order for each conversation and
+ * recipient. It repeats each message until the callback accepts it (2xx) or no attempts are left.
+ * Pending deliveries are lost when the process ends.
  */
 export class Deliveries {
   readonly log = new RecentEntries<DeliveryEntry>(10_000);
@@ -97,7 +97,7 @@ export class Deliveries {
     this.#callbacks = new CallbackClient(options);
   }
 
-  /** Starts the delivery of a message; never fails. */
+  /** Starts the delivery of a message. Never fails. */
   add(recipient: RecipientRole, message: StoredMessage): void {
     const key = `${message.conversationId} ${keyOf(recipient)}`;
     const delivery = { recipient, message };
@@ -111,7 +111,7 @@ export class Deliveries {
     void this.#deliverAll(key, fresh);
   }
 
-  /** Forgets pending deliveries, the log and all tokens. */
+  /** Discards pending deliveries, the log and all tokens. */
   reset(): void {
     for (const { controller } of this.#queues.values()) controller.abort();
     this.#queues.clear();
@@ -120,7 +120,7 @@ export class Deliveries {
     this.mailbox.clear();
   }
 
-  /** Ends all deliveries and connections. */
+  /** Stops all deliveries and closes all connections. */
   close(): void {
     this.reset();
     this.#callbacks.close();
@@ -178,17 +178,17 @@ export class Deliveries {
     });
   }
 
-  /** No further attempts: the person responsible for the callback gets a mail. */
+  /** No further attempts: the person responsible for the callback gets an email. */
   #notify({ recipient, message }: Delivery, { url, status, error }: CallbackOutcome): void {
     const to = textOnPath(roleOf(this.options, recipient), "notificationEmail");
     if (to === undefined) return;
     const { messageId, type } = message;
-    const reason = error ?? `it answered ${status}`;
+    const reason = error ?? `it responded with ${status}`;
     const mail = {
       at: timestamp(this.clock.now()),
       to,
       subject: `The callback of the role ${recipient.role} cannot be reached`,
-      text: `The message ${messageId} (${type}) could not be delivered to ${url}: ${reason}. It is not tried again.`,
+      text: `The service could not deliver message ${messageId} (${type}) to ${url}: ${reason}. It makes no further attempt.`,
       messageId,
     };
     this.mailbox.failed(keyOf(recipient), mail, this.options.switches.notificationMails);

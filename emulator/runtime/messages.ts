@@ -5,8 +5,8 @@ import { type Switches, vendorWord } from "../service/switches.js";
 import { extensionInName } from "./asset-store.js";
 
 /**
- * The part of a JSON value under these member names and list places; undefined if a step leads
- * nowhere.
+ * The part of a JSON value at this path of member names and list indexes; undefined if a step does
+ * not exist.
  */
 export const valueOnPath = (value: unknown, ...steps: readonly (string | number)[]): unknown => {
   let here = value;
@@ -17,7 +17,7 @@ export const valueOnPath = (value: unknown, ...steps: readonly (string | number)
   return here;
 };
 
-/** The text found there; undefined for anything else, and for an empty one. */
+/** The text at this path; undefined for anything else, and for empty text. */
 export const textOnPath = (
   value: unknown,
   ...steps: readonly (string | number)[]
@@ -26,7 +26,7 @@ export const textOnPath = (
   return typeof found === "string" && found !== "" ? found : undefined;
 };
 
-/** The list found there; an empty one for anything else. */
+/** The list at this path; empty for anything else. */
 export const listAt = (
   value: unknown,
   ...steps: readonly (string | number)[]
@@ -36,8 +36,8 @@ export const listAt = (
 };
 
 /**
- * The steps of a simple JSONPath, such as `$.data.accessToken` or `$.tokens[0]`; undefined for one
- * that is not simple.
+ * The steps of a simple JSONPath, such as `$.data.accessToken` or `$.tokens[0]`; undefined for any
+ * other path.
  */
 export const stepsOf = (path: string): readonly (string | number)[] | undefined => {
   if (!/^\$((\.[\w-]+)|(\[\d{1,4}\]))+$/.test(path)) return undefined;
@@ -47,9 +47,9 @@ export const stepsOf = (path: string): readonly (string | number)[] | undefined 
 };
 
 /**
- * Who may send messages; in the wire format, the vendor's word replaces `platform` (specification
- * §6). Independent on purpose, like the rules below: if it used the client's table, a mistake there
- * would be accepted here.
+ * Who may send which messages. On the wire, the vendor's word replaces `platform` (specification
+ * §6). This table is independent on purpose, like the rules below: if it used the client's table,
+ * the emulator would accept the client's mistakes.
  */
 export const senderTypes = [
   "customer",
@@ -105,7 +105,7 @@ export const senderTypeOf = (word: unknown, switches: Switches): SenderType | un
 /** One side of a conversation. */
 export type Side = "customer" | "bot" | "agent";
 
-/** Which side of a conversation a type of sender is on. */
+/** The side of a conversation that a sender type belongs to. */
 export const sideOf = (sender: SenderType): Side => {
   if (agents.includes(sender)) return "agent";
   return bots.includes(sender) ? "bot" : "customer";
@@ -118,19 +118,19 @@ export interface ConversationStart {
   readonly about: JsonObject;
 }
 
-/** One message of a request that breaks no rule of form. */
+/** One message of a request, valid in form. */
 export interface ParsedMessage {
-  /** Where it stands in the request. */
+  /** Its position in the request. */
   readonly path: string;
   readonly type: string;
   readonly sender: SenderType;
   readonly messageId?: string;
-  /** The conversation to continue; left out to start one. */
+  /** The conversation to continue; omitted to start one. */
   readonly conversationId?: string;
   readonly start?: ConversationStart;
   readonly parentId?: string;
   readonly attachments: readonly JsonObject[];
-  /** What is stored and passed on. */
+  /** What is stored and forwarded. */
   readonly body: JsonObject;
 }
 
@@ -181,7 +181,7 @@ class MessageParser {
     const found = valueOnPath(this.value, ...steps);
     if (typeof found === "string" && found !== "" && found.length <= longestText) return found;
     if (found === undefined || found === null) this.#errorsAt(...steps).missing();
-    else this.#errorsAt(...steps).invalid(`must be a text of 1 to ${longestText} characters`);
+    else this.#errorsAt(...steps).invalid(`must be text of 1 to ${longestText} characters`);
     return "";
   }
 
@@ -317,9 +317,9 @@ const assertFeature = (restrictions: Restrictions, { path, type, attachments }: 
   const features = words(restrictions, "features");
   if (!features) return;
   if (type.startsWith("typing.") && !features.includes("typing_events"))
-    throw invalidAttribute(`${path}.type.value`, "the channel carries no typing_events");
+    throw invalidAttribute(`${path}.type.value`, "the channel does not support typing_events");
   if (attachments.length > 0 && !features.includes("attachments"))
-    throw invalidAttribute(`${path}.attachments`, "the channel carries no attachments");
+    throw invalidAttribute(`${path}.attachments`, "the channel does not support attachments");
 };
 
 const assertRichMessage = (restrictions: Restrictions, { path, type }: CarriedMessage) => {
@@ -328,7 +328,7 @@ const assertRichMessage = (restrictions: Restrictions, { path, type }: CarriedMe
   const isListed = types?.includes(type.slice(richPrefix.length)) ?? true;
   const isSignIn = type === `${richPrefix}authentication`;
   if (isListed && !(isSignIn && restrictions.midChatAuth === false)) return;
-  throw invalidAttribute(`${path}.type.value`, `the channel carries no ${type}`);
+  throw invalidAttribute(`${path}.type.value`, `the channel does not support ${type}`);
 };
 
 const extensionOf = (attachment: JsonObject): string | undefined => {
@@ -359,7 +359,7 @@ const assertAttachments = (restrictions: Restrictions, message: CarriedMessage) 
     if (typeof maxSize === "number" && Number(textOrNumber(attachment.size)) > maxSize)
       throw invalidAttribute(`${path}.size`, `must be at most ${maxSize} on this channel`);
     if (isBlocked(policy, attachment))
-      throw invalidAttribute(path, "files of this type are not accepted on this channel");
+      throw invalidAttribute(path, "the channel does not accept files of this type");
   });
 };
 
@@ -367,7 +367,7 @@ const textOrNumber = (value: unknown): string | number =>
   typeof value === "string" || typeof value === "number" ? value : 0;
 
 /**
- * Checks a message against the channel's restrictions for messages from or to the customer.
+ * Checks a message against the restrictions of the channel for messages from or to the customer.
  *
  * @throws HttpError 400-152 that says which restriction the message breaks (assumed)
  */

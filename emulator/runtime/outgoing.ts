@@ -2,7 +2,7 @@ import { type ClientRequest, type IncomingMessage, Agent as PlainAgent, request 
 import { Agent as TlsAgent, request as tlsRequest } from "node:https";
 
 /** The caller left while it waited for its turn. */
-const gone = new Error("The call was given up.");
+const gone = new Error("The call was canceled.");
 
 interface Waiting {
   /** Earlier requests have lower ones. */
@@ -17,8 +17,8 @@ interface Group {
 }
 
 /**
- * Limits concurrent calls, in total and per group: a slow callback does not hold up others, and
- * many concurrent conversations open no more sockets than a process may have.
+ * Limits concurrent calls, in total and per group. A slow callback does not hold up others, and
+ * many concurrent conversations do not exhaust the sockets of the process.
  */
 export class CallSlots {
   readonly #groups = new Map<string, Group>();
@@ -26,8 +26,8 @@ export class CallSlots {
   #turns = 0;
 
   /**
-   * @param most calls at once
-   * @param mostInGroup of them in one group
+   * @param most concurrent calls
+   * @param mostInGroup concurrent calls in one group
    */
   constructor(
     private readonly most: number,
@@ -35,10 +35,10 @@ export class CallSlots {
   ) {}
 
   /**
-   * Waits for a turn, in the order of asking as far as the groups allow.
+   * Waits for a turn, in order of arrival as far as the groups allow.
    *
-   * @returns gives the turn back; further calls do nothing
-   * @throws Error if the signal ends the wait
+   * @returns a function that releases the turn; further calls do nothing
+   * @throws Error if the signal aborts the wait
    */
   take(name: string, signal: AbortSignal): Promise<() => void> {
     return new Promise((resolve, reject) => {
@@ -80,13 +80,14 @@ export class CallSlots {
     };
   }
 
-  /** A group without calls is forgotten. */
+  /** Removes a group that has no calls. */
   #tidy(name: string, { running, waiting }: Group): void {
     if (running === 0 && waiting.size === 0) this.#groups.delete(name);
   }
 
   /**
-   * Starts the earliest request of the groups with capacity: looks only at the first one of each.
+   * Starts the earliest request of the groups with capacity. Only the first request of each group
+   * is a candidate.
    */
   #startNext(): void {
     let first: { readonly group: Group; readonly waiting: Waiting } | undefined;
@@ -101,26 +102,26 @@ export class CallSlots {
   }
 }
 
-/** A call to an external address. */
+/** A call to an external URL. */
 export interface OutgoingCall {
   readonly url: string;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Milliseconds, of real time, until the answer must be there. */
+  /** Deadline for the response, in milliseconds of real time. */
   readonly deadlineMs: number;
   readonly signal: AbortSignal;
-  /** Read the body of the answer, up to 64 KiB; left out to read and drop it. */
+  /** Whether to read the body of the response, up to 64 KiB; if omitted, the body is dropped. */
   readonly wantsBody?: boolean;
 }
 
-/** The answer of the address. A redirect is an answer like any other: it is never followed. */
+/** The response. A redirect is a response like any other and is never followed. */
 export interface OutgoingAnswer {
   readonly status: number;
   readonly body: string;
 }
 
-/** Why there was no answer, in words without a secret. */
+/** Why there was no response, without a secret. */
 export class NoAnswer extends Error {}
 
 const mostBytes = 64 * 1024;
@@ -131,12 +132,12 @@ const bodyOf = (response: IncomingMessage): Promise<string> =>
     let bytes = 0;
     response.on("data", (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > mostBytes) reject(new NoAnswer("the answer is larger than 64 KiB"));
+      if (bytes > mostBytes) reject(new NoAnswer("the response is larger than 64 KiB"));
       else chunks.push(chunk);
     });
     response.on("end", () => resolve(Buffer.concat(chunks).toString("utf8")));
     response.on("error", reject);
-    response.on("close", () => reject(new NoAnswer("the answer breaks off")));
+    response.on("close", () => reject(new NoAnswer("the response is incomplete")));
   });
 
 /** An endless body must not hold the connection forever. */
@@ -160,11 +161,11 @@ const answerOf = (outgoing: ClientRequest, { body, wantsBody }: OutgoingCall) =>
     outgoing.on("error", reject);
     let hasAnswer = false;
     outgoing.on("close", () => {
-      if (!hasAnswer) reject(new NoAnswer("the connection was closed without an answer"));
+      if (!hasAnswer) reject(new NoAnswer("the connection was closed without a response"));
     });
     /** After a 101 the protocol is no longer HTTP, so no answer can come. */
     const switched = (): void => {
-      reject(new NoAnswer("the address wanted to switch to another protocol (101)"));
+      reject(new NoAnswer("the server tried to switch to another protocol (101)"));
       outgoing.destroy();
     };
     outgoing.on("upgrade", (_response, socket) => {
@@ -199,7 +200,7 @@ const connections = {
   timeout: 10_000,
 } as const;
 
-/** Calls external addresses, http and https only. */
+/** Calls external http and https URLs. */
 export class Outgoing {
   readonly #slots = new CallSlots(mostCalls, mostCallsToOneHost);
   readonly #agents = {
@@ -207,7 +208,7 @@ export class Outgoing {
     "https:": new TlsAgent(connections),
   };
 
-  /** @param route where a call to an address really goes */
+  /** @param route the actual destination of a call */
   constructor(private readonly route: (address: string) => string = (address) => address) {}
 
   /** @throws NoAnswer that says why */
@@ -227,17 +228,17 @@ export class Outgoing {
       return await answerOf(outgoing, call);
     } catch (error) {
       release();
-      throw new NoAnswer(isLate ? `no answer within ${call.deadlineMs} ms` : reasonOf(error));
+      throw new NoAnswer(isLate ? `no response within ${call.deadlineMs} ms` : reasonOf(error));
     }
   }
 
-  /** Ends all connections. */
+  /** Closes all connections. */
   close(): void {
     for (const agent of Object.values(this.#agents)) agent.destroy();
   }
 
   #addressOf({ url }: OutgoingCall): URL {
-    if (!URL.canParse(url)) throw new NoAnswer("the address is not valid");
+    if (!URL.canParse(url)) throw new NoAnswer("the URL is not valid");
     return new URL(this.route(url));
   }
 
@@ -250,7 +251,7 @@ export class Outgoing {
       case "https:":
         return tlsRequest(address, { ...options, agent: this.#agents["https:"] });
       default:
-        throw new NoAnswer("the address must begin with http or https");
+        throw new NoAnswer("the URL must start with http or https");
     }
   }
 }

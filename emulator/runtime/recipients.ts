@@ -18,16 +18,16 @@ import {
   valueOnPath,
 } from "./messages.js";
 
-/** The next phase, once a message was sent. */
+/** The next phase, after a message is sent. */
 export const phaseAfter = (phase: ConversationPhase, type: string): ConversationPhase => {
   if (type === "conversation.end") return "ended";
   return type === "escalation.transfer" ? "agent" : phase;
 };
 
 /**
- * The sides that a message goes to: a customer's message to the side that has the conversation, all
- * others to the customer. An escalation also reaches the agent, who learns of the conversation
- * through it (assumed).
+ * The sides that receive a message: a customer's message goes to the side that has the
+ * conversation, all others go to the customer. An escalation also reaches the agent, who learns
+ * about the conversation from it (assumed).
  *
  * @param phase before the message
  */
@@ -41,13 +41,13 @@ export const sidesFor = (
   return isHandedOver ? ["customer", "agent"] : ["customer"];
 };
 
-/** The data that determines who gets a message. */
+/** The data that determines who receives a message. */
 export interface SetUp {
   readonly store: Store;
   readonly switches: Switches;
 }
 
-/** Whether an object takes part: it is active, or `active` has no effect (by switch). */
+/** Whether an object takes part: it is active, or a switch ignores `active`. */
 export const isActive = ({ switches }: SetUp, object: StoredObject | undefined): boolean =>
   object?.active !== false || switches.inactiveObjects === "used";
 
@@ -68,13 +68,13 @@ export const channelOf = (setUp: SetUp, owner: StoredObject): StoredObject | und
 const orchestrationOf = (setUp: SetUp, owner: StoredObject): StoredObject | undefined =>
   referredTo(setUp, account, owner, orchestration);
 
-/** Whether conversations run over an account: it, its channel and its orchestration are active. */
+/** Whether an account can carry conversations: it, its channel and its orchestration are active. */
 export const isAccountInUse = (setUp: SetUp, owner: StoredObject): boolean =>
   [owner, channelOf(setUp, owner), orchestrationOf(setUp, owner)].every((object) =>
     isActive(setUp, object),
   );
 
-/** The account in use with this address on the channel of this type; the oldest of several. */
+/** The active account with this address on the channel of this type; the oldest of several. */
 export const accountAt = (setUp: SetUp, channelType: string, address: string) =>
   setUp.store
     .all(account.collection)
@@ -85,11 +85,11 @@ export const accountAt = (setUp: SetUp, channelType: string, address: string) =>
         isAccountInUse(setUp, object),
     );
 
-/** The type of the channel that an account is on. */
+/** The type of the channel that an account uses. */
 export const channelTypeOf = (setUp: SetUp, owner: StoredObject): string | undefined =>
   textOnPath(channelOf(setUp, owner), "type");
 
-/** Whether there is a channel of this type that takes part. */
+/** Whether an active channel has this type. */
 export const isChannelType = (setUp: SetUp, type: string): boolean =>
   setUp.store
     .all(channel.collection)
@@ -101,7 +101,7 @@ export const accountOf = (
 ): StoredObject | undefined => store.get(account.collection, accountId);
 
 /**
- * Idle time of an account in milliseconds, after which a new conversation must be started;
+ * Idle time of an account in milliseconds, after which a customer must start a new conversation;
  * undefined if unlimited.
  */
 export const idleTimeOf = (owner: StoredObject | undefined): number | undefined => {
@@ -109,7 +109,7 @@ export const idleTimeOf = (owner: StoredObject | undefined): number | undefined 
   return typeof minutes === "number" && minutes > 0 ? minutes * 60_000 : undefined;
 };
 
-/** Who gets a message: one role of one client application. */
+/** The recipient of a message: one role of one client application. */
 export interface RecipientRole {
   readonly applicationId: string;
   readonly role: SenderType;
@@ -166,11 +166,11 @@ const groupsOf = (
 const applicationsOf = (setUp: SetUp, owner: StoredObject | undefined): unknown =>
   owner && orchestrationOf(setUp, owner)?.applications;
 
-/** Whether the orchestration of an account begins with a bot that takes part. */
+/** Whether the orchestration of an account starts with an active bot. */
 export const beginsWithBot = (setUp: SetUp, owner: StoredObject): boolean =>
   botsOf(setUp, applicationsOf(setUp, owner)).some((named) => isUsable(setUp, named));
 
-/** The role of a client application, by its name in the wire format. */
+/** The role of a client application, by its wire name. */
 export const roleOf = ({ store, switches }: SetUp, { applicationId, role }: RecipientRole) => {
   const application = store.get(clientApplication.collection, applicationId);
   return listAt(application, "roles").find(
@@ -223,9 +223,9 @@ const standingOn = (setUp: SetUp, applications: unknown, side: Side): readonly N
 };
 
 /**
- * Who gets the messages for a side of a conversation: account, orchestration, client applications,
- * roles (specification §6). If nobody has the role, the result still says who should. One role gets
- * a message once, however often it is named.
+ * The recipients for a side of a conversation: account, orchestration, client applications, roles
+ * (specification §6). If no client application has the role, the result still says which should. A
+ * role receives a message only once, however often the orchestration names it.
  */
 export const recipientsOn = (
   setUp: SetUp,

@@ -1,22 +1,22 @@
-/** Kinds of a clock: the machine's, or one that is moved by hand. */
+/** Kinds of clock: the machine's clock, or one that you advance yourself. */
 export const clockKinds = ["real", "manual"] as const;
 
-/** The emulator's time: drives rates, tokens, signed URLs, deliveries, `created` and `modified`. */
+/** The emulator's time. It drives rates, tokens, signed URLs, deliveries, `created` and `modified`. */
 export interface EmulatorClock {
   readonly kind: (typeof clockKinds)[number];
   /** Milliseconds since 1970. */
   now(): number;
   /**
-   * Moves a manual clock on and does what is due by then.
+   * Advances a manual clock and runs what is due by then.
    *
-   * @throws Error on the real clock, for a step back, and beyond the year 9999
+   * @throws Error on the real clock, for a negative step, and beyond the year 9999
    */
   advance(ms: number): void;
   /**
-   * Does the work when the clock shows this time or later: on the real clock automatically, on a
-   * manual one when it is moved on; at once if the time has already come.
+   * Runs the work at this time or later: automatically on the real clock, on a manual clock when it
+   * advances; immediately if the time has passed.
    *
-   * @returns cancels it
+   * @returns a function that cancels it
    */
   schedule(time: number, work: () => void): () => void;
 }
@@ -34,7 +34,9 @@ const realClock = (): EmulatorClock => {
     kind: "real",
     now,
     advance: () => {
-      throw new Error("The real clock cannot be moved. Start the emulator with --clock manual.");
+      throw new Error(
+        "The emulator runs on the real clock, which cannot be moved. Start the emulator with --clock manual.",
+      );
     },
     schedule: (time, work) => afterMs(time - now(), work),
   };
@@ -51,7 +53,9 @@ const manualClock = (): EmulatorClock => {
     now: () => now,
     advance: (ms) => {
       if (!(ms >= 0 && now + ms <= lastMoment))
-        throw new Error("The clock goes forward only, by milliseconds, and no further than 9999.");
+        throw new Error(
+          "advanceMs must be a number of milliseconds that moves the clock forward, at most to the year 9999.",
+        );
       now += ms;
       const due = [...scheduled].filter(({ time }) => time <= now);
       for (const each of due.sort((a, b) => a.time - b.time)) {
@@ -71,10 +75,10 @@ const manualClock = (): EmulatorClock => {
 export const createClock = (kind: EmulatorClock["kind"]): EmulatorClock =>
   kind === "real" ? realClock() : manualClock();
 
-/** ISO 8601, GMT, milliseconds: the service's form of a time (public reference). */
+/** ISO 8601, GMT, with milliseconds: the service's format of a time (public reference). */
 export const timestamp = (ms: number): string => new Date(ms).toISOString();
 
-/** The time as the Date header has it, made once for each second. */
+/** The time in the format of the Date header, computed once per second. */
 export const dateHeader = (clock: Pick<EmulatorClock, "now">): (() => string) => {
   let known = { second: Number.NaN, text: "" };
   return () => {

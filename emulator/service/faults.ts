@@ -30,69 +30,73 @@ export interface FaultShape {
   >;
   /** Only for the list of a collection. */
   readonly listsOnly?: true;
-  /** Also for callbacks, as if the callback or the connection to it had failed that way. */
+  /** Also for callbacks, as if the callback or the connection to it failed that way. */
   readonly callbacks?: true;
 }
 
-/** Where faults can be in addition to the operations of the service. */
+/** Where you can set faults besides the operations of the service. */
 export const furtherEndpoints = ["TOKEN", "UPLOAD", "DOWNLOAD", "CALLBACK"] as const;
 
 const statusMembers = {
   status: { fits: isStatus, rule: "a status from 200 to 599", required: true },
-  body: { fits: isAnything, rule: "any JSON; text is sent as it is" },
+  body: { fits: isAnything, rule: "any JSON value; text is sent unchanged" },
   headers: {
     fits: isHeaders,
-    rule: "an object of header names and texts, none that says where a message ends",
+    rule: "an object of header names and texts, without headers that set the message length",
   },
 } as const;
 const msMember = {
   ms: { fits: isMs, rule: "milliseconds from 0 to 86,400,000", required: true },
 } as const;
 
-/** Every way in which a call can go wrong on demand. */
+/** Every way in which a call can fail on demand. */
 export const faultKinds = {
   status: {
-    doc: "answers with a status and does not act",
+    doc: "responds with a status and does not act",
     members: statusMembers,
     callbacks: true,
   },
   "status-after-commit": {
-    doc: "acts, then answers with a status",
+    doc: "acts, then responds with a status",
     members: statusMembers,
     callbacks: true,
   },
   "drop-before-commit": {
-    doc: "cuts the connection and does not act",
+    doc: "closes the connection and does not act",
     members: {},
     callbacks: true,
   },
-  "drop-after-commit": { doc: "acts, then cuts the connection", members: {}, callbacks: true },
-  truncate: { doc: "acts, then cuts the connection within the answer", members: {} },
-  "not-json": { doc: "acts, then answers with a page instead of JSON", members: {} },
-  "no-id": { doc: "acts, then answers without the id", members: {} },
+  "drop-after-commit": { doc: "acts, then closes the connection", members: {}, callbacks: true },
+  truncate: { doc: "acts, then closes the connection within the response", members: {} },
+  "not-json": { doc: "acts, then responds with an HTML page instead of JSON", members: {} },
+  "no-id": { doc: "acts, then responds without the id", members: {} },
   delay: { doc: "waits before it acts", members: msMember, callbacks: true },
-  hang: { doc: "never answers and does not act", members: {}, callbacks: true },
-  drip: { doc: "acts, then sends the answer byte by byte", members: {} },
+  hang: { doc: "never responds and does not act", members: {}, callbacks: true },
+  drip: { doc: "acts, then sends the response byte by byte", members: {} },
   redirect: {
-    doc: "sends the caller elsewhere and does not act",
-    members: { location: { fits: isLocation, rule: "an address", required: true } },
+    doc: "redirects the caller and does not act",
+    members: { location: { fits: isLocation, rule: "a URL", required: true } },
   },
-  huge: { doc: "acts, then answers with far too much", members: {} },
-  "stale-list": { doc: "lists the collection as it was", members: msMember, listsOnly: true },
+  huge: { doc: "acts, then sends a response that is far too large", members: {} },
+  "stale-list": {
+    doc: "lists an earlier state of the collection",
+    members: msMember,
+    listsOnly: true,
+  },
   "forbidden-list": { doc: "forbids the list (403)", members: {}, listsOnly: true },
 } as const satisfies Readonly<Record<string, FaultShape>>;
 
-/** What goes wrong. */
+/** The kind of a fault. */
 export type FaultKind = keyof typeof faultKinds;
 
-/** A rule of what goes wrong, when and how often. */
+/** A rule that says what fails, when and how often. */
 export interface FaultRule {
   readonly on: string;
   readonly kind: FaultKind;
   readonly times: number;
   /**
-   * Calls on the endpoint, since the rule was given, before its first one; includes those that an
-   * earlier rule takes.
+   * Number of calls on the endpoint, after the rule was set and before its first fault; includes
+   * calls that an earlier rule takes.
    */
   readonly after: number;
   readonly status?: number;
@@ -116,7 +120,7 @@ const wrongMember = (rule: Readonly<Record<string, unknown>>, { members }: Fault
   const unknown = Object.keys(rule).find((name) => !known.includes(name));
   return unknown === undefined
     ? undefined
-    : `there is no ${unknown.slice(0, 60)}; members: ${known.join(", ")}`;
+    : `there is no member ${unknown.slice(0, 60)}; use ${known.join(", ")}`;
 };
 
 /** Header names in lower case, so that they replace the usual ones. */
@@ -126,9 +130,9 @@ const lowerCased = (headers: JsonObject): Readonly<Record<string, string>> =>
   );
 
 /**
- * A rule as a control call gives it.
+ * A rule from a control call.
  *
- * @param endpoints known ones; `isSibling` says whether one belongs to another service
+ * @param endpoints the known endpoints; `isSibling` says whether one belongs to another service
  * @throws Error that says what is wrong and what is allowed
  */
 export const parseFault = (
@@ -154,7 +158,7 @@ export const parseFault = (
   if (shape.listsOnly && !/^GET [^{]+$/.test(on))
     throw new Error(`A fault of kind ${kind} is for lists, such as "GET /channels".`);
   if (on === "CALLBACK" && !shape.callbacks)
-    throw new Error(`A fault of kind ${kind} is not for callbacks, which the service calls.`);
+    throw new Error(`A fault of kind ${kind} cannot apply to callbacks, which the service calls.`);
   const { headers } = value;
   const lowered = isObject(headers) ? { headers: lowerCased(headers) } : {};
   return { ...value, ...lowered, on, kind, times: Number(times), after: Number(after) };
@@ -166,7 +170,7 @@ interface PendingFault {
   times: number;
 }
 
-/** The faults still to come. */
+/** The faults that are still to come. */
 export class Faults {
   #pending: PendingFault[] = [];
 
@@ -174,10 +178,7 @@ export class Faults {
     this.#pending.push(...rules.map((rule) => ({ rule, after: rule.after, times: rule.times })));
   }
 
-  /**
-   * The fault for a call on this endpoint: the first of the rules whose turn it is. Every rule
-   * counts the call.
-   */
+  /** The fault for a call on this endpoint: the first rule that is due. Every rule counts the call. */
   take(on: string): FaultRule | undefined {
     let due: PendingFault | undefined;
     for (const pending of this.#pending) {
@@ -203,7 +204,7 @@ export class Faults {
 const errorBody = (status: number): unknown => {
   if (status < 400) return undefined;
   if (status === 429) return tooManyRequests;
-  return { code: `${status}-100`, developerMessage: "This answer was asked for with a fault." };
+  return { code: `${status}-100`, developerMessage: "A fault produced this response." };
 };
 
 /**
@@ -219,7 +220,7 @@ const statusResponse = ({ status = 500, body, headers = {} }: FaultRule): Servic
     : { status, body: body === undefined ? errorBody(status) : body, headers };
 
 /**
- * What a fault does before the service acts.
+ * Applies a fault before the service acts.
  *
  * @returns the response if the service must not act; undefined if it acts
  */
@@ -299,7 +300,7 @@ const withoutId = (answer: ServiceResponse): ServiceResponse => {
 
 const page = "<!doctype html><html><body>The service is being maintained.</body></html>";
 
-/** Sends an answer, spoiled by a fault. */
+/** Sends a response, altered by a fault. */
 export const sendWithFault = (
   response: ServerResponse,
   answer: ServiceResponse,

@@ -34,9 +34,9 @@ const assertMayBeData = (file: string): void => {
     return;
   }
   if (found.isDirectory()) throw new Error("it is a folder");
-  if (!found.isFile()) throw new Error("it is no plain file");
+  if (!found.isFile()) throw new Error("it is not a regular file");
   if (found.size > 0 && beginningOf(file) !== beginning)
-    throw new Error("it is not the data of an emulator");
+    throw new Error("it is not an emulator data file");
 };
 
 const numberIn = (database: DatabaseSync, query: string): number =>
@@ -50,7 +50,7 @@ const assertIsNoOther = (database: DatabaseSync): void => {
   const tables = "SELECT count(*) FROM sqlite_master WHERE type = 'table'";
   const isEmpty = numberIn(database, tables) === 0;
   if (!isEmpty && numberIn(database, `${tables} AND name = 'documents'`) === 0)
-    throw new Error("it is a database of something else");
+    throw new Error("it is a database of another application");
   if (numberIn(database, "PRAGMA user_version") > dataVersion)
     throw new Error("a newer version of the emulator wrote it");
 };
@@ -62,7 +62,7 @@ const makePrivate = (file: string): void => {
     if (existsSync(each)) chmodSync(each, ownerOnly);
 };
 
-/** Durable storage: data is written here before it is acknowledged. */
+/** Durable storage: data is written here before the emulator acknowledges it. */
 export interface Journal {
   write(section: string, key: string, value: unknown): void;
   remove(section: string, key: string): void;
@@ -70,8 +70,8 @@ export interface Journal {
   /** Makes the writes of the work atomic, however the process ends. May be nested. */
   together(work: () => void): void;
   /**
-   * Does this once the preceding writes are durable: at once, or, within `together`, when that has
-   * succeeded. Memory never gets ahead of the file, even on a full disk.
+   * Runs this once the preceding writes are durable: immediately or, within `together`, after that
+   * has succeeded. Memory never gets ahead of the file, even on a full disk.
    */
   whenKept(change: () => void): void;
   /** In the order in which the keys were first written. */
@@ -103,7 +103,7 @@ const grouped = (
   };
 };
 
-/** For an emulator that stores nothing beyond its process. */
+/** For an emulator that stores nothing on disk. */
 export const noJournal: Journal = {
   write: () => undefined,
   remove: () => undefined,
@@ -145,7 +145,7 @@ const parsed = (text: string, section: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Error(`a row of the section "${section}" is no JSON`);
+    throw new Error(`a row of the section "${section}" is not JSON`);
   }
 };
 
@@ -170,20 +170,20 @@ const journalIn = (database: DatabaseSync): Journal => {
   };
 };
 
-/** An error with what went wrong with a data file, and what to do. */
+/** An error that says what is wrong with a data file, and what to do. */
 export const dataFileError = (file: string, error: unknown): Error => {
   const reason = error instanceof Error ? error.message : String(error);
   return new Error(
-    `The data file ${file} cannot be used: ${reason}. Give another file, or end the emulator that uses this one.`,
+    `Could not use the data file ${file}: ${reason}. Choose another file, or stop the emulator that uses this one.`,
     { cause: error },
   );
 };
 
 /**
- * A journal in a SQLite file that only its owner can read: every write is one committed transaction, so what was acknowledged
- * survives the end of the process, however it ends.
+ * A journal in a SQLite file that only its owner can read. Every write is one committed
+ * transaction, so acknowledged data survives however the process ends.
  *
- * @throws Error that names the file if it cannot be opened or is no such journal
+ * @throws Error that names the file if the file cannot be opened or is not a journal
  */
 export const sqliteJournal = (file: string): Journal => {
   // Loaded only here, as Node 22 prints a warning when it loads this module.

@@ -14,19 +14,22 @@ import { type FaultRule, Faults } from "./faults.js";
 import { dataFileError, type Journal, noJournal, sqliteJournal } from "./journal.js";
 import { parseSwitches, type Switches, savedSwitches } from "./switches.js";
 
-/** The set-up of an emulator. */
+/** The options of an emulator. */
 export interface EmulatedServiceOptions {
   readonly plan?: PlanName;
   readonly burst?: number;
   readonly clock?: EmulatorClock["kind"];
   readonly data?: string;
   readonly switches?: Partial<Switches>;
-  /** Milliseconds of real time in which a callback must answer. Default: 5,000 (public reference). */
+  /**
+   * Deadline for the response of a callback, in milliseconds of real time. Default: 5,000 (public
+   * reference).
+   */
   readonly callbackDeadlineMs?: number;
   /**
-   * Where a call of a callback, or of the token address of its authentication, really goes: a test
-   * redirects it to its own server. Objects and logs keep the address. Default: to the address
-   * itself.
+   * The actual destination of a call to a callback, or to the token URL of its authentication: a
+   * test redirects calls to its own server. Objects and logs keep the original URL. Default: the
+   * original URL.
    */
   readonly callbackRoute?: (address: string) => string;
 }
@@ -40,13 +43,13 @@ export interface OperationCall {
   readonly query: URLSearchParams;
   /** The value of `{id}` in the path. */
   readonly id: string;
-  /** @throws HttpError if it is no JSON object */
+  /** @throws HttpError if it is not a JSON object */
   readonly body: () => JsonObject;
   /** Some faults change what the operation does. */
   readonly fault?: FaultRule;
 }
 
-/** Carries out a call. Throws HttpError if the service refuses. */
+/** Performs a call. Throws HttpError if the service refuses. */
 export type OperationHandler = (service: EmulatedService, call: OperationCall) => ServiceResponse;
 
 const assertOptions = (options: EmulatedServiceOptions): void => {
@@ -62,8 +65,8 @@ const assertOptions = (options: EmulatedServiceOptions): void => {
 };
 
 /**
- * @throws Error if an option is not allowed, which names what is, or if the data file cannot be
- * used
+ * @throws Error if an option is not allowed (the error names the allowed ones), or if the data file
+ * cannot be used
  */
 export const createService = (options: EmulatedServiceOptions): EmulatedService => {
   assertOptions(options);

@@ -14,16 +14,16 @@ export interface Switch {
 const assumed = "assumed";
 const yesOrNo = ["true", "false"];
 
-/** Everything uncertain about the service, each with the likeliest behavior as its default. */
+/** Everything uncertain about the service, with the likeliest behavior as the default. */
 export const switchTable = {
   secrets: {
-    doc: "How secret values are given back: as asterisks, as they are, or not at all.",
+    doc: "How responses show secrets: masked with asterisks, in clear, or not at all.",
     values: ["mask", "echo", "omit"],
     default: "mask",
     basis: assumed,
   },
   put: {
-    doc: "What PUT does to members it does not name: they go, or they stay.",
+    doc: "What PUT does with members that the body omits: remove or keep them.",
     values: ["replace", "keep"],
     default: "replace",
     basis: assumed,
@@ -35,79 +35,79 @@ export const switchTable = {
     basis: assumed,
   },
   usedAssetStatus: {
-    doc: "Status of the refused deletion of an asset that was used in a message.",
+    doc: "Status of the refused deletion of an asset that a message has used.",
     values: ["403", "400", "409"],
     default: 403,
     basis: assumed,
   },
   duplicateStatus: {
-    doc: "Status if a unique name is taken.",
+    doc: "Status if a unique name is already in use.",
     values: ["400", "409"],
     default: 400,
     basis: assumed,
   },
   runningConversationStatus: {
-    doc: "Status of fetching a conversation that is not completed.",
+    doc: "Status of a request for a conversation that has not completed.",
     values: ["404", "400"],
     default: 404,
     basis: assumed,
   },
   pageSize: {
-    doc: "Objects on a page if the caller asks for no number.",
+    doc: "Objects per page if the caller specifies no number.",
     values: { min: 1, max: 75 },
     default: 10,
     basis: assumed,
   },
   paging: {
-    doc: "Whether a list comes in pages, or whole whatever is asked for.",
+    doc: "Whether a list comes in pages, or always as a whole.",
     values: ["pages", "all"],
     default: "pages",
     basis: assumed,
   },
   unknownQuery: {
-    doc: "Whether a query parameter that is not known is refused.",
+    doc: "Whether the service refuses an unknown query parameter.",
     values: ["refuse", "ignore"],
     default: "refuse",
     basis: assumed,
   },
   unknownFields: {
-    doc: "What happens to members that nobody knows: kept, refused or dropped.",
+    doc: "What happens to unknown members: kept, refused or dropped.",
     values: ["keep", "refuse", "drop"],
     default: "keep",
     basis: assumed,
   },
   unknownReference: {
-    doc: "Whether the id of an object that does not exist is refused.",
+    doc: "Whether the service refuses the id of an object that does not exist.",
     values: ["refuse", "accept"],
     default: "refuse",
     basis: assumed,
   },
   staleModified: {
-    doc: "Whether a PUT with another `modified` than the object's is refused (409).",
+    doc: "Whether the service refuses a PUT (409) if its `modified` differs from the object's.",
     values: ["ignore", "refuse"],
     default: "ignore",
     basis: assumed,
   },
   forms: {
-    doc: "Forms in which set-up objects are given back: as they were given, or the service's own, which a PUT takes back as well. Its own: no empty list or object where it is optional; null for what is optional and was not given; numbers as text, numeric ids in a text as numbers; URLs with a slash at the end, e-mail in lower case, text as NFC with CRLF; entries, agents and unordered lists sorted; an id added to the items of lists; references with the name of their target.",
+    doc: "How responses represent set-up objects: as the client sent them, or in the service's own forms, which PUT accepts as well. The service's own forms: no empty list or object for an optional member; null for an omitted optional member; numbers as text, numeric ids as numbers; URLs with a trailing slash, email addresses in lower case, text as NFC with CRLF; entries, agents and unordered lists sorted; an id in each list item; references with the name of their target.",
     values: ["given", "own"],
     default: "given",
     basis: assumed,
   },
   channelRule: {
-    doc: "What holds a channel: the accounts that name it, or, by the letter of the specification (§2 rule 3), any client application.",
+    doc: "What keeps a channel in use: the accounts that name it or, by the wording of the specification (§2 rule 3), any client application.",
     values: ["account", "any-client-application"],
     default: "account",
     basis: assumed,
   },
   deletionRule: {
-    doc: "What holds an object that is to be deleted: everything that refers to it, or only what the specification names (§2), so not an orchestration.",
+    doc: "What prevents the deletion of an object: everything that refers to it, or only what the specification names (§2), which excludes orchestrations.",
     values: ["every-reference", "specification"],
     default: "every-reference",
     basis: assumed,
   },
   refusedCosts: {
-    doc: "Whether a call that is refused for its rate takes a token all the same.",
+    doc: "Whether a call that exceeds the rate still takes a token.",
     values: yesOrNo,
     default: false,
     basis: assumed,
@@ -119,74 +119,74 @@ export const switchTable = {
     basis: assumed,
   },
   idleTimeout: {
-    doc: "Whether a conversation is completed once it was idle for longer than the timeout of its account, in minutes.",
+    doc: "Whether a conversation completes when it was idle for longer than the timeout of its account, in minutes.",
     values: ["minutes", "ignore"],
     default: "minutes",
     basis: assumed,
   },
   recipients: {
-    doc: "Who gets a message if the orchestration names several bots or agents: all of them, or the first.",
+    doc: "Who receives a message if the orchestration names several bots or agents: all of them, or the first.",
     values: ["all", "first"],
     default: "all",
     basis: assumed,
   },
   inactiveObjects: {
-    doc: "What an object with `active: false` does: nothing runs over it, or it counts as active. Accounts, channels and orchestrations carry no conversation then, client applications and participants get no message, authentications sign nobody in.",
+    doc: "What `active: false` does: it disables the object, or has no effect. Disabled accounts, channels and orchestrations carry no conversation, disabled client applications and participants receive no message, and disabled authentications authenticate no call.",
     values: ["unused", "used"],
     default: "unused",
     basis: assumed,
   },
   channelRestrictions: {
-    doc: "What happens to messages beyond the restrictions of their channel (text length, features, rich messages, attachments): refused, or carried all the same.",
+    doc: "What happens to messages that exceed the restrictions of their channel (text length, features, rich messages, attachments): refused or delivered.",
     values: ["refuse", "ignore"],
     default: "refuse",
     basis: assumed,
   },
   notificationMails: {
-    doc: "When the notificationEmail of a role gets a mail that its callback cannot be reached: for each message that is given up, for the first one until a message comes through again, or never. Mails go into the mailbox of the control interface only.",
+    doc: "When the notificationEmail of a role receives an email about an unreachable callback: for each undelivered message, for the first one until a delivery succeeds, or never. Emails go only to the mailbox of the control interface.",
     values: ["each", "first", "none"],
     default: "each",
     basis: assumed,
   },
   cors: {
-    doc: "Which pages of other origins may read the answers of the token addresses and of the signed addresses: every page, those of registered redirect addresses, or no page.",
+    doc: "Which pages of other origins can read the responses of token URLs and signed URLs: every page, those of registered redirect URIs, or none.",
     values: ["any", "registered", "none"],
     default: "any",
     basis: assumed,
   },
   deliveryRetries: {
-    doc: "Further tries to deliver a message, a second apart, if the callback does not accept it.",
+    doc: "Further attempts to deliver a message, one second apart, if the callback does not accept it.",
     values: { min: 0, max: 10 },
     default: 2,
     basis: assumed,
   },
   callbackContent: {
-    doc: "Form of the content in callbacks of version v3: as it was sent, or as text.",
+    doc: "Form of the content in callbacks of version v3: as sent, or as text.",
     values: ["object", "text"],
     default: "object",
     basis: assumed,
   },
   assetUrlLifetime: {
-    doc: "Life of a signed address in seconds.",
+    doc: "Lifetime of a signed URL in seconds.",
     values: { min: 1, max: 86_400 },
     default: 300,
     basis: assumed,
   },
   tokenLifetime: {
-    doc: "Life of an access token in seconds.",
+    doc: "Lifetime of an access token in seconds.",
     values: { min: 1, max: 86_400 },
     default: 3600,
     basis: assumed,
   },
   platformName: {
-    doc: "The vendor's own word that stands for `platform` in identifiers: a lower-case word.",
+    doc: "The vendor's word that replaces `platform` in identifiers: one lower-case word.",
     values: [],
     default: "platform",
     basis: "public",
   },
 } as const satisfies Readonly<Record<string, Switch>>;
 
-/** Something uncertain about the service. */
+/** An uncertainty about the service. */
 export type SwitchName = keyof typeof switchTable;
 
 type ValueOf<S> = S extends { readonly default: boolean }
@@ -199,7 +199,7 @@ type ValueOf<S> = S extends { readonly default: boolean }
         : V
       : string;
 
-/** The position of every switch. */
+/** The value of every switch. */
 export type Switches = { readonly [N in SwitchName]: ValueOf<(typeof switchTable)[N]> };
 
 const names = Object.keys(switchTable);
@@ -227,7 +227,7 @@ const parse = (name: SwitchName, text: string): string | number | boolean | unde
 };
 
 /**
- * One switch in a new position, as the command line and the control call give it.
+ * One switch with its new value, from the command line or a control call.
  *
  * @throws Error that lists what is allowed
  */
@@ -249,16 +249,16 @@ const isComplete = (
 ): values is Switches & Readonly<Record<string, unknown>> =>
   names.every((name) => values[name] !== undefined);
 
-/** Whether a value, such as one that came over the network, is a position of every switch. */
+/** Whether a value, such as one from the network, has a valid value for every switch. */
 export const isSwitches = (value: unknown): value is Switches =>
   isObject(value) && isComplete(value);
 
-/** The positions at the start: those given, else those saved, else the defaults. */
+/** The values at the start: those given, else those saved, else the defaults. */
 export const savedSwitches = (journal: Journal, given: Partial<Switches>): Switches => {
   const defaults = Object.entries(switchTable).map(([name, entry]) => [name, entry.default]);
   const saved = parseSwitches(Object.fromEntries(journal.read("switch")));
   const values = { ...Object.fromEntries(defaults), ...saved, ...given };
-  if (!isComplete(values)) throw new Error("A switch has no position.");
+  if (!isComplete(values)) throw new Error("A switch has no value.");
   return values;
 };
 
@@ -273,8 +273,8 @@ export const turnSwitches = (journal: Journal, switches: Switches, given: Partia
 const neutral = "platform_";
 
 /**
- * A word in the wire format, with the vendor's own in place of `platform`. Independent on purpose
- * of how the provider and the client spell it: a mistake of theirs must not pass here.
+ * An identifier on the wire, with the vendor's word in place of `platform`. Independent of the provider and the
+ * client on purpose: their mistakes must not pass here.
  */
 export const vendorWord = (
   word: string,

@@ -11,10 +11,10 @@ import { beforeOperation, sendWithFault } from "../service/faults.js";
 import type { EmulatedService } from "../service/service.js";
 import type { TokenClaims } from "./tokens.js";
 
-/** Whose variant of the addresses: users and customers have one each (specification §5.3). */
+/** The variant of the URLs: users and customers have one each (specification §5.3). */
 export type Audience = "user" | "customer";
 
-/** An error of the token or authorization address, with its code (RFC 6749 §5.2). */
+/** An error of the token or authorization URL, with its code (RFC 6749 §5.2). */
 class OAuthError extends HttpError {
   override readonly name = "OAuthError";
 
@@ -41,11 +41,14 @@ const mostParameters = 100;
  */
 const requiredParameters = (parameters: URLSearchParams): ((name: string) => string) => {
   if (parameters.size > mostParameters)
-    throw new OAuthError("invalid_request", `there are more than ${mostParameters} parameters`);
+    throw new OAuthError(
+      "invalid_request",
+      `the request has more than ${mostParameters} parameters`,
+    );
   const names = [...parameters.keys()];
   const repeated = names.find((name, place) => names.indexOf(name) < place);
   if (repeated !== undefined)
-    throw new OAuthError("invalid_request", `${repeated.slice(0, 60)} is given twice`);
+    throw new OAuthError("invalid_request", `${repeated.slice(0, 60)} appears twice`);
   return (name) => {
     const value = parameters.get(name);
     if (!value) throw new OAuthError("invalid_request", `${name} is missing`);
@@ -60,7 +63,7 @@ const grantedScopes = (asked: string, granted: readonly string[]): readonly stri
     ? granted
     : granted.filter((scope) => words.includes(scope));
   if (scopes.length === 0)
-    throw new OAuthError("invalid_scope", "none of the scopes asked for is granted to the client");
+    throw new OAuthError("invalid_scope", "the client has none of the requested scopes");
   return scopes;
 };
 
@@ -94,9 +97,9 @@ const once = (query: URLSearchParams, name: string): string => {
 };
 
 /**
- * The authorization address (specification §5.3): approves at once, as this is only an emulator.
+ * The authorization URL (specification §5.3): approves immediately, because this is an emulator.
  *
- * @throws OAuthError if the client or the redirect address is wrong: nobody is redirected
+ * @throws OAuthError if the client or the redirect URI is wrong; there is no redirect then
  */
 export const authorize = (
   { clients, tokens }: EmulatedService,
@@ -107,11 +110,11 @@ export const authorize = (
   const redirectUri = once(query, "redirect_uri");
   const client = clients.get(clientId);
   if (!client?.public) {
-    const reason = "client_id is missing, given twice or names no public client";
+    const reason = "client_id is missing, appears twice or names no public client";
     throw new OAuthError("invalid_request", reason);
   }
   if (!client.redirectUris?.includes(redirectUri)) {
-    const reason = "redirect_uri is missing, given twice or not registered for the client";
+    const reason = "redirect_uri is missing, appears twice or is not registered for the client";
     throw new OAuthError("invalid_request", reason);
   }
   const state = query.get("state");
@@ -131,7 +134,7 @@ const byCredentials = ({ clients }: EmulatedService, required: Required): TokenC
   const [id, secret, scope] = [required("client_id"), required("client_secret"), required("scope")];
   const client = clients.withSecret(id, secret);
   if (!client)
-    throw new OAuthError("invalid_client", "the client is not known or its secret is wrong", 401);
+    throw new OAuthError("invalid_client", "the client is unknown or its secret is wrong", 401);
   return { clientId: id, scopes: grantedScopes(scope, client.scopes), subject: "client" };
 };
 
@@ -142,7 +145,7 @@ const byCode = ({ clients, tokens }: EmulatedService, required: Required, audien
   const [code, redirectUri] = [required("code"), required("redirect_uri")];
   const [id, verifier] = [required("client_id"), required("code_verifier")];
   if (!clients.get(id)?.public)
-    throw new OAuthError("invalid_client", "the client is not known or not public", 401);
+    throw new OAuthError("invalid_client", "the client is unknown or not public", 401);
   if (!/^[A-Za-z0-9._~-]{43,128}$/.test(verifier)) {
     const rule = "code_verifier must have 43 to 128 unreserved characters";
     throw new OAuthError("invalid_request", rule);
@@ -154,7 +157,7 @@ const byCode = ({ clients, tokens }: EmulatedService, required: Required, audien
     claims.subject === audience &&
     claims.challenge === challengeOf(verifier);
   if (!fits) {
-    const reason = "the code is not valid for this client, address and verifier";
+    const reason = "the code is not valid for this client, redirect URI and verifier";
     throw new OAuthError("invalid_grant", reason);
   }
   return { clientId: claims.clientId, scopes: claims.scopes, subject: claims.subject };
@@ -166,8 +169,7 @@ const claimsFor = (
   text: string,
   audience: Audience,
 ): TokenClaims => {
-  if (method !== "POST")
-    throw new OAuthError("invalid_request", "the token address takes POST only");
+  if (method !== "POST") throw new OAuthError("invalid_request", "the token URL accepts only POST");
   if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(headers["content-type"] ?? "")) {
     const rule = "the content type must be application/x-www-form-urlencoded";
     throw new OAuthError("invalid_request", rule);
@@ -177,7 +179,7 @@ const claimsFor = (
   if (type === "authorization_code") return byCode(service, required, audience);
   // The customers' variant serves the code flow only.
   if (type === "client_credentials" && audience === "user") return byCredentials(service, required);
-  const reason = `the grant type ${type.slice(0, 60)} is not supported here`;
+  const reason = `the token URL does not support the grant type ${type.slice(0, 60)}`;
   throw new OAuthError("unsupported_grant_type", reason);
 };
 
@@ -192,7 +194,7 @@ const issue = ({ switches, tokens }: EmulatedService, claims: TokenClaims): Serv
   return { status: 200, body, headers: { "cache-control": "no-store" } };
 };
 
-/** Serves the token address: client credentials, and the exchange of a code. */
+/** Serves the token URL: client credentials, and the exchange of a code. */
 export const serveToken = async (
   service: EmulatedService,
   request: IncomingMessage,

@@ -4,7 +4,7 @@ import { HttpError } from "../http/exchange.js";
 import type { EmulatorClock } from "../service/clock.js";
 import type { Journal } from "../service/journal.js";
 
-/** Whom a token represents: a client itself, or a user of a public client. */
+/** The subject of a token: a client itself, or a user of a public client. */
 export interface TokenClaims {
   readonly clientId: string;
   readonly scopes: readonly string[];
@@ -31,7 +31,7 @@ const sweepEvery = 1_000;
  */
 const mostKept = 50_000;
 
-/** The currently valid access tokens and authorization codes. */
+/** The valid access tokens and authorization codes. */
 export class Tokens {
   readonly #tokens = new Map<string, Expiring<TokenClaims>>();
   readonly #codes = new Map<string, Expiring<CodeClaims>>();
@@ -60,7 +60,7 @@ export class Tokens {
    * The claims of a call's bearer token.
    *
    * @param authorization the header
-   * @throws HttpError if there is no valid one
+   * @throws HttpError if there is no valid token
    */
   authenticate(authorization = ""): TokenClaims {
     const [scheme = "", token = "", ...more] = authorization.trim().split(/ +/);
@@ -105,23 +105,20 @@ export const scopesByLabel = {
 export type ScopeLabel = keyof typeof scopesByLabel;
 
 /**
- * Whether a call may be made with these claims.
+ * Checks that these claims allow a call.
  *
- * @param labels any one of these scopes is enough
- * @throws HttpError if it may not
+ * @param labels any one of these scopes suffices
+ * @throws HttpError if they do not
  */
 export const assertScope = ({ subject, scopes }: TokenClaims, labels: readonly ScopeLabel[]) => {
   if (subject !== "client")
-    throw new HttpError(403, "403-112", "Users may not call this operation; it is for servers.");
+    throw new HttpError(403, "403-112", "Users must not call this operation; it is for servers.");
   const enough = labels.map((label) => scopesByLabel[label]);
   if (!enough.some((scope) => scopes.includes(scope)))
     throw new HttpError(403, "403-197", `The token lacks the scope ${enough.join(" or ")}.`);
 };
 
-/**
- * A client application in the view of the token address: with a secret, or public with redirect
- * addresses.
- */
+/** A client at the token URL: with a secret, or public with redirect URIs. */
 export interface Client {
   readonly clientId: string;
   readonly clientSecret?: string;
@@ -137,7 +134,7 @@ const isText = (value: unknown): value is string =>
   typeof value === "string" && value !== "" && value.length <= 1024;
 
 /**
- * A redirect address is absolute and has no fragment (RFC 6749 §3.1.2); it is sent in a header as
+ * A redirect URI is absolute and has no fragment (RFC 6749 §3.1.2); it is sent in a header as
  * it is.
  */
 const isRedirect = (text: string): boolean =>
@@ -148,14 +145,15 @@ const isScope = (text: string): boolean => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(te
 
 const known = new Set(["clientId", "clientSecret", "public", "redirectUris", "scopes"]);
 
-/** A client as a control call gives it. @throws Error that says what is wrong */
+/** A client from a control call. @throws Error that says what is wrong */
 export const parseClient = (value: unknown): Client => {
   const shape =
     'A client is {"clientId", "clientSecret", "scopes": […]}, or {"clientId", "public": true, "redirectUris": […], "scopes": […]}.';
   if (!isObject(value)) throw new Error(shape);
   const { clientId, clientSecret, scopes, redirectUris } = value;
   const unknown = Object.keys(value).find((key) => !known.has(key));
-  if (unknown !== undefined) throw new Error(`A client has no ${unknown.slice(0, 60)}. ${shape}`);
+  if (unknown !== undefined)
+    throw new Error(`A client has no member ${unknown.slice(0, 60)}. ${shape}`);
   if (!isText(clientId) || !isTexts(scopes)) throw new Error(shape);
   if (!scopes.every(isScope))
     throw new Error(`A scope is one word without spaces, quotes or backslashes. ${shape}`);
@@ -164,7 +162,7 @@ export const parseClient = (value: unknown): Client => {
       throw new Error(shape);
     if (!redirectUris.every(isRedirect))
       throw new Error(
-        `redirectUris must be absolute addresses, percent-encoded, without a fragment. ${shape}`,
+        `redirectUris must be absolute, percent-encoded URLs without a fragment. ${shape}`,
       );
     return { clientId, public: true, redirectUris, scopes };
   }
@@ -175,18 +173,18 @@ export const parseClient = (value: unknown): Client => {
 
 const digest = (text: string): Buffer => hash("sha256", text, "buffer");
 
-/** Whether two texts are the same; compared in constant time. */
+/** Whether two texts are equal; compared in constant time. */
 export const isSameSecret = (a: string, b: string): boolean =>
   timingSafeEqual(digest(a), digest(b));
 
-/** The clients that may ask for tokens. They survive a reset. */
+/** The clients that can request tokens. They survive a reset. */
 export class Clients {
   readonly #clients = new Map<string, Client>();
   #own: Client;
 
   /**
-   * @param own the client whose credentials the emulator hands out: the first one if none was
-   * saved. Its secret stays valid, whatever a snapshot replaces it with, until it is set again
+   * @param own the client whose credentials the emulator shows: the first one if none is saved. Its
+   * secret stays valid until it is set again, even if a snapshot replaces it
    */
   constructor(
     private readonly journal: Journal,
@@ -202,7 +200,7 @@ export class Clients {
     });
   }
 
-  /** The credentials that the emulator hands out. */
+  /** The credentials that the emulator shows. */
   get own(): Client {
     return this.#own;
   }
@@ -220,7 +218,7 @@ export class Clients {
     });
   }
 
-  /** Adds a client, or replaces the one with its id, whose secret then becomes invalid. */
+  /** Adds a client, or replaces the one with its id and invalidates the old secret. */
   put(client: Client): void {
     this.journal.together(() => {
       this.journal.write("client", client.clientId, client);

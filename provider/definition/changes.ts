@@ -18,7 +18,7 @@ import {
 export interface FieldChange {
   /** As a program would write it, such as `roles[custom_bot].callback`. */
   readonly path: string;
-  /** Short JSON text of the present value; undefined if there is none. Secrets are `[secret]`. */
+  /** Short JSON text of the current value; undefined if there is none. Secrets are `[secret]`. */
   readonly from?: string;
   /** Short JSON text of the new value; undefined if the value is removed. */
   readonly to?: string;
@@ -121,9 +121,9 @@ const inFields = (fields: Fields, path: string, from: JsonObject, to: JsonObject
   });
 
 /**
- * The changes made by writing one object over another, in the order of the fields: only members
- * that `to` declares, and only if their meaning differs. A secret counts as changed unless the same
- * value is shown, because nobody knows what a service hides.
+ * The changes from one object to another, in the order of the fields: only members that `to`
+ * declares, and only if their meaning differs. A secret counts as changed unless the service shows
+ * the same value.
  *
  * @param from The live object as `fieldsFromWire` reads it.
  * @param to The inputs of a program.
@@ -135,10 +135,10 @@ export const changesOf = (
 ): readonly FieldChange[] => inFields(fields, "", from, to);
 
 /**
- * The changes made by writing `extra` over a live object, as paths from its top. No definition
- * covers these members, so every value is shown as `[secret]`.
+ * The changes that `extra` makes to a live object, as paths from its top. No definition covers
+ * these members, so every value appears as `[secret]`.
  *
- * @param secretPaths places of secrets in `extra`; their inner members are not shown either
+ * @param secretPaths paths of secrets in `extra`; their inner members are hidden, too
  */
 export const extraChanges = (
   live: unknown,
@@ -240,9 +240,8 @@ const managedValue = (field: Field, live: unknown, prior: unknown): unknown => {
 
 /**
  * The part of a live object that a program manages: the members it declared, with the service's
- * present values. A value with the same meaning stays in its prior form, and secrets always do,
- * because a service may mask, omit or echo them; members that were never declared are left to the
- * service.
+ * current values. A value with the same meaning keeps its prior form, and so does every secret,
+ * because a service may mask, omit or echo it. Undeclared members are not included.
  */
 export const managedFields = (fields: Fields, live: JsonObject, prior: JsonObject): JsonObject =>
   objectOf(

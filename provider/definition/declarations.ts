@@ -21,7 +21,7 @@ const sources: Readonly<Record<Basis, string>> = {
 
 export const sourceOf = (basis: Basis): string => sources[basis];
 
-/** A text with a capital letter at the beginning. */
+/** A text with a capital first letter. */
 export const pascal = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 
 const shown = (value: number): string => value.toLocaleString("en-GB");
@@ -51,9 +51,7 @@ const rangeOf = ({ integer, min, max }: NumberField): string[] => {
 
 const formatOf = (field: Field, base64: string): string[] => {
   if (field.type !== "text" || !field.format) return [];
-  return [
-    { url: "Absolute http or https address.", email: "E-mail address.", base64 }[field.format],
-  ];
+  return [{ url: "Absolute http or https URL.", email: "Email address.", base64 }[field.format]];
 };
 
 const sizeOf = (field: Field): string[] => {
@@ -74,7 +72,7 @@ const sizeOf = (field: Field): string[] => {
 /**
  * The rules of a field in short sentences, from its data.
  *
- * @param base64 the sentence for text in base64, which some languages can take from a file
+ * @param base64 the sentence for base64 text, which some languages can read from a file
  */
 export const factsOf = (field: Field, base64 = "Base64 text."): string[] => [
   ...sizeOf(field),
@@ -87,15 +85,15 @@ export const factsOf = (field: Field, base64 = "Base64 text."): string[] => [
   ...(field.secret ? ["Secret: encrypted in the state, never shown."] : []),
 ];
 
-/** Everything that a doc comment says of a field: what it is, its rules, where this is known from. */
+/** Everything that a doc comment says about a field: its meaning, its rules, and its source. */
 export const fieldDoc = (field: Field, base64?: string): string =>
   [field.doc, ...factsOf(field, base64), `Source: ${sourceOf(field.basis)}.`].join(" ");
 
-/** Where the values come from that a program can read and not set. */
+/** The source of values that a program can read but not set. */
 export const setByService =
-  "Set by the service; right after a creation or an update the time of its answer.";
+  "Set by the service; right after a creation or an update, the time of the response.";
 
-/** What a program can read of every object and not set, with docs that say where it comes from. */
+/** What a program can read of every object but not set, with docs that name the source. */
 export const readOnlyFields: Fields = Object.fromEntries(
   Object.entries(outputFields).map(([name, field]) => [
     name,
@@ -107,8 +105,7 @@ export const readOnlyFields: Fields = Object.fromEntries(
 );
 
 /**
- * Whether a program must give the member. It may always leave out a name, or a member implied by
- * another one.
+ * Whether a program must give the member. A name, or a member that another one implies, is always optional.
  */
 export const mustGive = (name: string, field: Field, rule: MemberRule | undefined): boolean =>
   field.required === true &&
@@ -159,53 +156,53 @@ export const nestedTypeName = (types: readonly NestedType[], field: ObjectField)
   const shape =
     types.find((candidate) => candidate.field === field) ??
     types.find((candidate) => isSame(candidate.field, field));
-  if (!shape) throw new Error(`No type for the object ${keysOf(field).join(", ")}`);
+  if (!shape) throw new Error(`There is no type for the object ${keysOf(field).join(", ")}`);
   return shape.name;
 };
 
-/** An argument that every resource takes besides the fields of its kind. */
+/** An argument that every resource has besides the fields of its kind. */
 export interface ResourceArgument {
   readonly name: string;
   readonly form: "flag" | "flag or id" | "object" | "text";
-  /** One sentence or more for each line. */
+  /** One or more sentences per line. */
   readonly doc: readonly string[];
 }
 
-/** The arguments that every resource takes besides the fields of its kind. */
+/** The arguments that every resource has besides the fields of its kind. */
 export const resourceArguments: readonly ResourceArgument[] = [
   {
     name: "adopt",
     form: "flag or id",
     doc: [
-      "Take over an existing object instead of making one: `true` for the one with the same unique name, or its id.",
-      "No such object, or several, is refused, and so is one that carries the owner mark of another stack.",
-      "The preview reads the object and shows what will change in it; what the program does not declare stays as it is.",
-      "May stay in the program: without effect once the resource is in the state. Default: `false`.",
+      "Adopt an existing object instead of creating one: `true` for the one with the same unique name, or its id.",
+      "It must exist, be the only match, and not carry the owner mark of another stack.",
+      "The preview reads the object and shows what will change; members that the program does not declare stay unchanged.",
+      "Has no effect once the resource is in the state, so you can leave it in the program. Default: `false`.",
     ],
   },
   {
     name: "extra",
     form: "object",
     doc: [
-      "Further members of the service's JSON that this package does not know, merged deeply: also into the objects that it does know.",
-      "Refused where a documented property stands, at any depth. They are written, compared and repaired like every other property.",
-      "What is secret in it stays secret. Default: none.",
+      "Further members of the service's JSON that this package does not know. They are merged deeply, also into known objects.",
+      "They must not replace a documented property, at any depth. They are written, compared and repaired like other properties.",
+      "Secrets in it stay secret. Default: none.",
     ],
   },
   {
     name: "eraseHidden",
     form: "flag",
     doc: [
-      "An update or adoption may erase members that the program does not declare and that the service hides (masked or left-out secrets), unless it is known that this tenant's PUT keeps them.",
-      "Without it the run refuses and names them. Default: `false`.",
+      "Lets an update or adoption erase members that the program does not declare and the service hides (masked or omitted secrets), if it is unknown whether PUT keeps them.",
+      "Otherwise the run fails and names them. Default: `false`.",
     ],
   },
   {
     name: "profile",
     form: "text",
     doc: [
-      "Name of the settings to use, for programs that speak to several accounts: `staging` reads `CONVERSATION_STAGING_BASE_URL`, `conversation:staging.baseUrl` and so on.",
-      "Letters, digits, `_` and `-`. Cannot change. Default: the settings without a name.",
+      "Name of the settings profile, for programs that use several accounts: `staging` reads `CONVERSATION_STAGING_BASE_URL`, `conversation:staging.baseUrl` and so on.",
+      "Letters, digits, `_` and `-`. Cannot change. Default: the settings without a profile.",
     ],
   },
 ];

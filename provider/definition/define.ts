@@ -5,7 +5,7 @@ export interface Members {
   readonly rule?: MemberRule | undefined;
 }
 
-/** Everything the project knows about one kind of set-up object. */
+/** Everything this package knows about one kind of set-up object. */
 export interface Definition extends Members {
   /** Name of the resource class and last part of its type token, such as `ClientApplication`. */
   readonly kind: string;
@@ -13,14 +13,14 @@ export interface Definition extends Members {
   readonly noun: string;
   /** Path segment of the collection, such as `clientapplications`. */
   readonly collection: string;
-  /** Key of the array in the answer of the list operation. */
+  /** Key of the array in the response of the list operation. */
   readonly listKey: string;
   readonly doc: string;
   /** Scopes that allow listing, if the read scope is not sufficient. */
   readonly listScopes?: readonly "manage"[];
   /**
-   * A deletion rule that no reference expresses: while any object of these kinds exists, a
-   * service that reads its specification literally refuses to delete.
+   * A deletion rule that no reference expresses: while any object of these kinds exists, a service
+   * that reads its specification literally refuses to delete.
    */
   readonly heldByAny?: {
     readonly kinds: readonly Definition[];
@@ -40,19 +40,19 @@ export interface Definition extends Members {
 export const defineResource = (definition: Definition): Definition => definition;
 
 /**
- * How certain a fact about the service is: stated in its specification, seen in a public
- * reference of a service of this shape, or assumed by this project.
+ * How certain a fact about the service is: stated in its specification, seen in a public reference
+ * of a similar service, or assumed by this project.
  */
 export type Basis = "spec" | "public" | "assumed";
 
 /** The attributes that every field may have, whatever its shape. */
 export interface FieldNotes {
-  /** One or more sentences in the user's terms; shown in editors and in the generated docs. */
+  /** One or more sentences in the user's terms, for editors and the generated docs. */
   readonly doc: string;
   readonly basis: Basis;
   /** The field must be present. Default: optional. */
   readonly required?: true;
-  /** Never shown, encrypted in the state, never compared with the service's answers. */
+  /** Never shown, encrypted in the state, never compared with the service's responses. */
   readonly secret?: true;
   /** Name in the service's JSON, if it differs from the name in a program. */
   readonly wire?: string;
@@ -64,19 +64,19 @@ export interface TextField extends FieldNotes {
   readonly min?: number;
   readonly max?: number;
   readonly format?: "url" | "email" | "base64";
-  /** The only values allowed. `platform_` at the start stands for the vendor's own word on the wire. */
+  /** The allowed values. A leading `platform_` stands for the vendor's own word on the wire. */
   readonly values?: readonly string[];
-  /** No two objects of the kind have the same value. */
+  /** No two objects of the kind can have the same value. */
   readonly unique?: true;
   /**
-   * People know the object by this field: messages, adoption and the search for the stack's own
+   * People identify the object by this field: messages, adoption and the search for the stack's own
    * objects use it. `automatic`: derived from the logical name if a program omits it.
    */
   readonly names?: "given" | "automatic";
   readonly default?: string;
   /** A program may give an object; it is sent as JSON text. */
   readonly json?: true;
-  /** A program gives the text itself; it is sent as an object with this one key. */
+  /** A program gives only the text; it is sent as an object with this one key. */
   readonly envelope?: string;
 }
 
@@ -92,15 +92,13 @@ export interface FlagField extends FieldNotes {
   readonly default?: boolean;
 }
 
-/**
- * The id of another object. A program gives the resource or its id; it is sent as `{ "id": … }`.
- */
+/** The id of another object. A program gives the resource or its id; it is sent as `{ "id": … }`. */
 export interface ReferenceField extends FieldNotes {
   readonly type: "reference";
   readonly to: Definition;
   /** Exact number of characters of the id, if the service states one. */
   readonly length?: number;
-  /** The id is sent as text, without the object around it. */
+  /** The id is sent as text, without an object around it. */
   readonly plainId?: true;
 }
 
@@ -114,11 +112,11 @@ export interface ListField extends FieldNotes {
   readonly min?: number;
   readonly max?: number;
   /**
-   * Members that identify an item of one list in another. Left out, objects are matched only if
-   * they mean the same; everything else by its value.
+   * Members that identify an item of one list in another. If omitted, objects match only if they
+   * have the same meaning, and everything else by value.
    */
   readonly identity?: readonly string[];
-  /** No two items share any member of the identity. */
+  /** No two items may share any identifying member. */
   readonly unique?: true;
   /** The order of the items has no meaning. */
   readonly unordered?: true;
@@ -151,7 +149,7 @@ export type Fields = Readonly<Record<string, Field>>;
 
 /**
  * `exactlyOne`: the discriminator names the one member that must be present, and is derived from it
- * if left out. `atLeastOne`: one or more of the members must be present.
+ * if omitted. `atLeastOne`: one or more of the members must be present.
  */
 export type MemberRule =
   | { readonly exactlyOne: Readonly<Record<string, string>>; readonly discriminator: string }
@@ -178,14 +176,14 @@ export const reference = (
 
 /** Members that every kind has, with the noun of the kind. */
 export const commonFields = (noun: string) => ({
-  description: text({ doc: `What the ${noun} is for.`, min: 1, max: 1023 }),
+  description: text({ doc: `Purpose of the ${noun}.`, min: 1, max: 1023 }),
   active: flag({ doc: `Whether the ${noun} is in use.`, default: true }),
 });
 
 /** The same, and a name that no other object of the kind has. */
 export const namedFields = (noun: string) => ({
   name: text({
-    doc: "Name; derived from the logical name if a program gives none.",
+    doc: "Name; derived from the logical name if omitted.",
     required: true,
     unique: true,
     names: "automatic",

@@ -5,7 +5,7 @@ import { fieldsByWireName, memberPath } from "./fields.js";
 import { below, type IsSecret, sameExtra } from "./meaning.js";
 import { outputAsText, type Violation } from "./violations.js";
 
-/** Objects merged member by member, everything else taken from the second. */
+/** Merges objects member by member; takes everything else from the second. */
 export const mergeDeep = (first: JsonObject, second: JsonObject): JsonObject =>
   objectOf(
     [
@@ -158,11 +158,11 @@ const managedObject = (
   );
 
 /**
- * The service's values of the members that `extra` named: values with the same meaning stay in
- * their prior form, and so do secrets; members removed there are absent.
+ * The service's values of the members in `extra`. Values with the same meaning keep their prior
+ * form, and so do secrets; members that the service removed are absent.
  *
- * @param secretPaths places of secrets in `extra`, such as `apiKey`, `a.b` or `keys[0].value`; a
- *   place in one item of a list stands for all its items
+ * @param secretPaths paths of secrets in `extra`, such as `apiKey`, `a.b` or `keys[0].value`; a
+ * path in one item of a list applies to all its items
  */
 export const managedExtra = (
   live: JsonObject,

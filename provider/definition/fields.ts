@@ -137,8 +137,8 @@ const insideValue = (field: Field, value: unknown, path: string): FieldValue[] =
 };
 
 /**
- * Every value inside an object, each before its content, with its path as a person would write it:
- * accepts both a program's values and the service's JSON. Absent values are left out.
+ * Every value inside an object, each before its content, with a readable path. Accepts both a
+ * program's values and the service's JSON. Omits absent values.
  */
 export const valuesIn = (fields: Fields, values: JsonObject, prefix = ""): readonly FieldValue[] =>
   membersIn(fields, values).flatMap(({ field, path, value }) =>
@@ -147,7 +147,7 @@ export const valuesIn = (fields: Fields, values: JsonObject, prefix = ""): reado
 
 /** A reference in a program's values. */
 export interface ReferenceIn {
-  /** As a person would write it, such as `roles[0].authentication`. */
+  /** A readable path, such as `roles[0].authentication`. */
   readonly path: string;
   readonly to: Definition;
   readonly id: unknown;
@@ -162,9 +162,7 @@ export const referencesIn = (fields: Fields, values: JsonObject): readonly Refer
 /** Changes the value of a field; undefined removes it. */
 export type ChangeValue = (field: Field, value: unknown) => unknown;
 
-/**
- * The members of an object in a program's terms, changed; members without a field stay unchanged.
- */
+/** The members of an object in a program's terms, mapped; members without a field stay unchanged. */
 export const changeMembers = (
   fields: Fields,
   values: JsonObject,
@@ -178,7 +176,7 @@ export const changeMembers = (
   );
 
 /**
- * A value in a program's terms with its direct content changed: members, items, entries. A value
+ * A value in a program's terms with its direct content mapped: members, items, entries. A value
  * whose shape differs from its field's stays unchanged.
  */
 export const changeInside = (field: Field, value: unknown, change: ChangeValue): unknown => {
@@ -243,9 +241,9 @@ const withSecrets = (field: Field, paths: readonly string[]): Field => {
 };
 
 /**
- * Fields as a program treats them: those that it marks are secret, too.
+ * Fields as a program treats them: fields that it marks as secret are secret, too.
  *
- * @param paths such as `callback` or `oauth.clientId`; the empty path is all of them
+ * @param paths such as `callback` or `oauth.clientId`; the empty path means all of them
  */
 export const fieldsWithSecrets = (fields: Fields, paths: readonly string[] = []): Fields => {
   if (paths.length === 0) return fields;
@@ -264,12 +262,12 @@ export const fieldsWithSecrets = (fields: Fields, paths: readonly string[] = [])
 export interface ReferencePath {
   readonly from: Definition;
   readonly to: Definition;
-  /** As a person would write it, such as `applications.botConfiguration.bots[].participant`. */
+  /** A readable path, such as `applications.botConfiguration.bots[].participant`. */
   readonly path: string;
   readonly field: ReferenceField;
 }
 
-/** Every reference that objects of a kind may contain, nested ones too. */
+/** Every reference that objects of a kind may contain, including nested ones. */
 export const referencesOf = (definition: Definition): readonly ReferencePath[] =>
   fieldsIn(definition.fields).flatMap(({ field, path }) =>
     field.type === "reference" ? [{ from: definition, to: field.to, path, field }] : [],
@@ -304,7 +302,7 @@ export const setUpOrder = (resources: readonly Definition[]): readonly Definitio
 
 /**
  * Sorts kinds so that each comes before everything it refers to, and before the kinds that it holds
- * by the literal wording of a deletion rule: correct under every reading of the rules
+ * by the literal wording of a deletion rule. The order is correct under every reading of the rules
  * (specification §2).
  */
 export const deletionOrder = (resources: readonly Definition[]): readonly Definition[] =>
@@ -313,7 +311,7 @@ export const deletionOrder = (resources: readonly Definition[]): readonly Defini
     ...(definition.heldByAny?.kinds ?? []),
   ]);
 
-/** How people know the objects of a kind. */
+/** How people identify the objects of a kind. */
 export interface Naming {
   /** The field with the name; empty if the kind has none. */
   readonly key: string;
@@ -352,7 +350,7 @@ export const namingOf = (definition: Definition): Naming => {
 export const isAutomatic = (field: Field): boolean =>
   field.type === "text" && field.names === "automatic";
 
-/** The field by which people know objects of a kind. */
+/** The field by which people identify objects of a kind. */
 export const naturalKey = (definition: Definition): string => namingOf(definition).key;
 
 /** `an account`, `a channel` */
@@ -360,10 +358,10 @@ export const withArticle = (noun: string): string =>
   `${/^[aeiou]/i.test(noun) ? "an" : "a"} ${noun}`;
 
 /**
- * The refusal of a reference to a resource of another kind.
+ * The message for a reference to a resource of the wrong kind.
  *
- * @param takes the classes that the property takes, such as `Channel`
- * @param given what was given, such as `the Participant "bot" was given`
+ * @param takes the classes that the property accepts, such as `Channel`
+ * @param given the given value, such as `got the Participant "bot"`
  */
 export const wrongKind = (path: string, takes: readonly string[], given: string): string =>
   `${path} must be ${takes.map(withArticle).join(" or ")}; ${given}`;
@@ -377,12 +375,12 @@ export const objectTitle = (definition: Definition, fields: JsonObject): string 
 };
 
 /**
- * Values in the one form that is checked, compared and stored: defaults filled in, dependent
- * members derived, objects given for JSON text converted to text, undefined left out. Wrong values
- * pass through unchanged, for the check to report.
+ * Values in the normal form that is checked, compared and stored: with defaults and derived
+ * members, with JSON text instead of objects where the wire has text, without undefined. Wrong
+ * values pass through unchanged, for the check to report.
  *
- * @param isFilled whether a top-level member receives its default if it is left out; every member
- *   by default
+ * @param isFilled whether a top-level member gets its default if it is omitted; by default, every
+ * member does
  */
 export const normaliseFields = (
   { fields, rule }: Members,
@@ -428,9 +426,9 @@ const discriminated = (rule: MemberRule | undefined, values: JsonObject): JsonOb
 };
 
 /**
- * Every text of an object that no definition permits to be shown: from secret fields, and from
+ * Every text of an object that no definition permits messages to show: from secret fields, and from
  * members without a field. Accepts both a program's values, including `extra`, and the service's
- * JSON; includes the Basic credentials that the fields form.
+ * JSON. Includes the Basic credentials that the fields form.
  */
 export const secretTexts = (fields: Fields, values: unknown): string[] => {
   if (!isObject(values)) return [];
@@ -523,8 +521,8 @@ const isText = (member: FieldValue): member is FieldValue & { readonly value: st
   member.field.type === "text" && typeof member.value === "string";
 
 /**
- * The credentials of a Basic header (RFC 7617), which must not be shown either: they reveal even a
- * password that is too short to be searched for.
+ * The credentials of a Basic header (RFC 7617). They must stay hidden, too: they reveal even a
+ * password that is too short to search for.
  */
 export const basicCredentials = (user: string, password: string): string[] =>
   (["utf8", "latin1"] as const).flatMap((charset) => {

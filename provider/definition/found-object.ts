@@ -4,14 +4,14 @@ import { nearestHint } from "../kernel/text.js";
 import type { Definition } from "./define.js";
 import { wireName } from "./fields.js";
 
-/** The criteria of a look-up: the object's natural key. */
+/** The criteria of a lookup: the object's natural key. */
 export type FoundBy = Readonly<Record<string, string>>;
 
 /** The fields that objects of a kind can be found by. */
 export const searchedFields = ({ fields }: Definition): readonly string[] =>
   Object.keys(fields).filter((name) => fields[name]?.type === "text");
 
-/** Why nothing can be found by these criteria; undefined if something may be. */
+/** Why these criteria cannot find anything; undefined if they may. */
 export const searchFault = (
   definition: Definition,
   where: Readonly<Record<string, unknown>>,
@@ -20,11 +20,11 @@ export const searchFault = (
   const texts = searchedFields(definition);
   const found = Object.entries(where);
   if (found.length === 0 || found.some(([, text]) => typeof text !== "string" || text === ""))
-    return `${kind}.find: say what it is found by, as a text: ${kind}.find({ ${texts[0]}: "…" })`;
+    return `${kind}.find: give a text to find it by: ${kind}.find({ ${texts[0]}: "…" })`;
   const other = found.map(([name]) => name).find((name) => !texts.includes(name));
   return other === undefined
     ? undefined
-    : `${kind}.find: ${other} is no text of ${kind}${nearestHint(other, texts)}`;
+    : `${kind}.find: ${other} is not a text property of ${kind}${nearestHint(other, texts)}`;
 };
 
 /** The objects of a kind, by id. */
@@ -43,10 +43,10 @@ const failed = (code: "NOT_FOUND" | "AMBIGUOUS" | "BAD_RESPONSE", text: string) 
   new ConversationError(code, text);
 
 /**
- * The id of the one object that matches these texts, in the list of its kind.
+ * The id of the only object that matches these texts, in the list of its kind.
  *
- * @throws ConversationError if there is none (`NOT_FOUND`, or `BAD_RESPONSE` if the list is not
- * complete) or several (`AMBIGUOUS`)
+ * @throws ConversationError if there is none (`NOT_FOUND`, or `BAD_RESPONSE` if the list is
+ * incomplete) or several (`AMBIGUOUS`)
  */
 export const foundId = (
   { objects, complete }: ListedObjects,
@@ -66,13 +66,13 @@ export const foundId = (
   if (ids.length > 1)
     throw failed(
       "AMBIGUOUS",
-      `${what}${ids.length} objects of the kind ${noun} have the ${shown(where)}: ${ids.join(", ")}. Say which one with ${kind}.get and its id.`,
+      `${what}${ids.length} objects of the kind ${noun} have the ${shown(where)}: ${ids.join(", ")}. Choose one by its id with ${kind}.get.`,
     );
   if (id !== undefined) return id;
   if (!complete)
     throw failed(
       "BAD_RESPONSE",
-      `${what}the service did not give all pages of GET /${collection}, and those that came hold no ${noun} with the ${shown(where)}. Run again later.`,
+      `${what}the service did not return all pages of GET /${collection}, and the returned ones contain no ${noun} with the ${shown(where)}. Run again later.`,
     );
   throw failed(
     "NOT_FOUND",

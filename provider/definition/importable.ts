@@ -27,7 +27,7 @@ const hiddenMembers = (fields: Fields, values: JsonObject): JsonObject =>
       .map(([name]) => [name, undisclosed]),
   );
 
-/** Values without empty members; secrets that cannot be read become undisclosed. */
+/** Values without empty members; unreadable secrets become undisclosed. */
 export const tidyFields = (fields: Fields, values: JsonObject): JsonObject => ({
   ...objectOf(
     Object.entries(values).flatMap(([name, value]): [string, unknown][] => {

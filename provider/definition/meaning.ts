@@ -12,7 +12,7 @@ import {
 } from "./define.js";
 import { holdsSecret } from "./fields.js";
 
-/** Text without the writer's arbitrary choices: composed characters (NFC), only line feeds. */
+/** Text in a normal form: composed characters (NFC), only line feeds. */
 export const plainText = (text: string): string =>
   /^[\t\n -~]*$/.test(text) ? text : text.normalize("NFC").replaceAll(/\r\n?/g, "\n");
 
@@ -91,7 +91,7 @@ export const sameContent = (a: unknown, b: unknown): boolean =>
 
 const jsonNumber = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i;
 
-/** The number that a value is, or that its text writes as JSON would; undefined if it is none. */
+/** The number that a value is, or that its text represents in JSON; undefined if there is none. */
 export const numberOf = (value: unknown): number | undefined =>
   typeof value === "number"
     ? value
@@ -99,7 +99,7 @@ export const numberOf = (value: unknown): number | undefined =>
       ? Number(value)
       : undefined;
 
-/** Whether two scalars are equal, regardless of which one JSON writes in quotes. */
+/** Whether two scalars are equal, whichever of them JSON writes in quotes. */
 export const sameScalar = (a: unknown, b: unknown): boolean => {
   if (a === b) return true;
   if (typeof a === "string" && typeof b === "string") return samePlain(a, b);
@@ -151,10 +151,10 @@ const sameText = (field: TextField | ReferenceField, a: unknown, b: unknown): bo
 };
 
 /**
- * For each item the place of a matching item that no other one uses; undefined if none is left.
+ * For each item, the position of a matching item that no other one uses; undefined if none is left.
  * Matches as many items as possible, because an item that matches two others may be the only match
- * of a third: an earlier item moves to another place if it can (augmenting paths). The item's own
- * place is tried first.
+ * of a third: an earlier item moves to another position if it can (augmenting paths). Tries the
+ * item's own position first.
  */
 export const matching = (
   items: readonly unknown[],
@@ -223,9 +223,9 @@ const sameMap = (
 };
 
 /**
- * Whether two values of a program say the same. Text is compared exactly; JSON text by its content,
- * unordered lists by their items, and an empty value equals an absent one. A secret that an import
- * did not read equals any given one.
+ * Whether two values of a program have the same meaning. Compares text exactly, JSON text by its
+ * content and unordered lists by their items. An empty value equals an absent one. A secret that an
+ * import did not read equals any given one.
  *
  * @param a the known value
  * @param b the given value
@@ -250,10 +250,7 @@ export const sameValue = (field: Field, a: unknown, b: unknown): boolean => {
   }
 };
 
-/**
- * Whether two objects of a program say the same in every field; members without a field are
- * ignored.
- */
+/** Whether two objects of a program have the same meaning in every field; ignores members without a field. */
 export const sameFields = (fields: Fields, a: JsonObject, b: JsonObject): boolean =>
   Object.entries(fields).every(([name, field]) =>
     sameValue(field, memberOf(a, name), memberOf(b, name)),
@@ -286,11 +283,11 @@ const isWithheld = (field: Field, live: unknown): boolean =>
   isAbsent(live) && (field.type === "map" || field.type === "object") && holdsSecret(field);
 
 /**
- * Whether the service's answer means the same as the known value, in whatever form: the spelling of
- * a text or an address, numbers and flags as text, an absent value for an empty one, items of an
- * unordered list in its own order, and additional members inside objects.
+ * Whether the service's value has the same meaning as the known one. The form may differ: the
+ * spelling of a text or URL, numbers and flags as text, an absent value for an empty one, the order
+ * of an unordered list, and additional members inside objects.
  *
- * A secret always means the same, as a service may mask or leave it out.
+ * A secret always has the same meaning, because a service may mask or omit it.
  *
  * @param live As `fromWire` reads it.
  * @param prior In a program's terms. Members of objects that are absent here are not compared.
@@ -316,7 +313,7 @@ export const sameMeaning = (field: Field, live: unknown, prior: unknown): boolea
 };
 
 /**
- * Whether a live object means the same as what is known of it, in every known member; see {@link
+ * Whether a live object has the same meaning as the known one, in every known member; see {@link
  * sameMeaning}. Members that only the live object has are not compared.
  */
 export const sameFieldsMeaning = (fields: Fields, live: JsonObject, prior: JsonObject): boolean =>
@@ -332,14 +329,14 @@ const isNothing = (value: unknown): boolean =>
   (Array.isArray(value) && value.length === 0) ||
   (isObject(value) && Object.values(value).every(isNothing));
 
-/** Places of secrets; one place for all items of a list. */
+/** Paths of secrets; one path for all items of a list. */
 export type IsSecret = (path: string) => boolean;
 
 const noSecrets: IsSecret = () => false;
 
 /**
- * Whether the service has what `extra` says: null equals absent, text is compared in its composed
- * form, and members that the service adds inside objects are ignored.
+ * Whether the service has the values of `extra`. Null equals absent, text is compared in its
+ * composed form, and members that the service adds inside objects are ignored.
  */
 export const sameExtra = (
   live: unknown,
@@ -361,11 +358,11 @@ export const sameExtra = (
   );
 };
 
-/** The place of a member. */
+/** The path of a member. */
 export const below = (path: string, name: string): string => (path ? `${path}.${name}` : name);
 
 /**
- * Each item in the service's form if it means the same, with the additional members that the
+ * Each item in the service's form if it has the same meaning, with the additional members that the
  * service keeps.
  */
 export const asThere = (
@@ -401,12 +398,12 @@ const meansTheSame = ({ of }: ListField, a: unknown, b: unknown): boolean =>
   of.type === "object" && holdsSecret(of) ? sameValue(of, a, b) : sameMeaning(of, a, b);
 
 /**
- * For each item the place of the one in another list that stands for the same thing; undefined if
- * there is none. Items are matched by the members that the list names as their identity, otherwise
- * only by meaning: never by their place.
+ * For each item, the position of the corresponding item in another list; undefined if there is
+ * none. Items match by the members that the list names as their identity, otherwise only by
+ * meaning, never by position.
  *
  * @param items in a program's terms, like all items here
- * @param others the service's answer, or another list to compare with
+ * @param others the service's list, or another list to compare with
  */
 export const pairs = (
   field: ListField,

@@ -226,14 +226,13 @@ interface MergeResult {
 }
 
 /**
- * The body of a PUT: the live object with what the program wants.
+ * The body of a PUT: the live object with the program's changes.
  *
- * - Members that the program declares become as it wants them; a list or a map is declared as a
- *   whole.
- * - Members that it declared before and no longer declares are left out, at every depth.
+ * - Members that the program declares get its values; a list or a map is declared as a whole.
+ * - Members that it no longer declares are omitted, at every depth.
  * - Members that it never declared are kept, at every depth, whether or not a field knows them. A
- *   secret that the service does not show cannot be written back, and a mask must never be: it is
- *   reported as `hidden`.
+ *   secret that the service hides cannot be written back, and a mask never must be: it is reported
+ *   as `hidden`.
  */
 export const mergeFields = ({ live, desired, prior, keeps, ...kind }: Merge): MergeResult => {
   const sides = { live, desired, prior };
@@ -548,7 +547,7 @@ export const displaced = ({ fields, rule }: Members, desired: unknown): Readonly
   return new Set(chosen === undefined ? [] : members.filter((name) => name !== chosen).map(onWire));
 };
 
-/** A value of the service in a program's terms, with its vendor words unchanged. */
+/** A value of the service in a program's terms, with vendor words unchanged. */
 export const readWire = (field: Field, wire: unknown): unknown =>
   fromWire(field, wire, neutralVendor);
 
@@ -558,7 +557,7 @@ export const itemsOf = (field: ListField, wire: unknown): readonly unknown[] => 
   return Array.isArray(items) ? items : [];
 };
 
-/** For each item of the service's JSON the one in another list that stands for the same thing. */
+/** For each item of the service's JSON, the corresponding item in another list. */
 export const partnersOf = (
   field: ListField,
   items: readonly unknown[],

@@ -31,17 +31,17 @@ const sorted = (found: readonly string[]): readonly string[] | undefined => {
 };
 
 /**
- * Which parts of a value a program marks as secret, as paths from its top: `apiKey`,
- * `proxy.password`; a list that holds a secret is one as a whole, and the empty path says that
- * everything is. The life cycle gets values without their secrecy and needs this list. Sorted;
- * undefined if nothing is secret.
+ * The parts of a value that a program marks as secret, as sorted paths from its top: `apiKey`,
+ * `proxy.password`. A list that contains a secret is secret as a whole, and the empty path means
+ * everything. The life cycle needs this list, because it gets values without their secrecy.
+ * Undefined if nothing is secret.
  *
  * @param value with each secret in the engine's own form
  */
 export const secretPaths = (value: unknown): readonly string[] | undefined =>
   sorted(pathsIn(value));
 
-/** The same for the fields of a resource, without what is secret by its definition. */
+/** The same for the fields of a resource, without those that are secret by definition. */
 export const markedSecrets = (fields: Fields, values: JsonObject): readonly string[] | undefined =>
   sorted(
     Object.entries(fields).flatMap(([name, field]) =>

@@ -17,7 +17,7 @@ import {
 } from "./define.js";
 import { fieldsIn, withArticle } from "./fields.js";
 
-/** A rule that a value breaks: the path as a person would write it, and the rule in words. */
+/** A rule that a value breaks: a readable path, and the rule in words. */
 export interface Violation {
   readonly path: string;
   readonly rule: string;
@@ -33,14 +33,14 @@ interface Place {
 
 type Rules = readonly (string | false | undefined)[];
 
-/** Whether a text is an absolute http or https address. */
+/** Whether a text is an absolute http or https URL. */
 export const isHttpUrl = (value: string): boolean =>
   URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
 
 const formats = {
-  url: { rule: "must be an absolute http or https address", accepts: isHttpUrl },
+  url: { rule: "must be an absolute http or https URL", accepts: isHttpUrl },
   email: {
-    rule: "must be an e-mail address",
+    rule: "must be an email address",
     accepts: (value: string) => /^[^\s@]+@[^\s@]+$/.test(value),
   },
   base64: {
@@ -168,7 +168,7 @@ const meantBy = (name: string, fields: Fields, { path, whole }: Place): string =
   if (elsewhere.length > 0)
     return `${path === "" ? "" : " here"}: it belongs in ${elsewhere.join(" or ")}`;
   const hint = nearestHint(name, Object.keys(fields));
-  return hint === "" ? '; fields that only the service knows go into "extra"' : hint;
+  return hint === "" ? '; put fields that only the service knows into "extra"' : hint;
 };
 
 const meant: Readonly<Record<string, string>> = {
@@ -177,13 +177,13 @@ const meant: Readonly<Record<string, string>> = {
 };
 
 /**
- * The error in a text into which a program has put an output like any other value: Pulumi puts a
- * sentence in the output's place. Undefined for any other text.
+ * The error for a text that contains an output like any other value: Pulumi replaces the output
+ * with a sentence. Undefined for any other text.
  */
 export const outputAsText = (text: string): string | undefined => {
   const [, way = ""] = /Calling \[to(String|JSON)\] on an \[Output<T>\]/.exec(text) ?? [];
   const rule = meant[way];
-  return rule && `holds ${rule}`;
+  return rule && `contains ${rule}`;
 };
 
 /** The rules that a value breaks; none if the value is not known yet. */
@@ -256,9 +256,7 @@ const membersViolations = (
   ];
 };
 
-/**
- * Every rule that normalized inputs break. Values not known yet are accepted, and nothing else is.
- */
+/** Every rule that normalized inputs break. Values that are not known yet pass; all others are checked. */
 export const fieldViolations = (definition: Definition, inputs: JsonObject): readonly Violation[] =>
   membersViolations(definition, inputs, { path: "", kind: definition.kind, whole: definition });
 

@@ -4,13 +4,13 @@ import { fieldsByWireName, keyOf, membersOf, unwrapped, wireName } from "./field
 
 /** How values of a program and the service's JSON differ for one tenant. */
 export interface VendorName {
-  /** The vendor's own word, which stands for `platform` in identifiers (setting `platformName`). */
+  /** The vendor's own word, which replaces `platform` in identifiers (setting `platformName`). */
   readonly platformName: string;
 }
 
 const neutral = "platform_";
 
-/** Words as on the wire: for comparing two values of the service with each other. */
+/** The vocabulary of the wire, for comparing two values of the service with each other. */
 export const neutralVendor: VendorName = { platformName: "platform" };
 
 const vendorWord = (field: TextField, value: unknown, from: string, to: string): unknown =>
@@ -53,7 +53,7 @@ export const toWire = (field: Field, value: unknown, vendor: VendorName): unknow
   }
 };
 
-/** Members of a program's object as the service's JSON; members without a field are left out. */
+/** Members of a program's object as the service's JSON; omits members without a field. */
 export const fieldsToWire = (fields: Fields, values: JsonObject, vendor: VendorName): JsonObject =>
   objectOf(
     [...fieldsByWireName(fields)]
@@ -108,7 +108,7 @@ const listFromWire = (field: ListField, wire: unknown, vendor: VendorName): unkn
 
 /**
  * One value of the service's JSON as a program gives it. Undefined for an object, a list or a map
- * with another shape; a scalar of another type is left unchanged, for `sameMeaning` to judge.
+ * with another shape; a scalar of another type stays unchanged, for `sameMeaning` to judge.
  */
 export const fromWire = (field: Field, wire: unknown, vendor: VendorName): unknown => {
   if (wire === undefined || wire === null) return undefined;
@@ -130,7 +130,7 @@ export const fromWire = (field: Field, wire: unknown, vendor: VendorName): unkno
   }
 };
 
-/** Members of the service's JSON as a program gives them; members without a field are left out. */
+/** Members of the service's JSON as a program gives them; omits members without a field. */
 export const fieldsFromWire = (fields: Fields, wire: JsonObject, vendor: VendorName): JsonObject =>
   objectOf(
     Object.entries(fields).map(([name, field]) => [

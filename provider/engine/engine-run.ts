@@ -28,12 +28,12 @@ const once = <K, T>(read: (key: K) => T): ((key: K) => T) => {
   };
 };
 
-/** What the process in which the engine's calls arrive gives to the run. */
+/** What a process for the engine provides to the run. */
 export interface EngineDoor {
   readonly source: SettingSource;
-  /** The URN of the resource that the running call is about, if known. */
+  /** The URN of the resource that the current call is about, if known. */
   readonly urn: () => string | undefined;
-  /** Runs a call in which that URN is known; left out where it is known anyway. */
+  /** Runs a call in which that URN is known; absent if it is known anyway. */
   readonly about?: RunEnvironment["about"];
   /** Aborted when the engine cancels the run. */
   readonly cancelled: AbortSignal;
@@ -79,7 +79,7 @@ const foreseeDeletions = async (planned: ForeseenCalls): Promise<void> => {
 
 /** It stays visible after the run, when the user can act on it. */
 const planGuessText = (guess: Plan, profile: string | undefined): string =>
-  `The tenant seems to have the plan ${guess}: calls were refused (429) and sent again. Set ${settingNames("plan", profile).config} to ${guess}, and the next run keeps to it from its first call.`;
+  `The tenant seems to have the plan ${guess}: the service refused calls (429), and they were sent again. Set ${settingNames("plan", profile).config} to ${guess}, so that the next run keeps to its rates from the first call.`;
 
 /**
  * The engine process's connection to the service: paced, canceled by Ctrl-C, and reporting waits in

@@ -30,14 +30,14 @@ interface PreviewMemory {
 
 /**
  * The expected calls of a run, as far as they are known: from the engine's checks and comparisons,
- * from its preview, and from other reports. Information for people, never a condition.
+ * from its preview, and from other reports. For display only, never a condition.
  */
 export class ForeseenCalls {
   readonly #memory: () => PreviewMemory;
   readonly #times = new Map<string, number>();
   #opened: PreviewMemory | undefined;
   #isWhole = false;
-  /** Owner of a resource of the run, by which its state is found. */
+  /** Owner of a resource of the run, which identifies its state. */
   owner: string | undefined;
 
   constructor(memory: () => PreviewMemory) {
@@ -137,7 +137,7 @@ const keeper = (path: string): PreviewMemory["keep"] => {
 
 /**
  * Where the preview of `pulumi up` stores the expected calls for the run that follows: a file in
- * the user's cache folder, named after the process of the command and removed when it is read. Does
+ * the user's cache folder, named after the command's process and removed after reading. Does
  * nothing if that process is unknown, or if the command makes no preview.
  */
 export const previewMemory = (

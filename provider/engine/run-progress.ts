@@ -21,7 +21,7 @@ export interface RunProgressOptions extends RunDisplay {
   readonly clock: Pick<Clock, "now" | "sleep">;
   readonly show: StatusLine;
   readonly planned: Pick<ForeseenCalls, "times" | "isWhole">;
-  /** The first wait of the run has begun. */
+  /** The first wait of the run has started. */
   readonly onFirstWait?: () => void;
 }
 
@@ -31,7 +31,7 @@ export interface AccountProgress {
   waits(wait: Wait, urn?: string): void;
   /** The tenant appears to have a plan other than the assumed one. */
   seems(plan: Plan): void;
-  /** The same pace, with its calls counted. */
+  /** The same pace, but it counts its calls. */
   paced(pace: Pace, urn: () => string | undefined): Pace;
 }
 
@@ -47,10 +47,10 @@ const firstLookMs = 1000;
 const leastShownMs = 1000;
 
 /**
- * Shows the progress of a run while it waits for the rate limits: on the stack's row, and if
- * possible on a line of the terminal that is always visible, the finished and expected calls, the
- * time left, the endpoint that determines it and the refusals; on the row of a resource its
- * remaining wait. Each is removed when it is over. Shows nothing in runs without waits.
+ * Shows the progress of a run while it waits for the rate limits. The stack's row and, if possible,
+ * a permanent line of the terminal show the finished and expected calls, the time left, the
+ * endpoint that determines it, and the refusals. The row of a resource shows its remaining wait.
+ * Each disappears when it is over. Shows nothing in runs without waits.
  */
 export class RunProgress {
   readonly #options: RunProgressOptions;
@@ -106,9 +106,9 @@ export class RunProgress {
   }
 
   /**
-   * `34/120 calls, 2 min 5 s left, POST /channels decides, 3 refused (429)`; if more calls than
-   * expected may follow: `34 of at least 120 calls, at least 2 min 5 s left, POST /channels
-   * decides`.
+   * `34/120 calls, 2 min 5 s left, limited by POST /channels, 3 refused (429)`; if more calls than
+   * expected may follow: `34 of at least 120 calls, at least 2 min 5 s left, limited by POST
+   * /channels`.
    */
   text(): string {
     const now = this.#options.clock.now();
@@ -124,7 +124,7 @@ export class RunProgress {
       ...(slowest
         ? [
             `${least}${durationText(slowest.leftMs)} left`,
-            `${endpointName(slowest.endpoint)} decides`,
+            `limited by ${endpointName(slowest.endpoint)}`,
           ]
         : []),
       ...(refused > 0 ? [`${refused} refused (429)`] : []),
@@ -151,7 +151,7 @@ export class RunProgress {
     this.#isShowing = false;
   }
 
-  /** Immediately, not with the next update: the engine ends the process after the last answer. */
+  /** Immediately, not with the next update: the engine ends the process after the last response. */
   #takeAway(): void {
     const { isLive, show, status } = this.#options;
     if (this.#isUnderWay) return;

@@ -3,8 +3,8 @@ import { createRequire } from "node:module";
 
 /**
  * A file of the Pulumi SDK that runs this process, by its path relative to the SDK's provider
- * script. Undefined outside such a process, or if the SDK has moved the file: everything built on
- * it is best effort, and the product works without it.
+ * script. Undefined outside such a process, or if the SDK has moved the file: everything that uses
+ * it is best effort.
  */
 export const sdkModule = (path: string): unknown => {
   try {
@@ -37,9 +37,9 @@ const wrapMethod = (holder: unknown, name: string, wrap: (original: Method) => M
 };
 
 /**
- * Aborted when the engine cancels the run (Ctrl-C), so that waiting ends at once. The SDK answers
- * the engine's Cancel call itself and notifies nobody; but its request is the only empty message of
- * this process, so reading one is the signal. Never aborted if that cannot be observed.
+ * Aborts when the engine cancels the run (Ctrl-C), so that waits end immediately. The SDK answers
+ * the engine's Cancel call itself and notifies nobody. Its request is the only empty message of
+ * this process, so reading one is the signal. Never aborts if that cannot be observed.
  */
 export const cancelSignal = (): AbortSignal => {
   const controller = new AbortController();
@@ -78,9 +78,8 @@ const remember = (values: unknown, urn: unknown): unknown => {
 let isWrapped = false;
 
 /**
- * Makes the SDK's provider process keep the URN with the values it passes to a provider, which it
- * would otherwise omit. Not for the first call of a process, which is already read. Once per
- * process.
+ * Makes the SDK's provider process keep the URN with the values that it passes to a provider. Has
+ * no effect on the first call of a process, which is already read. Once per process.
  */
 export const rememberUrns = (): void => {
   if (isWrapped) return;
@@ -117,5 +116,5 @@ export const withUrn = <T>(values: object, call: () => Promise<T>): Promise<T> =
   return runningUrn.run(typeof urn === "string" ? urn : undefined, call);
 };
 
-/** The URN of the resource that the running call is about. */
+/** The URN of the resource that the current call is about. */
 export const currentUrn: () => string | undefined = runningUrn.getStore.bind(runningUrn);

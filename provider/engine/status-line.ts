@@ -3,10 +3,7 @@ import { inertOutput } from "../kernel/text.js";
 import { type ProcessFacts, parentPulumi } from "../pulumi-cli/pulumi-queries.js";
 import { methodOf, propertyOf, sdkModule } from "./sdk-module.js";
 
-/**
- * How a message is shown: `passing` until the next one replaces it, otherwise it stays in the
- * diagnostics.
- */
+/** How to show a message: `passing` until the next one replaces it; otherwise it stays in the diagnostics. */
 export type Showing = "passing" | "info" | "warning";
 
 /** Shows a message in the row of a resource, or of the stack if no resource is known. */
@@ -19,7 +16,7 @@ export interface Line {
   readonly showing: Showing;
 }
 
-/** Sends a message to the engine, and reports that it was accepted, or will not be. */
+/** Sends a message to the engine, and reports whether the engine accepted it. */
 export type Send = (line: Line, onAnswered: () => void) => void;
 
 /**
@@ -91,7 +88,7 @@ const ignored = (): undefined => undefined;
 /**
  * Status lines through the engine that runs this process; silent if it cannot be reached.
  *
- * @param connect called with the first line; undefined if the engine cannot be reached
+ * @param connect called for the first line; returns undefined if the engine cannot be reached
  */
 export const engineStatusLine = (connect: () => Send | undefined): StatusLine => {
   let send: ((line: Line) => void) | undefined | null = null;
@@ -108,7 +105,7 @@ export const engineStatusLine = (connect: () => Send | undefined): StatusLine =>
   };
 };
 
-/** Status lines of a process that Pulumi's SDK serves for dynamic resources, through that SDK. */
+/** Status lines of a process that Pulumi's SDK runs for dynamic resources, through that SDK. */
 export const sdkStatusLine = (): StatusLine => engineStatusLine(connectBySdk);
 
 /** How the engine shows the temporary messages of a provider. */
@@ -117,7 +114,7 @@ export interface RunDisplay {
   readonly isLive: boolean;
   /** Time between two progress messages, in milliseconds. */
   readonly everyMs: number;
-  /** A line that is always visible in the terminal, if there is one. */
+  /** A permanent line of the terminal, if there is one. */
   readonly status?: TerminalStatus;
 }
 

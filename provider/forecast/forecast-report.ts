@@ -20,7 +20,7 @@ const pathLine = (part: PathPart): readonly string[] => {
   return [
     `${duration(part.fromSeconds)} – ${duration(part.toSeconds)}`,
     [
-      part.waitsForRate ? `${calls}, waits for its rate` : calls,
+      part.waitsForRate ? `${calls}, limited by its rate` : calls,
       resourcesText(part.resources),
     ].join("\n"),
   ];
@@ -41,7 +41,7 @@ const saving = (seconds: number): string => {
 
 const planLines = ({ plan, plans }: Forecast): readonly string[] =>
   textTable(
-    ["Plan", "Time", "Against this plan"],
+    ["Plan", "Time", "Compared with this plan"],
     Object.entries(plans).map(([name, { totalSeconds, savesSeconds }]) => [
       name,
       duration(totalSeconds),
@@ -61,7 +61,7 @@ const limitsLine = ({ plan, parallel }: Forecast, { burst, share }: Conditions):
   return `Plan ${plan}, ${bursts}${part}, --parallel ${parallel}.`;
 };
 
-const fullBuckets = "Every bucket is taken to be full: calls made just before take time from it.";
+const fullBuckets = "All buckets are assumed to be full. Recent calls make the run take longer.";
 
 /**
  * The forecast as text for people.
@@ -89,7 +89,7 @@ export const forecastReport = (
     ...(faster
       ? [
           [
-            `With --parallel ${faster.parallel}: about ${duration(faster.totalSeconds)}. Steps that wait for a rate hold the others up.`,
+            `With --parallel ${faster.parallel}: about ${duration(faster.totalSeconds)}. Steps that wait for a rate delay the others.`,
           ],
         ]
       : []),

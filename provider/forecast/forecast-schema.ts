@@ -4,14 +4,14 @@ import { plans } from "../service/plans.js";
 import { forecastOperations } from "./operations.js";
 
 const seconds = z.number().min(0);
-const endpoint = z.string().describe("Such as POST /participants");
+const endpoint = z.string().describe("For example, POST /participants");
 
 /** Shape of calls of one endpoint in a row, each of which holds up the next. */
 const pathPartSchema = z.strictObject({
   endpoint,
   calls: z.int().min(1),
-  resources: z.array(z.string()).describe("Whose calls these are, such as Participant orders"),
-  fromSeconds: seconds.describe("Since the start, when this part can begin"),
+  resources: z.array(z.string()).describe("Origin of the calls, such as Participant orders"),
+  fromSeconds: seconds.describe("Earliest start of this part, since the start of the run"),
   toSeconds: seconds,
   waitsForRate: z.boolean().describe("Whether the calls wait for the rate limit"),
 });
@@ -20,16 +20,16 @@ const pathPartSchema = z.strictObject({
 const endpointForecastSchema = z.strictObject({
   endpoint,
   calls: z.int().min(1),
-  seconds: seconds.describe("From when the first is wanted to the answer of the last"),
+  seconds: seconds.describe("From the request for the first call to the last response"),
 });
 
 /** Shape of what the run would take on a plan. */
 const planForecastSchema = z.strictObject({
   totalSeconds: seconds,
-  savesSeconds: z.number().describe("Below 0: so much longer than on the plan of the forecast"),
+  savesSeconds: z.number().describe("Negative: how much longer than on the plan of the forecast"),
 });
 
-/** Shape of a forecast alone. */
+/** Schema of one forecast. */
 export const forecastSchema = z.strictObject({
   operation: z.enum(forecastOperations),
   plan: z.enum(plans),
@@ -39,17 +39,17 @@ export const forecastSchema = z.strictObject({
   endpoints: z.array(endpointForecastSchema),
   criticalPath: z
     .array(pathPartSchema)
-    .describe("The chain of calls that makes the run as long as it is"),
+    .describe("The chain of calls that determines the duration of the run"),
   plans: z.record(z.string(), planForecastSchema).describe("The same run on each plan"),
 });
 
-/** Calls of one endpoint in a row, each of which holds up the next. */
+/** Consecutive calls of one endpoint, each of which delays the next. */
 export type PathPart = Printed<z.output<typeof pathPartSchema>>;
 
-/** What one endpoint has to bear. */
+/** The load of one endpoint. */
 export type EndpointForecast = Printed<z.output<typeof endpointForecastSchema>>;
 
-/** What the run would take on a plan. */
+/** The duration of the run on a plan. */
 export type PlanForecast = Printed<z.output<typeof planForecastSchema>>;
 
 /** The forecast of a run, as `--json` prints it. */

@@ -26,15 +26,13 @@ import {
 /** The limits and conditions of a run. */
 export interface Conditions {
   readonly plan: Plan;
-  /**
-   * Calls that an endpoint accepts in a burst. Left out: about 20 seconds of its rate (assumed).
-   */
+  /** Calls that an endpoint accepts in a burst. If omitted, about 20 seconds of its rate (assumed). */
   readonly burst?: number;
   /** Fraction of each limit that may be used: above 0, at most 1. */
   readonly share: number;
-  /** Steps that run together. */
+  /** Steps that run in parallel. */
   readonly parallel: number;
-  /** Objects on a page of a list. */
+  /** Objects per page of a list. */
   readonly pageSize: number;
 }
 
@@ -57,8 +55,8 @@ export const endpointLimit = (
 export type ConditionOptions = Partial<Omit<Conditions, "share">>;
 
 /**
- * The conditions from the command line first, then the environment, then the stack's configuration;
- * assumptions are reported in sentences for people.
+ * The conditions from the command line, then the environment, then the stack's configuration.
+ * Reports assumptions in readable sentences.
  *
  * @param profile default: the settings without a profile
  */
@@ -80,7 +78,7 @@ export const givenConditions = (
     assumed: known
       ? []
       : [
-          `The plan${profile === undefined ? "" : ` of profile ${profile}`} is not known, so enterprise is assumed. Say it with --plan or ${settingLabel("plan", profile)}.`,
+          `The plan${profile === undefined ? "" : ` of profile ${profile}`} is unknown; the forecast assumes enterprise. Set it with --plan or ${settingLabel("plan", profile)}.`,
         ],
   };
 };
@@ -184,12 +182,12 @@ const worthPart = 0.05;
 const closePart = 0.02;
 const worthSeconds = 2;
 
-/** A number of parallel steps, with the time that the run then takes. */
+/** A number of parallel steps, and the duration of the run with it. */
 export type ParallelChoice = Pick<Forecast, "parallel" | "totalSeconds">;
 
 /**
- * The smallest number of parallel steps with which nothing waits for a slot; undefined if the given
- * one is sufficient.
+ * The smallest number of parallel steps with which no step waits for a slot; undefined if the given
+ * number suffices.
  */
 export const fasterParallel = (
   workload: Workload,
@@ -228,8 +226,8 @@ const creationOfAll = (counts: Readonly<Record<string, number>>): Workload => ({
 });
 
 /**
- * The number for `--parallel` with which creating all these objects takes hardly longer than with
- * any higher number.
+ * The smallest `--parallel` with which the creation of all these objects takes hardly longer than
+ * with any higher number.
  *
  * @param resourceCounts objects of each kind, such as `{ Channel: 12 }`
  * @param leastParallel minimum of the result

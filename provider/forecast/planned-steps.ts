@@ -12,18 +12,18 @@ import { type Endpoint, type SetUpAction, setUpOperation } from "../service/http
 import { listCalls } from "../service/lists.js";
 import type { ForecastOperation } from "./operations.js";
 
-/** The documents from which a forecast is made. */
+/** The documents that a forecast is based on. */
 export interface Documents {
   /** For `up`; the other operations need none. */
   readonly preview?: Preview;
   readonly state?: StackExport;
-  /** Duration of the command that made the preview. Left out: it was made earlier. */
+  /** Duration of the command that made the preview. Absent if the preview was made earlier. */
   readonly previewSeconds?: number;
 }
 
 /**
- * The action of a run on a resource. `adopt`: takes over an object that is named by its id. `find`:
- * looks for it in the list. `get`: looks it up by its id. `none`: no calls.
+ * The action of a run on a resource. `adopt`: adopts an object given by its id. `find`: looks for
+ * it in the list. `get`: reads it by its id. `none`: no calls.
  */
 export type StepAction =
   | "create"
@@ -38,13 +38,13 @@ export type StepAction =
 /** One step of a run. */
 export interface PlannedStep {
   readonly urn: string;
-  /** For people, such as `Participant orders`. */
+  /** For display, such as `Participant orders`. */
   readonly label: string;
   readonly action: StepAction;
-  /** Left out: not an object of the service. */
+  /** Absent if it is not an object of the service. */
   readonly definition?: Definition | undefined;
   readonly profile?: string | undefined;
-  /** Steps of one phase may run in parallel; a phase begins when the previous one has ended. */
+  /** Steps of one phase may run in parallel; a phase starts when the previous one has ended. */
   readonly phase: number;
   /** URNs of steps of the same phase that come before. */
   readonly after: readonly string[];
@@ -56,7 +56,7 @@ export interface Workload {
   readonly steps: readonly PlannedStep[];
   /** Objects that exist before the run, by {@link collectionKey}. */
   readonly counts: ReadonlyMap<string, number>;
-  /** How long Pulumi took for the preview, in seconds. Left out: there was none. */
+  /** How long Pulumi took for the preview, in seconds. Absent if there was none. */
   readonly previewSeconds?: number | undefined;
 }
 
@@ -64,7 +64,7 @@ export interface Workload {
 const collectionKey = (definition: Definition, profile: string | undefined): string =>
   `${profile ?? ""}/${definition.collection}`;
 
-/** Calls that follow each other on one endpoint. */
+/** Consecutive calls on one endpoint. */
 export interface PlannedCalls {
   readonly endpoint: Endpoint;
   /** The owner of the buckets: each profile stands for a separate tenant. */
@@ -72,7 +72,7 @@ export interface PlannedCalls {
   readonly times: number;
   /** Made once per run for all steps with the same key, which wait for it together. */
   readonly sharedAs?: string;
-  /** This many of the steps need only the first of these calls; the others need them all. */
+  /** The number of steps that need only the first of these calls; the others need all of them. */
   readonly servedByFirst?: number;
 }
 
@@ -91,7 +91,7 @@ const sequences: Readonly<Record<StepAction, readonly SetUpAction[]>> = {
   none: [],
 };
 
-/** The calls of a step in their order. An access token is not counted: it has no bucket. */
+/** The calls of a step in order, without those for an access token, which has no bucket. */
 export const callsOf = (
   step: PlannedStep,
   { counts }: Pick<Workload, "counts">,
@@ -271,7 +271,7 @@ const secondsSaid = (preview: Preview | undefined): number | undefined => {
  * Everything that a run will do.
  *
  * @param preview for `up`; the other operations need none
- * @param state left out: the stack contains what the preview shows of it
+ * @param state if omitted, the stack contains what the preview shows of it
  */
 export const workloadOf = (
   operation: ForecastOperation,

@@ -45,7 +45,7 @@ export const defaultParallel = (
 export interface EngineTimes {
   /** From the start of the command to the first step. */
   readonly startSeconds: number;
-  /** For each step that makes calls; the engine does this work one step at a time. */
+  /** For each step that makes calls; the engine does this work sequentially. */
   readonly stepSeconds: number;
 }
 
@@ -60,7 +60,7 @@ const measured = {
   step: 0.02,
 };
 
-/** Pulumi's own time: as long as the preview took, which runs the same program. */
+/** Pulumi's own time: the duration of the preview, which runs the same program. */
 export const engineTimes = ({ operation, previewSeconds, steps }: Workload): EngineTimes => {
   const { step: stepSeconds, least, withoutProgram, up } = measured;
   if (operation !== "up") return { startSeconds: withoutProgram, stepSeconds };
@@ -118,14 +118,13 @@ class EngineSlots<Reason> {
 export interface SimulatedLimit {
   /** Calls per second. */
   readonly rate: number;
-  /** Calls that a full bucket takes at once. */
+  /** Calls that a full bucket accepts at once. */
   readonly burst: number;
 }
 
 /**
- * The bucket of one endpoint over time; full at the start. Given the time at which a call is
- * wanted, returns the time at which it may be sent, in seconds. Calls must be given in the order of
- * time.
+ * The bucket of one endpoint over time; full at the start. Takes the time at which a call is wanted
+ * and returns the time at which it may be sent, in seconds. Calls must come in order of time.
  */
 export const rateBucket = ({ rate, burst }: SimulatedLimit): ((now: number) => number) => {
   const beforehand = (Math.max(1, burst) - 1) / rate;
@@ -140,7 +139,7 @@ export const rateBucket = ({ rate, burst }: SimulatedLimit): ((now: number) => n
 /** A call in simulated time, in seconds since the start. */
 export interface SimulatedCall {
   readonly step: PlannedStep;
-  /** Such as `POST /channels`, with the profile if there is one. */
+  /** For example, `POST /channels`, with the profile if there is one. */
   readonly endpoint: string;
   readonly wantedAt: number;
   /** Later than `wantedAt` if the call waited for its rate. */
@@ -349,12 +348,12 @@ export interface SimulationOptions extends ServiceModel {
 
 export interface Simulated {
   readonly totalSeconds: number;
-  /** In the order in which they were sent. */
+  /** In the order of sending. */
   readonly calls: readonly SimulatedCall[];
 }
 
 /**
- * Simulates a run: each step waits for its dependencies, then for a free slot of the engine, which
+ * Simulates a run. Each step waits for its dependencies, then for a free slot of the engine, which
  * it occupies while its calls wait for their rates.
  */
 export const simulate = (steps: readonly PlannedStep[], options: SimulationOptions): Simulated => {

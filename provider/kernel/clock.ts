@@ -1,10 +1,10 @@
-/** Time as the service client sees it, so that tests need not wait. */
+/** The time of the service client. Tests replace it, so that they need not wait. */
 export interface Clock {
   /** Monotonic milliseconds: changes of the wall clock have no effect. */
   now(): number;
   /** Wall clock in milliseconds since 1970; only for dates that the service sends. */
   wall(): number;
-  /** Waits; rejects with the signal's reason if the signal is aborted first. */
+  /** Waits. Rejects with the signal's reason if the signal aborts first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 

@@ -170,8 +170,6 @@ export const textTable = (
 /**
  * Foreign text as Markdown code: nothing in it is interpreted as markup, a mention, an image, a
  * link or HTML, and it cannot end the code early.
- *
- * @param longest maximum number of characters; the rest is cut
  */
 export const codeSpan = (text: string, longest = 300): string => {
   const characters = [...inertText(text.replaceAll(/[\p{Zl}\p{Zp}\s]+/gu, " "))];
@@ -247,8 +245,8 @@ const split = (line: string, columns: number): readonly [fits: string, rest: str
 };
 
 /**
- * A help text with lines of limited width. The excess continues in the next line, at the same
- * depth: in the existing line, if it is part of the same paragraph.
+ * A help text with lines of limited width. The excess continues on the next line at the same
+ * indent, and joins an existing line of the same paragraph.
  */
 export const foldedHelp = (text: string, columns = 80): string => {
   const left = text.split("\n");

@@ -5,23 +5,22 @@ import { inertOutput } from "./text.js";
  *
  * - `SETTINGS_MISSING`, `SETTINGS_INVALID`: configuration; nothing was sent.
  * - `INPUT_INVALID`, `ID_INVALID`: a value from the caller; nothing was sent.
- * - `CREDENTIALS_REFUSED`: the token address refused the client credentials.
+ * - `CREDENTIALS_REFUSED`: the token URL refused the client credentials.
  * - `UNAUTHORIZED`: the service refused a fresh token (401).
- * - `FORBIDDEN`: the client may not do this, usually because a scope is missing (403).
+ * - `FORBIDDEN`: the client lacks permission, usually because a scope is missing (403).
  * - `NOT_FOUND`: no object has this id (404).
- * - `NAME_TAKEN`: an object that is not ours already has the unique name.
+ * - `NAME_TAKEN`: an object of another owner already has the unique name.
  * - `OWNED_ELSEWHERE`: the object carries the owner mark of another stack.
  * - `IN_USE`: the service refuses to delete an object that others use.
- * - `HIDDEN_MEMBER`: an update would erase a value that the service hides and nobody can write
- *   back.
+ * - `HIDDEN_MEMBER`: an update would erase a value that the service hides.
  * - `AMBIGUOUS`: several objects match.
  * - `REJECTED`: the service refused the request (other 4xx).
- * - `THROTTLED`: still over the rate limit when the allowed time was over (429).
+ * - `THROTTLED`: the rate limit was still exceeded after the allowed time (429).
  * - `UNAVAILABLE`: the service failed (5xx).
- * - `UNREACHABLE`: no connection, or it broke.
- * - `TIMED_OUT`: no complete answer in the allowed time.
- * - `CANCELLED`: the caller gave up while waiting; nothing was sent, or only a read was.
- * - `BAD_RESPONSE`: an unusable answer: not JSON, wrong shape, too large, a redirect.
+ * - `UNREACHABLE`: there was no connection, or it broke.
+ * - `TIMED_OUT`: there was no complete response in the allowed time.
+ * - `CANCELLED`: the caller canceled the wait; nothing was sent, or only a read.
+ * - `BAD_RESPONSE`: the response is unusable: not JSON, wrong shape, too large, or a redirect.
  */
 export type ConversationErrorCode =
   | "SETTINGS_MISSING"
@@ -46,26 +45,26 @@ export type ConversationErrorCode =
   | "BAD_RESPONSE";
 
 /**
- * The effect of the call, as far as known: `none` – nothing was sent or the service refused it;
- * `unknown` – the service may have acted; `done` – the service acted, only its answer is unusable.
+ * The effect of the call, as far as known. `none`: nothing was sent, or the service refused it.
+ * `unknown`: the service may have acted. `done`: the service acted, only its response is unusable.
  */
 export type Effect = "none" | "unknown" | "done";
 
-/** The service's note on one attribute of the request body. */
+/** The service's message about one attribute of the request body. */
 export interface ServiceNote {
   readonly key: string;
   readonly value: string;
-  /** The id that was sent for it, in quotes, if it is one. */
+  /** The id that was sent for it, in quotes, if it is an id. */
   readonly sent?: string;
 }
 
-/** Details of a failure besides its message; unknown ones are left out. */
+/** Details of a failure besides its message; unknown ones are absent. */
 export interface ErrorDetails {
   /** HTTP method of the call. */
   readonly method?: string;
   /** Path template, such as `/channels/{id}`. */
   readonly template?: string;
-  /** HTTP status of the answer. */
+  /** HTTP status of the response. */
   readonly status?: number;
   /** `code` of the service's error body. */
   readonly serviceCode?: string;
@@ -73,18 +72,18 @@ export interface ErrorDetails {
   readonly serviceMessage?: string;
   /** `details` of the service's error body: what is wrong with which attribute. */
   readonly serviceNotes?: readonly ServiceNote[];
-  /** Id of the object that the service created, if the answer still contains it. */
+  /** Id of the created object, if the response still contains it. */
   readonly objectId?: string;
-  /** The same call cannot succeed until somebody changes something, so it is not repeated. */
+  /** Whether the call cannot succeed without a change; it is not repeated then. */
   readonly permanent?: true;
 }
 
 /**
- * The only error class of the package. Its message is complete in itself: what was being done, what
- * the service said, what to do next; it never contains a secret. It deliberately has no `id`
- * property: the engine would take that for a created resource.
+ * The only error class of the package. Its message is complete: what was being done, what the
+ * service said, what to do next. It never contains a secret. It has no `id` property on purpose:
+ * the engine would assume a created resource.
  *
- * @throws nothing: creating one never fails
+ * @throws nothing: the constructor never fails
  * @example
  * try {
  *   await hub.messages.send(message);

@@ -65,10 +65,10 @@ const lookAt = (path: string): Stats | undefined => lstatSync(path, { throwIfNoE
 const largestBytes = 16 * 1024 * 1024;
 
 /**
- * Whether a path is certainly a folder of this user, and not a link, into which nobody else can put
- * anything.
+ * Whether a path is certainly a folder of this user, not a link, and nobody else can add anything
+ * to it.
  *
- * @param closed the people it is closed to: writers, or also readers
+ * @param closed whom the folder excludes: other writers, or also other readers
  */
 export const isOwnFolder = (path: string, closed: "writers" | "readers" = "writers"): boolean => {
   const facts = lookAt(path);
@@ -79,19 +79,19 @@ export const isOwnFolder = (path: string, closed: "writers" | "readers" = "write
 /**
  * Creates a folder of this user in a place that others may share, if it is missing.
  *
- * @throws Error if it cannot be created, or if something else has its name: that is left alone
+ * @throws Error if it cannot be created, or if something else has its name, which is not changed
  */
 export const makeOwnFolder = (path: string): void => {
   if (!lookAt(path)) makeFolders(path, 0o700);
   if (isOwnFolder(path)) return;
   throw new Error(
-    `${path} is left alone: it must be a folder of this user, and no link, into which nobody else may write. Make it so (chmod 700), or set XDG_CACHE_HOME to another folder`,
+    `${path} was not used: it must be a folder of this user, not a link, and only this user may write to it. Change that (chmod 700), or set XDG_CACHE_HOME to another folder`,
   );
 };
 
 /**
- * Whether our files in a folder stay in place: others cannot replace them. That is true of the
- * shared folder for temporary files of most systems, because of its sticky bit.
+ * Whether files of this user in a folder stay in place: others cannot replace them. That is true of
+ * most systems' shared folder for temporary files, because of its sticky bit.
  */
 export const keepsWhatIsOurs = (folder: string): boolean => {
   const facts = statSync(folder, { throwIfNoEntry: false });
@@ -100,7 +100,7 @@ export const keepsWhatIsOurs = (folder: string): boolean => {
 };
 
 /**
- * Asserts that a path may be opened, replaced and removed: it is absent, or a plain file of this
+ * Asserts that a path may be opened, replaced and removed: it is absent, or a regular file of this
  * user.
  *
  * @throws Error if anything else is there
@@ -108,7 +108,7 @@ export const keepsWhatIsOurs = (folder: string): boolean => {
 export const assertOwnFile = (path: string): void => {
   const facts = lookAt(path);
   if (facts && !(facts.isFile() && isOurs(facts)))
-    throw new Error(`${path} is left alone: it is no plain file of this user`);
+    throw new Error(`${path} was not used: it is not a regular file of this user`);
 };
 
 /**
@@ -147,8 +147,8 @@ const readPlain = (
 };
 
 /**
- * The text of a file that was found by its name in a place where others may write: only of a plain
- * file of this user, not of a link. Never waits: a pipe or a device is not read.
+ * The text of a file at a path where others may write: only a regular file of this user, not a
+ * link. Never waits, because it does not read pipes or devices.
  *
  * @returns undefined if there is no such file, or if it is too large
  */
@@ -160,8 +160,8 @@ export const readOwnFile = (path: string): string | undefined =>
   );
 
 /**
- * The text of a file that several users may share, such as one of a backend: any plain file.
- * Never waits: a pipe or a device is not read.
+ * The text of a file that several users may share, such as one of a backend: any regular file.
+ * Never waits, because it does not read pipes or devices.
  *
  * @returns undefined if there is no such file, or if it is too large
  */
@@ -169,8 +169,8 @@ export const readPlainFile = (path: string, largest = largestBytes): string | un
   readPlain(path, 0, ({ size }) => size <= largest);
 
 /**
- * Writes a file of this user beside its final place, under a new name, and returns that name: no
- * file that others created is opened.
+ * Writes a file of this user next to its final path, under a new name, and returns that name. Never
+ * opens a file that others created.
  */
 export const writeDraft = (path: string, text: string): string => {
   const draft = `${path}.${process.pid}.${randomBytes(6).toString("hex")}`;

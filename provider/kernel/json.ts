@@ -82,8 +82,8 @@ const mostDepth = 128;
 
 /**
  * Parses JSON text, with or without a byte order mark (RFC 8259 §8.1). Removes every `__proto__`
- * member, which is harmless where it is but changes the prototype of any object it is merged into.
- * Replaces halves of characters, which JSON can spell (`"\\ud83d"`) and UTF-8 cannot represent, by
+ * member, because it would change the prototype of any object that it is merged into. Replaces
+ * unpaired surrogates, which JSON can spell (`"\\ud83d"`) but UTF-8 cannot represent, with
  * `\ufffd`, in keys as well. Throws a SyntaxError, also if the text is nested deeper than 128
  * levels.
  */
@@ -116,8 +116,8 @@ const isPlain = (value: object): boolean => {
 };
 
 /**
- * The places of the texts, or keys, in a value that match a test: paths as a person would write
- * them, such as `roles[0].name`. Instances of classes are skipped.
+ * The paths of the texts, or keys, in a value that match a test, such as `roles[0].name`. Skips
+ * instances of classes.
  */
 export const pathsOfTexts = (
   value: unknown,
@@ -134,7 +134,7 @@ export const pathsOfTexts = (
   });
 };
 
-/** Parses JSON text; undefined if it is not JSON: for values that are only inspected. */
+/** Parses JSON text; undefined if it is not JSON. For values that are only inspected. */
 export const jsonIn = (text: string): unknown => {
   try {
     return parseJson(text);

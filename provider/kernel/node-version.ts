@@ -12,8 +12,8 @@ const isOlder = (version: string): boolean => {
 };
 
 /**
- * Refuses a Node that is too old, before something fails with an incomprehensible error. Loads and
- * runs on old versions too, so it imports nothing that they lack.
+ * Refuses a Node version that is too old, before something fails with an obscure error. Must load
+ * and run on old versions, so it imports nothing that they lack.
  *
  * @throws ConversationError `SETTINGS_INVALID`
  */

@@ -1,14 +1,14 @@
 import { ConversationError } from "./errors.js";
 import { quoted } from "./text.js";
 
-/** Longest id of an object, in characters. */
+/** Maximum length of an object's id, in characters. */
 export const longestId = 128;
 
 const allowed = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
 
 /**
  * Whether a value can be the id of an object: a letter or digit, then up to 127 more, `_` or `-`.
- * Other characters are not allowed in a path, because the id could leave its segment.
+ * Other characters would allow the id to leave its path segment.
  */
 export const isId = (id: unknown): id is string =>
   typeof id === "string" && id.length <= longestId && allowed.test(id);
@@ -20,8 +20,8 @@ export const isServiceId = (id: string): boolean =>
   /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id);
 
 /**
- * Refuses an id that could name another path, such as `..` or the empty text, before any address is
- * built from it.
+ * Refuses an id that could name another path, such as `..` or empty text, before any URL is built
+ * from it.
  *
  * @param what the owner of the id, such as `channel`, for the message
  * @throws ConversationError `ID_INVALID`

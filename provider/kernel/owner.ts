@@ -32,7 +32,7 @@ interface UrnParts {
   readonly name: string;
 }
 
-/** The parts of a URN. A logical name may hold `::`. */
+/** The parts of a URN. A logical name may contain `::`. */
 export const urnParts = (urn: string): UrnParts => {
   const start = "urn:pulumi:";
   const parts = urn.startsWith(start) ? urn.slice(start.length).split("::") : [];

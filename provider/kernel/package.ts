@@ -35,7 +35,8 @@ const rootAbove = (folder: string): string | undefined => {
 /** The folder of this package, whether it runs compiled or from source. */
 export const packageRoot = (): string => {
   const root = rootAbove(__dirname);
-  if (root === undefined) throw new Error(`No package.json of ${packageName} above ${__dirname}.`);
+  if (root === undefined)
+    throw new Error(`Could not find the package.json of ${packageName} above ${__dirname}.`);
   return root;
 };
 
@@ -57,10 +58,10 @@ const repository = (): string | undefined =>
     ?.replace(/^git\+/, "")
     .replace(/\.git$/, "");
 
-/** What this package says of itself in its package.json. */
+/** The package.json data of this package. */
 export interface PackageDescription {
   readonly version: string;
-  /** One sentence or two; empty if the file cannot be found. */
+  /** One or two sentences; empty if the file cannot be found. */
   readonly description: string;
   readonly keywords: readonly string[];
   readonly license?: string;
@@ -69,7 +70,7 @@ export interface PackageDescription {
   readonly repository?: string;
 }
 
-/** What this package says of itself, without what its package.json does not name yet. */
+/** The package.json data of this package, without what the file does not state yet. */
 export const describePackage = (): PackageDescription => ({
   version: packageVersion(),
   description: textAt(manifest(), "description") ?? "",
@@ -82,8 +83,8 @@ export const describePackage = (): PackageDescription => ({
 });
 
 /**
- * The address of a documentation page: in the repository, at this release, if the package names
- * one; otherwise in the package's own folder, which contains the same pages.
+ * The address of a documentation page: in the repository at this release if package.json names a
+ * repository, otherwise in the package's folder, which contains the same pages.
  *
  * @param page such as `policies.md#account-protected`
  */
@@ -112,8 +113,7 @@ const isMissing = (name: string): boolean => {
 };
 
 /**
- * Checks at the start for a package that only some users install: if its absence is noticed later,
- * it looks like an outage.
+ * Checks for an optional package at the start, because a later failure would look like an outage.
  *
  * @param need what requires it, as the beginning of a sentence
  * @throws ConversationError `SETTINGS_INVALID` if it is not installed

@@ -1,9 +1,9 @@
 import { isObject, type JsonObject, jsonIn, objectOf } from "./json.js";
 
 /**
- * The engine's notation for a value that is not known before the update, whatever its type and at
- * any depth. Public as `pulumi.runtime.unknownValue`; repeated here so that the provider does not
- * load the SDK for one constant.
+ * The engine's notation for a value that is unknown before the update, whatever its type and at any
+ * depth. Public as `pulumi.runtime.unknownValue`; repeated here so that the provider does not load
+ * the SDK for one constant.
  */
 export const unknownValue = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
@@ -11,7 +11,7 @@ const signatureKey = "4dabf18193072939515e22adb298388d";
 const secretKind = "1b47061264138c4ac30d75fd1eb44270";
 
 /**
- * The signature of the engine's own form of a secret: beside it is the `value` in a call, and
+ * The signature of the engine's own form of a secret. The object also holds `value` in a call, and
  * `plaintext` (JSON) or `ciphertext` in a state. Public as `pulumi.runtime.specialSigKey` and
  * `specialSecretSig`; repeated for the same reason.
  */
@@ -31,8 +31,8 @@ export const holdsUnknown = (value: unknown): boolean =>
 
 /**
  * The state's placeholder for a secret that an import could not or did not read: the service hides
- * it, or it was not to be written to a file. It stands for whatever the program gives first, and is
- * never sent. Part of state files: never changed.
+ * it, or it was not to be written to a file. It stands for the first value that the program gives,
+ * and is never sent. Part of state files: never changed.
  */
 export const undisclosed = "(secret not read by the import)";
 
@@ -42,7 +42,7 @@ export const holdsUndisclosed = (value: unknown): boolean =>
   (Array.isArray(value) && value.some(holdsUndisclosed)) ||
   (isObject(value) && Object.values(value).some(holdsUndisclosed));
 
-/** A secret that is kept only in an environment variable. */
+/** A secret that exists only in an environment variable. */
 export interface EnvironmentSecret {
   /** Name of the variable. */
   readonly name: string;
@@ -58,12 +58,12 @@ const versionText = /^[\w.-]{1,64}$/;
 
 const places = /\$\{fromEnv ([A-Za-z_]\w{0,254}) ([\w.-]{1,64})\}/g;
 
-/** Why a variable cannot have this name, or a version this label; undefined if both are valid. */
+/** Why the variable name or the version is not valid; undefined if both are valid. */
 export const environmentSecretFault = (name: string, version: string): string | undefined => {
-  if (!variable.test(name)) return "the name must be made of letters, digits and _";
+  if (!variable.test(name)) return "the name must consist of letters, digits and _";
   return versionText.test(version)
     ? undefined
-    : "the version, such as { version: 1 }, must be 1 to 64 letters, digits, dots, _ or -; raise it whenever the value changes";
+    : "the version, such as { version: 1 }, must be 1 to 64 letters, digits, dots, _ or -; change it whenever the value changes";
 };
 
 /** The placeholder for the value in a program and its state. */
@@ -84,8 +84,8 @@ export const environmentSecretsIn = (value: unknown): readonly EnvironmentSecret
   );
 
 /**
- * Places of secrets below a member, from the places inside its value. A dot in a member's name
- * could not be distinguished from one of the path: then the whole parent is secret.
+ * Paths of secrets below a member, from the paths inside its value. A dot in a member's name would
+ * be ambiguous in a path: then the whole parent is secret.
  */
 export const secretPathsBelow = (member: string, inside: readonly string[]): readonly string[] =>
   inside.map((path) => {
@@ -122,7 +122,7 @@ export const seenSecrets =
 
 /** Why a secret cannot be used. */
 export const missingText = ({ name, version }: EnvironmentSecret): string =>
-  `a secret of it is taken from the environment variable ${name} (version ${version}), which is not set`;
+  `one of its secrets comes from the environment variable ${name} (version ${version}), which is not set`;
 
 const inText = (text: string, lookUp: ValueOf): string => {
   if (!text.includes("${fromEnv ")) return text;

@@ -28,8 +28,8 @@ const colours = new RegExp(`${esc}\\[(?:0|1|2|22|3\\d|39)m`, "g");
 const runnerCommands = /^[^\S\r\n\u2028\u2029]*::|##(?=\[|vso\[|teamcity\[)/gm;
 
 /**
- * The output of a command, made safe for a terminal and the log of a pipeline: line breaks stay,
- * and so do colors if they are wanted. The escapes read the same inside JSON.
+ * The output of a command, made safe for a terminal and the log of a pipeline: keeps line breaks,
+ * and colors if wanted. The escapes read the same inside JSON.
  */
 export const inertOutput = (text: string, coloured: boolean): string => {
   const lines = (part: string): string =>
@@ -51,13 +51,10 @@ const mostCharacters = 40;
 
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/**
- * A text without characters that a terminal acts on or hides: control and format characters, line
- * ends.
- */
+/** A text without characters that a terminal acts on or hides: control and format characters, line ends. */
 export const cleaned = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ");
 
-/** A text of limited length; a longer one ends with `…`, and no character is cut in two. */
+/** A text of limited length; a longer one ends with `…`, and no character is split. */
 export const abbreviated = (text: string, most: number): string => {
   if (text.length <= most) return text;
   const characters = [...text];
@@ -67,10 +64,7 @@ export const abbreviated = (text: string, most: number): string => {
 const escaped = (character: string): string =>
   `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`;
 
-/**
- * A text in quotes as a message may show it: nothing that a terminal acts on, at most 40
- * characters.
- */
+/** A quoted text for messages: without characters that a terminal acts on, at most 40 characters. */
 export const quoted = (text: string): string => {
   const characters = [...text.slice(0, 2 * mostCharacters + 1)];
   const isLong = characters.length > mostCharacters;
@@ -96,8 +90,8 @@ const distance = (one: string, other: string): number => {
 const mostTypos = 2;
 
 /**
- * The word that was probably meant, in any case: at most two letters different, and fewer than half
- * of its own. Undefined if there is none.
+ * The word that was probably meant, in any case: at most two letters differ, and fewer than half of
+ * the word. Undefined if there is none.
  */
 export const nearestWord = (text: string, words: readonly string[]): string | undefined => {
   const candidates = words

@@ -13,11 +13,11 @@ import { connected, type Declared, type Resource } from "./run.js";
 import { describe, seenObject } from "./seen.js";
 
 /**
- * Reads the object to be taken over and shows what will change. This is the only check that makes
- * calls, and only while the resource is not in the state. It never writes.
+ * Reads the object to adopt and shows what will change. This is the only check that makes calls,
+ * and only while the resource is not in the state. It never writes.
  *
  * @param isNamed whether the program gives the name; otherwise the object keeps its own
- * @returns the resource as it will be, or the reason why it cannot be taken over
+ * @returns the resource as it will be, or the reason why it cannot be adopted
  */
 export const adopted = async (
   resource: Resource,
@@ -81,8 +81,8 @@ const adoptionText = (declared: Declared, plan: PutPlan): string => {
     head +
     change +
     listed("changes:", changes) +
-    listed("goes, as the program chose another in its place:", gone) +
-    listed("stays, as the program does not declare it:", undeclared) +
-    listed("erased, as eraseHidden allows:", hidden)
+    listed("erased, because the program chose another member instead:", gone) +
+    listed("unchanged, because the program does not declare it:", undeclared) +
+    listed("erased, because eraseHidden allows it:", hidden)
   );
 };

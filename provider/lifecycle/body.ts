@@ -73,14 +73,14 @@ export const holdsFields = (
   return sameFieldsMeaning(fields, live, wanted);
 };
 
-/** A resource as the service receives it. @throws ConversationError `SETTINGS_MISSING` */
+/** A resource in the form that the service receives. @throws ConversationError `SETTINGS_MISSING` */
 export const asWritten = <R extends Resource>(resource: R): R => ({
   ...resource,
   properties: writtenSecrets(resource.properties, resource.run),
 });
 
 /**
- * Values with the secrets of the environment filled in, as the service receives them.
+ * Values with the secrets of the environment filled in, in the form that the service receives.
  *
  * @throws ConversationError `SETTINGS_MISSING` if a variable is not set
  */
@@ -91,7 +91,7 @@ export const writtenSecrets = <T>(value: T, run: Pick<RunEnvironment, "environme
     if (found) return found;
     throw new ConversationError(
       "SETTINGS_MISSING",
-      `${missingText(secret)}. Nothing was changed. Set ${secret.name} where Pulumi runs, then run it again.`,
+      `${missingText(secret)}. Nothing was changed. Set ${secret.name} where Pulumi runs, then run again.`,
     );
   });
 };

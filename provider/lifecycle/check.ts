@@ -11,16 +11,16 @@ import { propertiesIn } from "./properties.js";
 import type { Resource } from "./run.js";
 import { stateInputs } from "./state.js";
 
-/** Inputs in their normal form, and the reasons why they are refused. */
+/** Inputs in their normal form, and the rules that they break. */
 export interface CheckedInputs {
   readonly inputs: JsonObject;
   readonly failures: readonly { readonly property: string; readonly reason: string }[];
 }
 
 /**
- * Returns the inputs in their normal form and every rule they break. Makes no call except for
+ * Returns the inputs in their normal form and every rule that they break. Makes no call except for
  * `adopt`. A failure names its path in the reason and leaves `property` empty, because the engine
- * would print the property's value, secrets included.
+ * would print the property's value, including secrets.
  */
 export const check = async (
   given: Resource,
@@ -66,7 +66,7 @@ export const check = async (
   for (const { path, to, id } of isChanged && failures.length === 0 ? references : [])
     if (isId(id) && !isServiceId(id))
       run.notify?.(
-        `${path} gives ${isMarked(properties, path) ? "a secret" : quoted(id)} as the id of ${withArticle(to.noun)}, and the service's ids are UUIDs of 36 characters. If it is a name, give the resource itself or its id: else the service refuses it.`,
+        `${path} has ${isMarked(properties, path) ? "a secret" : quoted(id)} as the id of ${withArticle(to.noun)}, but the service's ids are UUIDs of 36 characters. If it is a name, give the resource itself or its id; otherwise the service refuses it.`,
         "warning",
       );
   if (!old && failures.length === 0) {
@@ -83,9 +83,8 @@ export interface DiffResult {
 }
 
 /**
- * The difference between state and program that is reported to the engine: nothing if the inputs
- * differ, because the engine then compares them itself and shows every property. Nothing is ever
- * replaced.
+ * The difference between state and program for the engine: nothing if the inputs differ, because
+ * the engine then compares them itself and shows every property. Nothing is ever replaced.
  *
  * The engine cannot compare state of an older shape; such state is updated once.
  */
@@ -112,7 +111,10 @@ export const diff = (resource: Resource, id: string, olds: JsonObject): DiffResu
   run.foresee?.(resource, "update");
   if (olds.__provider === undefined) return { changes: true };
   if (undeclared) {
-    run.notify?.(`stays, as the program does not declare it: ${undeclared.join(", ")}`, "info");
+    run.notify?.(
+      `unchanged, because the program does not declare it: ${undeclared.join(", ")}`,
+      "info",
+    );
   }
   // Its inputs are not those of the last refresh, so the engine cannot find the difference.
   return isImported ? { changes: true } : {};

@@ -32,9 +32,9 @@ export interface CreateResult {
 }
 
 /**
- * Creates the object exactly once: an object that already stands for the resource is updated, a
- * name that belongs to somebody else is refused, and a POST with an unknown effect is repeated only
- * after a fresh list shows that it had none.
+ * Creates the object exactly once. Updates an object that already belongs to the resource, refuses
+ * a name that belongs to somebody else, and repeats a POST with an unknown effect only after a
+ * fresh list shows that it had none.
  */
 export const createObject = async (declared: Declared): Promise<CreateResult> => {
   const { definition, identity, run, properties } = declared;
@@ -101,7 +101,7 @@ const reportAdoption = (
 ): void => {
   if (by === "mark") {
     run.notify?.(
-      `took over the ${describe(definition, object)}: it carries the mark of this resource, and no state holds it. An interrupted run left it, or it was kept on purpose (retainOnDelete, pulumi state delete).`,
+      `took over the ${describe(definition, object)}: it carries the mark of this resource, and no state holds it. Either an interrupted run created it, or it was kept on purpose (retainOnDelete, pulumi state delete).`,
       "warning",
     );
   }
@@ -268,7 +268,7 @@ const stillUnclear = (
 ): ConversationError =>
   new ConversationError(
     failure.code,
-    `${failure.message} Whether it made the ${noun} is not known, ${reason ? `as the list cannot be read: ${reason.message}` : `and the list of ${collection} does not show it for certain.`} It is not sent again before that is known. Run pulumi up again when the list can be read; if the ${noun} is there, it can also be taken over by its id (adopt: "<id>").`,
+    `${failure.message} It is unknown whether this created the ${noun}, ${reason ? `because the list cannot be read: ${reason.message}` : `because the list of ${collection} does not show it for certain.`} The call is not repeated before that is known. Run pulumi up again when the list can be read. If the ${noun} exists, you can also adopt it by its id (adopt: "<id>").`,
     failure.details,
     failure.effect,
     { cause: failure },
@@ -342,8 +342,8 @@ const withoutEarlier = async (declared: Declared, made: MadeObject): Promise<Mad
 };
 
 /**
- * An object exists but is not as wanted yet. The engine saves it with its id, reports the reason,
- * and calls `update` in the next run even if nothing else changed.
+ * An object exists but does not have all declared values yet. The engine saves it with its id,
+ * reports the reason, and calls `update` in the next run even if nothing else changed.
  */
 export class ResourceInitFailed extends Error {
   constructor(

@@ -10,7 +10,7 @@ export interface ResourceIdentity {
   readonly kind: string;
 }
 
-/** The object that stands for a resource, and the serial of its mark if it has one. */
+/** The object of a resource, and the serial of its mark if it has one. */
 export interface HeldObject {
   readonly id: string;
   readonly serial?: string | undefined;
@@ -25,22 +25,16 @@ interface KeptObject {
   readonly outputs: JsonObject;
 }
 
-/** A POST that may have created the object of a resource: its answer was lost, so nobody knows. */
+/** A POST that may have created the object of a resource: its response was lost. */
 export interface UnclearPost {
   readonly failure: ConversationError;
-  /** Whether its body carried the mark, by which the object is recognized. */
+  /** Whether its body carried the mark that identifies the object. */
   readonly isMarked: boolean;
-  /**
-   * Ids of the objects of the kind before the POST. Left out: the list could not be read
-   * completely.
-   */
+  /** Ids of the objects of the kind before the POST. Absent if the list could not be read completely. */
   readonly before?: ReadonlySet<string>;
 }
 
-/**
- * The resources that the program declares, the object that stands for each, and the names they
- * take.
- */
+/** The resources that the program declares, their objects, and the names that they use. */
 export interface Decisions {
   /**
    * Records that the program declares this resource.
@@ -49,21 +43,21 @@ export interface Decisions {
    * @returns the other resource that declared the name before, if any
    */
   declare(resource: ResourceIdentity, name?: string): ResourceIdentity | undefined;
-  /** Records that this object stands for the resource. */
+  /** Records that this object belongs to the resource. */
   assign(resource: ResourceIdentity, object: HeldObject): void;
   /**
-   * Records the object that the state holds for a resource to be deleted; an earlier assignment
-   * stays.
+   * Records the object that the state holds for a resource that is being deleted; an earlier
+   * assignment stays.
    */
   leave(resource: ResourceIdentity, object: HeldObject): void;
-  /** The resources that objects stand for, as far as this run knows, by object id. */
+  /** The resources of known objects, by object id. */
   readonly holders: ReadonlyMap<string, ResourceIdentity>;
-  /** The objects that stand for resources, as far as this run knows, by resource key. */
+  /** The known objects of resources, by resource key. */
   readonly objects: ReadonlyMap<string, HeldObject>;
   /**
-   * Whether an object must not be deleted: it stands for a resource that the program declares,
+   * Whether an object must not be deleted: it belongs to a resource that the program declares,
    * whatever owned it before (a replaced `Ownership` gives all resources other keys), or the
-   * program declares its resource and no other object stands for it. A forced replacement happens
+   * program declares its resource and no other object belongs to it. A forced replacement happens
    * in place, and before or after it the engine deletes the "old" object, which is the same one.
    */
   keeps(key: string, objectId: string): boolean;
@@ -77,13 +71,10 @@ export interface Decisions {
   wasSkipped(kind: string, objectId: string): boolean;
   /**
    * Records that an existing object was updated for a resource although its earlier declaration was
-   * unknown: that becomes known only when the engine wants the "old" object deleted.
+   * unknown. The declaration becomes known only when the engine deletes the "old" object.
    */
   rewrote(key: string, object: KeptObject): void;
-  /**
-   * The outputs of an object that was updated without knowing its earlier declaration; returned
-   * once.
-   */
+  /** The outputs of an object that was updated while its earlier declaration was unknown; returned once. */
   rewritten(key: string, objectId: string): JsonObject | undefined;
   /**
    * Reserves something that only one resource may have, such as an object to adopt.
@@ -93,15 +84,13 @@ export interface Decisions {
   take(what: string, resource: ResourceIdentity): ResourceIdentity | undefined;
   /** Keys of resources whose declaration differs from the inputs in the state. */
   readonly changed: Set<string>;
-  /**
-   * Serials of the objects that this run sent a POST for: only objects that it created carry them.
-   */
+  /** Serials of the objects that this run sent a POST for: only objects that it created carry them. */
   readonly posted: Set<string>;
   /** POSTs with an unknown effect, by resource key: on record until the effect is known. */
   readonly unclear: Map<string, UnclearPost>;
   /** The messages about refused credentials that were reported. */
   readonly reportedRefusals: Set<string>;
-  /** Whether this very run sent the POST that made the object with this serial. */
+  /** Whether this run sent the POST that created the object with this serial. */
   made(serial: string | undefined): boolean;
 }
 
@@ -197,7 +186,7 @@ export const createDeletions = (): Deletions => {
     }
   };
 
-  /** Whether another object has been deleted since; false when no running deletion is left. */
+  /** Whether another object has been deleted since; false if no running deletion is left. */
   const progressSince = async (before: number): Promise<boolean> => {
     while (done === before && working > 0) await new Promise<void>((wake) => waiting.push(wake));
     return done > before;

@@ -23,10 +23,10 @@ import { originalMark, wholeObject } from "./seen.js";
 import { declaredBefore } from "./update.js";
 
 /**
- * Deletes the object; one that is already gone counts as deleted. Does nothing if the program still
- * wants the object (see {@link Decisions.keeps}).
+ * Deletes the object. An object that no longer exists counts as deleted. Does nothing if the
+ * program still wants the object (see {@link Decisions.keeps}).
  *
- * @param state the resource as the state has it
+ * @param state the resource in the state
  */
 export const deleteObject = async (
   resource: Resource,
@@ -189,8 +189,8 @@ const explained = async (
       : `no user was found, but: ${held?.doc.replace(/\.$/, "")}`;
   return new ConversationError(
     "IN_USE",
-    `the service refuses (${refusal.details.status ?? "no status"}), as ${named}. ` +
-      "Take the reference out or remove the user first, then try again.",
+    `the service refuses the deletion (${refusal.details.status ?? "no status"}), because ${named}. ` +
+      "Remove the reference, or the object that holds it, then try again.",
     refusal.details,
     "none",
     { cause: refusal },
@@ -222,7 +222,7 @@ const whose = (
     : `of another stack: ${mark.label}`;
 };
 
-/** `account "kiosk" (id …, of this stack: shop/prod kiosk)` */
+/** Such as `account "kiosk" (id …, of this stack: shop/prod kiosk)`. */
 export const describeUser = (user: User, own: Mark | undefined, states?: ObjectHolders): string =>
   `${user.definition.noun} ${JSON.stringify(user.name)} (id ${user.id}, ${whose(user, own, states)})`;
 
@@ -230,7 +230,7 @@ export const describeUser = (user: User, own: Mark | undefined, states?: ObjectH
 const isOfStack = ({ mark }: User, own: Mark | undefined): boolean =>
   mark !== undefined && mark.stack === own?.stack;
 
-/** Every reference of an object, as the service's JSON holds it. */
+/** Every reference of an object in the service's JSON. */
 export const wireReferences = (definition: Definition, wire: WireObject) =>
   referencesIn(definition.fields, fieldsFromWire(definition.fields, wire, neutralVendor)).flatMap(
     ({ id, ...rest }) =>

@@ -13,12 +13,12 @@ import {
   wholeObject,
 } from "./seen.js";
 
-/** An object that already exists and stands for the resource from now on. */
+/** An object that already exists and belongs to the resource from now on. */
 export interface ExistingObject {
   readonly object: Found;
   /**
-   * `state`: the state holds it, and the engine requested its replacement; `mark`: an earlier run
-   * left it.
+   * `state`: the state holds it, and the engine requested its replacement. `mark`: an earlier run
+   * created it.
    */
   readonly by: "state" | "mark";
 }
@@ -54,8 +54,8 @@ export const neededStates = async (
 };
 
 /**
- * The objects that carry the mark of a resource, do not appear to be copies, and do not by now
- * stand for another resource of this run or of a visible state.
+ * The objects that carry the mark of a resource, do not appear to be copies, and do not belong to
+ * another resource of this run or of a visible state.
  */
 export const ownObjects = (
   declared: Declared,
@@ -72,7 +72,7 @@ export const ownObjects = (
   });
 };
 
-/** The object that already stands for the resource, although the engine requested a creation. */
+/** The object that already belongs to the resource, although the engine requested a creation. */
 export const existingObject = async (
   declared: Declared,
   { objects }: KnownObjects,
@@ -123,7 +123,7 @@ const chosen = (
   throw new ConversationError(
     "AMBIGUOUS",
     `${objects.join(" and ")} carry the same mark of this resource: one is a copy of the other, ` +
-      "and it is not known which. Nothing was changed. Say which one is meant with adopt: and its id, or take the mark off the copy with npx pulumi-conversation orphans --release --id and its id.",
+      "and it is unknown which. Nothing was changed. Choose one with adopt: and its id, or remove the mark from the copy with npx pulumi-conversation orphans --release --id and its id.",
   );
 };
 
@@ -131,7 +131,7 @@ const chosen = (
  * The object that `adopt` names, by id or by its name.
  *
  * @throws ConversationError `NOT_FOUND` if there is none, `AMBIGUOUS` if there are several,
- *   `OWNED_ELSEWHERE` if it stands for another resource
+ * `OWNED_ELSEWHERE` if it belongs to another resource
  */
 export const adoptee = async (declared: Declared, known: KnownObjects): Promise<Found> => {
   const { adopt, owner } = declared.properties;
@@ -151,7 +151,7 @@ const idByName = (declared: Declared, { objects, refusal }: KnownObjects): strin
   if (!found) {
     throw new ConversationError(
       "NOT_FOUND",
-      `there is no ${definition.noun} with the ${called} to adopt. Nothing was changed. Correct the ${nameKey}, name the object by its id (adopt: "<id>"), or leave adopt out to make a new one.`,
+      `there is no ${definition.noun} with the ${called} to adopt. Nothing was changed. Correct the ${nameKey}, give the object's id (adopt: "<id>"), or remove adopt to create an object.`,
     );
   }
   assertId(found.id, definition.noun);
@@ -159,7 +159,7 @@ const idByName = (declared: Declared, { objects, refusal }: KnownObjects): strin
   const ids = [found, ...others].map(({ id }) => id).join(", ");
   throw new ConversationError(
     "AMBIGUOUS",
-    `${others.length + 1} objects of the kind ${definition.noun} have the ${called}: ${ids}. Nothing was changed. Say which one to adopt by its id: adopt: "${found.id}".`,
+    `${others.length + 1} objects of the kind ${definition.noun} have the ${called}: ${ids}. Nothing was changed. Choose the object to adopt by its id: adopt: "${found.id}".`,
   );
 };
 
@@ -168,7 +168,7 @@ const byId = async (declared: Declared, id: string): Promise<Found> => {
   if (found) return found;
   throw new ConversationError(
     "NOT_FOUND",
-    `there is no ${declared.definition.noun} with the id ${id} to adopt. Nothing was changed. Correct the id, or leave adopt out to make a new one.`,
+    `there is no ${declared.definition.noun} with the id ${id} to adopt. Nothing was changed. Correct the id, or remove adopt to create an object.`,
   );
 };
 
@@ -185,7 +185,7 @@ const assertAdoptable = (
   if (other && other.key !== identity?.key) {
     throw new ConversationError(
       "OWNED_ELSEWHERE",
-      `the ${describe(definition, found)} stands for another resource of this program: ${other.label}. Nothing was changed. One object can be adopted by one resource only: remove adopt from one of them.`,
+      `the ${describe(definition, found)} belongs to another resource of this program: ${other.label}. Nothing was changed. Only one resource can adopt an object: remove adopt from one of them.`,
     );
   }
   const holders = states?.holdersOf(definition.kind, found.id) ?? [];
@@ -199,9 +199,8 @@ const assertAdoptable = (
 };
 
 /**
- * Refuses if an object that is not ours has the name, or if that cannot be known: names need not be
- * unique, so the service refuses no second object, and the list that would show the first one
- * cannot be read.
+ * Refuses if another owner's object has the name, or if that is unknown because names need not be
+ * unique and the list cannot be read: the service would accept a second object.
  */
 export const assertFree = async (
   declared: Declared,
@@ -224,8 +223,8 @@ export const assertFree = async (
     `the ${describe(definition, found)} already exists and is not managed by Pulumi${taken.mark ? ": it is a copy of an object of a stack" : ""}. Nothing was changed. ` +
       (isUnique
         ? ""
-        : "It carries no mark, and neither would a new one, so nobody could tell whether an interrupted run made it. ") +
-      `Take it over with adopt: true or adopt: "${taken.id}", or use another name.`,
+        : "It carries no mark, and a new one would not carry one either, so it is unknown whether an interrupted run created it. ") +
+      `Adopt it with adopt: true or adopt: "${taken.id}", or use another name.`,
   );
 };
 
@@ -233,13 +232,13 @@ const unreadable = (
   { definition: { noun, collection } }: Declared,
   refusal: ConversationError | undefined,
 ): ConversationError => {
-  const why = refusal?.message ?? `the service gives only a part of the list of ${collection}.`;
+  const why = refusal?.message ?? `the service returns only part of the list of ${collection}.`;
   const way = refusal
-    ? `Let the client list ${collection}. If the ${noun} is there, it can also be taken over`
-    : `If the ${noun} is there, or once somebody has made it by hand, take it over`;
+    ? `Allow the client to list ${collection}. If the ${noun} exists, you can also adopt it`
+    : `If the ${noun} exists, or once you have created it by hand, adopt it`;
   return new ConversationError(
     refusal?.code ?? "BAD_RESPONSE",
-    `${why} Names of ${collection} need not be unique, so without the whole list nothing shows whether an earlier attempt has made the ${noun} already. Nothing was made. ${way} by its id (adopt: "<id>").`,
+    `${why} Names of ${collection} need not be unique, so only the whole list shows whether an earlier attempt has already created the ${noun}. Nothing was created. ${way} by its id (adopt: "<id>").`,
     refusal?.details,
     "none",
     { cause: refusal },
@@ -272,8 +271,8 @@ export const takenByProgram = (
 ): ConversationError =>
   new ConversationError(
     "NAME_TAKEN",
-    `the name is taken by another resource of this program: ${label} (id ${id}). ` +
-      `No two objects of the kind ${definition.noun} may have the same name: give one of them another. To swap two names, give one of them a third name first.`,
+    `the name belongs to another resource of this program: ${label} (id ${id}). ` +
+      `Objects of the kind ${definition.noun} must have unique names: change one of the names. To swap two names, give one of them a temporary name first.`,
   );
 
 /** The error for an object that a mark or a state assigns to another owner. */
@@ -291,7 +290,7 @@ export const ownedElsewhere = (
 
 const whose = (owner: Mark | Holding): string => {
   if (!("urn" in owner)) return `belongs to another Pulumi resource or state: ${owner.label}`;
-  return `stands for ${owner.urn} in the state of ${owner.own ? "this stack" : `the stack ${owner.stack}`}`;
+  return `belongs to ${owner.urn} in the state of ${owner.own ? "this stack" : `the stack ${owner.stack}`}`;
 };
 
 const wayOut = (owner: Mark | Holding, isOwnStack: boolean, id: string): string => {
@@ -299,10 +298,10 @@ const wayOut = (owner: Mark | Holding, isOwnStack: boolean, id: string): string 
   // The logical name of the resource.
   const name = (isHolding ? owner.urn.split("::") : owner.label.split(" ")).at(-1) ?? "";
   const renamed = isOwnStack
-    ? ` If this resource is that one under a new logical name, say so with the option aliases: [{ name: ${JSON.stringify(name)} }].`
+    ? ` If you renamed that resource to this one, add the option aliases: [{ name: ${JSON.stringify(name)} }].`
     : "";
   const gone = isHolding
     ? ""
-    : ` If no state holds it anymore, npx pulumi-conversation orphans says so, and orphans --release --id ${id} takes the mark off, so that adopt can take the object over.`;
+    : ` If no state holds it anymore, npx pulumi-conversation orphans says so, and orphans --release --id ${id} removes the mark, so that you can adopt the object.`;
   return `Remove it there first, or give this resource another name.${renamed}${gone}`;
 };

@@ -13,12 +13,12 @@ import { describe, originalMark } from "./seen.js";
 import { liveRecord, stateInputs, stateOutputs } from "./state.js";
 
 /**
- * Reads an object that a state is to take over by its id, as a program would declare it: without
- * empty members, and with every secret undisclosed, because Pulumi writes the inputs into code. It
- * gets its mark with the next change.
+ * Reads an object to import by its id, as a program would declare it: without empty members, and
+ * with every secret undisclosed, because Pulumi writes the inputs into code. The next change adds
+ * its mark.
  *
  * @throws ConversationError `NOT_FOUND`; `OWNED_ELSEWHERE` if it carries the mark of another stack,
- *   or a state holds it
+ * or a state holds it
  */
 export const importObject = async (resource: Resource, id: string): Promise<ReadResult> => {
   const { definition } = resource;
@@ -66,7 +66,7 @@ const assertFreeToImport = async (
     );
   if (mark && mark.stack !== ownMark?.stack)
     throw refused(
-      `it carries the mark of another stack, ${mark.label}. An object that a stack no longer has is freed by: pulumi-conversation orphans --release --id ${id}`,
+      `it carries the mark of another stack, ${mark.label}. If that stack no longer has the object, release it: pulumi-conversation orphans --release --id ${id}`,
     );
   const states = properties.owner ? await run.states?.(properties.owner, "all") : undefined;
   const [holder] = states?.holdersOf(definition.kind, id) ?? [];

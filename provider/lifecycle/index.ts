@@ -81,9 +81,9 @@ interface EngineCall {
 }
 
 /**
- * Runs one call of the engine. Every failure leaves as a new error whose message is complete in
- * itself and contains no secret. Every result leaves as plain JSON, because the engine loses a
- * created object whose outputs it cannot encode.
+ * Runs one call of the engine. Every failure becomes a new error whose message is complete and
+ * contains no secret. Every result becomes plain JSON, because the engine loses a created object
+ * whose outputs it cannot encode.
  *
  * @param work receives the inputs, split into their parts
  */
@@ -128,7 +128,7 @@ const repeatedCredentialError = (
 ): string | undefined => {
   if (!isConversationError(error, "CREDENTIALS_REFUSED")) return undefined;
   if (decisions?.reportedRefusals.has(error.message))
-    return "the credentials were refused (CREDENTIALS_REFUSED); another resource of this run reports why, and what to do.";
+    return "the service refused the credentials (CREDENTIALS_REFUSED); another resource of this run reports why, and what to do.";
   decisions?.reportedRefusals.add(error.message);
   return undefined;
 };

@@ -27,10 +27,7 @@ interface CheckedSettings {
   readonly reasons: readonly string[];
 }
 
-/**
- * Bad settings are refused if there is something to do; missing ones may be present by the time it
- * is done.
- */
+/** Refuses bad settings if there is something to do; missing ones may be set by then. */
 export const checkedSettings = (
   run: Pick<RunEnvironment, "settings" | "notify">,
   profile: string | undefined,
@@ -42,7 +39,10 @@ export const checkedSettings = (
   } catch (error) {
     if (!isConversationError(error)) throw error;
     if (error.code !== "SETTINGS_MISSING") return { reasons: [error.message], areThere: false };
-    run.notify?.(`${error.message} A preview goes on without them; pulumi up will not.`, "warning");
+    run.notify?.(
+      `${error.message} The preview continues without them; pulumi up will fail.`,
+      "warning",
+    );
     return { reasons: [], areThere: false };
   }
 };
@@ -98,7 +98,7 @@ export const inputViolations = (
   );
 };
 
-/** Whether the program marks the value at a path as secret: no message shows it. */
+/** Whether the program marks the value at a path as secret, so that no message shows it. */
 export const isMarked = ({ markedSecrets = [] }: Properties, path: string): boolean =>
   markedSecrets.some(
     (marked) =>
@@ -125,7 +125,7 @@ const optionViolations = (
   const isAdoptable = isFlag(adopt) || isId(adopt);
   const isNamed = !isKnown(profile) || isProfile(profile);
   return [
-    ...unless(isAdoptable, "adopt", "must be true or the id of the object to take over"),
+    ...unless(isAdoptable, "adopt", "must be true or the id of the object to adopt"),
     ...unless(isFlag(eraseHidden), "eraseHidden", "must be true or false"),
     ...unless(!isKnown(extra) || isObject(extra), "extra", "must be an object"),
     ...(isObject(extra) ? extraViolations(definition, extra) : []),
@@ -141,7 +141,7 @@ const moveViolations = (old: Properties | undefined, { profile }: Properties): V
   return unless(
     stays,
     "profile",
-    `cannot change ${move}: the object lives in the other account. Give the resource a new logical name, or run with --replace`,
+    `cannot change ${move}: the object belongs to the other account. Give the resource a new logical name, or run with --replace`,
   );
 };
 
@@ -153,7 +153,7 @@ const nameViolations = (
   unless(
     other === undefined,
     nameKey,
-    `must be unique: ${other} of this program has ${isMarked(properties, nameKey) ? "the same" : JSON.stringify(name)}, too. Give ${identity?.label} or ${other} another ${nameKey}`,
+    `must be unique: ${other} of this program has ${isMarked(properties, nameKey) ? "the same" : JSON.stringify(name)}, too. Change the ${nameKey} of ${identity?.label} or ${other}`,
   );
 
 /**
@@ -167,7 +167,7 @@ const checkedSecrets = (resource: Resource, reports: boolean): JsonObject => {
   for (const secret of reports ? environmentSecretsIn(properties) : []) {
     if (seen(secret)) continue;
     run.notify?.(
-      `${definition.kind} ${JSON.stringify(name)}: ${missingText(secret)}. A preview goes on without it; pulumi up will not.`,
+      `${definition.kind} ${JSON.stringify(name)}: ${missingText(secret)}. The preview continues without it; pulumi up will fail.`,
       "warning",
     );
   }
@@ -184,7 +184,7 @@ const misplacedSecrets = ({ definition, properties }: Resource): readonly Violat
       : [
           {
             path,
-            rule: "is no secret, and fromEnv is for secrets only. Read the variable in the program",
+            rule: "is not a secret, but fromEnv is only for secrets. Read the variable in the program",
           },
         ],
   );

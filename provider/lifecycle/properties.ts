@@ -8,16 +8,16 @@ import {
 } from "../kernel/json.js";
 import { environmentSecretPaths, unknownValue } from "../kernel/stand-ins.js";
 
-/** A resource's values: the fields of its kind, and the options that every resource takes. */
+/** A resource's values: the fields of its kind, and the options that every resource has. */
 export interface Properties {
   readonly fields: JsonObject;
   /** `<project>/<stack>/<random>/<logical name>`: the owner of the object. */
   readonly owner?: string;
-  /** Take over an existing object: the one with the unique name, or the one with this id. */
+  /** Adopt an existing object: the one with the unique name, or the one with this id. */
   readonly adopt?: true | string;
   /**
-   * Further members of the service's JSON; in a preview, the engine's text for values not known
-   * yet.
+   * Further members of the service's JSON; in a preview, the engine's text for values that are not
+   * known yet.
    */
   readonly extra?: JsonObject | typeof unknownValue;
   /**
@@ -30,15 +30,15 @@ export interface Properties {
    * not.
    */
   readonly markedSecrets?: readonly string[];
-  /** Name of the settings to use. */
+  /** Name of the settings profile. */
   readonly profile?: string;
   /** An update may erase members that the service hides and the program does not declare. */
   readonly eraseHidden?: true;
-  /** What was learned about the object when it was created or written; only in outputs. */
+  /** What the creation or a write showed about the object; only in outputs. */
   readonly record: ObjectRecord;
 }
 
-/** What the state keeps about an object besides the program's declaration. */
+/** What the state stores about an object besides the program's declaration. */
 export interface ObjectRecord {
   /** Distinguishes the object from copies of it; part of its mark. */
   readonly serial?: string;

@@ -14,23 +14,23 @@ export interface PutPlan {
   readonly body: JsonObject;
   readonly serial: string;
   readonly isMarked: boolean;
-  /** Members that the program does not name and that stay. */
+  /** Undeclared members that stay. */
   readonly undeclared: readonly string[];
-  /** Members that the program does not name, that the service hides and that the PUT would erase. */
+  /** Undeclared members that the service hides and the PUT would erase. */
   readonly hidden: readonly string[];
   /**
-   * Members that the program no longer names and that stay because this tenant's PUT keeps omitted
-   * members.
+   * Members that the program no longer declares and that stay because this tenant's PUT keeps
+   * omitted members.
    */
   readonly staying: readonly string[];
 }
 
 /**
- * Plans the new content of an object. Members that the program does not declare are kept, including
- * a description that a person wrote.
+ * Plans the new content of an object. Keeps members that the program does not declare, including a
+ * description that a person wrote.
  *
  * @param before the resource as the program had it when the object was last written; undefined if
- *   it was never written
+ * it was never written
  */
 export const planPut = (declared: Declared, live: Found, before?: Declared): PutPlan => {
   const { definition, settings } = declared;
@@ -82,8 +82,8 @@ export const assertNothingErased = ({ definition, properties }: Declared, plan: 
     "HIDDEN_MEMBER",
     `the ${describe(definition, live)} has ${members} that the program does not declare ` +
       `and that the service does not show: ${hidden.join(", ")}. A PUT would erase ${them}. Nothing was changed. ` +
-      `Declare ${hidden.length === 1 ? one : "them"} with the value, or set eraseHidden: true if ${they} may go` +
-      ", or set conversation:put to keep if this tenant's PUT keeps what it does not name.",
+      `Declare ${hidden.length === 1 ? one : "them"} with the value, or set eraseHidden: true if ${they} may be erased` +
+      ", or set conversation:put to keep if this tenant's PUT keeps omitted members.",
   );
 };
 
@@ -96,7 +96,7 @@ export const putInPlace = async (declared: Declared, plan: PutPlan): Promise<Obj
   if (staying.length > 0) {
     run.notify?.(
       `the ${describe(definition, live)} still has ${staying.join(", ")}, which the program no longer declares: ` +
-        "this tenant's PUT keeps what it does not name (conversation:put). Remove it at the service by hand.",
+        "this tenant's PUT keeps omitted members (conversation:put). Remove it in the service by hand.",
       "warning",
     );
   }

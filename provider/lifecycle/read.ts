@@ -15,14 +15,14 @@ import { connected, type Declared, type Resource } from "./run.js";
 import { liveRecord, stateInputs, stateOutputs } from "./state.js";
 
 export interface ReadResult {
-  /** Empty if the object is proven to be gone. */
+  /** Empty if the object is proven not to exist. */
   readonly id: string;
   readonly props: JsonObject;
-  /** Left out: the inputs in the state stay. */
+  /** If absent, the inputs in the state stay. */
   readonly inputs?: JsonObject;
 }
 
-/** Reads the live object: for a refresh what the program manages, for `get` everything. */
+/** Reads the live object: the managed members for a refresh, everything for `get`. */
 export const read = async (resource: Resource, id: string): Promise<ReadResult> => {
   const { definition, properties } = resource;
   assertId(id, definition.noun);
@@ -56,7 +56,7 @@ const warnOfBrokenTexts = (
   if (paths.length === 0) return;
   const title = objectTitle(definition, { ...fields, [nameKey]: name ?? fields[nameKey] });
   run.notify?.(
-    `${paths.join(", ")} of the ${title} ${paths.length === 1 ? "holds" : "hold"} half of a character at the service, shown as \ufffd. Write the text again, in the program or at the service.`,
+    `${paths.join(", ")} of the ${title} ${paths.length === 1 ? "contains" : "contain"} an unpaired surrogate at the service, shown as \ufffd. Write the text again, in the program or at the service.`,
     "warning",
   );
 };
@@ -97,7 +97,7 @@ const liveProperties = (declared: Declared, live: WireObject, isGet: boolean): P
   };
 };
 
-/** The description without the mark; a description that only seems to carry a mark stays whole. */
+/** The description without the mark; a description that only seems to carry a mark stays complete. */
 export const descriptionOf = (
   { definition, properties, settings, ownMark }: Declared,
   { description }: WireObject,

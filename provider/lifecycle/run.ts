@@ -32,7 +32,7 @@ export interface EngineSession extends AccountSession {
   readonly clock: Clock;
   /** Aborted when the engine cancels the run. */
   readonly signal: AbortSignal;
-  /** Shows a temporary message in the row of the resource that the running call is about. */
+  /** Shows a temporary message in the row of the resource that the current call is about. */
   readonly say: (text: string) => void;
 }
 
@@ -70,13 +70,13 @@ export interface RunEnvironment {
   readonly notify?: Notify;
   /** Where `fromEnv` looks up variables. Default: the environment of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** The URN of the resource that the running call is about, if known. */
+  /** The URN of the resource that the current call is about, if known. */
   readonly urn?: () => string | undefined;
   /** Runs a call in which the URN of the resource that these engine values describe is known. */
   readonly about?: <T>(values: JsonObject, call: () => Promise<T>) => Promise<T>;
   /**
-   * Called with what the run is going to do with a resource, as soon as that is known; for a
-   * deletion, when the engine requests it.
+   * Called with the planned operation on a resource as soon as it is known; for a deletion, when
+   * the engine requests it.
    */
   readonly foresee?: (resource: ForeseenResource, action: ForeseenAction) => void;
   /** Whether the whole stack is being destroyed, as far as this process can see. */
@@ -84,9 +84,9 @@ export interface RunEnvironment {
 }
 
 /**
- * What one run of the engine – one process – has learned. The arguments of a call never distinguish
- * a forced replacement from a creation, nor a deletion that completes one from a real deletion;
- * this memory does.
+ * What one run of the engine, which is one process, has learned. The arguments of a call never
+ * distinguish a forced replacement from a creation, nor a deletion that completes one from a real
+ * deletion; this memory does.
  */
 export interface Run<S extends AccountSession = AccountSession> extends RunEnvironment {
   /** Created on first use, so that a run without changes needs neither settings nor a token. */
@@ -125,10 +125,10 @@ export interface Context {
   readonly run: Run;
 }
 
-/** A resource as the program or the state has it: resolved once per call, without a connection. */
+/** A resource in the program or the state: resolved once per call, without a connection. */
 export interface Resource extends Context {
   readonly properties: Properties;
-  /** The field by which people know objects of the kind, and its value. */
+  /** The field by which people identify objects of the kind, and its value. */
   readonly nameKey: string;
   readonly name: unknown;
   /** The same field in the service's JSON. */
@@ -137,11 +137,11 @@ export interface Resource extends Context {
   readonly isUnique: boolean;
   /** Whether the name is derived from the logical name if a program omits it. */
   readonly isAutomatic: boolean;
-  /** How the run identifies the resource; undefined for state so old that it names no owner. */
+  /** How the run identifies the resource; undefined for old state that names no owner. */
   readonly identity: ResourceIdentity | undefined;
   /** The mark of its objects, if marks are on. */
   readonly ownMark: Mark | undefined;
-  /** The number of characters that the description field has left beside the mark. */
+  /** The number of characters that the description field has left next to the mark. */
   readonly room: number;
 }
 

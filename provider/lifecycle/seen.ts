@@ -18,13 +18,13 @@ import type { Declared } from "./run.js";
 export interface SeenObject {
   readonly id: string;
   readonly wire: WireObject;
-  /** The mark in its description; a copy carries the one of the original. */
+  /** The mark in its description; a copy carries that of the original. */
   readonly mark: Mark | undefined;
   /** The mark, unless it is the end of the program's own text. */
   readonly addedMark: Mark | undefined;
   /** Whether it carries the mark of the resource. */
   readonly isOurs: boolean;
-  /** Whether it is also no copy, as far as the object itself shows. */
+  /** Whether it is also not a copy, as far as the object itself shows. */
   readonly isOwn: boolean;
   /** Whether it has the name of the resource, in any form in which the service returns it. */
   readonly isNamed: boolean;
@@ -34,7 +34,7 @@ export interface SeenObject {
   readonly isRoomless: boolean;
 }
 
-/** The objects of a kind before one of them is made. */
+/** The objects of a kind before one of them is created. */
 export interface KnownObjects {
   readonly objects: readonly SeenObject[];
   /** False if the list is incomplete: absence from it then proves nothing. */
@@ -117,15 +117,13 @@ const look = (name: unknown, wire: WireObject): ObjectFacts => {
   return facts;
 };
 
-/**
- * The mark of an object that we created; undefined on other people's objects and on copies of ours.
- */
+/** The mark of an object that a stack created; undefined on other objects and on copies. */
 export const originalMark = (definition: Definition, wire: WireObject): Mark | undefined => {
   const mark = markOn(wire);
   return mark && !isCopy(mark, nameOnWire(definition, wire), wire.created) ? mark : undefined;
 };
 
-/** Name and id of an object for messages, cut if a service sends something absurd. */
+/** Name and id of an object for messages, shortened if the service sends something absurd. */
 export const describe = (definition: Definition, { id, ...wire }: Found): string => {
   const name = nameOnWire(definition, wire);
   const shown =
@@ -137,8 +135,8 @@ export const describe = (definition: Definition, { id, ...wire }: Found): string
 export type Found = WireObject & { readonly id: string };
 
 /**
- * The object itself, to be overwritten: a list may show less of it and may be old. Undefined if it
- * is gone.
+ * The live object before an update: a list may show less of it and may be old. Undefined if it no
+ * longer exists.
  */
 export const wholeObject = async (
   { definition, service }: Declared,

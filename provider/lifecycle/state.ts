@@ -10,16 +10,15 @@ export const joinInputs = ({ fields, record: _, ...options }: Properties): JsonO
   objectOf([...Object.entries(fields), ...Object.entries(options)]);
 
 /**
- * The inputs as the state keeps them. Every secret has the engine's own form, including those that
- * the program marked in `extra`, so that the state encrypts it even if a program forgot
- * `pulumi.secret`.
+ * The inputs in the state. Every secret has the engine's own form, including those that the program
+ * marked in `extra`, so that the state encrypts it even if a program forgot `pulumi.secret`.
  */
 export const stateInputs = (definition: Definition, properties: Properties): JsonObject =>
   joinInputs(changeSecrets(definition, properties, wrap));
 
 /**
- * The outputs as the state keeps them: what the program manages, and what else is known about the
- * object. `adopt` and `eraseHidden` concern a single write and are not kept.
+ * The outputs in the state: what the program manages, and what else is known about the object.
+ * `adopt` and `eraseHidden` concern a single write and are not stored.
  */
 export const stateOutputs = (definition: Definition, properties: Properties): JsonObject => {
   const { adopt: _, eraseHidden: __, ...kept } = properties;
@@ -104,14 +103,14 @@ const changePaths = (extra: JsonObject, paths: readonly string[], change: Change
 export const dropSecrets = (definition: Definition, properties: Properties): Properties =>
   changeSecrets(definition, properties, () => undefined);
 
-/** What is known about a newly created object, from the answer or from a list. */
+/** What is known about a newly created object, from the response or from a list. */
 export const recordOf = (wire: WireObject, serial: string | undefined): ObjectRecord => ({
   ...(serial ? { serial } : {}),
   ...(typeof wire.created === "string" ? { created: wire.created } : {}),
   ...(typeof wire.modified === "string" ? { modified: wire.modified } : {}),
 });
 
-/** What is known about an object, with the times that the service gives now. */
+/** What is known about an object, with the current times of the service. */
 export const liveRecord = (live: WireObject, record: ObjectRecord): ObjectRecord => {
   const created = sameTime(live.created, record.created);
   const modified = sameTime(live.modified, record.modified);

@@ -10,10 +10,10 @@ import { type Found, type SeenObject, seenObject, seenObjects, wholeObject } fro
 import { stateOutputs } from "./state.js";
 
 /**
- * Writes what the program wants over the live object, in one PUT after one read: members that
- * neither the definition nor the program knows are kept.
+ * Writes the program's values over the live object, in one PUT after one read. Keeps members that
+ * neither the definition nor the program knows.
  *
- * @param olds the outputs of the last write, as the state has them
+ * @param olds the outputs of the last write, from the state
  */
 export const updateObject = async (
   declared: Declared,
@@ -28,7 +28,7 @@ export const updateObject = async (
   return { outs };
 };
 
-/** The resource as it was when its object was last written, in its present account. */
+/** The resource as it was when its object was last written, in its current account. */
 export const declaredBefore = (declared: Declared, olds: JsonObject): Promise<Declared> => {
   const last = propertiesIn({ ...olds, profile: declared.properties.profile });
   return connected(resourceIn(declared, last), declared);
@@ -50,7 +50,7 @@ const liveObject = async (declared: Declared, id: string): Promise<Found> => {
   if (live) return live;
   throw new ConversationError(
     "NOT_FOUND",
-    "it is gone from the service. Run `pulumi refresh`, then `pulumi up` makes it again.",
+    "it no longer exists at the service. Run `pulumi refresh`, then `pulumi up` to create it again.",
   );
 };
 
@@ -96,7 +96,7 @@ const letGo = async (
   if (owner) throw ownedElsewhere(declared, holder, owner);
   throw new ConversationError(
     "NAME_TAKEN",
-    `the service refuses (${refusal.details.status}), as the name is taken by another ${definition.noun} (id ${id}), which is not managed by Pulumi. Nothing was changed. Give this resource another name, or remove that object.`,
+    `the service refuses the update (${refusal.details.status}), because another ${definition.noun} (id ${id}), not managed by Pulumi, has the name. Nothing was changed. Give this resource another name, or remove that object.`,
     refusal.details,
     "none",
     { cause: refusal },
@@ -106,7 +106,7 @@ const letGo = async (
 /**
  * The objects that are certainly left-overs of a resource.
  *
- * @param keep the object that stands for the resource
+ * @param keep the object that belongs to the resource
  */
 export const leftOvers = (
   declared: Declared,
@@ -147,8 +147,8 @@ const isLeftOver = (
 };
 
 /**
- * Removes left-overs. One that cannot be removed now does not harm the resource, so that is no
- * failure.
+ * Removes left-overs. A left-over that cannot be removed now does not harm the resource, so this is
+ * not a failure.
  *
  * @returns those that stay
  */

@@ -83,21 +83,21 @@ const aborted = (signal: AbortSignal): Promise<never> =>
 const cancelled = (endpoint: Endpoint): ConversationError =>
   new ConversationError(
     "CANCELLED",
-    `${endpointName(endpoint)} was given up while it waited for its turn. Nothing was sent.`,
+    `${endpointName(endpoint)} was canceled while it waited for its turn. Nothing was sent.`,
     endpoint,
   );
 
 const stillRefused = (endpoint: Endpoint, refusals: number): ConversationError =>
   new ConversationError(
     "THROTTLED",
-    `${endpointName(endpoint)} is still over its rate limit; the time allowed for the call is over after ${refusals} refusals. Nothing was done. The limit is shared by everything that calls the service for the tenant: run again when there is less traffic, or with a higher plan.`,
+    `${endpointName(endpoint)} still exceeds its rate limit; the time for the call ended after ${refusals} refusals. Nothing was changed. All callers of the tenant share the limit: run again when there is less traffic, or use a higher plan.`,
     { ...endpoint, status: 429 },
   );
 
 const asksTooLong = (endpoint: Endpoint, asks: string): ConversationError =>
   new ConversationError(
     "THROTTLED",
-    `${endpointName(endpoint)} is still over its rate limit, and the service asks to wait longer than anybody would (Retry-After: ${asks}). It was tried for ${longestRetryAfterMs / 1000} s, the longest wait that is believed. Nothing was done. Run again after that time, or ask who runs the service what it means.`,
+    `${endpointName(endpoint)} still exceeds its rate limit, and the service requests a very long wait (Retry-After: ${asks}). The client retried for ${longestRetryAfterMs / 1000} s, the longest wait that it accepts. Nothing was changed. Run again after that time, or ask the operator of the service about the value.`,
     { ...endpoint, status: 429 },
   );
 
@@ -330,15 +330,15 @@ export const queuePerEndpoint = (
 /** Permission to send one call now. */
 export interface Admission {
   /**
-   * `due`: its token came back at the limit's rate. `saved`: accumulated before. `probe`: to find
-   * out whether more have accumulated. `early`: to find out whether the rate is higher.
+   * `due`: its token came back at the limit's rate. `saved`: its token accumulated before. `probe`: the call shows
+   * whether more tokens have accumulated. `early`: the call shows whether the rate is higher.
    */
   readonly kind: "due" | "saved" | "probe" | "early";
   /** Numbers the admissions of this process. */
   readonly number: number;
   /** The store's time, in milliseconds. */
   readonly at: number;
-  /** Tokens that were due before. */
+  /** Tokens that were due earlier. */
   readonly tokens: number;
   /**
    * `unprovedMs` of the bucket before this call, restored if the call is refused and so proves
@@ -349,13 +349,11 @@ export interface Admission {
 
 /** A refusal to send a call now. */
 export interface Delay {
-  /** Infinite: until an answer arrives. */
+  /** Infinite: until a response arrives. */
   readonly waitMs: number;
-  /**
-   * Time in which one token comes back: the additional wait of each further call, in milliseconds.
-   */
+  /** Time in which one token comes back: the additional wait of each further call, in milliseconds. */
   readonly periodMs: number;
-  /** An expected answer may end the wait earlier. */
+  /** An expected response may end the wait earlier. */
   readonly mayEndEarly: boolean;
   /** The store's time, in milliseconds. */
   readonly at: number;
@@ -364,17 +362,17 @@ export interface Delay {
 /** A delay that was slept in full. */
 export interface Slept {
   readonly ms: number;
-  /** The store's time before, in milliseconds. */
+  /** The store's previous time, in milliseconds. */
   readonly since: number;
 }
 
-/** The outcome of a call. `ended`: without an answer, or never sent. */
+/** The outcome of a call. `ended`: without a response, or never sent. */
 export type CallOutcome =
   | { readonly type: "accepted" | "ended" }
   /** `askedMs`: pause that the service requests, in milliseconds. */
   | { readonly type: "refused"; readonly askedMs?: number | undefined };
 
-/** Decides for one endpoint when calls are sent, and learns from their outcomes. */
+/** Decides for one endpoint when to send calls, and learns from their outcomes. */
 export interface EndpointLimiter {
   /** @param slept the last delay, if it was slept in full */
   ask(slept?: Slept): Admission | Delay | Promise<Admission | Delay>;
@@ -486,9 +484,9 @@ export class UnlimitedUntilRefused implements EndpointLimiter {
 }
 
 /**
- * For unknown rates: sends at once and, after a 429, holds back that endpoint while others
- * continue. The wait is what Retry-After requests, otherwise 1, 2, 4, 8, 16 s (specification §8.1
- * rule 6).
+ * For unknown rates: sends immediately and, after a 429, holds back that endpoint while others
+ * continue. The wait is that of Retry-After, otherwise 1, 2, 4, 8, 16 s (specification §8.1 rule
+ * 6).
  */
 export const waitOutRefusals = (options: EndpointQueueOptions): Pace =>
   queuePerEndpoint(() => new UnlimitedUntilRefused(options.clock), options);

@@ -105,7 +105,7 @@ const afterPause = (
 /**
  * Decides whether a call may be sent, or how long it must wait.
  *
- * A token that has come back at the limit's rate is certain. Probes find out whether more have
+ * A token that came back at the limit's rate is certain. Probes find out whether more have
  * accumulated, until one is refused: usually the only refusal of an endpoint that nobody else uses.
  */
 export const nextTurn = (

@@ -52,24 +52,24 @@ interface PacingHooks {
 
 export interface PacingOptions extends PacingHooks {
   readonly clock: Clock;
-  /** The owner of these buckets: the base address of the service. Stored only as a hash. */
+  /** The owner of these buckets: the base URL of the service. Stored only as a hash. */
   readonly tenant: string;
   /**
-   * Left out: starts with the highest, goes down while calls are refused, and up while they
+   * If omitted, the pacer starts with the highest plan, steps down while calls are refused, and up while they
    * succeed.
    */
   readonly plan?: Plan | undefined;
   /**
-   * Calls that an endpoint accepts in a burst. Left out: found out. From {@link unlimitedBurst} on
-   * there is no limit: a call is held back only after a refusal.
+   * Calls that an endpoint accepts in a burst. If omitted, the pacer finds out. From {@link
+   * unlimitedBurst} on there is no limit: calls wait only after a refusal.
    */
   readonly burst?: number | undefined;
   /**
-   * Fraction of each limit that may be used, above 0, at most 1. Below 1 a burst is also limited to
-   * that fraction of `burst`, or to one call if `burst` is left out.
+   * Fraction of each limit that may be used, above 0, at most 1. Below 1, it also limits a burst to
+   * that fraction of `burst`, or to one call if `burst` is omitted.
    */
   readonly share: number;
-  /** Where the buckets are kept. Default: in this process. */
+  /** Where to store the buckets. Default: in this process. */
   readonly store?: BucketStore;
   /** Maximum time for one call to succeed after its first refusal. Default: one hour. */
   readonly totalMs?: number;
@@ -109,15 +109,15 @@ const onGuessOf = ({ plan, onPlanGuess, onNotice }: PacingOptions) => {
   const notice = harmless(onNotice);
   return (guess: Plan): void =>
     notice?.(
-      `The tenant seems to have the plan ${guess}, not ${plan} as configured: its calls are refused again and again. Correct the setting plan.`,
+      `The tenant seems to have the plan ${guess}, not the configured plan ${plan}: the service repeatedly refuses its calls. Correct the setting plan.`,
     );
 };
 
 /**
  * Keeps calls within the rate limits of the tenant: one bucket for each method and path template,
- * each with its own queue, so that only the endpoint that lacks tokens waits. A call that is
- * refused anyway waits for its next turn, before new ones; a refusal is not a failure. The token
- * address has no known rate: its calls are not held back before it refuses one.
+ * each with its own queue, so that only the endpoint that lacks tokens waits. A refused call waits
+ * for its next turn, before new ones; a refusal is not a failure. The token URL has no known rate:
+ * its calls wait only after a refusal.
  */
 export const pacedCalls = (options: PacingOptions): Pace => {
   const { clock, share, burst, totalMs, rates = conversationRate } = options;
@@ -172,7 +172,7 @@ interface ServicePacesOptions
   readonly buckets?: BucketStore | undefined;
 }
 
-/** Paces calls according to the rates of the settings. Opens nothing before the first call. */
+/** Paces calls by the rates of the settings. Opens nothing before the first call. */
 export const servicePaces = (settings: Settings, options: ServicePacesOptions): ServicePaces => {
   const { plan, burst, share, redisUrl } = settings;
   const { clock, buckets, environment, onWait, onPlanGuess, onNotice } = options;

@@ -12,9 +12,9 @@ export type PlanRates = Readonly<Record<Plan, number>>;
 export interface SpecialRate {
   /** HTTP method. */
   readonly method: Method;
-  /** Path templates below the base address of the service. */
+  /** Path templates below the base URL of the service. */
   readonly templates: readonly string[];
-  /** A plan that is left out has the standard rate for these endpoints. */
+  /** An omitted plan has the standard rate for these endpoints. */
   readonly rates: Partial<PlanRates>;
 }
 
@@ -22,9 +22,9 @@ export interface SpecialRate {
 export interface RateRow {
   /** The section of the specification that states it. */
   readonly source: "specification §8.2" | "specification §8.3";
-  /** Such as `Message Router`. */
+  /** For example, `Message Router`. */
   readonly service: string;
-  /** Such as `v3`. */
+  /** For example, `v3`. */
   readonly versions: readonly string[];
   /** For every endpoint without its own rate. */
   readonly standard: PlanRates;
@@ -67,8 +67,8 @@ const conversation: RateRow = {
 /**
  * Every rate of every service that shares the plans, in the order of the specification.
  *
- * The specification names some endpoints by their last segment only (Message Router: `/capacity`
- * and others after `/entrypoint/{id}/agentavailability`): they are read as paths with the same
+ * The specification names some endpoints only by their last segment (Message Router: `/capacity`
+ * and others after `/entrypoint/{id}/agentavailability`). They are interpreted with the same
  * beginning: `/entrypoint/{id}/capacity`.
  */
 export const rateRows: readonly RateRow[] = [
@@ -147,11 +147,11 @@ export interface RateQuestion {
   readonly plan: Plan;
   /** HTTP method. */
   readonly method: Method;
-  /** Path template below the base address; the names of its placeholders do not matter. */
+  /** Path template below the base URL; the names of its placeholders do not matter. */
   readonly template: string;
 }
 
-/** Calls in a short burst, and how reliable the number is. */
+/** The number of calls in a short burst, and its reliability. */
 export interface Burst {
   /** Number of calls, at least 1. */
   readonly calls: number;
@@ -179,7 +179,7 @@ const assertQuestion = (question: RateQuestion): void => {
     if (rule !== "") throw invalid(`${doing}: ${rule}. Nothing was sent.`);
   } catch (cause) {
     if (cause instanceof ConversationError) throw cause;
-    const text = `${doing}: what was given cannot be read, see the cause. Nothing was sent.`;
+    const text = `${doing}: the input cannot be read; see the cause. Nothing was sent.`;
     throw new ConversationError("INPUT_INVALID", text, {}, "none", { cause });
   }
 };
@@ -190,13 +190,13 @@ const rowOf = (question: RateQuestion): RateRow => {
   const rows = rateRows.filter((row) => same(row.service, question.service));
   if (rows.length === 0) {
     throw invalid(
-      `No rates are known for the service ${JSON.stringify(question.service)}. Known services: ${listed(rateRows.map(({ service }) => service))}.`,
+      `There are no rates for the service ${JSON.stringify(question.service)}. Services: ${listed(rateRows.map(({ service }) => service))}.`,
     );
   }
   const row = rows.find(({ versions }) => versions.some((known) => same(known, question.version)));
   if (row) return row;
   throw invalid(
-    `No rates are known for version ${JSON.stringify(question.version)} of ${question.service}. Known versions: ${listed(rows.flatMap(({ versions }) => versions))}.`,
+    `There are no rates for version ${JSON.stringify(question.version)} of ${question.service}. Versions: ${listed(rows.flatMap(({ versions }) => versions))}.`,
   );
 };
 
@@ -208,7 +208,7 @@ const plain = (template: string): string => template.replace(/\{[^{}/]*\}/g, "{}
  * otherwise the standard rate (specification §8.1 rule 3).
  *
  * @throws ConversationError `INPUT_INVALID` for a service, a version or a plan that the table does
- *   not contain, naming those that it does
+ * not contain; lists the valid ones
  * @example
  * const perSecond = rateOf({
  *   service: "Conversation", version: "v3", plan: "basic",
@@ -234,8 +234,8 @@ export const conversationRate = ({ method, template }: Endpoint, plan: Plan): nu
   rateOf({ service: "Conversation", version: "v3", plan, method, template });
 
 /**
- * Calls that may be sent at once if only a fraction of each limit may be used: that fraction of the
- * burst; of an unknown one, all but one is left to others.
+ * Calls that may be sent at once with a fraction of each limit: that fraction of the burst, or one
+ * call if the burst is unknown.
  *
  * @param unknown the burst of an endpoint for which none is configured
  */
@@ -252,7 +252,7 @@ const publicBursts = "Message Router";
 
 /**
  * The number of calls that an endpoint probably accepts in a short burst: about 20 seconds of its
- * rate, at least one. Suitable for forecasts; pacing does not rely on it, because the specification
+ * rate, at least one. Use it for forecasts. Pacing does not rely on it, because the specification
  * states no burst values (§8.2).
  *
  * @throws ConversationError `INPUT_INVALID` as {@link rateOf}

@@ -36,12 +36,11 @@ interface Changed<R> {
 export type StoreChange<R> = (state: Kept | undefined, now: number, share: number) => Changed<R>;
 
 /**
- * The store of the buckets. A change is atomic; it may be called again if another process was
- * faster, so it must only calculate. Nothing is reserved ahead, so a process that dies takes
- * nothing with it.
+ * The store of the buckets. A change is atomic. It may run again if another process was faster, so
+ * it must only calculate. Nothing is reserved ahead, so a process that dies takes nothing with it.
  *
- * Rejects only if the user has to fix something; a shared store that cannot be reached is replaced
- * by a local one.
+ * Rejects only if the user has to fix something. A local store replaces a shared store that cannot
+ * be reached.
  */
 export interface BucketStore {
   change<R>(key: string, change: StoreChange<R>): R | Promise<R>;
@@ -91,7 +90,7 @@ interface FallbackOptions {
 }
 
 /**
- * Shared buckets that are replaced by local ones while they fail, and return automatically.
+ * Shared buckets. Local ones replace them while they fail.
  *
  * Rejects with failures that the user must fix (a ConversationError).
  */
@@ -122,11 +121,11 @@ export const withLocalBuckets = (shared: BucketStore, options: FallbackOptions):
 
 export interface SharedBucketsOptions {
   readonly clock: Clock;
-  /** Left out: shared only between processes of this machine and user. */
+  /** If omitted, shared only between processes of this machine and user. */
   readonly redisUrl?: string | undefined;
-  /** Where XDG_CACHE_HOME is looked up. Default: the process's environment. */
+  /** Where to look up XDG_CACHE_HOME. Default: the environment of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Called once, with a sentence for people, when the buckets cannot be shared for a while. */
+  /** Called once, with a readable sentence, when the buckets temporarily cannot be shared. */
   readonly onNotice?: ((text: string) => void) | undefined;
   /** Default: the version of the running Node. */
   readonly nodeVersion?: string;
@@ -161,8 +160,8 @@ const localBuckets = (clock: Clock): BucketStore => {
 };
 
 /**
- * The store of the buckets: Redis if an address is given, otherwise a file in the user's cache
- * folder; on Node 22 the memory of this process. Opens nothing before the first call.
+ * The store of the buckets: Redis if there is a URL, otherwise a file in the user's cache folder;
+ * on Node 22, the memory of this process. Opens nothing before the first call.
  *
  * @throws ConversationError `SETTINGS_INVALID` if the package for Redis is needed and missing
  */
@@ -175,7 +174,7 @@ export const sharedBuckets = (options: SharedBucketsOptions): BucketStore => {
     // The failure may quote the address, which often contains a password.
     const onLost = (): void =>
       onNotice?.(
-        "Redis, which shares the rate limits, cannot be reached. Going on with half of each rate until it is back.",
+        "Could not reach Redis, which shares the rate limits. Until it is back, this process uses half of each rate.",
       );
     const fallback = { local, share: aloneShare, now, againMs: redisAgainMs, onLost };
     return withLocalBuckets(redisBuckets(redisUrl), fallback);
@@ -185,7 +184,7 @@ export const sharedBuckets = (options: SharedBucketsOptions): BucketStore => {
   const path = bucketFilePath(environment);
   const onLost = (error: unknown): void =>
     onNotice?.(
-      `The rate limits are not shared with other processes for now: ${path} cannot be used (${reasonOf(error)}).`,
+      `The rate limits are not shared with other processes for now: could not use ${path} (${reasonOf(error)}).`,
     );
   const fallback = { local, share: 1, now, againMs: fileAgainMs, onLost };
   return withLocalBuckets(fileBuckets({ path }), fallback);
@@ -276,7 +275,7 @@ const prepare = (file: DatabaseSync): void => {
   if (pragma("journal_mode") !== "wal") file.exec("PRAGMA journal_mode = WAL");
   file.exec("PRAGMA synchronous = OFF");
   if (!usableLayouts.has(pragma("user_version"))) {
-    throw new Error("the file was written by another release");
+    throw new Error("another release wrote the file");
   }
   file.exec(
     `CREATE TABLE IF NOT EXISTS ${table} (key TEXT PRIMARY KEY, start TEXT NOT NULL,
@@ -382,7 +381,7 @@ class BucketFile {
 }
 
 /**
- * Buckets that all processes of this machine and user share, in a small SQLite file. Opens it on
+ * Buckets in a small SQLite file that all processes of this machine and user share. Opens it on
  * first use.
  *
  * Rejects if the file cannot be used: see `withLocalBuckets`.
@@ -449,7 +448,7 @@ const seenIn = (answer: unknown): Seen => {
   const [done, time, text] = Array.isArray(answer) ? answer : [];
   const now = Number(time);
   if (typeof text !== "string" || time === "" || !Number.isFinite(now)) {
-    throw new Error("Redis gave an answer that cannot be read");
+    throw new Error("Redis sent an unreadable reply");
   }
   return { done: done === "1", now, text };
 };
@@ -459,7 +458,7 @@ export const redisNeed = (): string =>
   `${settingLabel("redisUrl")} is set, so that the rate limits are shared through Redis`;
 
 /**
- * Buckets that processes and machines share in Redis. Connects on first use.
+ * Buckets in Redis that processes and machines share. Connects on first use.
  *
  * Rejects while Redis cannot be reached: see `withLocalBuckets`.
  */
@@ -489,7 +488,7 @@ export const redisBuckets = (
         seen = await swap(key, seen.text, JSON.stringify(state));
         if (seen.done) return result;
       }
-      throw new Error("Redis is used by too many processes at once");
+      throw new Error("too many processes use Redis at the same time");
     },
     close: async () => {
       const opened = client;
@@ -499,7 +498,7 @@ export const redisBuckets = (
   };
 };
 
-/** The part of the optional package `ioredis` that is used. */
+/** The part of the optional package `ioredis` that this package uses. */
 export interface RedisClient {
   connect(): Promise<unknown>;
   evalsha(sha: string, keys: number, ...values: string[]): Promise<unknown>;

@@ -59,7 +59,7 @@ const earlyPart = (
   return part < 1 ? part : undefined;
 };
 
-/** The plan of one tenant, shared by its endpoints and, through the store, by its processes. */
+/** The plan of one tenant, which its endpoints and, through the store, its processes share. */
 export class TenantPlan {
   readonly #options: TenantPlanOptions;
   readonly #limits: PlanLimits;
@@ -83,7 +83,7 @@ export class TenantPlan {
     };
   }
 
-  /** Learns from an answer, and stores any change for others. */
+  /** Learns from a response, and stores any change for others. */
   async learn(evidence: PlanEvidence, endpoint: string, rates: PlanRates): Promise<void> {
     const { store, key, clock, onGuess } = this.#options;
     const before = this.#guess.state;
@@ -114,8 +114,8 @@ export class TenantPlan {
 }
 
 /**
- * What an answer shows about the plan. `early`: the call was sent sooner than the plan allows.
- * `probe`: it was sent to find out the burst, so its refusal says nothing against the plan.
+ * What a response shows about the plan. `early`: the call was sent sooner than the plan allows.
+ * `probe`: it was sent to find out the burst, so its refusal does not rule out the plan.
  */
 export type PlanEvidence =
   | "accepted"

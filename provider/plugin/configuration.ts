@@ -28,10 +28,10 @@ interface CheckedConfiguration {
 }
 
 /**
- * Checks the settings that are given; those that are missing may come from the environment. The
- * ownership is made once: the engine saves it with the provider before it creates anything, and
- * passes it in `olds` from then on. After a change of the plugin's version the default provider has
- * another name and gets another one; its resources keep theirs.
+ * Checks the given settings; missing ones may come from the environment. Creates the ownership
+ * once: the engine saves it with the provider before it creates anything, and passes it in `olds`
+ * from then on. After a change of the plugin's version, the default provider has another name and a
+ * new ownership; its resources keep theirs.
  */
 export const checkedConfiguration = (
   urn: string,
@@ -72,10 +72,10 @@ interface ConfigurationChange {
 const isDefault = (name: string): boolean => /^default(_\d+_\d+_\d+|$)/.test(name);
 
 /**
- * Compares configurations of one provider, or of two between which resources change. An object
- * stays in its account: a new address of the same provider is taken to be another way to it. Only
- * where the program gives a resource another explicit provider, with another address, does the
- * object have to be made there and deleted here.
+ * Compares configurations of one provider, or of two providers if a resource moves from one to the
+ * other. An object stays in its account: a new URL of the same provider counts as another way to
+ * reach it. If the program gives a resource another explicit provider with another URL, the object
+ * is created there and deleted here.
  */
 export const configurationChange = (
   urn: string,
@@ -99,23 +99,23 @@ export const configurationChange = (
   return {
     keys: changed,
     isMove: false,
-    warning: `The address of the account changes from ${from} to ${to}. Objects in the state are looked for there under their ids, and none is moved. For another account, declare another provider.`,
+    warning: `The base URL of the account changes from ${from} to ${to}. Objects in the state are expected there under the same ids; none is moved. For another account, declare another provider.`,
   };
 };
 
-/** How the resources of one provider process are configured. */
+/** The configuration of the resources of one provider process. */
 export interface Configuration {
   readonly source: SettingSource;
   /**
-   * Whose the objects of new resources are: `<project>/<stack>/<random>`; left out during the first
-   * `pulumi import` of a stack.
+   * The owner of new resources: `<project>/<stack>/<random>`; absent during the first `pulumi
+   * import` of a stack.
    */
   readonly ownership?: string;
 }
 
 /**
- * The settings of a provider. The stack's configuration reaches the default provider, and the
- * environment precedes it, as everywhere; what a program gives an explicit provider precedes both.
+ * The settings of a provider. The default provider takes them from the environment, then from the
+ * stack's configuration. The arguments of an explicit provider precede both.
  *
  * @param name of the provider in the program
  * @param args its checked inputs, secrets in clear text

@@ -5,7 +5,7 @@ import { isObject, type JsonObject, memberOf } from "../kernel/json.js";
 
 /** A property that an update changes. */
 export interface PropertyChange {
-  /** As Pulumi writes it, such as `roles[0].name` or `headers["X-Id"]`. */
+  /** In Pulumi's notation, such as `roles[0].name` or `headers["X-Id"]`. */
   readonly path: string;
   readonly kind: "add" | "delete" | "update";
 }
@@ -59,8 +59,8 @@ const memberField = (field: Field | undefined, name: string): Field | undefined 
 };
 
 /**
- * The properties that differ between two declarations of a resource, by what they mean to the
- * service: another order of an unordered list is no change. Options of the resource count, too.
+ * The properties that differ between two declarations of a resource, by their meaning to the
+ * service: another order of an unordered list is not a change. Includes options of the resource.
  */
 export const propertyChanges = (
   { fields }: Definition,

@@ -29,11 +29,11 @@ const { Any }: typeof AnyMessages = load("google-protobuf/google/protobuf/any_pb
 export const { Empty }: typeof EmptyMessages = load("google-protobuf/google/protobuf/empty_pb.js");
 const { Struct }: typeof StructMessages = load("google-protobuf/google/protobuf/struct_pb.js");
 
-/** Values as the engine sends them, its forms of secrets and references included. */
+/** Values from the engine, with its forms of secrets and references. */
 export const valuesOf = (struct: StructMessages.Struct | undefined): JsonObject =>
   struct?.toJavaScript() ?? {};
 
-/** Values for the engine. What JSON cannot hold is left out. */
+/** Values for the engine. Omits what JSON cannot represent. */
 export const structOf = (values: JsonObject): StructMessages.Struct =>
   Struct.fromJavaScript(JSON.parse(JSON.stringify(values)));
 
@@ -74,21 +74,21 @@ const initFailure = (error: unknown): Grpc.Metadata => {
 /** The resource that the running call is about. */
 const runningUrn = new AsyncLocalStorage<string>();
 
-/** The URN of the resource that the running call is about. */
+/** The URN of the resource that the current call is about. */
 export const callUrn: () => string | undefined = runningUrn.getStore.bind(runningUrn);
 
 /** Calls of the engine that have not been answered. */
 let unanswered = 0;
 let onAnswered: (() => void) | undefined;
 
-/** Resolves once every call of the engine is answered. */
+/** Resolves when every call of the engine has been answered. */
 export const allAnswered = (): Promise<void> =>
   new Promise((resolve) => {
     onAnswered = resolve;
     if (unanswered === 0) resolve();
   });
 
-/** Answers one method of the protocol; a failure leaves with its message alone. */
+/** Handles one method of the protocol; a failure passes on only its message. */
 export const unary =
   <Request extends object, Reply>(answer: (request: Request) => Promise<Reply> | Reply) =>
   async (

@@ -16,10 +16,10 @@ import { propertyChanges } from "./property-changes.js";
 import { Empty, messages, structOf, valuesOf } from "./protocol.js";
 import { givenInputs, plainValues, sealedValues } from "./values.js";
 
-/** What the configuration of a provider makes of its process. */
+/** What the configuration of a provider sets for its process. */
 export interface ConfiguredRun {
   readonly run: Run<EngineSession>;
-  /** Whose the objects of new resources are. */
+  /** The owner of new resources. */
   readonly ownership?: string;
 }
 
@@ -28,7 +28,7 @@ const definitionOf = (type: string): Definition => {
   if (definition) return definition;
   throw new ConversationError(
     "INPUT_INVALID",
-    `This release of pulumi-conversation does not know the resource ${type}. Install the release that wrote the state or the program's SDK, or a newer one.`,
+    `This release of pulumi-conversation has no resource ${type}. Install the release that wrote the state or the program's SDK, or a newer one.`,
   );
 };
 
@@ -127,7 +127,7 @@ const sealing = async <T>(definition: Definition, work: () => Promise<T>): Promi
   }
 };
 
-/** The methods of the protocol that concern resources, over the life cycle. */
+/** The protocol methods for resources, implemented with the life cycle. */
 export const resourceMethods = (configured: () => ConfiguredRun) => {
   const of = (request: { getUrn(): string }) => {
     const { run, ownership } = configured();
@@ -192,7 +192,7 @@ export const resourceMethods = (configured: () => ConfiguredRun) => {
     if (given.owner === undefined)
       throw new ConversationError(
         "INPUT_INVALID",
-        "The provider has no ownership in the state yet, so that nobody would know whose the object is. Nothing was sent. Run pulumi up again, without --target.",
+        "The state holds no ownership for the provider, so the object would have no known owner. Nothing was sent. Run pulumi up again, without --target.",
       );
     const { id, outs } = await sealing(definition, () => life.create(plainValues(given)));
     response.setId(id);

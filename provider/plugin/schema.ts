@@ -17,7 +17,7 @@ import { resources } from "../resources/index.js";
 import { settingTable } from "../service/setting-table.js";
 import { describeSettings } from "../service/settings.js";
 
-/** A type in a package schema of Pulumi, as far as this package uses them. */
+/** A type in a Pulumi package schema, as far as this package uses it. */
 export type TypeSpec =
   | { readonly type: "boolean" | "integer" | "number" | "string"; readonly plain?: true }
   | { readonly type: "array"; readonly items: TypeSpec }
@@ -35,7 +35,7 @@ export type PropertySpec = TypeSpec & {
 
 type PropertySpecs = Readonly<Record<string, PropertySpec>>;
 
-/** Members, and the names of those that are always there. */
+/** Members, and the names of those that are always present. */
 export interface ObjectSpec {
   readonly type: "object";
   readonly description?: string;
@@ -43,7 +43,7 @@ export interface ObjectSpec {
   readonly required: readonly string[];
 }
 
-/** An enumeration: no other value is taken. */
+/** An enumeration: no other value is valid. */
 export interface EnumSpec {
   readonly type: "string";
   readonly description: string;
@@ -66,7 +66,7 @@ interface FunctionSpec {
   readonly outputs: ObjectSpec;
 }
 
-/** A package schema of Pulumi, as JSON: resources, types and functions by their tokens. */
+/** A Pulumi package schema, as JSON: resources, types and functions by their tokens. */
 export interface PackageSchema {
   readonly name: string;
   readonly displayName: string;
@@ -135,7 +135,7 @@ const isSecret = (field: Field): boolean =>
 const referenceDoc = (field: Field): string[] => {
   if (field.type === "reference") return [`The id of ${withArticle(field.to.noun)}.`];
   return "of" in field && field.of.type === "reference"
-    ? [`Each the id of ${withArticle(field.of.to.noun)}.`]
+    ? [`Ids, each of ${withArticle(field.of.to.noun)}.`]
     : [];
 };
 
@@ -174,8 +174,8 @@ const quotedNames = (names: readonly string[]): string =>
 const ruleDoc = (rule: MemberRule | undefined): string[] => {
   if (!rule) return [];
   return "atLeastOne" in rule
-    ? [`At least one of ${quotedNames(rule.atLeastOne)} must be given.`]
-    : [`Exactly one of ${quotedNames(Object.values(rule.exactlyOne))} must be given.`];
+    ? [`Give at least one of ${quotedNames(rule.atLeastOne)}.`]
+    : [`Give exactly one of ${quotedNames(Object.values(rule.exactlyOne))}.`];
 };
 
 const words = (value: string): string =>
@@ -255,18 +255,18 @@ const findSpec = (types: KindTypes): FunctionSpec => {
   const { noun, fields } = types.definition;
   const key = naturalKey(types.definition);
   const field = fields[key];
-  if (!field) throw new Error(`No field by which people know ${withArticle(noun)}`);
+  if (!field) throw new Error(`There is no field by which people identify ${withArticle(noun)}`);
   const outputs = outputsOf(types);
   return {
     description: [
       `Finds an existing ${noun} by its ${key} and reads it without managing it:`,
-      "the list of all, once for a run, and one call, on every preview and update.",
+      "one list per run, and one read, on every preview and update.",
       "The run fails if there is none, or if there are several.",
     ].join(" "),
     inputs: {
       type: "object",
       properties: {
-        [key]: { type: "string", description: `The ${key} that people know it by, exactly.` },
+        [key]: { type: "string", description: `The exact ${key}.` },
       },
       required: [key],
     },
@@ -301,19 +301,19 @@ const settingProperties = (of: "config" | "provider"): PropertySpecs =>
 
 /** What only programs in TypeScript have, and what stands for it elsewhere. One line: Python's tools allow no more. */
 const elsewhere = [
-  "Served by a plugin to every language of Pulumi;",
-  `programs in TypeScript may use the classes of the npm package \`${packageName}\` instead, which need no plugin.`,
-  "Only those have: `fromEnv` (here: a secret of the stack's configuration, which the state holds encrypted);",
+  "The plugin serves every Pulumi language;",
+  `TypeScript programs can instead use the classes of the npm package \`${packageName}\`, which need no plugin.`,
+  "Only the classes have: `fromEnv` (here: a secret of the stack's configuration, which the state encrypts);",
   "`ConversationAccount` (here: its six resources, one by one);",
-  "`ConversationSmokeTest` (here: after the run, a test message by a program of your own);",
-  "`profile` (here: one explicit provider for each account);",
-  "resources in place of ids (here: `channel.id` and the like).",
+  "`ConversationSmokeTest` (here: a test message that your own program sends after the run);",
+  "`profile` (here: one explicit provider per account);",
+  "resources instead of ids (here: `channel.id` and so on).",
 ].join(" ");
 
 /**
- * The schema of the plugin's package, from the definitions: what `GetSchema` answers, and what the
- * code of every language is generated from. Makes no call and reads nothing but this package's own
- * package.json; cannot fail.
+ * The schema of the plugin's package, from the definitions: the response to `GetSchema`, and the
+ * source of the generated code of every language. Makes no call and reads only this package's
+ * package.json. Never fails.
  */
 export const packageSchema = (): PackageSchema => {
   const { description, ...about } = describePackage();
@@ -344,7 +344,7 @@ export const packageSchema = (): PackageSchema => {
     config: { variables: settingProperties("config") },
     provider: {
       description:
-        "An account: its settings, and all resources that are given this provider. What is left out comes from the environment of the run.",
+        "An account: its settings, and all resources that use this provider. Omitted settings come from the environment of the run.",
       // Without the environment as a default: generated code would copy it into the state, where a
       // later run without the program would find an old one; code for Node would not even encrypt it.
       // The provider itself reads the environment.

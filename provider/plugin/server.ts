@@ -153,9 +153,9 @@ const providerMethods = (cancel: AbortController) => {
 
 /** A running plugin. */
 export interface PluginServer {
-  /** On this machine only. */
+  /** Reachable only from this machine. */
   readonly port: number;
-  /** Ends waits at once; nothing more is sent. */
+  /** Ends waits immediately; nothing more is sent. */
   readonly cancel: () => void;
   close(): void;
 }

@@ -52,22 +52,22 @@ const asId = (part: unknown): unknown => {
 
 const opened = (part: unknown): unknown => (isSecretValue(part) ? part.value : part);
 
-/** Values as the life cycle takes them: secrets in clear text, resources as their ids. */
+/** Values in the form of the life cycle: secrets in clear text, resources as their ids. */
 export const plainValues = (values: JsonObject): JsonObject => {
   const plain = changed(values, (part) => asId(opened(withoutOutput(part))));
   return isObject(plain) ? plain : {};
 };
 
-/** The inputs that a program gives, as the life cycle takes them. */
+/** The inputs of a program, in the form of the life cycle. */
 export interface GivenInputs {
   readonly values: JsonObject;
   /** The same with every secret in the engine's own form. */
   readonly marked: JsonObject;
-  /** Why some cannot be taken, each naming its property. */
+  /** Why some are not valid; each reason names its property. */
   readonly faults: readonly string[];
 }
 
-/** Takes the inputs that a program gives apart. */
+/** Splits the inputs of a program into their parts. */
 export const givenInputs = async (
   definition: Definition,
   news: JsonObject,
@@ -96,7 +96,7 @@ const fileContent = async (
   property: string,
 ): Promise<{ readonly base64?: string; readonly fault?: string } | undefined> => {
   if (!isA("asset", value) && !isA("archive", value)) return undefined;
-  if (!field || !takesFile(field)) return { fault: `${property}: takes no asset` };
+  if (!field || !takesFile(field)) return { fault: `${property}: must not be an asset` };
   const { path } = value;
   return assetContent(
     isA("asset", value) && typeof path === "string" && path !== "" ? path : undefined,
@@ -110,15 +110,15 @@ const wrongReferences = (fields: Fields, values: JsonObject): readonly string[] 
     const { type, name } = urnParts(String(value.urn));
     const kind = kindOfToken(type) ?? type;
     if (kind === field.to.kind) return [];
-    return [wrongKind(path, [field.to.kind], `the ${kind} ${JSON.stringify(name)} was given`)];
+    return [wrongKind(path, [field.to.kind], `got the ${kind} ${JSON.stringify(name)}`)];
   });
 
 /** A secret once, whatever is secret inside it. */
 const sealed = (value: unknown): JsonObject => secret(changed(value, opened));
 
 /**
- * Inputs or outputs of a resource for the engine: what its definition or its program marks as
- * secret has the engine's own form.
+ * Inputs or outputs of a resource for the engine: secrets, by definition or by the program, have
+ * the engine's own form.
  */
 export const sealedValues = ({ fields }: Definition, values: JsonObject): JsonObject =>
   changeFieldSecrets(fieldsWithSecrets(fields, filledTexts(values.markedSecrets)), values, sealed);

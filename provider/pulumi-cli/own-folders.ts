@@ -29,7 +29,7 @@ const ownerOf = (path: string): Owner | undefined => {
   if (text !== undefined && facts) return { text, ageMs: Date.now() - facts.mtimeMs };
   if (!facts) return undefined;
   throw new Error(
-    `${path} is left alone: it has the name of a lock, and is no plain file of this user. Remove it, then try again.`,
+    `${path} was not changed: it has the name of a lock, but is not a regular file of this user. Remove it, then try again.`,
   );
 };
 
@@ -82,10 +82,7 @@ type Attempt =
   | { readonly release: () => void }
   | { readonly heldBy: string; readonly release?: never };
 
-/**
- * Tries to take the lock of a file, even from a process that has ended: returns the lock, or its
- * holder.
- */
+/** Tries to take the lock of a file, even from a process that has ended. Returns the lock, or its holder. */
 export const tryLock = (path: string): Attempt => {
   makeFolders(dirname(path));
   const text = ownText();
@@ -112,17 +109,17 @@ export const tryLock = (path: string): Attempt => {
 
 const heldBy = (path: string): Attempt => {
   const who = ownerOf(path)?.text.split(" ").slice(0, 3).join(" ");
-  return { heldBy: `process ${who ?? "that is just ending"}` };
+  return { heldBy: `process ${who ?? "that is about to end"}` };
 };
 
-/** The folder for the user's files that this package can do without. */
+/** The folder for files of the user that this package can recreate. */
 export const cacheFolder = (env: NodeJS.ProcessEnv): string =>
   join(env.XDG_CACHE_HOME || join(env.HOME || homedir(), ".cache"), "pulumi-conversation");
 
 /**
  * The same, created if it is missing.
  *
- * @throws Error if it cannot be created, or is not certainly this user's
+ * @throws Error if it cannot be created, or does not certainly belong to this user
  */
 export const ownCacheFolder = (env: NodeJS.ProcessEnv): string => {
   const folder = cacheFolder(env);
@@ -180,10 +177,10 @@ const removeAbandoned = (parent: string, prefix: string): void => {
 };
 
 /**
- * Creates a folder below that one for temporary files. It is removed by `remove`, and when this
- * process ends; after SIGKILL when another one is created with the same prefix.
+ * Creates a folder below the one for temporary files. `remove` or the end of this process removes
+ * it; after SIGKILL, the next folder with the same prefix does.
  *
- * @param prefix beginning of the name
+ * @param prefix start of the name
  */
 export const privateFolder = (prefix: string): PrivateFolder => {
   removeAbandoned(tmpdir(), prefix);

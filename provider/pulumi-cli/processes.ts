@@ -29,7 +29,7 @@ export const signalProcess = (pid: number | undefined, signal: NodeJS.Signals): 
   send(pid, signal);
 };
 
-/** What a process shows of itself; undefined if it has ended, or shows it to nobody else. */
+/** What a process shows about itself; undefined if it has ended or shows nothing to this user. */
 export const ifReadable = <T>(read: () => T): T | undefined => {
   try {
     return read();
@@ -65,10 +65,7 @@ const ticksPerSecond = 100;
 /** The system gives the time of its start in whole seconds. */
 const inexactMs = 1000;
 
-/**
- * When a process began, in milliseconds since 1970, accurate to about a second; undefined if
- * unknown.
- */
+/** When a process started, in milliseconds since 1970, accurate to about a second; undefined if unknown. */
 export const startOfProcess = (pid: number): number | undefined => {
   const machine = ifReadable(() => readFileSync("/proc/stat", "utf8")) ?? "";
   const booted = Number(/^btime (\d+)/m.exec(machine)?.[1]);
@@ -80,9 +77,9 @@ export const startOfProcess = (pid: number): number | undefined => {
 const firstNamespace = "pid:[4026531836]";
 
 /**
- * Whether a process of this machine that was there at a time, in milliseconds since 1970, would
- * show itself here if it were still running: a container, which begins with its first process, sees
- * nothing that runs outside of it.
+ * Whether a process that ran on this machine at a given time, in milliseconds since 1970, would be
+ * visible here if it were still running: a container, which starts with its first process, sees
+ * nothing outside of it.
  */
 export const isInSight = (at: number): boolean =>
   process.platform !== "linux" ||
@@ -90,8 +87,8 @@ export const isInSight = (at: number): boolean =>
   at > (startOfProcess(1) ?? Number.POSITIVE_INFINITY) + inexactMs;
 
 /**
- * A value that no other process has, not even a later one with the same number, and that setting a
- * clock does not change: the start of the machine, and of the process since then. Undefined if
+ * A value that identifies a process, even against a later one with the same number, and that does
+ * not depend on the clock: the start of the machine, and of the process since then. Undefined if
  * unknown.
  */
 export const birthOfProcess = (pid: number): string | undefined => {
@@ -106,8 +103,8 @@ const otherProcesses = (): readonly number[] => {
 };
 
 /**
- * Whether a process is this user's: for others not even the environment is read, which may take
- * forever.
+ * Whether a process belongs to this user. The environment of others is not read, because that may
+ * take forever.
  */
 export const isOwnProcess = (pid: number): boolean =>
   ifReadable(() => statSync(`/proc/${pid}`).uid === process.getuid?.()) ?? false;
@@ -164,7 +161,7 @@ const endGroup = async (
   await isEmptyWithin(() => [...left(), ...killed.filter(isRunning)], GRACE_MS);
 };
 
-/** The processes of a list that no other one of the list started. */
+/** The processes of a list that no other process of the list started. */
 export const outermost = (pids: readonly number[]): readonly number[] =>
   pids.filter((pid) => {
     const stat = statOf(pid);
@@ -191,7 +188,7 @@ const question = "question";
 export const startedBy = (by: string, which: string): string => `${by}-${which}`;
 export const questionsOf = (by: string): string => startedBy(by, question);
 
-/** Sent if this process ends in good order: whatever was started has ended. */
+/** Sent if this process ends normally: everything that it started has ended. */
 export const inGoodOrder = "done";
 
 let watcher: ChildProcess | undefined;
@@ -327,9 +324,9 @@ const stopper = (pid: number | undefined, { signal, timeoutMs, stops = STOPS }: 
 };
 
 /**
- * Runs a command to its end in a separate process group: a Ctrl-C at the terminal reaches it once,
- * through `signal`, and nothing that it started outlives it. Nor does it outlive this process, even
- * if that is killed.
+ * Runs a command to its end in a separate process group. A Ctrl-C at the terminal reaches it once,
+ * through `signal`. Neither the command nor what it started outlives this process, even if this
+ * process is killed.
  */
 export const runCommand = (
   command: string,

@@ -13,11 +13,11 @@ import { type PulumiPlace, printedJson, queryPulumi } from "./pulumi-queries.js"
 const advices = [
   {
     when: /PULUMI_ACCESS_TOKEN|pulumi login|not logged in|[Uu]nauthorized|\b401\b/,
-    text: "Log in first (pulumi login), set PULUMI_ACCESS_TOKEN, or name a backend in PULUMI_BACKEND_URL.",
+    text: "Log in first (pulumi login), set PULUMI_ACCESS_TOKEN, or set PULUMI_BACKEND_URL to a backend.",
   },
   {
     when: /load checkpoint/,
-    text: "The file of the state is cut off. pulumi-conversation repair puts back what Pulumi keeps beside it; without such a copy, bring one back from your own backups.",
+    text: "The state file is incomplete. pulumi-conversation repair restores Pulumi's own copy, if there is one; otherwise restore the file from your backups.",
   },
   {
     // It names the missing file, which is no reason to correct it.
@@ -30,7 +30,7 @@ const advices = [
   },
   {
     when: /(?<!meta\.)yaml|unmarshal|invalid character/i,
-    text: "Correct Pulumi.yaml, or the stack's own file beside it.",
+    text: "Correct Pulumi.yaml, or the stack's configuration file next to it.",
   },
   {
     when: /passphrase/,
@@ -38,7 +38,7 @@ const advices = [
   },
   {
     when: /no stack named/,
-    text: "Name a stack that is there with --stack; pulumi stack ls shows them, pulumi stack init makes one.",
+    text: "Name an existing stack with --stack. pulumi stack ls lists them; pulumi stack init creates one.",
   },
   {
     when: /no stack selected|--stack flag/,
@@ -46,9 +46,12 @@ const advices = [
   },
   {
     when: /state directory|backend|bucket|dial tcp|connect/,
-    text: "Check where the states are kept: PULUMI_BACKEND_URL, or what pulumi whoami --verbose shows.",
+    text: "Check where the states are stored: PULUMI_BACKEND_URL, or the output of pulumi whoami --verbose.",
   },
-  { when: /no answer within/, text: "Try again; if it stays so, look at pulumi stack export." },
+  {
+    when: /no answer within/,
+    text: "Try again. If it still fails, check the output of pulumi stack export.",
+  },
 ];
 
 /** Advice if Pulumi cannot read a stack, based on its message. */
@@ -83,7 +86,7 @@ export interface ConfigEntry {
 
 /** Configuration of a stack by full key, such as `conversation:baseUrl`. */
 export interface StackConfig {
-  /** Texts or not; empty if there is no configuration, or it could not be read. */
+  /** Values by key; empty if there is no configuration, or if it could not be read. */
   readonly entries: ReadonlyMap<string, ConfigEntry>;
   /** Settings from the environment, then from this configuration. */
   readonly source: SettingSource;
@@ -168,7 +171,7 @@ const memberIn = (text: string, name: string): string | undefined => {
 const membersOfFile = (file: string): ((name: string) => string | undefined) => {
   // The parent folders, which are searched too, may belong to anybody.
   const text = readPlainFile(file)?.replace(/^\ufeff/, "");
-  if (text === undefined) throw new Error(`${file} cannot be read as a plain file.`);
+  if (text === undefined) throw new Error(`Could not read ${file}: it is not a regular file.`);
   const json = jsonIn(text);
   return (name) => {
     if (!isObject(json)) return memberIn(text, name);
@@ -176,7 +179,7 @@ const membersOfFile = (file: string): ((name: string) => string | undefined) => 
   };
 };
 
-/** Reads a project file, in YAML or in JSON, as far as its members are plain texts. */
+/** Reads those members of a project file, in YAML or JSON, that are plain texts. */
 export const projectDocument = (file: string): ProjectDocument => {
   const of = membersOfFile(file);
   const [name, main] = [of("name"), of("main")];

@@ -2,7 +2,7 @@ import { accessSync, constants, readFileSync, realpathSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { runCommand, type Stops } from "./processes.js";
 
-/** Oldest Pulumi CLI that is used if it is found. */
+/** Oldest Pulumi CLI that this package uses. */
 export const LEAST_PULUMI = "3.254.0";
 
 /**
@@ -73,8 +73,8 @@ const companionOf = (
 const oldHostPath = "path\tgithub.com/pulumi/pulumi/sdk/v3/nodejs/cmd/pulumi-language-nodejs\n";
 
 /**
- * Features that programs lack with this CLI, as a sentence for people: the last language host that
- * can be built from a Go module is from release 3.68. Undefined if the CLI has a later one.
+ * The features that programs lack with this CLI, as a readable sentence: the last language host
+ * that can be built from a Go module is from release 3.68. Undefined if the CLI has a later one.
  */
 export const hostLimits = (
   { command }: Pick<PulumiCli, "command">,
@@ -82,10 +82,10 @@ export const hostLimits = (
 ): string | undefined => {
   const host = companionOf(command, "pulumi-language-nodejs", env);
   if (host === undefined || !readFileSync(host).includes(oldHostPath)) return undefined;
-  return "Its language host is of release 3.68: programs with resource hooks or transforms fail. For them install Pulumi itself: https://www.pulumi.com/docs/install/";
+  return "Its language host is from release 3.68: programs with resource hooks or transforms fail. For these programs, install Pulumi itself: https://www.pulumi.com/docs/install/";
 };
 
-/** Checks one `pulumi` program: does it run, is it new enough, does it have its companions? */
+/** Checks one `pulumi` program: whether it runs, is new enough, and has its companions. */
 export const inspectPulumi = async (
   command: string,
   origin: PulumiCli["origin"],
@@ -99,11 +99,11 @@ export const inspectPulumi = async (
   const bin = dirname(command);
   const missing = companions.filter((name) => companionOf(command, name, env) === undefined);
   if (missing.length > 0)
-    return { unusable: `${command} lacks ${missing.join(" and ")} beside it and on PATH` };
+    return { unusable: `${command} has no ${missing.join(" and ")} next to it or on PATH` };
   return { cli: { command, bin, version, origin } };
 };
 
-/** An environment whose PATH begins with a folder. */
+/** An environment whose PATH starts with a folder. */
 export const environmentWith = (bin: string, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
   ...env,
   PATH: [bin, env.PATH ?? ""].join(delimiter),
@@ -126,27 +126,27 @@ interface OwnPulumi {
   readonly passphrase: string;
 }
 
-/** Directs Pulumi to its separate folders. */
+/** Makes Pulumi use its own folders for this CLI. */
 export const ownPulumi = ({ home, backend, passphrase }: OwnPulumi) => ({
   PULUMI_HOME: home,
   PULUMI_BACKEND_URL: `file://${backend}`,
   PULUMI_CONFIG_PASSPHRASE: passphrase,
 });
 
-/** Pulumi's home folder, if it is not the usual one. */
+/** Pulumi's home folder, if it is not the default one. */
 export const pulumiHomeIn = (env: NodeJS.ProcessEnv): string | undefined =>
   env.PULUMI_HOME || undefined;
 
 /**
  * Writes the state once, at the end: with a thousand resources, writing it after every step takes
  * longer than the steps. For runs that create nothing at the service: if such a run is killed, the
- * state is as it was before.
+ * state is unchanged.
  */
 export const writtenOnce = { PULUMI_SKIP_CHECKPOINTS: "true" } as const;
 
 /**
  * How to ask Pulumi to stop. Once: it finishes the operations in progress and releases the lock.
- * Twice: it gives them up.
+ * Twice: it cancels them.
  */
 export const pulumiStops: Stops = [
   { signal: "SIGINT", afterMs: 0 },
@@ -154,13 +154,11 @@ export const pulumiStops: Stops = [
   { signal: "SIGKILL", afterMs: 6000 },
 ];
 
-/** NODE_OPTIONS that load a script first, in addition to the present options. */
+/** NODE_OPTIONS that load a script first, in addition to the current options. */
 export const preloading = (script: string, nodeOptions = ""): string =>
   `${nodeOptions} --require "${script.replaceAll(/["\\]/g, "\\$&")}"`.trim();
 
-/**
- * For runs on a copy: the state is written once, and Node.js uses only the memory that it needs.
- */
+/** For runs on a copy: the state is written once, and Node.js uses only the memory that it needs. */
 export const frugalRuns = ({ NODE_OPTIONS }: NodeJS.ProcessEnv) => ({
   ...writtenOnce,
   NODE_OPTIONS: preloading(
@@ -173,8 +171,8 @@ export const frugalRuns = ({ NODE_OPTIONS }: NodeJS.ProcessEnv) => ({
 const ofTheUser = /^(PULUMI|CONVERSATION)_/i;
 
 /**
- * The environment without anything that leads to a stack, a backend or an account of the user: for
- * temporary ones that are separate from them. Required variables of this kind are set again.
+ * The environment without anything that leads to a stack, a backend or an account of the user, for
+ * temporary stacks that are separate from them. The caller sets required variables again.
  */
 export const isolatedEnvironment = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !ofTheUser.test(name)));

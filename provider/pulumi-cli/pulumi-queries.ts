@@ -78,7 +78,10 @@ const execPulumi = (
     },
   );
 
-/** Runs a command that changes something on a stack: whether it succeeded, and what it printed. Never throws. */
+/**
+ * Runs a command that changes something on a stack: returns whether it succeeded, and its output.
+ * Never throws.
+ */
 export const runStackCommand = async (
   place: PulumiPlace,
   args: readonly string[],
@@ -91,10 +94,7 @@ export const runStackCommand = async (
 /** Pulumi's file backend writes its files beside a state in place: a reader may see half of one. */
 const isTorn = (reason: string): boolean => /\bEOF\b|unexpected end of JSON/.test(reason);
 
-/**
- * Runs a CLI query that changes nothing. Never throws; a read that collided with a write is
- * repeated.
- */
+/** Runs a CLI query that changes nothing. Never throws; repeats a read that collided with a write. */
 export const queryPulumi = async (
   place: PulumiPlace,
   args: readonly string[],
@@ -102,8 +102,8 @@ export const queryPulumi = async (
   for (let attempt = 1; ; attempt += 1) {
     const { error, stdout, stderr } = await execPulumi(place, args, { timeout: longestMs });
     if (!error) return { text: stdout };
-    if (error.killed) return { reason: `no answer within ${longestMs / 1000} s` };
-    const missing = error.code === "ENOENT" ? "there is no pulumi on PATH" : "no reason given";
+    if (error.killed) return { reason: `no response within ${longestMs / 1000} s` };
+    const missing = error.code === "ENOENT" ? "there is no pulumi on PATH" : "it gave no reason";
     const reason = reasonIn(stderr) ?? missing;
     if (!isTorn(reason) || attempt === attempts) return { reason };
     await pause(againMs);
@@ -157,7 +157,7 @@ export interface ProcessFacts {
   readonly folder: string;
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
-  /** Whether a person types and reads: input and output are a terminal. */
+  /** Whether the session is interactive: input and output are a terminal. */
   readonly isTerminal?: boolean;
 }
 
@@ -175,10 +175,7 @@ const environmentIn = (text: string): NodeJS.ProcessEnv =>
 
 const isTerminal = (path: string): boolean => /^\/dev\/(pts\/|tty|console)/.test(path);
 
-/**
- * Reads a process of this machine; undefined if it is gone or belongs to somebody else (Linux
- * only).
- */
+/** Reads a process of this machine; undefined if it has ended or belongs to somebody else (Linux only). */
 export const processFacts = (pid: number): ProcessFacts | undefined =>
   ifReadable(() => {
     const of = (name: string): string => `/proc/${pid}/${name}`;
@@ -231,7 +228,7 @@ export const isDestroying = (): boolean =>
 
 /**
  * The Pulumi CLI that started this process, with its folder and its environment. If that is
- * unknown, the one on PATH, in the folder of this process.
+ * unknown, the CLI on PATH, in the folder of this process.
  */
 export const pulumiOfThisRun = (
   facts: (pid: number) => ProcessFacts | undefined = processFacts,
@@ -245,7 +242,7 @@ export const pulumiOfThisRun = (
   return { command, folder: found.folder, env, ...(given ? { given } : {}) };
 };
 
-/** Whether a run is working on a stack, as far as its backend shows it. */
+/** Whether a run is using a stack, as far as its backend shows it. */
 export type StackLock =
   | { readonly state: "free" }
   /** `by`: the holder, if known. */
@@ -278,10 +275,7 @@ export interface LockHolder {
   readonly by: string;
 }
 
-/**
- * Reads the file of a lock; undefined if it is not JSON, such as a file that was cut off while
- * written.
- */
+/** Reads the file of a lock; undefined if it is not JSON, such as an incomplete file. */
 export const lockHolderIn = (text: string): LockHolder | undefined => {
   const lock = printedJson(text);
   if (!isObject(lock)) return undefined;
@@ -326,7 +320,7 @@ export const lockFiles = async (
 const lockInFiles = async (backend: string, project: string, stack: string): Promise<StackLock> => {
   try {
     if ((await namesInFolder(join(backend, ".pulumi"))).length === 0)
-      return unknown(`${backend} holds no state of Pulumi`);
+      return unknown(`${backend} contains no Pulumi state`);
     const [file] = await lockFiles(backend, project, stack);
     if (file === undefined) return free;
     const by = lockHolderIn(readPlainFile(file) ?? "")?.by;

@@ -57,10 +57,10 @@ const previewSchema = z.object({
 /** A resource as Pulumi writes it in a state or a preview. */
 export type StateResource = z.infer<typeof resourceSchema>;
 
-/** An operation that a run began and did not complete, such as `creating`. */
+/** An operation that a run started and did not complete, such as `creating`. */
 export type PendingOperation = z.infer<typeof operationSchema>;
 
-/** The output of `pulumi stack export`; members that are not named here are kept unchanged. */
+/** The output of `pulumi stack export`; members that are not named here stay unchanged. */
 export type StackExport = z.infer<typeof stateSchema>;
 
 /** A step of a preview. */
@@ -88,7 +88,7 @@ export const checkpointIn = (text: string): StackExport | undefined => {
 export const previewIn = (text: string): Preview | undefined =>
   previewSchema.safeParse(printedJson(text)).data;
 
-/** The resources of a state, in the order of their creation; none if there is no state. */
+/** The resources of a state, in order of creation; none if there is no state. */
 export const resourcesOf = (state: StackExport | undefined): readonly StateResource[] =>
   state?.deployment.resources ?? [];
 
@@ -106,15 +106,12 @@ const changedSecrets = (value: unknown, change: (sealed: JsonObject) => unknown)
   );
 };
 
-/**
- * A value of a state, or of the life cycle, as a program knows it: clear-text secrets are
- * unwrapped.
- */
+/** A value of a state, or of the life cycle, as a program knows it: clear-text secrets are unwrapped. */
 export const openedSecrets = (value: unknown): unknown =>
   // One secret inside a list makes the whole list secret.
   changedSecrets(value, (sealed) => openedSecrets(secretIn(sealed)));
 
-/** Whether a value of a state is a secret that only Pulumi can open. */
+/** Whether a value of a state is a secret that only Pulumi can decrypt. */
 export const isEncrypted = (value: unknown): boolean =>
   isSecretValue(value) && secretIn(value) === undefined;
 

@@ -18,9 +18,9 @@ import {
   stackExportIn,
 } from "./stack-documents.js";
 
-/** A resource of ours in the state of a stack that stands for an object of the service. */
+/** A resource of this package in the state of a stack that stands for an object of the service. */
 export interface Holding {
-  /** The stack as the CLI names it: `prod`, or with organization and project for other projects. */
+  /** The stack's name in the CLI: `prod`, or with organization and project for other projects. */
   readonly stack: string;
   readonly urn: string;
   readonly kind: string;
@@ -44,16 +44,16 @@ interface PendingCreation {
   readonly owner?: string;
 }
 
-/** The content of one stack's state about the service. */
+/** What one stack's state says about the service. */
 export interface StackState {
   /** Short name; undefined if the state is empty. */
   readonly name?: string;
   readonly project?: string;
   /** Id of the stack's `Ownership`. */
   readonly ownership?: string;
-  /** Those that the plugin's providers have made, for their resources. */
+  /** Ids that the plugin's providers created for their resources. */
   readonly pluginOwnerships?: readonly string[];
-  /** Ids of those that were replaced in an unfinished run. */
+  /** Ids of ownerships that were replaced in an unfinished run. */
   readonly replacedOwnerships?: readonly string[];
   readonly holdings: readonly Holding[];
   /** Resources that only look up an object (`get`). */
@@ -61,7 +61,7 @@ export interface StackState {
   readonly pending: readonly PendingCreation[];
 }
 
-/** The content of all visible stacks' states about the service. */
+/** What the states of all visible stacks say about the service. */
 export interface StackStates {
   /** The requested stack; `ownership` is undefined if it has created nothing, or was destroyed. */
   readonly own: Pick<StackState, "name" | "project" | "ownership" | "pluginOwnerships">;
@@ -71,13 +71,12 @@ export interface StackStates {
   /** Resources that look up an object (`get`). */
   readersOf(kind: string, id: string): readonly Holding[];
   /**
-   * The resource of the own stack with this owner, by its URN: under its present name in the
-   * program.
+   * The resource of the requested stack with this owner, by its URN: under its current name in the program.
    */
   resourceOf(owner: string): Holding | undefined;
-  /** Creations of the own stack that a run began and never completed. */
+  /** Creations of the requested stack that a run started and never completed. */
   readonly pending: readonly PendingCreation[];
-  /** Ids of the `Ownership` of all stacks that were read, including the own one. */
+  /** Ids of the `Ownership` of all stacks that were read, including the requested one. */
   readonly ownerships: readonly string[];
   /** Whether all stacks of the backend could be read. */
   readonly complete: boolean;
@@ -158,7 +157,7 @@ const namesIn = ([first]: readonly StateResource[]): Pick<StackState, "name" | "
  * Reads a state. A resource that will be deleted still has its object, and comes after those that
  * stay.
  *
- * @param stack the stack as the CLI names it. Default: its short name
+ * @param stack the stack's name in the CLI. Default: its short name
  */
 export const stackStateOf = (document: StackExport, own: boolean, stack?: string): StackState => {
   const resources = resourcesOf(document);
@@ -313,9 +312,9 @@ export const readStates = async (
 };
 
 /**
- * The content of the states, as the process of a dynamic provider can see it while the engine runs:
- * the CLI that started it is queried in its own folder. Undefined if the state of this owner's
- * stack cannot be read for certain.
+ * The content of the states, as far as the process of a dynamic provider can see it while the
+ * engine runs: it queries the CLI that started it, in its own folder. Undefined if it cannot
+ * reliably read the state of this owner's stack.
  *
  * @param scope `own`: that stack only; `all`: all stacks of the backend
  */

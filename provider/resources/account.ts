@@ -16,11 +16,11 @@ export const account = defineResource({
   noun: "account",
   collection: "accounts",
   listKey: "account",
-  doc: "The conversation account that ties a channel and an orchestration together under an address.",
+  doc: "The conversation account that connects a channel and an orchestration under one address.",
   fields: {
     ...namedFields("account"),
     address: text({
-      doc: "Business address on the channel: phone number, e-mail, page id. Changing it breaks look-ups by it.",
+      doc: "Business address on the channel: phone number, email address, page id. If you change it, lookups by address fail.",
       required: true,
       min: 1,
       max: 255,
@@ -33,11 +33,11 @@ export const account = defineResource({
       doc: "How conversations become cases.",
       fields: {
         sameCaseDuration: number({
-          doc: "A customer who returns within this time joins the same case. The unit is not stated.",
+          doc: "If a customer returns within this time, the conversation joins the same case. The unit is not stated.",
           min: 0,
         }),
         copyCustomAttributes: flag({
-          doc: "Copy custom attributes from the earlier conversation; only with `bypassVaDuration` of the orchestration.",
+          doc: "Whether to copy custom attributes from the earlier conversation; only with `bypassVaDuration` of the orchestration.",
         }),
       },
     }),
@@ -46,17 +46,17 @@ export const account = defineResource({
       required: true,
       fields: {
         timeout: number({
-          doc: "Idle time after which a new conversation must be started; in minutes according to one integrator.",
+          doc: "Idle time after which the customer must start a new conversation; in minutes, according to one integrator.",
           min: 0,
         }),
         defaultLanguage: text({ doc: "Language, such as `en-US`.", min: 1 }),
         onAgentUnavailability: text({
-          doc: "Answer with the off-hours text, or hold the message until an agent is there.",
+          doc: "Whether to answer with the off-hours text, or to hold the message until an agent is available.",
           values: ["off_hours", "retain_and_retry"],
         }),
-        allowLogoutWithOpenChats: flag({ doc: "Whether agents may log out with open chats." }),
+        allowLogoutWithOpenChats: flag({ doc: "Whether agents may log out while chats are open." }),
         allowQueueTransferOnAgentUnavailability: flag({
-          doc: "Whether agents may put messages back in the queue when none is available.",
+          doc: "Whether agents may return messages to the queue when no agent is available.",
         }),
         orchestration: reference(orchestration, {
           doc: "Orchestration of the account's conversations.",
@@ -69,7 +69,7 @@ export const account = defineResource({
       },
     }),
     attributes: map({
-      doc: "Further attributes, which may hold the credentials of a provider.",
+      doc: "Further attributes, which may include credentials of a provider.",
       basis: "assumed",
       min: 1,
       max: 10,

@@ -5,44 +5,44 @@ export const authentication = defineResource({
   noun: "authentication",
   collection: "authentications",
   listKey: "authentication",
-  doc: "How the service signs in when it posts messages to a client application's callback address: Basic or OAuth.",
+  doc: "How the service authenticates when it posts messages to a client application's callback: with Basic authentication or OAuth.",
   listScopes: ["manage"],
   rule: { discriminator: "type", exactlyOne: { basic: "basicAuth", oauth2: "oauth2" } },
   fields: {
     ...namedFields("authentication"),
     type: text({
-      doc: "The method. Follows from `basicAuth` or `oauth2` when left out.",
+      doc: "The method. If omitted, follows from `basicAuth` or `oauth2`.",
       required: true,
       values: ["basic", "oauth2"],
     }),
     basicAuth: object({
-      doc: "Credentials of Basic authentication.",
+      doc: "Credentials for Basic authentication.",
       fields: {
         username: text({ doc: "User name.", required: true, min: 1 }),
         password: text({ doc: "Password.", required: true, secret: true, min: 1 }),
       },
     }),
     oauth2: object({
-      doc: "How the service fetches a token for the callback. It keeps a token until the callback answers 401.",
+      doc: "How the service gets a token for the callback. It keeps a token until the callback responds with 401.",
       fields: {
         tokenRequestUrl: text({
-          doc: "Address from which the token is fetched.",
+          doc: "URL of the token request.",
           min: 1,
           format: "url",
         }),
-        method: text({ doc: "HTTP method of the token call, such as `POST`.", min: 1 }),
+        method: text({ doc: "HTTP method of the token request, such as `POST`.", min: 1 }),
         headers: map({
-          doc: "Headers of the token call.",
+          doc: "Headers of the token request.",
           of: text({ doc: "Value of the header.", secret: true }),
         }),
         payload: text({
-          doc: "Body of the token call: text, or an object that is sent as JSON text.",
+          doc: "Body of the token request: text, or an object that is sent as JSON text.",
           secret: true,
           json: true,
           min: 1,
         }),
         accessTokenPath: text({
-          doc: "JSONPath of the token in the reply, such as `$.accessToken`.",
+          doc: "JSONPath of the token in the response, such as `$.accessToken`.",
           min: 1,
         }),
       },

@@ -20,23 +20,27 @@ const words = (doc: string, each: string, more: { readonly emptyCounts?: true } 
   });
 
 const restrictions: Fields = {
-  maxTextLength: number({ doc: "Longest text message, in characters.", integer: true, min: 0 }),
+  maxTextLength: number({
+    doc: "Maximum length of a text message, in characters.",
+    integer: true,
+    min: 0,
+  }),
   features: words(
-    "What is allowed: `typing_events`, `attachments`, `richText`. Left out: everything.",
+    "Allowed features: `typing_events`, `attachments`, `richText`. If omitted, all of them.",
     "A feature.",
     { emptyCounts: true },
   ),
   attachmentPolicy: object({
-    doc: "Which attachments are allowed.",
+    doc: "Allowed attachments.",
     fields: {
       enabled: flag({ doc: "Must be true for attachments." }),
       maxSize: number({
-        doc: "Largest attachment; bytes are likely, the unit is not stated.",
+        doc: "Maximum size of an attachment; the unit is not stated, probably bytes.",
         integer: true,
         min: 0,
       }),
       type: text({
-        doc: "Whether `extensions` lists what is allowed or what is blocked.",
+        doc: "Whether `extensions` lists allowed or blocked extensions.",
         values: ["allow", "block"],
       }),
       extensions: words("File extensions without the dot.", "An extension."),
@@ -57,16 +61,16 @@ export const channel = defineResource({
   },
   fields: {
     type: text({
-      doc: "Unique identity of the channel at run time. Own channels look like `custom.teams`; changing it breaks look-ups by it.",
+      doc: "Unique identity of the channel at run time. Custom channels look like `custom.teams`. If you change it, lookups by type fail.",
       required: true,
       unique: true,
       names: "given",
       min: 1,
       max: 255,
     }),
-    displayName: text({ doc: "Shown name.", required: true, min: 1, max: 255 }),
+    displayName: text({ doc: "Display name.", required: true, min: 1, max: 255 }),
     icon: text({
-      doc: "Image as base64; a PNG of 32 × 32 if the platform's own agent desktop shows it.",
+      doc: "Image as base64; a PNG of 32 × 32 pixels if the platform's own agent desktop shows it.",
       required: true,
       min: 1,
       max: 512_000,
@@ -84,10 +88,10 @@ export const channel = defineResource({
           doc: "Messages to the customer.",
           fields: {
             ...restrictions,
-            systemMessages: flag({ doc: "Whether system messages are sent." }),
-            midChatAuth: flag({ doc: "Whether a customer may sign in within a conversation." }),
+            systemMessages: flag({ doc: "Whether the service sends system messages." }),
+            midChatAuth: flag({ doc: "Whether a customer may sign in during a conversation." }),
             richMessageTypes: words(
-              "Rich messages the channel can show, without the `richMessage.` prefix, such as `listpicker`.",
+              "Rich messages that the channel can show, without the `richMessage.` prefix, such as `listpicker`.",
               "A rich message type.",
             ),
           },
@@ -101,7 +105,7 @@ export const channel = defineResource({
       members: { key: "language", value: "properties" },
       of: map({
         doc: "System texts of one language.",
-        of: text({ doc: "The text; `{0}` stands for a value." }),
+        of: text({ doc: "The text; `{0}` is a placeholder for a value." }),
       }),
     }),
   },

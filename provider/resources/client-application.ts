@@ -18,7 +18,7 @@ export const clientApplication = defineResource({
   fields: {
     ...namedFields("client application"),
     roles: list({
-      doc: "What the application acts as, each role with its own callback.",
+      doc: "The roles of the application, each with its own callback.",
       required: true,
       min: 1,
       max: 7,
@@ -29,7 +29,7 @@ export const clientApplication = defineResource({
         doc: "A role and its callback.",
         fields: {
           name: text({
-            doc: "What the application acts as. No role twice in one application.",
+            doc: "The role. An application must not have the same role twice.",
             required: true,
             values: [
               "customer",
@@ -41,28 +41,28 @@ export const clientApplication = defineResource({
             ],
           }),
           version: text({
-            doc: "Format of the messages posted to the callback.",
+            doc: "Format of the messages that the service posts to the callback.",
             required: true,
             values: ["v1", "v3"],
           }),
           callback: text({
-            doc: "Address that the service posts messages to.",
+            doc: "URL that the service posts messages to.",
             required: true,
             min: 1,
             format: "url",
           }),
           notificationEmail: text({
-            doc: "Who receives an e-mail when the callback cannot be reached.",
+            doc: "Who receives an email when the service cannot reach the callback.",
             required: true,
             min: 1,
             format: "email",
           }),
           headers: map({
-            doc: "Headers sent with every callback.",
+            doc: "Headers that the service sends to the callback.",
             of: text({ doc: "Value of the header.", secret: true }),
           }),
           authentication: reference(authentication, {
-            doc: "How the service signs in at the callback. Left out: no Authorization header.",
+            doc: "How the service authenticates at the callback. If omitted, it sends no Authorization header.",
           }),
         },
       }),

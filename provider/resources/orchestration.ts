@@ -20,14 +20,14 @@ export const orchestration = defineResource({
   holds: "assumed",
   fields: {
     name: text({
-      doc: "Name, which need not be unique; derived from the logical name if a program gives none.",
+      doc: "Name; need not be unique; derived from the logical name if omitted.",
       required: true,
       names: "automatic",
       min: 1,
     }),
     ...commonFields("orchestration"),
     applications: object({
-      doc: "Who takes part.",
+      doc: "The participants of a conversation.",
       required: true,
       rule: { atLeastOne: ["botConfiguration", "agentConfiguration"] },
       fields: {
@@ -35,10 +35,10 @@ export const orchestration = defineResource({
           doc: "The bots that answer first.",
           fields: {
             forwardTranscript: flag({
-              doc: "Hand the transcript to an agent if the bot session was not escalated and the customer is known.",
+              doc: "Whether to pass the transcript to an agent if the bot did not escalate and the customer is known.",
             }),
             bypassVaDuration: number({
-              doc: "A customer who returns within this many minutes skips the bot and goes to the agent.",
+              doc: "If a customer returns within this many minutes, the conversation skips the bot and goes to the agent.",
               min: 0,
             }),
             bots: list({
@@ -47,7 +47,7 @@ export const orchestration = defineResource({
               min: 1,
               identity: ["participant"],
               of: object({
-                doc: "A bot and who takes over from it.",
+                doc: "A bot, and who takes over from it.",
                 fields: {
                   application: reference(clientApplication, {
                     doc: "Client application of the bot.",
@@ -60,10 +60,10 @@ export const orchestration = defineResource({
                     required: true,
                   }),
                   onEscalation: object({
-                    doc: "What happens when the bot hands over.",
+                    doc: "What happens when the bot escalates.",
                     fields: {
                       agent: reference(clientApplication, {
-                        doc: "Client application that gets the conversation after escalation.",
+                        doc: "Client application that gets the conversation after the escalation.",
                         required: true,
                       }),
                     },
@@ -74,10 +74,10 @@ export const orchestration = defineResource({
           },
         }),
         customerConfiguration: object({
-          doc: "The customer's side; needed for custom channels.",
+          doc: "The customer's side; required for custom channels.",
           fields: {
             customer: reference(clientApplication, {
-              doc: "Client application that gets the replies to the customer.",
+              doc: "Client application that receives the replies to the customer.",
               required: true,
             }),
           },

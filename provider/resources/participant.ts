@@ -14,33 +14,33 @@ export const participant = defineResource({
   noun: "participant",
   collection: "participants",
   listKey: "participant",
-  doc: "A registered bot. Several can be registered for one client application.",
+  doc: "A registered bot. A client application can have several.",
   fields: {
     ...namedFields("participant"),
     type: text({
-      doc: "Kind of bot. The platform's own are made by its bot product.",
+      doc: "Kind of bot. The platform's bot product creates its own bots.",
       required: true,
       values: ["custom_bot", "platform_bot"],
     }),
     application: reference(clientApplication, {
-      doc: "Client application whose callback gets this bot's messages.",
+      doc: "Client application whose callback receives this bot's messages.",
       required: true,
       length: 36,
     }),
     intents: list({
-      doc: "What the bot can do.",
+      doc: "Features of the bot.",
       envelope: "intent",
       identity: ["value"],
       of: object({
-        doc: "One thing the bot can do.",
+        doc: "One feature of the bot.",
         fields: {
           value: text({ doc: "Internal value.", required: true, min: 1 }),
-          displayValue: text({ doc: "Shown value.", required: true, min: 1 }),
+          displayValue: text({ doc: "Display value.", required: true, min: 1 }),
         },
       }),
     }),
     options: map({
-      doc: "Free attributes.",
+      doc: "Custom attributes.",
       min: 1,
       max: 25,
       of: text({ doc: "Value of the attribute." }),

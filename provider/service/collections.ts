@@ -24,8 +24,8 @@ import { addressAdvice } from "./settings.js";
 /** The result of the list operation, all pages together. */
 export interface Listing {
   /**
-   * Objects by id. An object whose id no call can use is listed under a key that `assertId`
-   * refuses, because its name still counts.
+   * Objects by id. An object whose id no call can use has a key that `assertId` refuses, because
+   * its name still counts.
    */
   readonly objects: ReadonlyMap<string, WireObject>;
   /** False if some pages could not be read: absence from the listing then proves nothing. */
@@ -42,47 +42,47 @@ interface ListOptions {
 /** The five operations of a collection (specification §4.1). Every failure is a ConversationError. */
 export interface Collections {
   /**
-   * One paged list per collection and process, shared by all callers and kept up to date by the
-   * writes below.
+   * One paged list per collection and process, which all callers share and the writes below keep up
+   * to date.
    */
   list(definition: Definition, options?: ListOptions): Promise<Listing>;
   /**
-   * The object as the list shows it; undefined if the list lacks it or is too long to be worth
-   * reading: then call `read`.
+   * The object in the list; undefined if the list lacks it or is too long to be worth reading: then
+   * call `read`.
    */
   find(definition: Definition, id: string): Promise<WireObject | undefined>;
   /**
-   * The object, or undefined if the service answers 404. Nothing else counts as absence, and a 404
-   * counts only at an address known to be the service's; otherwise the call fails with
+   * The object, or undefined if the service responds with 404. Nothing else counts as absence, and
+   * a 404 counts only at a URL known to be the service's; otherwise the call fails with
    * `BAD_RESPONSE`.
    */
   read(definition: Definition, id: string): Promise<WireObject | undefined>;
   /**
-   * Never repeats a POST whose effect is unknown. Returns the content of the answer, at least the
-   * id; if the answer lacks `created` and `modified`, they are the time of the answer.
+   * Never repeats a POST whose effect is unknown. Returns the content of the response, at least the
+   * id; if the response lacks `created` and `modified`, they are the time of the response.
    */
   create(definition: Definition, body: WireObject): Promise<WireObject & { readonly id: string }>;
   /**
-   * Fails with `NOT_FOUND` if the object is gone, under the same conditions as `read`. Returns when
-   * the object was changed: as the answer says, or the time of the answer.
+   * Fails with `NOT_FOUND` if the object no longer exists, under the same conditions as `read`.
+   * Returns the time of the change, or of the response if the response does not state it.
    */
   replace(
     definition: Definition,
     id: string,
     body: WireObject,
   ): Promise<{ readonly modified?: string }>;
-  /** Succeeds if the object is already gone, under the same conditions as `read`. */
+  /** Succeeds if the object no longer exists, under the same conditions as `read`. */
   remove(definition: Definition, id: string): Promise<void>;
   /**
    * The service's time in milliseconds since 1970, accurate to about a second; this machine's until
-   * an answer shows another, undefined if this machine's clock was never set.
+   * a response shows another, undefined if this machine's clock was never set.
    */
   now(): number | undefined;
 }
 
 /**
- * Whether a change or deletion may have happened although its answer did not come from the service:
- * only the object itself can show it.
+ * Whether a change or deletion may have happened although its response did not come from the
+ * service: only the object itself can show it.
  */
 export const isUnclear = (error: unknown): boolean =>
   isConversationError(error, "BAD_RESPONSE") && error.effect !== "none";
@@ -90,7 +90,7 @@ export const isUnclear = (error: unknown): boolean =>
 const goneSince = ({ message, details }: ConversationError): ConversationError =>
   new ConversationError(
     "NOT_FOUND",
-    `${message} If it was deleted behind the program's back, run: pulumi refresh`,
+    `${message} If it was deleted outside of Pulumi, run: pulumi refresh`,
     details,
   );
 
@@ -275,8 +275,8 @@ const isRefusal = ({ status = 0 }: ErrorDetails): boolean => status >= 400 && st
 
 /** Describes how the list failed. */
 const failureText = ({ code, details: { status = 0 } }: ConversationError): string => {
-  if (code === "NOT_FOUND") return "is answered 404, too";
-  return status >= 300 ? `is redirected (${status})` : "gives an answer that cannot be used";
+  if (code === "NOT_FOUND") return "also gets a 404";
+  return status >= 300 ? `is redirected (${status})` : "gets an unusable response";
 };
 
 const wrongAddress = (
@@ -288,7 +288,7 @@ const wrongAddress = (
   const list = endpointName(setUpOperation(definition, "list"));
   return new ConversationError(
     "BAD_RESPONSE",
-    `${refusal.message} But ${list} ${failureText(failure)}, so this address does not look like the service. Nothing was taken for gone. ${addressAdvice(settings)}`,
+    `${refusal.message} But ${list} ${failureText(failure)}, so this URL does not look like the service. The state keeps the object. ${addressAdvice(settings)}`,
     { ...refusal.details, permanent: true },
     "none",
     { cause: failure },
@@ -296,7 +296,7 @@ const wrongAddress = (
 };
 
 /**
- * Believes a 404 only at an address known to be the service's: a wrong base path answers 404 to
+ * Accepts a 404 only at a URL known to be the service's: a wrong base path returns 404 for
  * everything, and a run that took this for absence would empty its state.
  */
 export const serviceAddress = (settings: Settings): ServiceAddress => {

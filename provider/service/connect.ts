@@ -12,9 +12,9 @@ import { httpTransport, type Transport } from "./http/transport.js";
 import { clientSecrets } from "./redaction.js";
 import type { Settings } from "./setting-table.js";
 
-/** What is known of the access token in use; never the token itself. */
+/** What is known about the current access token; never the token itself. */
 export interface TokenInfo {
-  /** Granted scopes, if the token address names them. */
+  /** Granted scopes, if the token URL names them. */
   readonly scopes?: readonly string[];
   /** Time left before a new token is fetched, in milliseconds. */
   readonly usableForMs: number;
@@ -25,9 +25,9 @@ export interface TokenInfo {
 /** A connection to the service of one tenant: the collections, all operations, and the token. */
 export interface Service extends Collections {
   readonly request: Request;
-  /** The grant of the token in use; fetches a token if there is none. */
+  /** The grant of the current token; fetches a token if there is none. */
   token(): Promise<TokenInfo>;
-  /** Ends waiting calls with `CANCELLED` and closes all connections. */
+  /** Cancels waiting calls with `CANCELLED` and closes all connections. */
   close(): Promise<void>;
 }
 
@@ -35,15 +35,15 @@ export interface Service extends Collections {
 export interface ServiceOptions {
   readonly clock?: Clock;
   readonly transport?: Transport;
-  /** Decides when calls are sent. Default: at once, with waits after a 429. */
+  /** Decides when calls are sent. Default: immediately, with waits after a 429. */
   readonly pace?: Pace;
-  /** Called whenever calls begin to wait for an endpoint; only for the default pace. */
+  /** Called whenever calls start to wait for an endpoint; only for the default pace. */
   readonly onWait?: (wait: Wait) => void;
   readonly retry?: Partial<RetryLimits>;
   readonly onRepeat?: OnRepeat;
   /** Maximum total bytes of all lists. Default: derived from the memory of this process. */
   readonly listBytes?: number;
-  /** Ends waiting calls with `CANCELLED`, like `close`. */
+  /** Cancels waiting calls with `CANCELLED`, like `close`. */
   readonly signal?: AbortSignal;
 }
 
@@ -56,11 +56,11 @@ const commonHeaders = (): Readonly<Record<string, string>> => ({
 
 /** The common parts of every connection to a tenant, and the way to close them. */
 export interface SharedParts extends Omit<TokenParts, "pace"> {
-  /** Ends waiting calls with `CANCELLED` and closes all connections. */
+  /** Cancels waiting calls with `CANCELLED` and closes all connections. */
   close(): Promise<void>;
 }
 
-/** Sends nothing: connections are opened on first use. */
+/** Sends nothing: connections open on first use. */
 export const sharedParts = (
   settings: Settings,
   options: Pick<ServiceOptions, "clock" | "transport" | "retry" | "onRepeat" | "signal">,

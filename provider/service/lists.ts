@@ -19,9 +19,7 @@ export interface ListProgress {
   readonly objects: number;
   /** Number of calls for the remaining pages, as far as the service says; 0 if it does not. */
   readonly callsLeft: number;
-  /**
-   * Total number of objects, as the last page counted them. Left out: the service does not count.
-   */
+  /** Total number of objects, as the last page counted them. Absent if the service does not count. */
   readonly count?: number;
 }
 
@@ -89,7 +87,7 @@ export class ListBudget {
     const beside = all > own ? `, ${inMebibytes(all)} with the lists of other kinds` : "";
     const error = new ConversationError(
       "BAD_RESPONSE",
-      `Could not ${title}: the answers of ${endpointName(operation)} are too large to be kept. ${came}${beside}; in ${memory} MiB of memory there is room for ${inMebibytes(this.#most)}. Look at what fills the list. If it has to be so large, give Node.js more memory: NODE_OPTIONS=--max-old-space-size=${2 * memory}`,
+      `Could not ${title}: the responses of ${endpointName(operation)} are too large to keep. ${came}${beside}; ${memory} MiB of memory have room for ${inMebibytes(this.#most)}. Check what fills the list. If it has to be so large, give Node.js more memory: NODE_OPTIONS=--max-old-space-size=${2 * memory}`,
       { method, template, permanent: true },
     );
     tooLarge.add(error);
@@ -118,7 +116,7 @@ const mostPages = 999;
 const wrong = (operation: Operation, what: string): ConversationError =>
   new ConversationError(
     "BAD_RESPONSE",
-    `Could not ${operation.title}: the answer of ${operation.method} ${operation.template} ${what}. Check that the base address is the service's own.`,
+    `Could not ${operation.title}: the response of ${operation.method} ${operation.template} ${what}. Check that the base URL is the service's own.`,
     { method: operation.method, template: operation.template },
   );
 
@@ -138,7 +136,7 @@ const itemsOf = (
   if (only && others.length === 0) return only;
   // An empty collection may omit its array.
   if (arrays.length === 0 && countOf(body) === 0) return [];
-  throw wrong(operation, `holds no list named ${definition.listKey}`);
+  throw wrong(operation, `has no list named ${definition.listKey}`);
 };
 
 /** A number about the paging of a list: undefined if there is none, NaN if it is invalid. */
@@ -166,7 +164,7 @@ const addPage = (
   const before = objects.size;
   const keyOf = listingKeys();
   for (const item of items) {
-    if (!isObject(item)) throw wrong(operation, "holds something that is not an object");
+    if (!isObject(item)) throw wrong(operation, "contains something that is not an object");
     // A foreign object with a strange id must not block its kind: its name still counts.
     objects.set(keyOf(item), item);
   }

@@ -1,4 +1,4 @@
-/** The kinds of senders, with `platform` in place of the vendor's own word (specification §6). */
+/** The kinds of senders, with `platform` instead of the vendor's own word (specification §6). */
 export const senderKinds = [
   "customer",
   "platform_agent",
@@ -120,16 +120,11 @@ export const maySend = (sender: SenderKind, type: MessageType): boolean =>
 
 const neutral = "platform_";
 
-/**
- * `platform_agent` as it is sent: with the vendor's own word, which the setting `platformName`
- * contains.
- */
+/** `platform_agent` on the wire: with the vendor's own word from the setting `platformName`. */
 export const senderToWire = (kind: SenderKind, platformName: string): string =>
   kind.startsWith(neutral) ? `${platformName}_${kind.slice(neutral.length)}` : kind;
 
-/**
- * The kind that a received word stands for. Unknown words are returned unchanged, such as `system`.
- */
+/** The kind that a received word stands for. Unknown words such as `system` are returned unchanged. */
 export const senderFromWire = (word: string, platformName: string): SenderKind | (string & {}) => {
   const own = `${platformName}_`;
   const kind = word.startsWith(own) ? neutral + word.slice(own.length) : word;

@@ -242,8 +242,8 @@ const beginningsIn = (signs: readonly Sign[], { beginnings }: Wanted): Range[] =
 
 /**
  * Replaces every secret in a foreign text, whole or in part, in any encoding: in JSON, in a URL or
- * a page, in base64 after any other text, in different case, cut off. Only for text that is not our
- * own: replacing a word of ours that happens to be a secret would reveal it.
+ * a page, in base64 after any other text, in different case, cut off. Only for foreign text:
+ * replacing a word of this package that happens to be a secret would reveal it.
  *
  * @param secrets unencoded; those shorter than 6 characters are not searched for
  */
@@ -263,20 +263,17 @@ export const redact = (text: string, secrets: readonly string[]): string => {
   return shown + looked.slice(done);
 };
 
-/**
- * Text of the service as a message may show it: no secrets, no control characters, at most 300
- * characters.
- */
+/** Text of the service for a message: no secrets, no control characters, at most 300 characters. */
 export const shownText = (text: string, secrets: readonly string[]): string =>
   abbreviated(cleaned(redact(text, secrets)).trim(), longestText);
 
 /**
- * The message of a foreign error, as it may be shown. The JSON parser quotes parts of a text in
- * which a secret cannot be recognized, so its message is omitted.
+ * The message of a foreign error, safe to show. The JSON parser quotes parts of a text in which a
+ * secret cannot be recognized, so its message is omitted.
  */
 export const foreignMessage = (error: unknown, secrets: readonly string[]): string => {
   if (error instanceof SyntaxError && error.message.includes("JSON"))
-    return "a text that should be JSON cannot be read";
+    return "a text that should be JSON cannot be parsed";
   return redact(
     error instanceof Error ? error.message : String(error ?? "unknown failure"),
     secrets,
@@ -289,7 +286,7 @@ export const foreignError = (error: unknown, secrets: readonly string[]): unknow
   return error instanceof Error && error.message === message ? error : new Error(message);
 };
 
-/** The client's credentials, which must not be shown from any answer. */
+/** The client's credentials, which must not be shown from any response. */
 export const clientSecrets = ({ clientId, clientSecret }: Settings): readonly string[] => [
   clientSecret,
   ...basicCredentials(clientId, clientSecret),
@@ -301,5 +298,5 @@ const ofRunningCall = new AsyncLocalStorage<readonly string[]>();
 export const keepingSecret = <T>(secrets: readonly string[], call: () => Promise<T>): Promise<T> =>
   ofRunningCall.run(secrets, call);
 
-/** The secrets of the running engine call. */
+/** The secrets of the current engine call. */
 export const secretsOfRunningCall = (): readonly string[] => ofRunningCall.getStore() ?? [];

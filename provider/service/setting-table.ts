@@ -3,8 +3,8 @@ import { defaultScopes } from "./http/operations.js";
 import { type Plan, plans } from "./plans.js";
 
 /**
- * The result of a rule for a text: the value, or the rule that the text breaks. The text itself is
- * shown only if it must be one of a few words, which is never a secret.
+ * The result of a rule for a text: the value, or the rule that the text breaks. A message shows the
+ * text itself only if it must be one of a few words, which is never a secret.
  */
 export type Parsed<T> = { readonly value: T } | { readonly rule: string };
 
@@ -21,46 +21,48 @@ export const isLoopback = (host: string): boolean =>
 
 const addressRule = (url: URL | null): string | undefined => {
   if (!url || (url.protocol !== "https:" && url.protocol !== "http:")) {
-    return "must be an address that starts with https://";
+    return "must be a URL that starts with https://";
   }
   if (url.protocol === "http:" && !isLoopback(url.hostname)) {
-    return "must start with https://; http:// is allowed for this machine only (localhost, 127.0.0.1, [::1])";
+    return "must start with https://; http:// is allowed only for this machine (localhost, 127.0.0.1, [::1])";
   }
-  if (url.username !== "" || url.password !== "") return "must hold no user name or password";
-  if (url.hash !== "") return 'must hold no "#" part';
+  if (url.username !== "" || url.password !== "") return "must not contain a user name or password";
+  if (url.hash !== "") return 'must not have a "#" part';
   return undefined;
 };
 
 const versionRule = (segment: string): string | undefined => {
   if (segment === version) return undefined;
   if (/^v\d{1,3}$/i.test(segment)) {
-    return `names version ${segment} of the service; this package talks to ${version}, so the address must end with /${version}`;
+    return `has version ${segment} of the service, but this package supports ${version}: the URL must end with /${version}`;
   }
-  return `must end with the version segment /${version}, which is missing`;
+  return `must end with the version segment /${version}`;
 };
 
-/** The base address without a trailing slash. */
+/** The base URL without a trailing slash. */
 const baseAddress = (text: string): Parsed<string> => {
   const url = URL.parse(text);
   const rule = addressRule(url);
-  if (!url || rule) return broken(rule ?? "must be an address");
-  if (url.search !== "" || text.includes("?")) return broken('must hold no "?" part');
+  if (!url || rule) return broken(rule ?? "must be a URL");
+  if (url.search !== "" || text.includes("?")) return broken('must not have a "?" part');
   const path = url.pathname.replace(/\/$/, "");
   const wrong = versionRule(path.slice(path.lastIndexOf("/") + 1));
   if (wrong) return broken(wrong);
-  return /\/\/|%/.test(path) ? broken("must have a plain path") : value(url.origin + path);
+  return /\/\/|%/.test(path)
+    ? broken('must have a path without "//" or "%"')
+    : value(url.origin + path);
 };
 
 export const tokenAddress = (text: string): Parsed<string> => {
   const url = URL.parse(text);
   const rule = addressRule(url);
-  return !url || rule ? broken(rule ?? "must be an address") : value(url.href);
+  return !url || rule ? broken(rule ?? "must be a URL") : value(url.href);
 };
 
 /** Any text without control characters. */
 const printableText = (text: string): Parsed<string> =>
   /\p{Cc}/u.test(text)
-    ? broken("must hold no control characters, such as a line break at the end")
+    ? broken("must not contain control characters, such as a line break at the end")
     : value(text);
 
 /** Scopes separated by single spaces. */
@@ -94,28 +96,25 @@ const fraction = (text: string): Parsed<number> => {
 export const redisAddress = (text: string): Parsed<string> =>
   /^rediss?:\/\/./.test(text) && URL.canParse(text)
     ? value(text)
-    : broken("must be an address that starts with redis:// or rediss://");
+    : broken("must be a URL that starts with redis:// or rediss://");
 
 const lowerCaseWord = (text: string): Parsed<string> =>
   /^[a-z][a-z0-9]*$/.test(text)
     ? value(text)
     : broken("must be lower-case letters and digits, starting with a letter");
 
-/**
- * Everything that a program or its environment configures. Rules and defaults: {@link
- * settingTable}.
- */
+/** Everything that a program or its environment configures. Rules and defaults: {@link settingTable}. */
 export interface Settings {
-  /** Base address without a trailing slash; ends with the version segment. */
+  /** Base URL without a trailing slash; ends with the version segment. */
   readonly baseUrl: string;
   readonly tokenUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;
   /** Requested scopes, separated by spaces. */
   readonly scope: string;
-  /** Left out: not known. */
+  /** Absent if unknown. */
   readonly plan?: Plan;
-  /** Calls allowed in a short burst. Left out: not known. */
+  /** Calls allowed in a short burst. Absent if unknown. */
   readonly burst?: number;
   /** Fraction of each rate limit that may be used: above 0, at most 1. */
   readonly share: number;
@@ -123,11 +122,11 @@ export interface Settings {
   /** The vendor's own word on the wire. */
   readonly platformName: string;
   readonly ownershipMark: "description" | "none";
-  /** What this tenant's PUT does to omitted members. Left out: not known. */
+  /** What this tenant's PUT does to omitted members. Absent if unknown. */
   readonly put?: "keep" | "replace";
-  /** File written by `pulumi-conversation probe`. Left out: there are no findings. */
+  /** File written by `pulumi-conversation probe`. Absent if there are no findings. */
   readonly findings?: string;
-  /** Name of the profile that these settings belong to. Left out: the default one. */
+  /** Name of the profile of these settings. Absent for the default one. */
   readonly profile?: string;
 }
 
@@ -149,17 +148,17 @@ export interface SettingSpec<T> {
 
 type SettingTable = { readonly [K in SettingKey]: SettingSpec<NonNullable<Settings[K]>> };
 
-/** Every setting, in the order in which docs and messages show them. */
+/** Every setting, in the order of docs and messages. */
 export const settingTable: SettingTable = {
   baseUrl: {
     environment: "BASE_URL",
-    doc: "Base address of the service. Ends with the version segment `v3`; `https:` except for this machine.",
+    doc: "Base URL of the service. Ends with the version segment `v3`; `https:` except on this machine.",
     parse: baseAddress,
     required: true,
   },
   tokenUrl: {
     environment: "TOKEN_URL",
-    doc: "Token address of the client-credentials grant; `https:` except for this machine.",
+    doc: "Token URL for the client credentials grant; `https:` except on this machine.",
     parse: tokenAddress,
     required: true,
   },
@@ -178,13 +177,13 @@ export const settingTable: SettingTable = {
   },
   scope: {
     environment: "SCOPE",
-    doc: "Scopes asked for, separated by blanks, or one address that ends in `.default`.",
+    doc: "Scopes to request, separated by spaces, or one URL that ends in `.default`.",
     parse: scopeList,
     default: defaultScopes.join(" "),
   },
   plan: {
     environment: "PLAN",
-    doc: "Plan of the tenant: `developer`, `basic` or `enterprise`, in any case. Sets the rate of each endpoint.",
+    doc: "Plan of the tenant: `developer`, `basic` or `enterprise`, in any case. Determines the rate of each endpoint.",
     parse: plan,
   },
   burst: {
@@ -202,31 +201,31 @@ export const settingTable: SettingTable = {
   },
   redisUrl: {
     environment: "REDIS_URL",
-    doc: "Redis through which processes and machines share the rate limits: `redis:` or `rediss:` address.",
+    doc: "Redis for sharing the rate limits between processes and machines: `redis:` or `rediss:` URL.",
     parse: redisAddress,
     // Such an address often carries a password.
     secret: true,
   },
   platformName: {
     environment: "PLATFORM_NAME",
-    doc: "The vendor's own word that stands for `platform` in identifiers such as `platform_bot`.",
+    doc: "The vendor's own word, which replaces `platform` in identifiers such as `platform_bot`.",
     parse: lowerCaseWord,
     default: "platform",
   },
   ownershipMark: {
     environment: "OWNERSHIP_MARK",
-    doc: "Where an object keeps the mark of the stack that owns it: in its `description`, or nowhere (`none`).",
+    doc: "Where an object carries the mark of its stack: in its `description`, or nowhere (`none`).",
     parse: oneOf(["description", "none"]),
     default: "description",
   },
   put: {
     environment: "PUT",
-    doc: "What this tenant's PUT does to members that it does not name: `keep` or `replace`. Left out: not known; a run then refuses a PUT that could erase something that the service hides.",
+    doc: "What this tenant's PUT does to omitted members: `keep` or `replace`. If not set, a run refuses a PUT that could erase something that the service hides.",
     parse: oneOf(["keep", "replace"]),
   },
   findings: {
     environment: "FINDINGS",
-    doc: "File that `pulumi-conversation probe` wrote about this tenant: it supplies `put`, `plan` and `burst` if they are not given.",
+    doc: "File that `pulumi-conversation probe` wrote about this tenant. Supplies `put`, `plan` and `burst` if they are not set.",
     parse: printableText,
   },
 };

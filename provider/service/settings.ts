@@ -15,13 +15,13 @@ export const assertProfile = (profile: string | undefined): void => {
   if (profile === undefined || (profile.length <= 64 && profileName.test(profile))) return;
   throw new ConversationError(
     "SETTINGS_INVALID",
-    `${quoted(profile)} cannot be the name of a profile: use up to 64 letters, digits, "_" and "-", starting with a letter.`,
+    `${quoted(profile)} is not a valid profile name: use up to 64 letters, digits, "_" and "-", starting with a letter.`,
   );
 };
 
 /**
- * The prefix of a profile's environment variables, such as `CONVERSATION_MY_EU_`; without a profile
- * `CONVERSATION_`.
+ * The prefix of a profile's environment variables, such as `CONVERSATION_MY_EU_`; without a
+ * profile, `CONVERSATION_`.
  */
 export const profilePrefix = (profile?: string): string => {
   assertProfile(profile);
@@ -30,8 +30,8 @@ export const profilePrefix = (profile?: string): string => {
 };
 
 /**
- * Refuses a profile whose environment variables are the same as another one's, such as `my-eu`
- * beside `my_eu`: each would silently use the other's account.
+ * Refuses a profile with the same environment variables as another one, such as `my-eu` and
+ * `my_eu`: each would silently use the other's account.
  *
  * @param others profiles already in use; may include the same name
  * @throws ConversationError `SETTINGS_INVALID` naming both
@@ -47,7 +47,7 @@ export const assertDistinctProfiles = (
   if (sameName === undefined) return;
   throw new ConversationError(
     "SETTINGS_INVALID",
-    `The profiles ${JSON.stringify(sameName)} and ${JSON.stringify(profile)} would both be read from ${prefix}BASE_URL and so on. Nothing was sent. Give one of them a name that differs in more than upper and lower case, "-" and "_".`,
+    `The profiles ${JSON.stringify(sameName)} and ${JSON.stringify(profile)} would both use ${prefix}BASE_URL and so on. Nothing was sent. Rename one of them so that the names differ in more than case, "-" and "_".`,
   );
 };
 
@@ -85,7 +85,7 @@ export const settingLabel = (key: SettingKey, profile?: string): string => {
   return `${names.config} (${names.environment})`;
 };
 
-/** Advice if the base address does not look like the service. */
+/** Advice if the base URL does not look like the service. */
 export const addressAdvice = ({ baseUrl, profile }: Settings): string =>
   `Check ${settingLabel("baseUrl", profile)}, whose path is ${quoted(new URL(baseUrl).pathname)}, and run: npx pulumi-conversation doctor`;
 
@@ -97,7 +97,7 @@ const textOf = (source: SettingSource, key: SettingKey, profile?: string): strin
 };
 
 /**
- * Reads one setting that is not required, without its default; undefined if it is not given.
+ * Reads one optional setting, without its default; undefined if it is not set.
  *
  * @throws Error if it breaks its rule
  */
@@ -115,7 +115,7 @@ export const readSetting = <K extends SettingKey>(
 
 /**
  * The option that `pulumi config set` needs for a setting: without it, the command refuses a name
- * that looks like a secret's.
+ * that looks like a secret.
  */
 export const configOption = (key: SettingKey): "--secret" | "--plaintext" | undefined => {
   if (specOf(key).secret) return "--secret";
@@ -160,7 +160,7 @@ const complain = (findings: readonly Finding[], profile?: string): void => {
   const where = profile === undefined ? "" : ` of profile ${profile}`;
   throw new ConversationError(
     missing.length > 0 ? "SETTINGS_MISSING" : "SETTINGS_INVALID",
-    [`The settings${where} cannot be used. Nothing was sent.`, ...missing, ...invalid].join("\n"),
+    [`The settings${where} are not valid. Nothing was sent.`, ...missing, ...invalid].join("\n"),
   );
 };
 
@@ -178,7 +178,7 @@ const foundOut = (file: string, given: Partial<Settings>): Partial<Settings> => 
   if (baseUrl !== given.baseUrl)
     throw new ConversationError(
       "SETTINGS_INVALID",
-      `The findings in ${file} are of another tenant, ${quoted(baseUrl)}. Nothing was sent. Probe this one, or leave ${settingLabel("findings", given.profile)} out.`,
+      `The findings in ${file} belong to another tenant, ${quoted(baseUrl)}. Nothing was sent. Probe this tenant, or remove ${settingLabel("findings", given.profile)}.`,
     );
   const values = probed.flatMap((key): [string, unknown][] => {
     const value = given[key] === undefined ? settings[key] : undefined;
@@ -187,21 +187,21 @@ const foundOut = (file: string, given: Partial<Settings>): Partial<Settings> => 
     if ("value" in parsed) return [[key, parsed.value]];
     throw new ConversationError(
       "SETTINGS_INVALID",
-      `${key} in the findings ${file} ${parsed.rule}. Nothing was sent. Write them anew with: pulumi-conversation probe --out ${file}`,
+      `${key} in the findings ${file} ${parsed.rule}. Nothing was sent. Create the file again: pulumi-conversation probe --out ${file}`,
     );
   });
   return Object.fromEntries(values);
 };
 
 /**
- * Reads and checks every setting; the only file it reads is that of `findings`. Empty text counts
+ * Reads and checks every setting. The only file it reads is that of `findings`. Empty text counts
  * as missing.
  *
- * @param profile name of another set of settings: `staging` reads `CONVERSATION_STAGING_BASE_URL`
- *   and `conversation:staging.baseUrl`, and so on; it inherits nothing from the default settings
+ * @param profile `staging` reads `CONVERSATION_STAGING_BASE_URL`, `conversation:staging.baseUrl`
+ * and so on; a profile inherits nothing from the default settings
  * @throws ConversationError `SETTINGS_MISSING` with every missing setting and how to set it, or
- *   `SETTINGS_INVALID` with every setting that breaks a rule; values are not shown, except a wrong
- *   word for a setting that must be one of a few words
+ * `SETTINGS_INVALID` with every setting that breaks a rule; values are hidden, except a wrong word
+ * for a setting with a few valid words
  */
 export const readSettings = (source: SettingSource, profile?: string): Settings => {
   assertProfile(profile);
@@ -223,17 +223,15 @@ const secretNames = keys
 
 const secretVariable = new RegExp(`^CONVERSATION_(?:.+_)?(?:${secretNames.join("|")})$`);
 
-/**
- * An environment without the secret settings of any profile: for programs that do not need them.
- */
+/** An environment without the secret settings of any profile, for programs that do not need them. */
 export const withoutSecretSettings = <T>(
   environment: Readonly<Record<string, T>>,
 ): Readonly<Record<string, T>> =>
   Object.fromEntries(Object.entries(environment).filter(([name]) => !secretVariable.test(name)));
 
 /**
- * The environment of programs that fetch, install or build packages: these may run scripts of
- * others, which must not see the secrets of an account or a stack.
+ * The environment of programs that fetch, install or build packages. They may run foreign scripts,
+ * which must not see the secrets of an account or a stack.
  */
 export const environmentOfPackages = <T>(
   environment: Readonly<Record<string, T>>,
@@ -250,7 +248,7 @@ export interface SettingDescription extends SettingNames {
   readonly doc: string;
   readonly required: boolean;
   readonly secret: boolean;
-  /** As text; left out if there is none. */
+  /** As text; absent if there is none. */
   readonly default?: string;
 }
 
@@ -280,9 +278,9 @@ export interface TenantFindings {
   readonly baseUrl: string;
   /** Number of calls made. */
   readonly calls: number;
-  /** By the names of the emulator's switches. */
+  /** Keyed by the names of the emulator's switches. */
   readonly switches: Readonly<Record<string, FoundValue>>;
-  /** By the names of settings. */
+  /** Keyed by the names of settings. */
   readonly settings: Readonly<Record<string, FoundValue>>;
   /** Other observations. */
   readonly observed: Readonly<Record<string, FoundValue>>;
@@ -325,23 +323,27 @@ export const findingsIn = (text: string): TenantFindings | undefined => {
 /**
  * Reads a file written by `pulumi-conversation probe`.
  *
- * @throws ConversationError `SETTINGS_INVALID` if it cannot be read, or contains something else
+ * @throws ConversationError `SETTINGS_INVALID` if the file cannot be read, or contains something
+ * else
  */
 export const readFindings = (file: string): TenantFindings => {
   let text: string;
   try {
     text = readFileSync(file, "utf8");
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? `${error.code}` : "no reason given";
+    const code =
+      error instanceof Error && "code" in error
+        ? `${error.code}`
+        : "the file system gave no reason";
     throw new ConversationError(
       "SETTINGS_INVALID",
-      `The findings in ${file} could not be read (${code}). Write them with: pulumi-conversation probe --out ${file}`,
+      `Could not read the findings in ${file} (${code}). Create the file: pulumi-conversation probe --out ${file}`,
     );
   }
   const findings = findingsIn(text);
   if (findings) return findings;
   throw new ConversationError(
     "SETTINGS_INVALID",
-    `${file} holds no findings of this release. Write them with: pulumi-conversation probe --out ${file}`,
+    `${file} has no findings of this release. Create the file: pulumi-conversation probe --out ${file}`,
   );
 };

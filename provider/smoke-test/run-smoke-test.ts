@@ -30,7 +30,7 @@ const callTimeoutMs = 5_000;
 const waysIn = (callbacks: readonly Callback[]): string =>
   callbacks
     .map(({ url, role, authentication }) => {
-      const how = authentication ? `signing in by ${authentication}` : "without signing in";
+      const how = authentication ? `authenticated by ${authentication}` : "without authentication";
       return `${shownAddress(url)} (${role}, ${how})`;
     })
     .join(" or ");
@@ -50,11 +50,11 @@ const lost = async ({ test, chain, findings, session }: Sent, transport: Transpo
   for (const { url, role } of callbacks) {
     const why = await unreachable(url, transport, session.signal);
     if (why === undefined) continue;
-    const what = `the service accepted the message, but it did not arrive within ${test.timeout} s, and seen from this machine nobody answers at ${shownAddress(url)}, the callback of ${role}: ${why}. Start the server there or correct the callback.`;
+    const what = `the service accepted the message, but it did not arrive within ${test.timeout} s, and from this machine no server responds at ${shownAddress(url)}, the callback of ${role}: ${why}. Start the server there or correct the callback.`;
     return brokenLink("callback address", what, findings);
   }
   const to = callbacks.length > 0 ? ` to ${waysIn(callbacks)}` : "";
-  const what = `the service accepted the message${to}, but the probe did not show it within ${test.timeout} s. Look at the log of that server: it must accept the credentials (401 otherwise) and answer within 5 s, and the probe must report what it takes. A slow service needs a longer timeout.`;
+  const what = `the service accepted the message${to}, but the probe did not show it within ${test.timeout} s. Check the log of that server: it must accept the credentials (401 otherwise) and respond within 5 s, and the probe must report the messages that it accepts. For a slow service, increase timeout.`;
   return brokenLink("delivery", what, findings);
 };
 
@@ -70,7 +70,7 @@ const awaitArrival = async (sent: Sent): Promise<boolean> => {
     const sighting = await awaitSighting(test.probe, timeoutMs, ids, session, transport);
     if (sighting.state === "seen") return true;
     if (sighting.state === "not yet") throw await lost(sent, transport);
-    const what = `the service accepted the message, but the probe at ${shownAddress(test.probe.url)} cannot tell whether it arrived: ${sighting.why}. It must answer 200 with JSON that holds the id of the conversation once it arrived.`;
+    const what = `the service accepted the message, but the probe at ${shownAddress(test.probe.url)} cannot show whether it arrived: ${sighting.why}. The probe must respond with 200 and JSON that contains the id of the conversation once the message has arrived.`;
     throw brokenLink("probe", what, findings);
   } finally {
     await transport.close();
@@ -78,8 +78,8 @@ const awaitArrival = async (sent: Sent): Promise<boolean> => {
 };
 
 /**
- * Reads the chain of an account, sends one message over it, waits for its arrival if a probe is
- * given, and ends the conversation, even after a failure.
+ * Reads the chain of an account, sends one message through it, waits for its arrival if there is a
+ * probe, and ends the conversation, even after a failure.
  *
  * @throws ConversationError that names the broken link
  */
@@ -161,7 +161,7 @@ const sentOf = (body: unknown, messageId: string): SmokeMessage => {
   if (!parsed.success) {
     throw new ConversationError(
       "BAD_RESPONSE",
-      "the service accepted it, but its answer names no conversation. Check that conversation:baseUrl is the service's own.",
+      "the service accepted it, but the response names no conversation. Check that conversation:baseUrl is the service's own.",
       {},
       "done",
     );
@@ -173,7 +173,7 @@ const sentOf = (body: unknown, messageId: string): SmokeMessage => {
 
 const effects = {
   none: "",
-  unknown: " It is not known whether the message was sent.",
+  unknown: " It is unknown whether the message was sent.",
   done: " The message was sent.",
 } as const;
 
@@ -195,13 +195,13 @@ const sendSmokeMessage = async (
   } catch (error) {
     if (!isConversationError(error)) throw error;
     const to = `a text of a ${test.sender} to ${JSON.stringify(chain.address)} on ${JSON.stringify(chain.channelType)}`;
-    const what = `${to} was not taken. ${error.message}${effects[error.effect]}`;
+    const what = `the service did not accept ${to}. ${error.message}${effects[error.effect]}`;
     throw brokenLink("message", what, findings, error);
   }
 };
 
 /**
- * Ends the conversation of a test, if possible: this is not part of the test.
+ * Ends the conversation of a test, if possible; a failure does not count.
  *
  * @returns whether it is over
  */
@@ -255,12 +255,12 @@ const sightingIn = (response: HttpResponse, ids: readonly string[]): Sighting =>
     return failed(`it refuses the call (${status}); check probe.authorization`, true);
   }
   if (status === 404 || status === 204) return { state: "not yet" };
-  if (status !== 200) return failed(`it answers with the status ${status}`);
-  if (response.broken) return failed("its answer broke off");
+  if (status !== 200) return failed(`it responds with the status ${status}`);
+  if (response.broken) return failed("its response is incomplete");
   try {
     return { state: holdsAny(parseJson(text), ids) ? "seen" : "not yet" };
   } catch {
-    return failed("its answer is not JSON");
+    return failed("its response is not JSON");
   }
 };
 
@@ -295,7 +295,7 @@ const pausesMs = { first: 250, longest: 2_000 } as const;
 const givenUp = (): ConversationError =>
   new ConversationError(
     "CANCELLED",
-    "The test was given up while it waited for the message to arrive.",
+    "The test was canceled while it waited for the message to arrive.",
   );
 
 const pause = async ({ clock, signal }: EngineSession, ms: number): Promise<void> => {
@@ -334,9 +334,7 @@ const awaitSighting = async (
   }
 };
 
-/**
- * Why no server can be reached at an address from here; undefined if one answers, with any status.
- */
+/** Why no server can be reached at a URL from here; undefined if one responds, with any status. */
 export const unreachable = async (
   url: string,
   transport: Transport,

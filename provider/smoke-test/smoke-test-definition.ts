@@ -9,58 +9,58 @@ import {
 } from "../definition/define.js";
 import { account } from "../resources/account.js";
 
-/** Default maximum time for the message to arrive, in seconds. */
+/** Default time limit for the arrival of the message, in seconds. */
 export const defaultTimeout = 30;
 
 /**
- * The only resource that is not a set-up object but a single conversation: it shares the rules for
- * inputs and secrets with the kinds of the registry, and nothing else.
+ * The only resource that is not a set-up object but a single conversation: it shares only the rules
+ * for inputs and secrets with the other kinds.
  */
 export const smokeTest = defineResource({
   kind: "ConversationSmokeTest",
   noun: "smoke test",
   collection: "conversations",
   listKey: "conversation",
-  doc: "Sends one message over an account and says which link of the chain is broken, if any.",
+  doc: "Sends one message through an account and reports the broken link of the chain, if any.",
   fields: {
     account: reference(account, {
       doc: "The account to test.",
       basis: "spec",
       required: true,
     }),
-    enabled: flag({ doc: "Whether messages are sent at all.", basis: "assumed", default: false }),
+    enabled: flag({ doc: "Whether to send messages at all.", basis: "assumed", default: false }),
     sender: text({
-      doc: "Who sends: a customer's message goes to the bot or the agents, all others go to the customer.",
+      doc: "Who sends: a customer's message goes to the bot or the agents, any other message goes to the customer.",
       basis: "spec",
       values: ["customer", "platform_agent", "custom_agent", "platform_bot", "custom_bot"],
       default: "customer",
     }),
     text: text({
-      doc: "What the message says.",
+      doc: "The text of the message.",
       basis: "assumed",
       min: 1,
       max: 1000,
       default: "Smoke test of this account. Please ignore.",
     }),
     customer: text({
-      doc: "Name of the customer of the conversation.",
+      doc: "Name of the customer in the conversation.",
       basis: "assumed",
       min: 1,
       max: 255,
       default: "Smoke test",
     }),
     probe: object({
-      doc: "Where one can see that the message arrived. Left out: the service's 202 is enough.",
+      doc: "How to check that the message arrived. If omitted, the service's 202 is sufficient.",
       basis: "assumed",
       fields: {
         url: text({
-          doc: "Address that answers which conversations have arrived.",
+          doc: "URL that reports which conversations have arrived.",
           basis: "assumed",
           required: true,
           format: "url",
         }),
         authorization: text({
-          doc: "Authorization header of the calls to it.",
+          doc: "Authorization header for the calls to it.",
           basis: "assumed",
           min: 1,
           secret: true,
@@ -68,7 +68,7 @@ export const smokeTest = defineResource({
       },
     }),
     timeout: number({
-      doc: "How long the message may take from the 202 to the probe, in seconds.",
+      doc: "Time limit from the 202 until the probe finds the message, in seconds.",
       basis: "assumed",
       integer: true,
       min: 1,
@@ -83,7 +83,7 @@ export const smokeTest = defineResource({
         secret: true,
       }),
     }),
-    profile: text({ doc: "Name of the settings to use.", basis: "assumed", min: 1, max: 64 }),
+    profile: text({ doc: "Name of the settings profile.", basis: "assumed", min: 1, max: 64 }),
   },
   example: { account: "${Account}", enabled: true, probe: { url: "https://bot.example.com/seen" } },
 });

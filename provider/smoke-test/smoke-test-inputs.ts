@@ -29,7 +29,7 @@ export const fieldsOf = (values: JsonObject): JsonObject => {
   return normaliseFields(smokeTest, objectOf(known));
 };
 
-/** Checked inputs as the test takes them. */
+/** Checked inputs in the form of the test. */
 export const smokeTestInputs = (values: JsonObject): SmokeTestInputs =>
   inputs.parse(fieldsOf(values));
 
@@ -44,7 +44,7 @@ const result = z.object({
   open: z.literal(true).optional(),
 });
 
-/** The part of a passed test that the state keeps. */
+/** The part of a passed test that the state stores. */
 export type SmokeTestResult = Readonly<z.output<typeof result>>;
 
 /** The result in a state; undefined before the first test. */
@@ -56,12 +56,14 @@ const probeViolation = ({ probe }: JsonObject): readonly string[] => {
   const given = inputs.shape.probe.safeParse(probe).data;
   if (given?.authorization === undefined || given.url === unknownValue) return [];
   const address = tokenAddress(given.url);
-  return "rule" in address ? [`probe.url ${address.rule}, as probe.authorization goes there`] : [];
+  return "rule" in address
+    ? [`probe.url ${address.rule}, because probe.authorization is sent there`]
+    : [];
 };
 
 /**
- * Inputs in their normal form, and every rule they break. Pure. Failures name no property, because
- * the engine would print its value.
+ * Inputs in their normal form, and every rule that they break. Pure. Failures name no property,
+ * because the engine would print its value.
  */
 export const checkSmokeTest = (news: JsonObject): CheckedInputs => {
   const { __provider, ...given } = news;

@@ -14,12 +14,12 @@ import { participant } from "../resources/participant.js";
 import { namedOnSide, rolesOnSide } from "../service/message-types.js";
 import type { SmokeTestInputs } from "./smoke-test-inputs.js";
 
-/** Where the service delivers the message, and how it signs in there. */
+/** Where the service delivers the message, and how it authenticates there. */
 export interface Callback {
   readonly url: string;
   /** `client application "bot" (id …), role custom_bot` */
   readonly role: string;
-  /** Left out: the service sends no Authorization header. */
+  /** Absent if the service sends no Authorization header. */
   readonly authentication?: string;
 }
 
@@ -89,7 +89,7 @@ const withoutRole = (
 };
 
 /**
- * Reads the set-up objects that a message passes, in their order: sign-in, account, channel,
+ * Reads the set-up objects that a message passes, in order: sign-in, account, channel,
  * orchestration, then the participants, client applications and authentications of the recipients.
  * One call per object.
  *
@@ -137,7 +137,7 @@ const readApplications = (flow: ChainObject, { findings }: ChainReader): Applica
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const place = ["applications", ...(issue?.path ?? [])].join(".");
-  const what = `${flow.label} holds something unexpected at ${place}. Nothing was sent. Compare it with the program, and run \`pulumi refresh\`.`;
+  const what = `${flow.label} has an unexpected value at ${place}. Nothing was sent. Compare it with the program, and run \`pulumi refresh\`.`;
   throw brokenLink(flow.definition.noun, what, findings);
 };
 
@@ -152,7 +152,7 @@ const botRecipient = async (
   const { type, application: own } = bot?.fields ?? {};
   if (bot && own !== undefined && own !== application)
     reader.findings.doubts.push(
-      `${bot.label} belongs to ${clientApplication.noun} ${String(own)}, while the orchestration names ${application} for it`,
+      `${bot.label} belongs to ${clientApplication.noun} ${String(own)}, but the orchestration names ${application} for it`,
     );
   return { application, roles: typeof type === "string" ? [type] : rolesOnSide.bot };
 };
@@ -179,7 +179,7 @@ const recipientsOf = async (
   if (others.length > 0)
     return others.map(({ application }) => ({ application, roles: rolesOnSide[side] }));
   const missing = isCustomer ? "neither a bot nor an agent" : "no client application of a customer";
-  const what = `${flow.label} names ${missing}, so nobody would get the message of a ${sender}. Nothing was sent. Add it to the orchestration's applications.`;
+  const what = `${flow.label} names ${missing}, so nobody would receive the message of a ${sender}. Nothing was sent. Add it to the orchestration's applications.`;
   throw brokenLink(flow.definition.noun, what, reader.findings);
 };
 
@@ -224,14 +224,16 @@ export class ChainReader {
   /**
    * Reads an object whose absence breaks the chain; a missing permission to read it proves nothing.
    *
-   * @returns undefined if it may not be read
+   * @returns undefined if there is no permission to read it
    */
   async wanted(definition: Definition, id: string, by: Referrer): Promise<ChainObject | undefined> {
     try {
       return await this.needed(definition, id, by);
     } catch (error) {
       if (!isConversationError(error, "FORBIDDEN")) throw error;
-      this.findings.doubts.push(`${definition.noun} ${id} may not be read with these credentials`);
+      this.findings.doubts.push(
+        `these credentials lack permission to read ${definition.noun} ${id}`,
+      );
       return undefined;
     }
   }
@@ -242,14 +244,14 @@ export class ChainReader {
       ? `${by.label} refers to ${noun} ${id}, which does not exist`
       : `there is no ${noun} with the id ${id}`;
     const next =
-      "Nothing was sent. Run `pulumi refresh`, then `pulumi up`: it makes again what was deleted at the service.";
+      "Nothing was sent. Run `pulumi refresh`, then `pulumi up`, which creates objects again that were deleted at the service.";
     return brokenLink(definition.noun, `${what}. ${next}`, this.findings);
   }
 }
 
-/** The findings before a link turned out to be broken. */
+/** The findings before a broken link. */
 export interface ChainFindings {
-  /** Links that hold, with kind, name and id. */
+  /** Working links, with kind, name and id. */
   readonly sound: string[];
   /** Possible problems, shown only if the test fails. */
   readonly doubts: string[];
@@ -258,7 +260,7 @@ export interface ChainFindings {
 export const noChainFindings = (): ChainFindings => ({ sound: [], doubts: [] });
 
 const soundText = ({ sound }: ChainFindings): string =>
-  sound.length > 0 ? ` Sound before it: ${sound.join(", ")}.` : "";
+  sound.length > 0 ? ` These links work: ${sound.join(", ")}.` : "";
 
 const doubtText = ({ doubts }: ChainFindings): string =>
   doubts.length > 0 ? ` It may also matter that ${doubts.join("; that ")}.` : "";
@@ -267,8 +269,8 @@ const doubtText = ({ doubts }: ChainFindings): string =>
  * The failure of a test.
  *
  * @param link the kind of the faulty object, or `sign-in`, `message`, `delivery`, `callback
- *   address`, `probe`
- * @param what the problem and what to do, in whole sentences
+ * address`, `probe`
+ * @param what the problem and what to do, in complete sentences
  */
 export const brokenLink = (
   link: string,

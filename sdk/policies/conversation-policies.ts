@@ -34,14 +34,14 @@ export const accountProtected: ResourceValidationPolicy = {
   ...policyNotes(
     "account-protected",
     "Accounts are protected",
-    "An account has the option protect, so that no run deletes it by mistake.",
+    "An account has the protect option, so that no run deletes it by mistake.",
     "Add { protect: true } to the options of the account.",
   ),
   severity: "medium",
   validateResource: (args, report) => {
     if (args.isType(Account) && !args.opts.protect)
       report(
-        "The account is not protected: a run that no longer declares it deletes it, and customers reach nobody. Add the option protect.",
+        "The account is not protected: if the program no longer declares it, the next run deletes it, and customers reach nobody. Add the protect option.",
       );
   },
 };
@@ -54,7 +54,7 @@ const wrongRole = (participant: PolicyResource): string | undefined => {
   if (!type || own.length === 0 || roles.some((each) => !each || each.includes(type)))
     return undefined;
   const named = own.map(({ name }) => name).join(" or ");
-  return `Participant ${participant.name} is a ${type}, but its client application ${named} has no role ${type} (it has ${roles.flat().join(", ")}): nothing reaches the bot.`;
+  return `Participant ${participant.name} is a ${type}, but its client application ${named} has no role ${type} (it has ${roles.flat().join(", ")}): no message reaches the bot.`;
 };
 
 /** Whether a bot of the orchestration may stand for this participant, as far as is known. */
@@ -77,13 +77,13 @@ const applicationName = (participant: PolicyResource): string =>
     .map(({ name }) => name)
     .join(" or ") || `${ownApplication(participant)}`;
 
-/** `bots-match-participants`: a bot's messages go where its participant says. */
+/** `bots-match-participants`: a bot's messages go to its participant's application. */
 export const botsMatchParticipants: StackValidationPolicy = {
   ...policyNotes(
     "bots-match-participants",
     "Bots match their participants",
-    "A bot of an orchestration names the client application that its participant belongs to, and that application has the participant's role.",
-    "Give the bot the application of its participant, and the application a role of the participant's type.",
+    "A bot of an orchestration names the client application of its participant, and that application has the participant's role.",
+    "Give the bot the application of its participant, and give the application a role of the participant's type.",
   ),
   severity: "high",
   validateStack: ({ resources }, report) => {
@@ -122,7 +122,7 @@ const misplaced = ({ orchestration, places, byId }: Named): readonly string[] =>
       .filter((application) => !hasOneOf(application, roles))
       .map(
         ({ name }) =>
-          `Client application ${name} is the ${place} of orchestration ${orchestration.name}, and has no role for it (${roles.join(" or ")}).`,
+          `Client application ${name} is the ${place} of orchestration ${orchestration.name}, but has no role for it (${roles.join(" or ")}).`,
       ),
   );
 
@@ -133,7 +133,7 @@ const withoutPlace = ({ orchestration, places, applications }: Named): readonly 
     .filter((application) => places.length > 0 && !hasOneOf(application, roles))
     .map(
       (application) =>
-        `Client application ${application.name} (${rolesOf(application)?.join(", ")}) is named by orchestration ${orchestration.name}, which has no place for its roles.`,
+        `Orchestration ${orchestration.name} names client application ${application.name} (${rolesOf(application)?.join(", ")}), but has no place for its roles.`,
     );
 };
 
@@ -148,12 +148,12 @@ const unfilled = ({ orchestration, places, applications }: Named): readonly stri
     );
 };
 
-/** `roles-match-orchestration`: who sends as what an orchestration expects has the role for it. */
+/** `roles-match-orchestration`: each client application has the role that its orchestration expects. */
 export const rolesMatchOrchestration: StackValidationPolicy = {
   ...policyNotes(
     "roles-match-orchestration",
     "Roles match the orchestration",
-    "The client applications of an orchestration have the roles of the places they are in.",
+    "The client applications of an orchestration have the roles that their places require.",
     "Give the client application the role of its place: customer, custom_bot or platform_bot, custom_agent or platform_agent.",
   ),
   severity: "high",
@@ -182,8 +182,8 @@ export const secureCallbacks: ResourceValidationPolicy = {
   ...policyNotes(
     "https-callbacks",
     "Callbacks use https",
-    "Callbacks and the addresses that their tokens come from use https.",
-    "Give the address with https:, and serve it with a certificate that the service trusts.",
+    "Callbacks and the token URLs of their authentications use https.",
+    "Use an https: URL with a certificate that the service trusts.",
   ),
   severity: "high",
   validateResource: (args, report) => {
@@ -198,7 +198,7 @@ export const secureCallbacks: ResourceValidationPolicy = {
     const address = whereKnown(() => authentication?.oauth2?.tokenRequestUrl);
     if (address !== undefined && isReadable(address))
       report(
-        `The token for the callback is fetched from ${address}: its credentials travel in clear text. Use https.`,
+        `The token for the callback comes from ${address}: its credentials travel in clear text. Use https.`,
       );
   },
 };
@@ -208,18 +208,18 @@ const forExamples = /(^|\.)(example\.(com|net|org)|example|test|invalid|localhos
 
 const wrongWith = (address: string, allowed: readonly string[]): string | undefined => {
   const domain = address.slice(address.lastIndexOf("@") + 1).toLowerCase();
-  if (forExamples.test(domain)) return "is an address for examples, which nobody reads";
+  if (forExamples.test(domain)) return "is an example address that nobody reads";
   if (allowed.length === 0 || allowed.includes(domain)) return undefined;
   return `is not in ${allowed.join(" or ")}`;
 };
 
-/** `notification-address`: somebody learns when a callback cannot be reached. */
+/** `notification-address`: somebody gets an email when a callback cannot be reached. */
 export const notificationAddress: ResourceValidationPolicy = {
   ...policyNotes(
     "notification-address",
-    "Somebody hears of failing callbacks",
+    "Failing callbacks notify somebody",
     "Each role has a notification address that somebody reads.",
-    "Give notificationEmail the address of the team that runs the callback.",
+    "Set notificationEmail to the address of the team that runs the callback.",
   ),
   severity: "medium",
   configSchema: {
@@ -228,7 +228,7 @@ export const notificationAddress: ResourceValidationPolicy = {
         type: "array",
         items: { type: "string" },
         default: [],
-        description: "Domains that the address may be in. Empty: any but those for examples.",
+        description: "Allowed domains of the address. If empty: any except example domains.",
       },
     },
   },
@@ -239,7 +239,7 @@ export const notificationAddress: ResourceValidationPolicy = {
       const wrong = address === undefined ? undefined : wrongWith(address, domains);
       if (wrong)
         report(
-          `notificationEmail of role ${whereKnown(() => role.name)}, ${address}, ${wrong}: a failing callback would go unnoticed.`,
+          `notificationEmail of role ${whereKnown(() => role.name)}, ${address}, ${wrong}: nobody would notice a failing callback.`,
         );
     }
   }),
@@ -254,13 +254,13 @@ const fits = (name: string, pattern: string): boolean => {
   return new RegExp(`^${literal.replaceAll("*", ".*")}$`).test(name);
 };
 
-/** `no-basic-authentication`: callbacks of chosen stacks are signed in to with tokens. */
+/** `no-basic-authentication`: the callbacks of chosen stacks require tokens. */
 export const noBasicAuthentication: ResourceValidationPolicy = {
   ...policyNotes(
     "no-basic-authentication",
     "No Basic authentication",
-    "Callbacks of production stacks are signed in to with OAuth, not with Basic.",
-    "Use oauth2 in place of basicAuth: its tokens end by themselves, a Basic password does not.",
+    "Callbacks of production stacks use OAuth, not Basic authentication.",
+    "Use oauth2 instead of basicAuth: its tokens expire, a Basic password does not.",
   ),
   severity: "medium",
   configSchema: {
@@ -269,7 +269,7 @@ export const noBasicAuthentication: ResourceValidationPolicy = {
         type: "array",
         items: { type: "string" },
         default: ["prod*"],
-        description: "Names of the stacks it holds for; * stands for any text.",
+        description: "Names of the stacks that the policy applies to; * matches any text.",
       },
     },
   },
@@ -281,7 +281,7 @@ export const noBasicAuthentication: ResourceValidationPolicy = {
       whereKnown(() => authentication.basicAuth) !== undefined;
     if (isBasic && stacks.some((pattern) => fits(stack, pattern)))
       report(
-        `Stack ${stack} signs in at a callback with Basic authentication: its password never ends. Use oauth2.`,
+        `Stack ${stack} uses Basic authentication for a callback: the password never expires. Use oauth2.`,
       );
   }),
 };
@@ -325,12 +325,12 @@ const sharedAmong = (applications: readonly PolicyResource[]): readonly (readonl
   return [...known, ...others.filter((users) => !seen.has(applicationsOf(users)))];
 };
 
-/** `no-shared-authentication`: what leaks at one callback opens no other. */
+/** `no-shared-authentication`: leaked credentials open only one callback. */
 export const noSharedAuthentication: StackValidationPolicy = {
   ...policyNotes(
     "no-shared-authentication",
     "No shared authentication",
-    "Each role signs in with an authentication of its own.",
+    "Each role has its own authentication.",
     "Declare an authentication for each role.",
   ),
   severity: "medium",
@@ -338,7 +338,7 @@ export const noSharedAuthentication: StackValidationPolicy = {
     const applications = resources.filter((resource) => resource.isType(ClientApplication));
     for (const users of sharedAmong(applications))
       report(
-        `${users.map(({ user }) => user).join(" and ")} sign in with the same authentication: who runs one callback could pass as the service at the other.`,
+        `${users.map(({ user }) => user).join(" and ")} use the same authentication: whoever runs one callback can pose as the service at the other.`,
       );
   },
 };
@@ -364,7 +364,7 @@ const clearSettings = ({ name, text }: StackFile): readonly string[] =>
     .filter(([, , value = ""]) => isSecret(value.trim()))
     .map(
       ([, key = ""]) =>
-        `${key} stands in clear text in ${name}. Run: pulumi config set --secret ${key}`,
+        `${key} is in clear text in ${name}. Run: pulumi config set --secret ${key}`,
     );
 
 /** A copy without what a preview does not know yet. */
@@ -421,20 +421,20 @@ const clearInputs = (file: StackFile, resource: PolicyResource): readonly string
   );
 };
 
-/** `no-clear-secrets`: who can read the repository cannot sign in. */
+/** `no-clear-secrets`: read access to the repository reveals no credentials. */
 export const noClearSecrets: StackValidationPolicy = {
   ...policyNotes(
     "no-clear-secrets",
     "No secret in clear configuration",
-    "Neither the settings of the service nor the secrets of a resource stand in clear text in the stack's file.",
-    "Set the value again with pulumi config set --secret, and change it where it is used: the old one has been in the file.",
+    "The stack's configuration file holds neither settings of the service nor secrets of a resource in clear text.",
+    "Set the value again with pulumi config set --secret, and replace the secret itself: the old value was readable in the file.",
   ),
   severity: "critical",
   configSchema: {
     properties: {
       folder: {
         type: "string",
-        description: "Folder of the Pulumi project. Left out: the one that Pulumi was started in.",
+        description: "Folder of the Pulumi project. Default: the folder that Pulumi started in.",
       },
     },
   },
@@ -444,7 +444,7 @@ export const noClearSecrets: StackValidationPolicy = {
     }>();
     const stack = stackIn(args.resources[0]?.urn);
     const file = stack && stackFileIn(folder, stack);
-    if (!file) return args.notApplicable("The configuration file of the stack was not found.");
+    if (!file) return args.notApplicable("Could not find the configuration file of the stack.");
     for (const text of clearSettings(file)) report(text);
     for (const resource of args.resources)
       for (const text of clearInputs(file, resource)) report(text, resource.urn);
@@ -452,11 +452,10 @@ export const noClearSecrets: StackValidationPolicy = {
 };
 
 /**
- * What is worth checking in every stack with conversation accounts, for a policy pack of
- * `@pulumi/policy` (1.21 or newer), which `PolicyPack` comes from. All are advisory until the pack, or its configuration, says
- * otherwise; each has a link to the page that explains it and lists its options. Looking at them
- * makes no call to the service. Never fails by itself: what a preview does not know yet is checked
- * by `up`.
+ * Checks for every stack with conversation accounts, for a `PolicyPack` of `@pulumi/policy` (1.21
+ * or newer). All are advisory unless the pack or its configuration says otherwise. Each links to
+ * the page that explains it and its options. They make no calls to the service and never fail
+ * themselves: `up` checks what a preview does not know yet.
  *
  * @example
  * new PolicyPack("conversation", { policies: [...conversationPolicies] });

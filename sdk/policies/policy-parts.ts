@@ -25,7 +25,7 @@ export const policyNotes = (
   tags: ["conversation"],
 });
 
-/** What is read, or undefined while a preview does not know it: reading it then throws. */
+/** The value, or undefined while a preview does not know it: reading it then throws. */
 export const whereKnown = <T>(read: () => T): T | undefined => {
   try {
     return read();
@@ -63,14 +63,14 @@ const idOf = (read: () => unknown): string | undefined => {
   return typeof id === "string" ? id : undefined;
 };
 
-/** The client application that a participant belongs to, as far as it is known. */
+/** The client application of a participant, if known. */
 export const ownApplication = (participant: PolicyResource): string | undefined =>
   idOf(() => participant.asType(Participant)?.application);
 
-/** A place that an orchestration fills. */
+/** A place in an orchestration. */
 export interface Place {
   readonly place: ConversationSide;
-  /** Roles of which an application has one there. */
+  /** Roles for this place: an application needs one of them. */
   readonly roles: readonly string[];
   /** Ids of the applications in it; undefined for one that a preview does not know yet. */
   readonly ids: readonly (string | undefined)[];
@@ -82,7 +82,7 @@ const idsIn = (read: () => readonly unknown[] | undefined): readonly (string | u
   return Array.from({ length: list.length }, (_, at) => idOf(() => list[at]));
 };
 
-/** The places that an orchestration fills, with the ids that stand in them. */
+/** The places of an orchestration, with the ids of their applications. */
 export const placesOf = (orchestration: PolicyResource): readonly Place[] => {
   const parts = orchestration.asType(Orchestration)?.applications;
   const customer = whereKnown(() => parts?.customerConfiguration);
@@ -101,10 +101,7 @@ export const placesOf = (orchestration: PolicyResource): readonly Place[] => {
     .filter(({ ids: filled }) => filled.length > 0);
 };
 
-/**
- * The applications of a stack by their ids, as far as they are known: a participant knows the
- * resource that it belongs to, and its id.
- */
+/** The applications of a stack by id, if known: a participant knows its application's resource and id. */
 export const applicationsById = (
   resources: readonly PolicyResource[],
 ): ReadonlyMap<string, PolicyResource> =>
@@ -120,7 +117,10 @@ export const applicationsById = (
     }),
   );
 
-/** Whether all that an orchestration names is among these resources: an id may be of something else. */
+/**
+ * Whether these resources include everything that an orchestration names: an id may refer to
+ * something else.
+ */
 export const areAllAmong = (
   applications: readonly PolicyResource[],
   places: readonly Place[],
@@ -130,7 +130,7 @@ export const areAllAmong = (
   return known.size === 0 || (!ids.includes(undefined) && known.size <= applications.length);
 };
 
-/** The text of a stack's configuration file, and its name. */
+/** The text of a stack's configuration file, and the file's name. */
 export interface StackFile {
   readonly name: string;
   readonly text: string;
@@ -153,7 +153,7 @@ const stackFolder = (folder: string): string => {
   return named ? join(folder, named) : folder;
 };
 
-/** The configuration file of a stack of the project in or above a folder; undefined if there is none. */
+/** The configuration file of a project's stack, in a folder or above it; undefined if there is none. */
 export const stackFileIn = (folder: string, stack: string): StackFile | undefined => {
   const project = projectFolder(folder);
   if (project === undefined) return undefined;

@@ -79,54 +79,54 @@ export const assetContentType = (name: string): string => {
   return (Object.hasOwn(byExtension, extension) && byExtension[extension]) || anyBytes;
 };
 
-/** Longest content of an asset in bytes: 10 MiB (public reference). */
+/** Maximum size of an asset in bytes: 10 MiB (public reference). */
 export const largestAsset = 10_485_760;
 
 const longestName = 255;
 
-/** What an asset is made with (public reference). */
+/** What you create an asset with (public reference). */
 export interface AssetRequest {
   /** Type of the channel, such as `custom.kiosk`. */
   readonly channel: string;
-  /** Who will send it. */
+  /** The kind of sender that will send it. */
   readonly sender: SenderKind;
-  /** File name with extension, at most 255 characters. The content type follows from it (assumed). */
+  /** File name with extension, at most 255 characters. It determines the content type (assumed). */
   readonly name: string;
-  /** In bytes: 1 to 10,485,760. */
+  /** Size in bytes: 1 to 10,485,760. */
   readonly size: number;
 }
 
-/** An asset. It can be given to a message as an attachment. */
+/** An asset. You can attach it to a message. */
 export interface Asset {
   /** The service's id of the asset. */
   readonly id: string;
   /** File name with extension. */
   readonly name: string;
-  /** In bytes. */
+  /** Size in bytes. */
   readonly size: number;
-  /** Such as `image/png`, derived from the extension (assumed). */
+  /** For example, `image/png`; derived from the extension (assumed). */
   readonly contentType: string;
 }
 
-/** A signed address. Whoever has it has the content: keep it out of logs. */
+/** A signed URL. It gives access to the content: keep it out of logs. */
 export interface SignedAddress {
-  /** Takes one POST of the content, or gives it to a GET. Absolute https address. */
+  /** Absolute https URL. Takes one POST of the content, or returns the content to a GET. */
   readonly contentUrl: string;
-  /** When it ends, by the clock of the service. Left out: the service did not say. */
+  /** When the URL expires, by the service's clock. Absent if the service did not say. */
   readonly contentUrlExpiry?: Date;
 }
 
-/** An asset that was just made, and where its content is to be posted. */
+/** A new asset, and the URL to post its content to. */
 export type NewAsset = Asset & SignedAddress;
 
-/** An asset that has content, and where that is. What the service left out is missing. */
+/** An asset with content, and the URL to fetch it from. Members that the service omitted are absent. */
 export type StoredAsset = Pick<Asset, "id"> & Partial<Asset> & SignedAddress;
 
-/** What an operation needs of its connection. */
+/** What an operation needs from its connection. */
 export interface AssetCalls {
   readonly request: Request;
   readonly platformName: string;
-  /** Scopes of the token in use, if they are known. */
+  /** Scopes of the current token, if known. */
   readonly scopes: () => readonly string[] | undefined;
 }
 
@@ -157,14 +157,14 @@ export const assertAsset = (asset: AssetRequest): void => {
 const unusable = (operation: Operation, rule: string): ConversationError =>
   new ConversationError(
     "BAD_RESPONSE",
-    `Could not ${operation.title}: ${rule}. Check that the base address is the service's own.`,
+    `Could not ${operation.title}: ${rule}. Check that the base URL is the service's own.`,
     { method: operation.method, template: operation.template },
     operation.method === "POST" ? "done" : "none",
   );
 
 const addressIn = (operation: Operation, body: unknown): SignedAddress => {
   const contentUrl = textAt(body, "contentUrl");
-  if (contentUrl === undefined) throw unusable(operation, "the answer holds no contentUrl");
+  if (contentUrl === undefined) throw unusable(operation, "the response has no contentUrl");
   const expiry = new Date(textAt(body, "contentUrlExpiry") ?? "");
   return { contentUrl, ...(Number.isNaN(expiry.getTime()) ? {} : { contentUrlExpiry: expiry }) };
 };
@@ -174,7 +174,7 @@ const signalOf = ({ title }: Operation, options: CallOptions) => {
   return withoutUndefined({ signal });
 };
 
-/** Makes an asset: gives the signed address that its content is to be posted to. */
+/** Creates an asset and returns the signed URL to post its content to. */
 export const createAsset = async (
   { request, platformName }: AssetCalls,
   asset: AssetRequest,
@@ -188,12 +188,12 @@ export const createAsset = async (
   const body = { channel: { type: channel }, sender: { type }, name, size };
   const answer = await request(operation, { body, ...signal });
   const id = textAt(answer.body, "id");
-  if (id === undefined) throw unusable(operation, "the answer holds no id");
+  if (id === undefined) throw unusable(operation, "the response has no id");
   const address = addressIn(operation, answer.body);
   return { id, name, size, contentType: assetContentType(name), ...address };
 };
 
-/** Gives an asset and the signed address that its content comes from. */
+/** Returns an asset and the signed URL to fetch its content from. */
 export const getAsset = async (
   { request }: AssetCalls,
   id: string,
@@ -219,7 +219,7 @@ const isInUse = ({ scopes }: AssetCalls, error: ConversationError): boolean => {
   return error.code === "FORBIDDEN" && enough.some((scope) => granted.includes(scope));
 };
 
-/** Deletes an asset that has not been used in a message yet. */
+/** Deletes an asset that no message has used yet. */
 export const deleteAsset = async (
   calls: AssetCalls,
   id: string,
@@ -233,10 +233,9 @@ export const deleteAsset = async (
     // An attempt whose answer was lost has deleted it.
     if (isConversationError(error, "NOT_FOUND") && error.effect !== "none") return;
     if (!isConversationError(error, "FORBIDDEN", "REJECTED")) throw error;
-    const rule =
-      "An asset that has been used in a message cannot be deleted (specification §2 rule 5)";
+    const rule = "An asset that a message has used cannot be deleted (specification §2 rule 5)";
     const message = isInUse(calls, error)
-      ? `Could not delete asset ${id}: the service refused (${refusalDetails(error)}). ${rule}.`
+      ? `Could not delete asset ${id}: the service refused the deletion (${refusalDetails(error)}). ${rule}.`
       : `${error.message} ${rule} either.`;
     const code = isInUse(calls, error) ? "IN_USE" : error.code;
     throw new ConversationError(code, message, error.details, error.effect, { cause: error });

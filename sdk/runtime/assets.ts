@@ -39,13 +39,13 @@ import {
   type Upload,
 } from "./content-transfer.js";
 
-/** What is uploaded, and how: channel and sender are required. */
+/** What to upload, and how. `channel` and `sender` are required. */
 export interface UploadOptions extends Pick<AssetRequest, "channel" | "sender">, TransferOptions {
   /** File name with extension. Default: the name of the file. */
   readonly name?: string;
-  /** In bytes. Needed for streams; for files and bytes it must be theirs. */
+  /** Size in bytes. Required for streams; for files and bytes, it must match their size. */
   readonly size?: number;
-  /** Checked against the extension of the name, from which the service derives it (assumed). */
+  /** Must match the extension of the name, from which the service derives the type (assumed). */
   readonly contentType?: string;
 }
 
@@ -61,8 +61,8 @@ const requestOf = (options: UploadOptions, content: OpenContent): AssetRequest =
   const { channel, sender, contentType } = options;
   const name = options.name ?? content.name;
   const size = options.size ?? content.size;
-  if (name === undefined) throw invalid("the source has no name, so name has to be given");
-  if (size === undefined) throw invalid("the source has no known size, so size has to be given");
+  if (name === undefined) throw invalid("the source has no name: give name");
+  if (size === undefined) throw invalid("the source has no known size: give size");
   const request = { channel, sender, name, size };
   assertAsset(request);
   if (content.size !== undefined && content.size !== size) {
@@ -107,7 +107,10 @@ const delivered = async (
   const uploadOf = ({ id, contentType, size, contentUrl }: NewAsset): Upload => {
     const what = `upload asset ${id}`;
     const wrong = (rule: string) =>
-      new ConversationError("INPUT_INVALID", `Could not ${what}: ${rule}. It was given up.`);
+      new ConversationError(
+        "INPUT_INVALID",
+        `Could not ${what}: ${rule}. The transfer was canceled.`,
+      );
     return {
       what,
       url: checkedAddress(contentUrl, parts.rule, what),
@@ -139,7 +142,7 @@ const delivered = async (
   if (!isStuck) throw error;
   throw new ConversationError(
     "REJECTED",
-    `${error.message} A stream can be sent once only: give a function that opens it, and it is sent again.`,
+    `${error.message} A stream can be read only once: pass a function that opens the stream, so that the upload can be repeated.`,
     error.details,
   );
 };
@@ -165,9 +168,9 @@ const upload = async (
 
 const downloading = "download an asset";
 
-/** What is known of an asset whose content was fetched. */
+/** An asset whose content was downloaded. */
 export type Downloaded = Omit<StoredAsset, "contentUrl" | "contentUrlExpiry"> & {
-  /** In bytes, as they arrived. */
+  /** Bytes received. */
   readonly size: number;
 };
 
@@ -177,7 +180,7 @@ const unwritable = (error: unknown): ConversationError =>
     ? error
     : new ConversationError(
         "INPUT_INVALID",
-        "Could not download an asset: the target could not be written to, see the cause.",
+        "Could not download an asset: could not write to the target; see the cause.",
         {},
         "none",
         { cause: error },
@@ -196,7 +199,7 @@ const collected = async (pieces: Pieces, size: number): Promise<Uint8Array> => {
 const badContent = (id: string) => (rule: string) =>
   new ConversationError("BAD_RESPONSE", `Could not download asset ${id}: ${rule}. Run again.`);
 
-/** One answer of a signed address, and the transfer that it belongs to. */
+/** One answer of a signed URL, and the transfer that it belongs to. */
 interface Fetched extends ContentAnswer {
   readonly transfer: SignedTransfer;
 }
@@ -226,10 +229,10 @@ const sizeOf = (asset: StoredAsset, { length }: ContentAnswer): number => {
   const wrong = badContent(asset.id);
   const size = asset.size ?? length;
   if (size === undefined || size > largestAsset) {
-    throw wrong(`its size is not known, or above ${largestAsset} bytes`);
+    throw wrong(`its size is unknown or above ${largestAsset} bytes`);
   }
   if (length !== undefined && length !== size) {
-    throw wrong(`the content has ${length} bytes, but the asset ${size}`);
+    throw wrong(`the content has ${length} bytes, but the asset has ${size}`);
   }
   return size;
 };
@@ -314,11 +317,11 @@ interface CallOptions {
 /** Attachments and their content. Every failure is a ConversationError. */
 export interface Assets {
   /**
-   * Makes an asset and gives the signed address that its content is to be posted to (specification
-   * §4.2). For programs that move the content themselves; else see `upload`.
+   * Creates an asset and returns the signed URL to post its content to (specification §4.2). Use
+   * this only if you transfer the content yourself; otherwise use `upload`.
    *
-   * @throws ConversationError `INPUT_INVALID` before anything is sent, `BAD_RESPONSE` for an answer
-   * without id or address, else as every call
+   * @throws ConversationError `INPUT_INVALID` before anything is sent, `BAD_RESPONSE` for a
+   * response without id or URL; otherwise as every call
    * @example
    * const { id, contentUrl } = await hub.assets.create({
    *   channel: "custom.kiosk", sender: "custom_bot", name: "receipt.pdf", size: 48_213,
@@ -326,10 +329,10 @@ export interface Assets {
    */
   create(asset: AssetRequest, options?: CallOptions): Promise<NewAsset>;
   /**
-   * Gives an asset and the signed address that its content comes from (specification §4.2).
+   * Returns an asset and the signed URL to fetch its content from (specification §4.2).
    *
-   * @throws ConversationError `NOT_FOUND`, `ID_INVALID`, `BAD_RESPONSE` for an answer without
-   * address, else as every call
+   * @throws ConversationError `NOT_FOUND`, `ID_INVALID`, `BAD_RESPONSE` for a response without URL;
+   * otherwise as every call
    * @example
    * const { name, size } = await hub.assets.get(assetId);
    */
@@ -337,22 +340,21 @@ export interface Assets {
   /**
    * Deletes an asset (specification §4.2).
    *
-   * @throws ConversationError `IN_USE` if it has been used in a message, as far as the service's
-   * answer distinguishes that from a missing scope
+   * @throws ConversationError `IN_USE` if a message has used it and the service's response
+   * distinguishes that from a missing scope
    * @example
    * await hub.assets.delete(assetId);
    */
   delete(id: string, options?: CallOptions): Promise<void>;
   /**
-   * Makes an asset and streams its content to the signed address. Name, size and content type are
-   * checked before anything is sent. An address that has expired is renewed once, with a new asset;
-   * a plain stream can be sent once only, so there this works only before it is read. Where the
-   * address fails for a moment (503), files, bytes and functions are sent once more. What goes
-   * wrong, takes too long or is given up leaves no asset behind, as far as the service deletes it
-   * within 2 s, and no stream open.
+   * Creates an asset and streams its content to the signed URL. Checks name, size and content type
+   * before it sends anything. If the URL has expired, the upload is repeated once with a new asset;
+   * after a 503, once with the same URL. A plain stream that has been read cannot be repeated. An
+   * upload that fails, times out or is canceled closes the stream and deletes the asset, if the
+   * service does so within 2 s.
    *
-   * @returns what a text message takes as an attachment
-   * @throws ConversationError `INPUT_INVALID` also for a source or an `onProgress` that fails
+   * @returns an attachment for a text message
+   * @throws ConversationError `INPUT_INVALID` also if the source or `onProgress` fails
    *
    * @example
    * const asset = await hub.assets.upload("receipt.pdf", { channel: "custom.kiosk", sender: "custom_bot" });
@@ -360,11 +362,11 @@ export interface Assets {
    */
   upload(source: ContentSource, options: UploadOptions): Promise<Asset>;
   /**
-   * Fetches the content of an asset and checks its size. An address that has expired is renewed once,
-   * one that fails for a moment (503) is asked once more. A target that closes early ends the
-   * download; one that got nothing stays open.
+   * Downloads the content of an asset and checks its size. If the signed URL has expired, requests
+   * a new one once; after a 503, repeats the request once. A target that closes early ends the
+   * download. A target that received nothing stays open.
    *
-   * @throws ConversationError `INPUT_INVALID` also for a target or an `onProgress` that fails
+   * @throws ConversationError `INPUT_INVALID` also if the target or `onProgress` fails
    *
    * @example
    * createServer((_request, response) => {

@@ -9,11 +9,11 @@ export interface RequestEvent {
   /** HTTP method. */
   readonly method: Method;
   /**
-   * Path template below the base address, such as `/conversations/{id}`; `TOKEN` for the token
-   * address, `{contentUrl}` for a signed address.
+   * Path template below the base URL, such as `/conversations/{id}`; `TOKEN` for the token URL,
+   * `{contentUrl}` for a signed URL.
    */
   readonly template: string;
-  /** Number of the attempt of this call, from 1. */
+  /** Number of this attempt within the call, from 1. */
   readonly attempt: number;
 }
 
@@ -30,7 +30,7 @@ interface Span {
   end(): void;
 }
 
-/** What is used of the optional package `@opentelemetry/api`, version 1. */
+/** The parts of the optional package `@opentelemetry/api`, version 1, that the client uses. */
 export interface TelemetryApi {
   readonly context: { active(): unknown };
   readonly trace: {
@@ -93,8 +93,8 @@ const beginning = ({ context, trace }: TelemetryApi): BeginSpan => {
 };
 
 /**
- * Traces through `@opentelemetry/api`, if that is installed; it is looked for on the first call.
- * What is given back is asked once for each call, by whoever makes it.
+ * Traces through `@opentelemetry/api` if it is installed, which the first call finds out. Callers
+ * use the result once per call.
  */
 export const telemetry = (
   load: () => Promise<unknown> = () => import(telemetryPackage),
@@ -112,23 +112,26 @@ export const telemetry = (
   };
 };
 
-/** How an attempt ended. Holds no body, header, id or secret. */
+/** The outcome of an attempt. Holds no body, header, id or secret. */
 export interface ResponseEvent extends RequestEvent {
-  /** Status of the answer. Left out: no answer came. */
+  /** HTTP status of the response. Absent if there was no response. */
   readonly status?: number;
-  /** Milliseconds from sending to the answer; of a download, to its head. */
+  /** Milliseconds from sending until the response; for a download, until its headers. */
   readonly ms: number;
 }
 
-/** Called for every attempt. A failure of theirs becomes a warning of the process, and changes no call. */
+/**
+ * Functions that are called for every attempt. If one fails, the process emits a warning, and the
+ * call goes on.
+ */
 export interface CallHooks {
-  /** Called before each attempt, repeats included. */
+  /** Called before each attempt, retries included. */
   readonly onRequest?: (event: RequestEvent) => void;
-  /** Called after each attempt, answered or not. */
+  /** Called after each attempt, with or without a response. */
   readonly onResponse?: (event: ResponseEvent) => void;
 }
 
-/** A hook that cannot harm its caller: its failure becomes a warning of the process. */
+/** Wraps a hook so that its failure becomes a process warning and does not affect the call. */
 export const harmlessHook =
   <E>(name: string, hook: ((event: E) => unknown) | undefined): ((event: E) => void) =>
   (event) => {
@@ -146,7 +149,7 @@ type ObservedSend = <T extends { readonly status: number }>(
   send: () => Promise<T>,
 ) => Promise<T>;
 
-/** Begins to observe one call of an endpoint: each use of what it gives back is one more attempt. */
+/** Starts observing one call of an endpoint: each use of the result is one more attempt. */
 export type CallObserver = (endpoint: Endpoint) => Promise<ObservedSend>;
 
 /** Tracing must not fail a call. */
@@ -158,7 +161,7 @@ const quietly = <T>(trace: () => T): T | undefined => {
   }
 };
 
-/** Observes calls for the hooks of the caller, and for OpenTelemetry. */
+/** Observes calls for the caller's hooks and for OpenTelemetry. */
 export const callObserver = (
   hooks: CallHooks,
   clock: Clock,
@@ -198,7 +201,7 @@ export const observedTransport = (transport: Transport, observed: ObservedSend):
   close: () => transport.close(),
 });
 
-/** A transport for one endpoint whose calls look alike: an accepted one ends a call. */
+/** A transport for one endpoint whose calls look alike: an accepted attempt ends a call. */
 export const observedEndpoint = (
   transport: Transport,
   observe: CallObserver,
@@ -216,7 +219,7 @@ export const observedEndpoint = (
   };
 };
 
-/** Transfers of contents, each of them one call. */
+/** Content transfers, each of them one call. */
 export const observedTransfer = (
   transfer: ContentTransfer,
   observe: CallObserver,

@@ -8,21 +8,20 @@ import { anyFunction, checkedOptions, timeLimit } from "./input-schemas.js";
 import type { MessageMemory } from "./message-memory.js";
 import type { ReceivedMessage } from "./received-message.js";
 
-/** Checks a Bearer token; true lets the call pass. A failure lets nothing pass. */
+/** Checks a Bearer token. Returns true to accept the call. The call is refused if the check fails. */
 export type BearerCheck = (token: string) => boolean | Promise<boolean>;
 
-/** What the service shows by Basic authentication. */
+/** The credentials that the service sends with Basic authentication. */
 export interface BasicCredentials {
-  /** Without a colon. */
+  /** Must not contain a colon. */
   readonly username: string;
-  /** Any text but the empty one. */
+  /** Any text that is not empty. */
   readonly password: string;
 }
 
 /**
- * What a call of the service must show: as its authentication was registered (specification §5.2).
- * If several are given, any of them is accepted: the old one and the new one while they are
- * rotated.
+ * The credentials that a call must carry, as registered in the authentication (specification §5.2).
+ * If you give several, any of them is accepted: during a rotation, give the old and the new one.
  */
 export type CallbackCredentials =
   | { readonly basic: BasicCredentials | readonly BasicCredentials[] }
@@ -47,7 +46,7 @@ const sameText = (one: string, other: string, key: Uint8Array): boolean => {
 const invalid = (rule: string): ConversationError =>
   new ConversationError(
     "INPUT_INVALID",
-    `Could not make the callback handler: ${rule}. Without it anybody could send messages.`,
+    `Could not create the callback handler: ${rule}. Without credentials, anybody could send messages.`,
   );
 
 const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
@@ -116,64 +115,64 @@ export const credentialCheck = (credentials: CallbackCredentials): CredentialChe
   return checkOf("Bearer", "", async (given) => given !== "" && bearer(given));
 };
 
-/** What goes with a message. */
+/** What a handler receives with a message. */
 export interface MessageContext {
-  /** Ends when the time for the message is over: then nobody waits for the work any more. */
+  /** Aborts when the time for the message is over: then nothing waits for the handler anymore. */
   readonly signal: AbortSignal;
 }
 
-/** How messages are taken; `T`: the types that are wanted. */
+/** How messages are handled. `T`: the message types that you accept. */
 export interface CallbackOptions<T extends MessageType = MessageType> {
-  /** What the service shows, as the authentication of the client application's role says. */
+  /** The credentials that the service sends, as in the authentication of the client application's role. */
   readonly authenticate: CallbackCredentials;
   /**
-   * Gets each message once: one after the other within a conversation, in the order of arrival;
-   * conversations side by side. A message that fails is reported, and may come again.
+   * Receives each message once: sequentially within a conversation, in order of arrival; in
+   * parallel across conversations. If it fails for a message, `onError` is called, and the message
+   * may come again.
    */
   readonly onMessage: (
     message: ReceivedMessage<NoInfer<T>>,
     context: MessageContext,
   ) => void | Promise<void>;
   /**
-   * Gets what `onMessage`, a check of a Bearer token and a memory of messages fail with, and what
-   * cannot be read. Default: it is written to standard error, as is what `onError` itself fails with.
+   * Receives failures of `onMessage`, of a Bearer token check and of a message memory, and messages
+   * that cannot be read. Default: writes them to standard error, like failures of `onError` itself.
    */
   readonly onError?: (error: unknown, message?: ReceivedMessage) => void | Promise<void>;
-  /** Types that are wanted; others are discarded (specification §6). Default: all. */
+  /** Message types to accept; others are discarded (specification §6). Default: all. */
   readonly accepts?: readonly T[];
   /**
-   * When the service is answered. `before` (default): at once, the work follows; a message whose work
-   * fails does not come again by itself. `after`: when `onMessage` is done with every message of the
-   * call; a failure answers 500, and work that takes longer than 4 s answers 503, so that the service
-   * delivers again. Work that goes on meanwhile is not begun a second time.
+   * When the service gets its response. `before` (default): immediately, before the work; a message
+   * whose work fails does not come again by itself. `after`: when `onMessage` is done with every
+   * message of the call. A failure returns 500, and work that takes longer than 4 s returns 503, so
+   * that the service delivers again. Work that is still running is not started again.
    */
   readonly acknowledge?: "before" | "after";
   /**
-   * Longest time for one message, in milliseconds. Then its signal ends, `onError` is called
-   * (`TIMED_OUT`), and the conversation goes on with its next message. Default: 300,000 (5 minutes).
+   * Time limit for one message, in milliseconds. When it is over, the signal aborts, `onError` gets
+   * `TIMED_OUT`, and the conversation continues with its next message. Default: 300,000 (5
+   * minutes).
    */
   readonly messageTimeoutMs?: number;
-  /** Longest body in bytes. Default: 1 MiB. */
+  /** Maximum size of a body in bytes. Default: 1 MiB. */
   readonly maxBytes?: number;
-  /**
-   * How many messages this process remembers, to recognize one that comes again. Default: 10,000.
-   */
+  /** How many messages this process remembers, to recognize repeats. Default: 10,000. */
   readonly remembered?: number;
-  /** Remembers messages in the place of this process: see `redisMemory`. */
+  /** Remembers messages instead of this process: see `redisMemory`. */
   readonly memory?: MessageMemory;
   /**
-   * So many messages may wait for `onMessage` in all; beyond that calls are put off with a 503, but
-   * for conversations in which nothing waits: for these as much again is kept. Default: 10,000.
+   * How many messages may wait for `onMessage` in total. Further calls get a 503, except for
+   * conversations without waiting messages, which may use as much again. Default: 10,000.
    */
   readonly maxWaiting?: number;
   /**
-   * So many messages of one conversation may wait; beyond that the calls of this conversation are put
-   * off with a 503. Default: 1,000.
+   * How many messages of one conversation may wait. Further calls for this conversation get a 503.
+   * Default: 1,000.
    */
   readonly maxWaitingPerConversation?: number;
-  /** The vendor's own word. Default: CONVERSATION_PLATFORM_NAME of the environment, else `platform`. */
+  /** The vendor's own word. Default: the environment variable CONVERSATION_PLATFORM_NAME, or `platform`. */
   readonly platformName?: string;
-  /** Tests pass their own. */
+  /** For tests. */
   readonly clock?: Clock;
 }
 
@@ -216,12 +215,12 @@ export interface CompleteOptions<T extends MessageType>
 /**
  * A copy of the options, checked and complete.
  *
- * @throws ConversationError `INPUT_INVALID` naming the option that cannot be used
+ * @throws ConversationError `INPUT_INVALID` naming the invalid option
  */
 export const completeOptions = <T extends MessageType>(
   options: CallbackOptions<T>,
 ): CompleteOptions<T> => {
-  const checked = checkedOptions("make the callback handler", rules, options);
+  const checked = checkedOptions("create the callback handler", rules, options);
   return {
     acknowledge: "before",
     messageTimeoutMs: 300_000,

@@ -8,9 +8,9 @@ export interface CallbackCall {
   readonly method: string;
   readonly authorization: string | undefined;
   /**
-   * Reads and parses the body, up to so many bytes; undefined if it is longer.
+   * Reads and parses the body, up to this many bytes; undefined if it is longer.
    *
-   * @param answered ends when the call has been answered: then nobody waits for the rest
+   * @param answered aborts when the response has been sent: then nobody waits for the rest
    */
   readonly body: (maxBytes: number, answered: AbortSignal) => Promise<ParsedBody | undefined>;
 }
@@ -18,7 +18,7 @@ export interface CallbackCall {
 /** The value of a body; undefined in it if it is no JSON. */
 type ParsedBody = { readonly value: unknown };
 
-/** An answer without a body. */
+/** A response without a body. */
 export interface CallbackAnswer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -87,7 +87,7 @@ const handled = async (
   if (!request.readableEnded) dropRest(request);
 };
 
-const doing = "answer a callback";
+const doing = "respond to a callback";
 
 /** A member of the handler's argument, which may be anything. */
 const memberOf = (value: unknown, name: string): unknown =>
@@ -98,10 +98,7 @@ export const nodeHandler =
   async (request, response) => {
     const headers = memberOf(request, "headers");
     if (!isObject(headers) || typeof memberOf(response, "writeHead") !== "function") {
-      throw inputInvalid(
-        doing,
-        "the handler was not called with a request and a response of node:http",
-      );
+      throw inputInvalid(doing, "the handler needs a request and a response of node:http");
     }
     await handled(answer, request, response, async (maxBytes) => {
       if (tooLong(request.headers["content-length"], maxBytes)) return undefined;
@@ -149,7 +146,7 @@ export const fetchHandler =
   (answer: Answering): FetchHandler =>
   async (request) => {
     if (typeof memberOf(memberOf(request, "headers"), "get") !== "function") {
-      throw inputInvalid(doing, "the handler was not called with a Request of the fetch standard");
+      throw inputInvalid(doing, "the handler needs a Request of the fetch standard");
     }
     const { status, headers } = await answer({
       method: request.method,

@@ -34,7 +34,7 @@ import { inputInvalid, prepared } from "./caller-input.js";
 import { processMemory, reliableMemory, type Taken, withinTime } from "./message-memory.js";
 import { type ReceivedMessage, receivedMessages } from "./received-message.js";
 
-/** The channel of node:diagnostics_channel on which failures of callbacks are published. */
+/** The channel of node:diagnostics_channel that publishes failures of callbacks. */
 export const callbackFailures = "pulumi-conversation:callback-failure";
 
 /** A failure of a callback: what was thrown, and the message that was worked on. */
@@ -55,7 +55,7 @@ const textOf = (error: unknown, causes = 0): string => {
     const isLast = error.cause === undefined || causes === mostCauses;
     return isLast ? own : `${own}\ncaused by ${textOf(error.cause, causes + 1)}`;
   } catch {
-    return "something that cannot be looked at";
+    return "an error that cannot be displayed";
   }
 };
 
@@ -98,7 +98,7 @@ const leaseMarginMs = 5_000;
 const tooSlow = ({ type }: ReceivedMessage, ms: number): ConversationError =>
   new ConversationError(
     "TIMED_OUT",
-    `Could not handle a message of type ${type}: onMessage was not done within ${ms} ms. The conversation goes on without it.`,
+    `Could not handle a message of type ${type}: onMessage did not finish within ${ms} ms. The conversation continues with the next message.`,
   );
 
 const results = { taken: "elsewhere", done: "repeat" } as const satisfies Readonly<
@@ -239,15 +239,18 @@ class MessageQueues<T extends MessageType> {
   }
 }
 
-/** Takes the calls of the service (specification §5.2, §6; public reference) for any kind of server. */
+/** Handles the calls of the service (specification §5.2, §6; public reference) in any kind of server. */
 export interface Callbacks {
   /** For `createServer` of node:http and node:https. */
   readonly node: NodeHandler;
-  /** For Express and its relatives; it does not matter whether a body parser ran before. */
+  /** For Express and compatible frameworks, with or without a body parser. */
   readonly express: ExpressHandler;
-  /** For servers that speak fetch, such as hono: `app.post("/hub", (c) => handler.fetch(c.req.raw))`. */
+  /** For fetch-based servers, such as Hono: `app.post("/hub", (c) => handler.fetch(c.req.raw))`. */
   readonly fetch: FetchHandler;
-  /** When every message that was taken has been worked on: for tests, and before the process ends. Never fails. */
+  /**
+   * Resolves when every accepted message has been handled. Use it in tests, and before the process
+   * ends. Never fails.
+   */
   idle(): Promise<void>;
 }
 
@@ -266,12 +269,12 @@ const refusals = {
 const unreadableEntries = (count: number): ConversationError =>
   new ConversationError(
     "BAD_RESPONSE",
-    `Could not read ${count} of the messages of a callback: they have no type, or no conversation. They were dropped.`,
+    `Could not read ${count} messages of a callback: they have no type or no conversation. They were dropped.`,
   );
 
 const failureName = (message: ReceivedMessage | undefined): string =>
   message
-    ? `A message of type ${message.type} in conversation ${quoted(message.conversationId)} could not be handled`
+    ? `Could not handle a message of type ${message.type} in conversation ${quoted(message.conversationId)}`
     : "A callback failed";
 
 /** Hands failures to the hook, or writes them if there is none. A hook that fails must not fail a call. */
@@ -295,7 +298,7 @@ const reporting = ({
 /** Answers calls: verifies, reads, queues, acknowledges. Never fails. */
 const answering = <T extends MessageType>(options: CompleteOptions<T>) => {
   const { clock, maxBytes, accepts, platformName } = options;
-  const credentials = prepared("make the callback handler", () =>
+  const credentials = prepared("create the callback handler", () =>
     credentialCheck(options.authenticate),
   );
   const report = reporting(options);
@@ -361,16 +364,16 @@ const answering = <T extends MessageType>(options: CompleteOptions<T>) => {
 };
 
 /**
- * Makes a handler for the messages that the service delivers: checks credentials, answers at once or
- * after the work, and keeps conversations apart. Both versions (v1, v3) and both forms of content are
- * understood.
+ * Creates a handler for the messages that the service delivers. It checks credentials, responds
+ * before or after the work, and keeps conversations apart. It accepts both versions (v1, v3) and
+ * both forms of content.
  *
- * Answers: 200 taken · 400 no messages in it · 401 wrong credentials · 405 no POST · 408 too slow ·
- * 413 too long · 500 the work failed (`acknowledge: "after"`) · 503 too many messages wait, the work
- * is not done yet, or the check of a token failed.
+ * Responses: 200 accepted · 400 no messages in the body · 401 wrong credentials · 405 not a POST ·
+ * 408 too slow · 413 too long · 500 the work failed (`acknowledge: "after"`) · 503 too many
+ * messages are waiting, the work is not done yet, or a token check failed.
  *
- * @throws ConversationError `INPUT_INVALID` if `authenticate` holds nothing to compare with, or an
- * option cannot be used
+ * @throws ConversationError `INPUT_INVALID` if `authenticate` holds no credentials, or an option is
+ * invalid
  *
  * @example
  * const hub = callbacks({
@@ -394,27 +397,27 @@ export const callbacks = <const T extends MessageType = MessageType>(
   };
 };
 
-/** Works on the messages of some types. */
+/** Handles messages of some types. */
 export type MessageHandler<T extends MessageType = MessageType> = (
   message: ReceivedMessage<T>,
   context: MessageContext,
 ) => void | Promise<void>;
 
-/** The options of {@link callbacks}, but for what the handlers of an app say themselves. */
+/** The options of {@link callbacks}, without those that the handlers of an app replace. */
 export type ConversationAppOptions = Omit<CallbackOptions, "onMessage" | "accepts">;
 
-/** Callbacks whose messages go to the first handler that was registered for them. */
+/** Callbacks that pass each message to the first matching handler. */
 export interface ConversationApp extends Callbacks {
   /**
-   * Registers a handler for messages of a type, or of some types, from anybody.
+   * Registers a handler for messages of one or several types, from any sender.
    *
-   * @throws ConversationError `INPUT_INVALID` for a type or a handler that cannot be used
+   * @throws ConversationError `INPUT_INVALID` for an invalid type or handler
    */
   on<T extends MessageType>(type: T | readonly T[], handler: MessageHandler<T>): ConversationApp;
   /**
-   * Registers a handler for messages of a type, or of some types, from one kind of sender.
+   * Registers a handler for messages of one or several types, from one kind of sender.
    *
-   * @throws ConversationError `INPUT_INVALID` for a type, a sender or a handler that cannot be used
+   * @throws ConversationError `INPUT_INVALID` for an invalid type, sender or handler
    */
   on<K extends SenderKind, T extends MessageTypesOf<K>>(
     sender: K,
@@ -422,9 +425,9 @@ export interface ConversationApp extends Callbacks {
     handler: MessageHandler<T>,
   ): ConversationApp;
   /**
-   * Registers the handler for everything else. Without one, everything else is discarded.
+   * Registers the handler for all other messages. Without one, they are discarded.
    *
-   * @throws ConversationError `INPUT_INVALID` for what is no function
+   * @throws ConversationError `INPUT_INVALID` if the handler is not a function
    */
   otherwise(handler: MessageHandler): ConversationApp;
 }
@@ -453,7 +456,7 @@ const routeOf = <T extends MessageType>(given: Registration<T>): Route => {
   }
   const types: readonly unknown[] = [type].flat();
   if (types.length === 0 || !types.every(isMessageType)) {
-    throw inputInvalid(doing, `type must be one or some of: ${messageTypes.join(", ")}`);
+    throw inputInvalid(doing, `type must be one or more of: ${messageTypes.join(", ")}`);
   }
   assertHandler(handler);
   const fits = (message: ReceivedMessage<MessageType>): message is ReceivedMessage<T> =>
@@ -462,11 +465,11 @@ const routeOf = <T extends MessageType>(given: Registration<T>): Route => {
 };
 
 /**
- * Makes callbacks that hand each message to the handler for its type, and for its sender if a
- * handler says so. The first one that was registered gets it, and nobody else. Options, order,
- * repeats and failures are those of {@link callbacks}.
+ * Creates callbacks that pass each message to the handler for its type and, optionally, its sender.
+ * Only the handler that was registered first gets the message. Options, order, repeats and failures
+ * are those of {@link callbacks}.
  *
- * @throws ConversationError `INPUT_INVALID` for an option, a type or a sender that cannot be used
+ * @throws ConversationError `INPUT_INVALID` for an invalid option, type or sender
  *
  * @example
  * const app = conversationApp({ authenticate: { basic: { username: "hub", password } } });
@@ -488,7 +491,7 @@ export const conversationApp = (options: ConversationAppOptions): ConversationAp
     return fallback(message, context);
   };
   const app: ConversationApp = {
-    ...callbacks(prepared("make the app", () => ({ ...options, onMessage }))),
+    ...callbacks(prepared("create the app", () => ({ ...options, onMessage }))),
     on: <T extends MessageType>(...given: Registration<T>) => {
       routes.push(prepared(doing, () => routeOf(given)));
       return app;

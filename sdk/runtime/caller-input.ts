@@ -12,14 +12,11 @@ export const inputInvalid = (doing: string, rule: string, cause?: unknown): Conv
     cause === undefined ? undefined : { cause },
   );
 
-/**
- * A failure to prepare a call that the caller has to fix, such as a member that throws when it is
- * read.
- */
+/** A failure to prepare a call that the caller must fix, such as a getter that throws. */
 export const inputFailure = (doing: string, error: unknown): ConversationError =>
   isConversationError(error)
     ? error
-    : inputInvalid(doing, "what was given cannot be read, see the cause", error);
+    : inputInvalid(doing, "the input cannot be read; see the cause", error);
 
 /** What the service said when it refused a call: `404, 404-101, there is no such conversation`. */
 export const refusalDetails = ({ details }: ConversationError): string =>
@@ -27,15 +24,15 @@ export const refusalDetails = ({ details }: ConversationError): string =>
     .filter((each) => each !== undefined)
     .join(", ");
 
-/** Ends something of the caller's that is no longer needed; a failure to do so does not matter. */
+/** Closes a resource of the caller that is no longer needed, and ignores failures. */
 export const endQuietly = (end: () => unknown): void => {
   void (async () => end())().catch(() => {});
 };
 
 /**
- * Gets a call ready.
+ * Prepares a call.
  *
- * @throws ConversationError `INPUT_INVALID` with the cause, if what the caller gave cannot be read
+ * @throws ConversationError `INPUT_INVALID` with the cause, if the caller's input cannot be read
  */
 export const prepared = <T>(doing: string, prepare: () => T): T => {
   try {

@@ -50,8 +50,8 @@ const resourceOnly = ["ownershipMark", "put"] as const;
 type ResourceOnly = (typeof resourceOnly)[number];
 
 /**
- * How to reach the service: the same settings as the resources have, as an object. What is left out
- * is read from the environment, such as `CONVERSATION_BASE_URL` (with `profile: "staging"` from
+ * How to reach the service: the settings of the resources, as an object. Omitted settings come from
+ * environment variables such as `CONVERSATION_BASE_URL` (with `profile: "staging"`,
  * `CONVERSATION_STAGING_BASE_URL`).
  */
 export type ConnectionSettings = {
@@ -59,12 +59,12 @@ export type ConnectionSettings = {
 };
 
 /**
- * A running emulator, as `startEmulator` gives it, or the first line of `emulator --json`: whatever
- * it says beside the settings is ignored.
+ * A running emulator, from `startEmulator` or from the first line of `emulator --json`. Other
+ * members are ignored.
  */
 export interface RunningEmulator
   extends Readonly<Record<"baseUrl" | "tokenUrl" | "clientId" | "clientSecret", string>> {
-  /** Where an emulator is controlled: nothing else has such an address. */
+  /** The control URL of an emulator, which distinguishes it from other settings. */
   readonly controlUrl: string;
 }
 
@@ -114,10 +114,10 @@ const asEnvironment = (given: ConnectionSettings, environment: Environment): Env
   );
 
 /**
- * Checks the settings; does no I/O.
+ * Checks the settings without I/O.
  *
- * @throws ConversationError `SETTINGS_MISSING` or `SETTINGS_INVALID` with every rule that is broken;
- * values are never shown
+ * @throws ConversationError `SETTINGS_MISSING` or `SETTINGS_INVALID` with every broken rule, but
+ * without values
  */
 export const runtimeSettings = (
   settings: ConnectionSettings | RunningEmulator = {},
@@ -134,13 +134,13 @@ export const runtimeSettings = (
       const text = texts[name] ?? "";
       if (text.trim() === "") {
         isMissing ||= required === true;
-        return required ? `  ${key} is missing: give it to connect, or set ${name}` : [];
+        return required ? `  ${key} is missing: pass it to connect, or set ${name}` : [];
       }
       const parsed = parse(secret ? text : text.trim());
       return "value" in parsed ? [] : `  ${key} (${name}) ${parsed.rule}`;
     });
     if (problems.length > 0) {
-      const said = "Could not connect: the settings cannot be used. Nothing was sent.";
+      const said = "Could not connect: the settings are not valid. Nothing was sent.";
       throw new ConversationError(
         isMissing ? "SETTINGS_MISSING" : "SETTINGS_INVALID",
         [said, ...problems].join("\n"),
@@ -149,7 +149,7 @@ export const runtimeSettings = (
     return readSettings({ environment: texts, config: () => undefined }, given.profile);
   });
 
-/** The vendor's own word: what is given, else the environment's, else `platform`. */
+/** The vendor's own word: the given one, else the environment's, else `platform`. */
 export const platformNameOf = (given: string | undefined): string => {
   const { parse, default: fallback = "platform" } = settingTable.platformName;
   const text = given ?? process.env[settingNames("platformName").environment];
@@ -162,31 +162,32 @@ export const platformNameOf = (given: string | undefined): string => {
   throw new ConversationError("SETTINGS_INVALID", `platformName ${parsed.rule}.`);
 };
 
-/** How a connection behaves; everything may be left out. */
+/** How a connection behaves. Every option is optional. */
 export interface ConnectionOptions extends CallHooks {
   /**
    * `plan` (default): calls keep to the rates of the tenant's plan, together with all other
-   * processes of this machine, or of every machine if `redisUrl` is set. `after-refusal`: calls
-   * go at once and wait only after a 429, for services without limits such as an emulator.
+   * processes on this machine, or on all machines if `redisUrl` is set. `after-refusal`: calls go
+   * out immediately and wait only after a 429; use it for services without rate limits, such as an
+   * emulator.
    */
   readonly pacing?: "plan" | "after-refusal";
-  /** Called when calls have to wait for their endpoint. */
+  /** Called when calls have to wait for the rate of their endpoint. */
   readonly onWait?: (wait: Wait) => void;
-  /** Called once with the plan that a tenant without a configured one seems to have. */
+  /** Called once with the plan that the tenant seems to have, if none is configured. */
   readonly onPlanGuess?: (plan: Plan) => void;
-  /** Called with a sentence for people when the rates cannot be shared with other processes for a while. */
+  /** Called with a readable sentence when this process temporarily cannot share the rates with others. */
   readonly onNotice?: (text: string) => void;
-  /** How often and how long what may be repeated is repeated. */
+  /** How often and for how long repeatable calls are repeated. */
   readonly retry?: Partial<RetryLimits>;
-  /** Ends waiting calls with `CANCELLED`, like `close`. */
+  /** Cancels waiting calls with `CANCELLED`, like `close`. */
   readonly signal?: AbortSignal;
-  /** Where settings that are left out are looked up. Default: the process's environment. */
+  /** Where to look up omitted settings. Default: the environment of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Tests pass their own. */
+  /** For tests. */
   readonly clock?: Clock;
-  /** Tests pass their own. */
+  /** For tests. */
   readonly transport?: Transport;
-  /** Where the rate buckets are kept. Default: where `pacing: "plan"` says. */
+  /** Where the rate buckets are stored. Default: as `pacing: "plan"` describes. */
   readonly buckets?: BucketStore;
 }
 
@@ -233,7 +234,7 @@ const connectionOptionsOf = (options: ConnectionOptions): ConnectionOptions => {
   return { ...copy, ...withoutUndefined(hooks) };
 };
 
-/** The token address, as hooks and traces name it. */
+/** The token URL, as hooks and traces name it. */
 const tokenEndpoint = { method: "POST", template: "TOKEN" } as const;
 
 /**
@@ -268,7 +269,7 @@ const openConnection = (settings: Settings, options: ConnectionOptions) => {
         const service = { ...parts, settings: { ...settings, baseUrl }, transport: observed };
         return serviceRequest({ ...service, tokens, pace })(operation, callOptions);
       },
-    /** Scopes of the token in use, if the token address gives them. */
+    /** Scopes of the token in use, if the token URL gives them. */
     scopes: () => tokens.last?.scopes,
     /** Ends waiting calls with `CANCELLED` and all connections. */
     close: async () => {
@@ -281,24 +282,27 @@ const openConnection = (settings: Settings, options: ConnectionOptions) => {
 export interface ServiceCall {
   /** A service with known rates, such as `Case Manager`, in any case. */
   readonly service: string;
-  /** `v3` or `v4`, as far as the service has it. */
+  /** `v3` or `v4`, depending on the service. */
   readonly version: string;
   /**
-   * Base address of the service, which ends with the version. No document says how it follows from
-   * the one of the conversation service, so it has to be given; the access token goes there.
+   * Base URL of the service, which ends with the version. No document says how to derive it from
+   * that of the conversation service. The access token is sent there.
    */
   readonly baseUrl: string;
   /** HTTP method. */
   readonly method: Method;
-  /** Path template below the base address, such as `/portals/{portalID}/search/typeahead`: names the rate bucket. */
+  /**
+   * Path template below the base URL, such as `/portals/{portalID}/search/typeahead`. It identifies
+   * the rate bucket.
+   */
   readonly path: string;
   /** Values of the placeholders. */
   readonly params?: Readonly<Record<string, string>>;
-  /** Members of the `?` part, in their order. */
+  /** Query parameters, in order. */
   readonly query?: Readonly<Record<string, string | number>>;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Ends the waiting for a turn; a write that was sent is waited for. */
+  /** Cancels the wait for a turn. A write that was already sent completes. */
   readonly signal?: AbortSignal;
 }
 
@@ -314,7 +318,7 @@ const serviceCall = callOptions.extend({
   query: z
     .record(
       addressText,
-      z.union([addressText, z.number()], "must be text or a number, with whole characters"),
+      z.union([addressText, z.number()], "must be text or a number, without unpaired surrogates"),
     )
     .optional(),
   body: z.unknown().optional(),
@@ -330,7 +334,7 @@ const baseOf = (call: ServiceCall): string => {
   const parsed = tokenAddress(call.baseUrl);
   if ("rule" in parsed) throw invalidCall(call, `baseUrl ${parsed.rule}`);
   const base = parsed.value.replace(/\/$/, "");
-  if (base.includes("?")) throw invalidCall(call, 'baseUrl must hold no "?" part');
+  if (base.includes("?")) throw invalidCall(call, 'baseUrl must not have a "?" part');
   if (base.endsWith(`/${call.version}`)) return base;
   throw invalidCall(call, `baseUrl must end with the version segment /${call.version}`);
 };
@@ -342,7 +346,7 @@ const pathOf = (call: ServiceCall): string => {
   return call.path.replace(/\{([^{}]+)\}/g, (_, name: string) => {
     const value = call.params && Object.hasOwn(call.params, name) ? call.params[name] : undefined;
     if (typeof value !== "string" || value === "" || /^\.{1,2}$/.test(value)) {
-      throw invalidCall(call, `params.${name} must be a text that can stand in a path`);
+      throw invalidCall(call, `params.${name} must be text that is valid in a path`);
     }
     return encodeURIComponent(value);
   });
@@ -386,7 +390,7 @@ const otherServices = (
   };
 };
 
-/** A connection to the conversation service of one tenant, to use an account that was set up. */
+/** A connection to the conversation service of one tenant, for an account that is already set up. */
 export interface ConversationClient extends AsyncDisposable {
   /** Sends messages. */
   readonly messages: Messages;
@@ -395,8 +399,8 @@ export interface ConversationClient extends AsyncDisposable {
   /** Attachments and their content. */
   readonly assets: Assets;
   /**
-   * Calls another service of the tenant with the same token, transport, repeats and pacing, by the
-   * rates of the specification's §8.3. Every failure is a ConversationError.
+   * Calls another service of the tenant with the same token, transport and retries, at the rates of
+   * the specification's §8.3. Every failure is a ConversationError.
    *
    * @example
    * const { body } = await hub.request({
@@ -405,17 +409,18 @@ export interface ConversationClient extends AsyncDisposable {
    * });
    */
   request(call: ServiceCall): Promise<Answer>;
-  /** Ends waiting calls with `CANCELLED`, and all connections. Never fails. */
+  /** Cancels waiting calls with `CANCELLED`, and closes all connections. Never fails. */
   close(): Promise<void>;
 }
 
 /**
- * Connects to the service. Sends nothing yet: token and connections are had on first use.
+ * Connects to the service. Sends nothing yet: the first call gets a token and opens connections.
  *
- * @param settings what is left out is read from the environment: `CONVERSATION_BASE_URL` and so on;
- * or a running emulator, whose calls go at once unless `pacing` or a `plan` is given
- * @throws ConversationError `SETTINGS_MISSING` or `SETTINGS_INVALID` with everything that is wrong,
- * `INPUT_INVALID` for an option that cannot be used
+ * @param settings the settings, or a running emulator; omitted settings come from environment
+ * variables such as `CONVERSATION_BASE_URL`. Calls to an emulator are not paced unless you give
+ * `pacing` or a `plan`
+ * @throws ConversationError `SETTINGS_MISSING` or `SETTINGS_INVALID` with every broken rule,
+ * `INPUT_INVALID` for an invalid option
  *
  * @example
  * const hub = connect();

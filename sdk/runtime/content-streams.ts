@@ -10,9 +10,9 @@ import { endQuietly, inputInvalid } from "./caller-input.js";
 import { type Pieces, rejectedBy } from "./content-transfer.js";
 
 /**
- * Where the content of an asset comes from: the path of a file, bytes, or a stream of bytes (of
- * node:stream, of the web, or any other). A stream can be read once only, and is ended in any case,
- * also if it was not read; a function that opens one allows a repeat.
+ * The source of an asset's content: a file path, bytes, or a stream of bytes (of node:stream, a web
+ * stream, or any other async iterable). A stream can be read only once, and is always closed, even
+ * if it was not read. A function that opens a stream allows a repeat.
  */
 export type ContentSource = string | Uint8Array | ArrayBuffer | Blob | Pieces | (() => Pieces);
 
@@ -51,7 +51,7 @@ const whyUnreadable = (source: Pieces): string | undefined => {
   const is = (name: string): boolean => Reflect.get(source, name) === true;
   if (isWebSource(source) && is("locked")) return "the stream is locked by another reader";
   const isOver = isNode(source) && (is("destroyed") || is("readableEnded"));
-  return isOver ? "the stream was read or closed before" : undefined;
+  return isOver ? "the stream has already been read or closed" : undefined;
 };
 
 /** The pieces of a stream of the web: by a reader, since an iterator cannot be ended while it waits. */
@@ -73,7 +73,7 @@ const callerStream = (source: Pieces): CallerStream => {
     return { pieces: piecesRead(reader), stop: () => endQuietly(() => reader.cancel()) };
   }
   const iterator = source[Symbol.asyncIterator]();
-  if (typeof iterator?.next !== "function") throw new TypeError("the source gives no iterator");
+  if (typeof iterator?.next !== "function") throw new TypeError("the source returns no iterator");
   return {
     pieces: { [Symbol.asyncIterator]: () => iterator },
     stop: () => endQuietly(() => iterator.return?.()),
@@ -84,13 +84,13 @@ const callerStream = (source: Pieces): CallerStream => {
 export interface OpenContent {
   /** File name, if the source has one. */
   readonly name?: string;
-  /** Bytes, if known. */
+  /** Size in bytes, if known. */
   readonly size?: number;
   /** Whether it can be read again. */
   readonly repeatable: boolean;
-  /** Opens it for one reading. */
+  /** Opens the source for one reading. */
   open(): CallerStream;
-  /** Ends what the caller opened, read or not. */
+  /** Closes what the caller opened, whether it was read or not. */
   stop(): void;
 }
 
@@ -113,15 +113,15 @@ const ofBytes = (bytes: Uint8Array): OpenContent => ({
 });
 
 /**
- * Makes a source ready; opens files only when they are read.
+ * Prepares a source; opens files only to read them.
  *
- * @throws ConversationError `INPUT_INVALID` for what cannot be read
+ * @throws ConversationError `INPUT_INVALID` for a source that cannot be read
  */
 export const openContent = async (source: ContentSource): Promise<OpenContent> => {
   if (typeof source === "string") {
     const found = await stat(source).catch(() => undefined);
     if (!found?.isFile())
-      throw invalidSource(`there is no file ${JSON.stringify(source)} that can be read`);
+      throw invalidSource(`there is no readable file ${JSON.stringify(source)}`);
     const open = () => callerStream(createReadStream(source, { highWaterMark: pieceBytes }));
     return { ...ours, name: basename(source), size: found.size, open };
   }
@@ -131,7 +131,7 @@ export const openContent = async (source: ContentSource): Promise<OpenContent> =
   if (typeof source === "function") {
     const open = () => {
       const opened: unknown = source();
-      if (!isPieces(opened)) throw new TypeError("the function gives no stream");
+      if (!isPieces(opened)) throw new TypeError("the function returns no stream");
       return callerStream(opened);
     };
     return { ...ours, open };
@@ -140,22 +140,24 @@ export const openContent = async (source: ContentSource): Promise<OpenContent> =
     const name = "name" in source && typeof source.name === "string" ? { name: source.name } : {};
     return { ...ours, ...name, size: source.size, open: () => callerStream(source.stream()) };
   }
-  if (!isPieces(source)) throw invalidSource("the source is no path, no bytes and no stream");
+  if (!isPieces(source)) throw invalidSource("the source must be a path, bytes or a stream");
   const rule = whyUnreadable(source);
   if (rule !== undefined) throw invalidSource(rule);
   const stream = callerStream(source);
   return { repeatable: false, open: () => stream, stop: stream.stop };
 };
 
-/** The pieces of a source, which is opened for them and ended after them; a failure to read them says so. */
+/**
+ * The chunks of a source. Opens it before and closes it after them; a read failure becomes a
+ * ConversationError.
+ */
 export async function* readable(open: () => CallerStream): Pieces & AsyncGenerator<Uint8Array> {
   let stream: CallerStream | undefined;
   try {
     stream = open();
     yield* stream.pieces;
   } catch (error) {
-    const text =
-      "Could not upload an asset: the source could not be read to its end, see the cause.";
+    const text = "Could not upload an asset: could not read the source to its end; see the cause.";
     throw new ConversationError("INPUT_INVALID", text, {}, "none", { cause: error });
   } finally {
     stream?.stop();
@@ -173,8 +175,9 @@ interface WebTarget {
 }
 
 /**
- * Where content goes: the path of a file, which appears only when it is complete, or a stream of
- * node:stream or of the web, which is ended. A stream is left as it is if no content came.
+ * The target of a download: a file path, or a stream (of node:stream, or a web stream). A file
+ * appears only when it is complete; a stream is ended. If no content arrives, the stream stays
+ * unchanged.
  */
 export type DownloadTarget = string | NodeJS.WritableStream | WebTarget;
 
@@ -186,11 +189,11 @@ interface Writing {
   readonly release: () => void;
 }
 
-/** A target that was checked. */
+/** A target after validation. */
 export interface OpenTarget {
-  /** Writes content, and ends the target. Fails with whatever the target fails with. */
+  /** Writes content, and closes the target. Fails with whatever the target fails with. */
   write(pieces: Pieces, writing: Writing): Promise<void>;
-  /** Gives the target back to the caller. */
+  /** Releases the target to the caller. */
   leave(): void;
 }
 
@@ -262,17 +265,17 @@ const whyClosed = (target: object): string | undefined => {
 /**
  * Checks a target before anything is sent.
  *
- * @throws ConversationError `INPUT_INVALID` for what nothing can be written to: closed, locked, or no target
+ * @throws ConversationError `INPUT_INVALID` for a target that is closed, locked or not a target
  */
 export const openTarget = (target: DownloadTarget): OpenTarget => {
   if (typeof target === "string") {
     if (target === "" || target.includes("\0")) {
-      throw invalidTarget("the target is no path of a file");
+      throw invalidTarget("the target must be the path of a file");
     }
     return { write: (pieces, writing) => toFile(pieces, target, writing), leave: () => {} };
   }
   if (typeof target !== "object" || target === null) {
-    throw invalidTarget("the target is no path and no stream");
+    throw invalidTarget("the target must be a path or a stream");
   }
   const why = whyClosed(target);
   if (why) throw invalidTarget(why);
@@ -281,7 +284,7 @@ export const openTarget = (target: DownloadTarget): OpenTarget => {
     return { write, leave: () => {} };
   }
   if (!has(target, "write", "end", "on", "once", "off")) {
-    throw invalidTarget("the target is no path and no stream");
+    throw invalidTarget("the target must be a path or a stream");
   }
   // It may fail while no content has come yet; whoever writes to it then gets the error.
   const ignore = (): void => {};

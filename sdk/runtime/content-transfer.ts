@@ -16,7 +16,7 @@ import { isLoopback } from "../../provider/service/setting-table.js";
 import type { AssetCalls, SignedAddress } from "./asset-calls.js";
 import { anyFunction, callOptions, checkedOptions, timeLimit } from "./input-schemas.js";
 
-/** Networks that no signed address of a public service leads to, with the prefixes that hide them. */
+/** Networks that no signed URL of a public service leads to, with the prefixes that hide them. */
 const special = {
   ipv4: `0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24
     192.168.0.0/16 198.18.0.0/15 224.0.0.0/3`,
@@ -43,7 +43,7 @@ export const isPrivateAddress = (address: string): boolean => {
   return networks.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
 };
 
-/** Where signed addresses may lead, by the base address of the service. */
+/** Where signed URLs may lead, by the base URL of the service. */
 interface AddressRule {
   /** The service itself runs on this machine, so its addresses may too. */
   readonly loopback: boolean;
@@ -62,8 +62,8 @@ const refusedBy = (url: URL, { loopback }: AddressRule): string | undefined => {
 };
 
 /**
- * Checks an address that the service gave for content: no content and nothing of the local network
- * must go anywhere because of what an answer says. The address is a secret: messages show the host.
+ * Checks a signed URL from the service: no response may send content or local data to an unsafe
+ * place. The URL is a secret, so messages show only the host.
  *
  * @throws ConversationError `BAD_RESPONSE`
  */
@@ -71,13 +71,13 @@ export const checkedAddress = (text: unknown, rule: AddressRule, what: string): 
   const bad = (why: string) =>
     new ConversationError(
       "BAD_RESPONSE",
-      `Could not ${what}: the address that the service gave for the content ${why}. Nothing was transferred. Check that the base address is the service's own.`,
+      `Could not ${what}: the service returned a signed URL that ${why}. Nothing was transferred. Check that the base URL is the service's own.`,
       { permanent: true },
     );
-  if (typeof text !== "string" || !URL.canParse(text)) throw bad("is missing or is no address");
+  if (typeof text !== "string" || !URL.canParse(text)) throw bad("is missing or not a URL");
   const url = new URL(text);
-  if (url.protocol !== "https:" && url.protocol !== "http:") throw bad("is no web address");
-  if (url.username !== "" || url.password !== "") throw bad("holds a user name or password");
+  if (url.protocol !== "https:" && url.protocol !== "http:") throw bad("is not a web address");
+  if (url.username !== "" || url.password !== "") throw bad("contains a user name or password");
   const why = refusedBy(url, rule);
   if (why) throw bad(`(host ${url.host}) ${why}`);
   return url;
@@ -90,8 +90,8 @@ class PrivateAddressError extends Error {
 }
 
 /**
- * Looks names up as usual and fails if any of the addresses is private: a public name may lead
- * there too. Connections are made to the very addresses that were checked.
+ * Resolves names as usual and fails if any of the addresses is private, because a public name can
+ * lead there too. Connections use exactly the addresses that were checked.
  */
 export const publicLookup =
   (lookup: typeof systemLookup = systemLookup): LookupFunction =>
@@ -107,32 +107,32 @@ export const publicLookup =
     });
   };
 
-/** Content on its way: pieces of bytes. */
+/** Content in transit: chunks of bytes. */
 export type Pieces = AsyncIterable<Uint8Array>;
 
-/** One transfer to or from a signed address, which has been checked. */
+/** One transfer to or from a signed URL that passed the checks. */
 export interface SignedTransfer {
-  /** Such as `upload asset 4f…`, for messages. */
+  /** For messages, such as `upload asset 4f…`. */
   readonly what: string;
   readonly url: URL;
   readonly signal: AbortSignal;
 }
 
-/** What a signed address answered, without its content. */
+/** The response of a signed URL, without its content. */
 export interface TransferReply {
   readonly status: number;
-  /** Names in lower case. */
+  /** Header names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-/** What a signed address answered to a download. Whoever has it must release it, read or not. */
+/** The response of a signed URL to a download. The receiver must release it, read or not. */
 export interface ContentAnswer extends TransferReply {
   /** `content-length`, if given. */
   readonly length: number | undefined;
   readonly pieces: Pieces;
-  /** Drops a short rest of the content, so that the connection can be used again. */
+  /** Drops a short rest of the content, so that the connection can be reused. */
   discard(): Promise<void>;
-  /** Gives the connection back at once, whatever has been read: one that is in use is ended. */
+  /** Releases the connection immediately; one that is in use is closed. */
   release(): void;
 }
 
@@ -142,16 +142,16 @@ export interface Upload extends SignedTransfer {
   readonly pieces: Pieces;
 }
 
-/** Carries contents: no token, no redirects, connections of its own. */
+/** Transfers content: without a token, without redirects, on its own connections. */
 export interface ContentTransfer {
-  /** Posts the content. Gives back the answer, whatever it is. */
+  /** Posts the content. Returns the response, whatever its status. */
   upload(upload: Upload): Promise<TransferReply>;
-  /** Gets the content, whatever the status is. */
+  /** Gets the content, whatever the status. */
   download(transfer: SignedTransfer): Promise<ContentAnswer>;
   close(): Promise<void>;
 }
 
-/** Fails when a signal ends, with its reason. */
+/** Rejects with the reason of the signal when it aborts. */
 export const rejectedBy = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {
     const abort = (): void => reject(signal.reason);
@@ -167,8 +167,8 @@ const isPrivate = (error: unknown, depth = 0): boolean => {
 };
 
 /**
- * What went wrong on the way, in words that show nothing of the address but its host: the caller's
- * own failure as it is, else `CANCELLED`, `TIMED_OUT`, `BAD_RESPONSE` or `UNREACHABLE`.
+ * The error for a failed transfer, which shows only the host of the URL: the caller's own failure
+ * unchanged, else `CANCELLED`, `TIMED_OUT`, `BAD_RESPONSE` or `UNREACHABLE`.
  */
 export const transferFailure = (
   { what, url, signal }: SignedTransfer,
@@ -180,13 +180,13 @@ export const transferFailure = (
   if (isPrivate(cause)) {
     return new ConversationError(
       "BAD_RESPONSE",
-      `Could not ${what}: the host ${url.host} of the address that the service gave leads to this machine or a private network. Nothing was transferred.`,
+      `Could not ${what}: the host ${url.host} of the signed URL leads to this machine or a private network. Nothing was transferred.`,
       { permanent: true },
     );
   }
   const isTimeout = reason instanceof Error && reason.name === "TimeoutError";
   if (signal.aborted && !isTimeout) {
-    return new ConversationError("CANCELLED", `Could not ${what}: it was given up.`);
+    return new ConversationError("CANCELLED", `Could not ${what}: the transfer was canceled.`);
   }
   const proxy = proxyFailure(reason, url, process.env);
   const fault = connectionFault(
@@ -244,7 +244,7 @@ const contentAnswer = (
 type NameLookup = Parameters<typeof publicLookup>[0];
 
 /**
- * Connections to signed addresses, eight at most to each host: one dispatcher for this machine, one
+ * Connections to signed URLs, eight at most to each host: one dispatcher for this machine, one
  * for everywhere else; the latter goes through a proxy if one is set.
  */
 const contentDispatchers = (lookup: NameLookup): Dispatchers => {
@@ -298,30 +298,30 @@ export const contentTransfer = (lookup?: NameLookup): ContentTransfer => {
 };
 
 /**
- * Called as content moves: bytes so far, and bytes in all. What it fails with ends the transfer with
- * `INPUT_INVALID`, and is its cause.
+ * Called during a transfer with the bytes so far and the total. If it fails, the transfer ends with
+ * `INPUT_INVALID`, and its error is the cause.
  */
 export type OnProgress = (progress: {
   readonly transferred: number;
   readonly total: number;
 }) => void;
 
-/** How content is moved. */
+/** Options of a content transfer. */
 export interface TransferOptions {
-  /** Called after each piece. */
+  /** Called after each chunk. */
   readonly onProgress?: OnProgress;
-  /** Ends the transfer with `CANCELLED`. */
+  /** Cancels the transfer with `CANCELLED`. */
   readonly signal?: AbortSignal;
-  /** Longest time of one transfer in milliseconds. Default: 5 minutes. */
+  /** Time limit of one transfer in milliseconds. Default: 5 minutes. */
   readonly timeoutMs?: number;
 }
 
-/** What the steps between an asset and its content need. */
+/** What the steps of a transfer need. */
 export interface ContentParts extends AssetCalls {
   readonly transfer: ContentTransfer;
   readonly rule: AddressRule;
   readonly clock: Clock;
-  /** Ends all transfers. */
+  /** Cancels all transfers. */
   readonly closing: AbortSignal;
 }
 
@@ -332,11 +332,11 @@ const transferOptions = callOptions.extend({
   timeoutMs: timeLimit.optional(),
 });
 
-/** @throws ConversationError `INPUT_INVALID` naming the option that cannot be used */
+/** @throws ConversationError `INPUT_INVALID` naming the invalid option */
 export const transferOptionsOf = <O extends TransferOptions>(doing: string, options: O): O =>
   checkedOptions(doing, transferOptions, options);
 
-/** Ends a transfer: with its time, by its caller, or with the connection. */
+/** Ends a transfer: after its time limit, by its caller, or with the connection. */
 export const transferSignal = (
   { closing }: ContentParts,
   { signal, timeoutMs = longestTransferMs }: TransferOptions,
@@ -353,11 +353,11 @@ const mayHaveExpired = (parts: ContentParts, address: SignedAddress, status: num
   (status >= 400 && status <= 499 && hasExpired(parts, address));
 
 /**
- * Moves content to or from the signed address of an asset; an address that has expired is renewed
- * once.
+ * Transfers content to or from the signed URL of an asset; requests a new URL once if it has
+ * expired.
  *
- * @returns the last answer of a signed address, whatever it is; `isStuck`: the address may have
- * expired, but the content cannot be moved again
+ * @returns the last response of a signed URL, whatever its status; `isStuck`: the URL may have
+ * expired, but the content cannot be transferred again
  */
 export const movedContent = async <A extends SignedAddress, R extends TransferReply>(
   parts: ContentParts,
@@ -366,11 +366,11 @@ export const movedContent = async <A extends SignedAddress, R extends TransferRe
     move,
     repeatable,
   }: {
-    /** Asks for the address, anew in place of an old one. */
+    /** Requests the URL, or a new one that replaces an old one. */
     readonly ask: (old?: A) => Promise<A>;
-    /** Moves the content. */
+    /** Transfers the content. */
     readonly move: (asset: A) => Promise<R>;
-    /** Whether the content can be moved a second time. */
+    /** Whether the content can be transferred again. */
     readonly repeatable: boolean;
   },
 ): Promise<{ readonly asset: A; readonly reply: R; readonly isStuck: boolean }> => {
@@ -391,8 +391,8 @@ const shortPauseMs = 500;
 const longestPauseMs = 60_000;
 
 /**
- * Whether a transfer that failed for a moment may be made once more, while its address holds; waits
- * for as long as the answer asks, at most a minute, else 500 ms.
+ * Whether a transfer that failed temporarily can be repeated once, while its URL is valid. Waits as
+ * long as the response requests, at most a minute; by default 500 ms.
  *
  * @throws ConversationError `CANCELLED` or `TIMED_OUT` if the transfer ends meanwhile
  */
@@ -415,22 +415,26 @@ export const pauseBeforeRepeat = async (
   return true;
 };
 
-/** The error for a status of a signed address. */
+/** The error for a status of a signed URL. */
 export const refusedTransfer = (
   what: string,
   { status, headers }: TransferReply,
   { clock }: ContentParts,
 ): ConversationError => {
   const error = (code: "BAD_RESPONSE" | "UNAVAILABLE" | "REJECTED", text: string) =>
-    new ConversationError(code, `Could not ${what}: the signed address ${text}.`, { status });
-  if (status < 400) return error("BAD_RESPONSE", `redirected (${status}), which is not followed`);
+    new ConversationError(code, `Could not ${what}: the signed URL ${text}.`, { status });
+  if (status < 400)
+    return error(
+      "BAD_RESPONSE",
+      `responded with a redirect (${status}), which the client does not follow`,
+    );
   if (status >= 500) {
     const asks = retryAfterText(headers, clock.wall());
-    const when = asks === undefined ? "later" : `after what it asks for (Retry-After: ${asks})`;
+    const when = asks === undefined ? "later" : `after the requested time (Retry-After: ${asks})`;
     return error("UNAVAILABLE", `failed (${status}). Run again ${when}`);
   }
-  const rule = "type and size must be those that the address was made for (specification §4.2)";
-  return error("REJECTED", `refused (${status}): it may have expired, and ${rule}`);
+  const rule = "type and size must be those that the URL was created for (specification §4.2)";
+  return error("REJECTED", `refused the transfer (${status}): it may have expired, and ${rule}`);
 };
 
 const reportProgress = async (
@@ -441,15 +445,16 @@ const reportProgress = async (
     // A function that is async is waited for, so that its failure is not lost.
     await onProgress?.(progress);
   } catch (error) {
-    const text = "Could not transfer an asset: onProgress failed, see the cause. It was given up.";
+    const text =
+      "Could not transfer an asset: onProgress failed; see the cause. The transfer was canceled.";
     throw new ConversationError("INPUT_INVALID", text, {}, "none", { cause: error });
   }
 };
 
 /**
- * Passes pieces on and counts them: never more than `size` bytes, never fewer.
+ * Forwards chunks and counts them: never more than `size` bytes, never fewer.
  *
- * @param wrong makes the error for pieces that do not add up
+ * @param wrong creates the error for chunks with the wrong total
  */
 export async function* counted(
   pieces: Pieces,
@@ -465,11 +470,11 @@ export async function* counted(
 ): Pieces & AsyncGenerator<Uint8Array> {
   let transferred = 0;
   for await (const piece of pieces) {
-    if (!types.isUint8Array(piece)) throw wrong("the stream gives something other than bytes");
+    if (!types.isUint8Array(piece)) throw wrong("the stream returns something other than bytes");
     transferred += piece.byteLength;
-    if (transferred > size) throw wrong(`there are more than the ${size} bytes announced`);
+    if (transferred > size) throw wrong(`it has more than the announced ${size} bytes`);
     yield piece;
     await reportProgress(onProgress, { transferred, total: size });
   }
-  if (transferred < size) throw wrong(`there are ${transferred} of ${size} bytes only`);
+  if (transferred < size) throw wrong(`it has only ${transferred} of ${size} bytes`);
 }

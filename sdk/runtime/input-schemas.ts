@@ -11,7 +11,7 @@ const pathText = (path: readonly PropertyKey[]): string =>
     .join("")
     .replace(/^\./, "");
 
-/** `content.list.sections[0].title: must be text`, each rule that is broken, at most five. */
+/** `content.list.sections[0].title: must be text`: every broken rule, at most five. */
 export const violations = (issues: readonly z.core.$ZodIssue[]): string =>
   issues
     .slice(0, mostNamed)
@@ -19,9 +19,9 @@ export const violations = (issues: readonly z.core.$ZodIssue[]): string =>
     .join("; ");
 
 /**
- * The caller's input, checked.
+ * The caller's input after validation.
  *
- * @param name how the value is called, if the value itself breaks a rule
+ * @param name the name of the value, for the case that the value itself breaks a rule
  * @throws ConversationError `INPUT_INVALID` naming each member that breaks a rule
  */
 export const checkedInput = <T>(
@@ -40,9 +40,9 @@ export const checkedInput = <T>(
   });
 
 /**
- * A copy of the options, checked: a later change of the caller's object changes nothing.
+ * A validated copy of the options: a later change of the caller's object has no effect.
  *
- * @throws ConversationError `INPUT_INVALID` naming each option that cannot be used
+ * @throws ConversationError `INPUT_INVALID` naming each invalid option
  */
 export const checkedOptions = <O extends object>(
   doing: string,
@@ -54,7 +54,7 @@ export const checkedOptions = <O extends object>(
   return copy;
 };
 
-/** Any function, as it is. */
+/** Any function, unchanged. */
 export const anyFunction = z.custom<(...values: never) => unknown>(
   (value) => typeof value === "function",
   { message: "must be a function" },
@@ -73,10 +73,10 @@ export const timeLimit = z
   .positive("must be above 0")
   .max(longestMs, `must be at most ${longestMs}`);
 
-/** Text that can stand in an address: no half of a pair of UTF-16 units. */
+/** Text that is valid in a URL: without unpaired surrogates. */
 export const addressText = z
   .string({ message: "must be text" })
-  .refine((text) => text.isWellFormed(), { message: "holds half of a character" });
+  .refine((text) => text.isWellFormed(), { message: "contains an unpaired surrogate" });
 
 /** Options that every call takes. */
 export const callOptions = z.looseObject(
@@ -130,16 +130,16 @@ const problemIn = (whole: unknown, allows: (value: unknown) => boolean): string 
     const next = open.pop();
     if (!next) return undefined;
     const at = () => pathText(next.path.slice(0, mostShown));
-    if (!allows(next.value)) return `${at()} is no JSON value`.trim();
+    if (!allows(next.value)) return `${at()} is not a JSON value`.trim();
     if (next.path.length > mostDepth) {
-      return `${at()}… is nested deeper than ${mostDepth} levels, or holds itself`;
+      return `${at()}… is nested deeper than ${mostDepth} levels, or contains itself`;
     }
-    if (seen >= mostValues) return `there are more than ${mostValues} values in it`;
+    if (seen >= mostValues) return `it contains more than ${mostValues} values`;
     open.push(...membersOf(next));
   }
 };
 
-/** Any JSON object: for what no document shows. */
+/** Any JSON object, for members that no document describes. */
 export const jsonObject = z.custom<JsonObject>().superRefine((value, context) => {
   const problem = isObject(value) ? problemIn(value, isJson) : "";
   if (problem === undefined) return;
@@ -148,9 +148,9 @@ export const jsonObject = z.custom<JsonObject>().superRefine((value, context) =>
 });
 
 /**
- * Makes sure that a value can be sent as JSON, as JSON.stringify writes it.
+ * Checks that JSON.stringify can write a value as JSON.
  *
- * @throws ConversationError `INPUT_INVALID` naming what cannot be written
+ * @throws ConversationError `INPUT_INVALID` naming the member that cannot be written
  */
 export const assertJson = (doing: string, name: string, value: unknown): void =>
   prepared(doing, () => {
@@ -160,6 +160,6 @@ export const assertJson = (doing: string, name: string, value: unknown): void =>
     try {
       JSON.stringify(value);
     } catch (error) {
-      throw inputInvalid(doing, `${name} cannot be written as JSON, see the cause`, error);
+      throw inputInvalid(doing, `${name} cannot be written as JSON; see the cause`, error);
     }
   });

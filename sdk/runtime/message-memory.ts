@@ -18,8 +18,8 @@ interface TimeLimit {
 }
 
 /**
- * Does work for so long at most. The signal that the work gets ends when the time is over, with the
- * error; what the work makes of it later does not matter any more.
+ * Limits the time of some work. When the time is over, the signal of the work aborts with the
+ * error; later results of the work are ignored.
  */
 export const withinTime = async <T>(
   { clock, ms, late }: TimeLimit,
@@ -38,25 +38,25 @@ export const withinTime = async <T>(
   }
 };
 
-/** `new`: nobody has it yet; `taken`: somebody is at work on it; `done`: it has been worked on. */
+/** `new`: nobody has it yet; `taken`: somebody is handling it; `done`: it has been handled. */
 export type Taken = "new" | "taken" | "done";
 
 /**
- * Remembers which messages came already, so that each is worked on once however often it is
- * delivered. One memory may serve several processes, such as {@link redisMemory}. A method may fail,
- * or take longer than 2 s: then the process remembers by itself, and `onError` is called.
+ * Remembers which messages have come, so that each is handled once, however often it is delivered.
+ * One memory can serve several processes, such as {@link redisMemory}. If a method fails or takes
+ * longer than 2 s, the process uses its own memory, and `onError` is called.
  */
 export interface MessageMemory {
   /**
-   * Takes a message for the caller, at once and for nobody else.
+   * Takes a message for the caller, atomically.
    *
-   * @param key names the message
-   * @param leaseMs so long it stays taken, in milliseconds, should the caller never come back to it
+   * @param key identifies the message
+   * @param leaseMs how long it stays taken if the caller never finishes it, in milliseconds
    */
   take(key: string, leaseMs: number): Promise<Taken>;
-  /** Remembers that a message was worked on. */
+  /** Remembers that a message has been handled. */
   done(key: string): Promise<void>;
-  /** Gives a message back that could not be worked on: when it comes again it is new. */
+  /** Releases a message that could not be handled: when it comes again, it is new. */
   release(key: string): Promise<void>;
 }
 
@@ -86,11 +86,11 @@ class RecentStates<S extends Taken> {
 }
 
 /**
- * Remembers in this process, for as long as it lives.
+ * Remembers messages in this process, for its lifetime.
  *
  * Never fails.
  *
- * @param most so many messages; those seen longest ago are forgotten first. Default: 10,000
+ * @param most number of messages; those seen longest ago are removed first. Default: 10,000
  *
  * @example
  * const hub = callbacks({ authenticate, onMessage, memory: processMemory(100_000) });
@@ -108,22 +108,22 @@ export const processMemory = (most = 10_000): MessageMemory => {
   };
 };
 
-/** Where several processes remember messages together. */
+/** Where several processes share their message memory. */
 export interface RedisMemoryOptions {
-  /** `redis:` or `rediss:` address, with its password if it has one. */
+  /** `redis:` or `rediss:` URL, with the password if there is one. */
   readonly url: string;
   /**
-   * Names the callback: the same for all its processes, another one for the callback of another
-   * participant, which gets the same messages.
+   * Name of the callback: the same for all its processes, a different one for the callback of
+   * another participant, which gets the same messages.
    */
   readonly name: string;
-  /** How long a message is remembered, in milliseconds. Default: a day. */
+  /** How long a message is remembered, in milliseconds. Default: one day. */
   readonly rememberMs?: number;
 }
 
 /** A memory in Redis. */
 export interface RedisMemory extends MessageMemory, AsyncDisposable {
-  /** Ends the connection, which would keep the process alive. Never fails. */
+  /** Closes the connection, which would keep the process alive. Never fails. */
   close(): Promise<void>;
 }
 
@@ -145,7 +145,7 @@ const takenOf = (answer: unknown): Taken =>
   answer === "new" || answer === "done" ? answer : "taken";
 
 const checked = (options: RedisMemoryOptions): Required<RedisMemoryOptions> => {
-  const doing = "make the memory of messages";
+  const doing = "create the message memory";
   return prepared(doing, () => {
     const { url, name, rememberMs = dayMs } = { ...options };
     const parsed = typeof url === "string" ? redisAddress(url) : { rule: "must be text" };
@@ -161,12 +161,12 @@ const checked = (options: RedisMemoryOptions): Required<RedisMemoryOptions> => {
 const need = "redisMemory remembers messages in Redis";
 
 /**
- * Remembers messages in Redis, for all processes with the same address and name. Needs the package
- * `ioredis`; connects on first use. While Redis cannot be reached each process remembers by itself, and
- * stores in Redis later what it could not store, as far as the messages come again.
+ * Remembers messages in Redis, for all processes with the same URL and name. Requires the package
+ * `ioredis`; connects on first use. While Redis is unreachable, each process uses its own memory.
+ * If such a message comes again later, the process stores it in Redis.
  *
- * @throws ConversationError `INPUT_INVALID` naming the option that cannot be used, `SETTINGS_INVALID`
- * if the package is not installed
+ * @throws ConversationError `INPUT_INVALID` naming the invalid option, `SETTINGS_INVALID` if the
+ * package is not installed
  *
  * @example
  * const memory = redisMemory({ url: "redis://localhost:6379", name: "orders-bot" });
@@ -205,14 +205,14 @@ const memoryWithinMs = 2_000;
 /** So many messages are remembered here. */
 const mostRemembered = 10_000;
 
-const late = () => new Error("the memory of messages did not answer in time");
+const late = () => new Error("the message memory did not respond in time");
 
 /**
- * A memory of the caller's that may go away at any moment. What it could not take this process
- * remembers by itself, until it can: better twice than never, and never a message that
- * nobody works on and everybody thinks is taken.
+ * A memory of the caller that may fail at any time. This process remembers what it could not store
+ * there. A message may be handled twice, but is never lost: no message counts as taken if nobody
+ * handles it.
  *
- * @param report called with what the memory fails with; must not fail
+ * @param report called with errors of the memory; must not fail
  */
 export const reliableMemory = (
   memory: MessageMemory,

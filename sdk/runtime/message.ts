@@ -27,8 +27,8 @@ const attachment = z
 type Located = { readonly url: string } | { readonly id: string };
 
 /**
- * A file that goes with a text message: anywhere by its address (public reference), or what
- * `assets.upload` gave back (that a message may name an asset by its id is assumed).
+ * A file in a text message: anywhere by its URL (public reference), or the result of
+ * `assets.upload` (that a message may name an asset by its id is assumed).
  */
 export type Attachment = Readonly<z.input<typeof attachment>> & Located;
 
@@ -65,7 +65,7 @@ const listPicker = z.strictObject({
   }),
 });
 
-/** What a `richMessage.listpicker` holds; its `type` is filled in (public reference, an example). */
+/** The content of a `richMessage.listpicker`. Its `type` is filled in (public reference, an example). */
 export type ListPicker = Readonly<z.input<typeof listPicker>>;
 
 const richLink = z.strictObject({
@@ -90,7 +90,7 @@ const richLink = z.strictObject({
     .readonly(),
 });
 
-/** What a `richMessage.richlink` holds; its `type` is filled in (public reference, an example). */
+/** The content of a `richMessage.richlink`. Its `type` is filled in (public reference, an example). */
 export type RichLink = Readonly<z.input<typeof richLink>>;
 
 const conversationState = z.strictObject({
@@ -100,7 +100,7 @@ const conversationState = z.strictObject({
   content: z.string().optional(),
 });
 
-/** What a `conversation.state` holds (public reference, an example). */
+/** The content of a `conversation.state` (public reference, an example). */
 export type ConversationState = Readonly<z.input<typeof conversationState>>;
 
 const textBody = z
@@ -129,18 +129,18 @@ interface Body {
 const unseen = {
   schema: openBody,
   basis: "assumed",
-  doc: "Shown nowhere: `content` is any JSON object, or left out.",
+  doc: "Not documented: `content` is any JSON object, or omitted.",
 } as const satisfies Body;
 
 const unseenAboutMessage = {
   schema: z.strictObject({ content: jsonObject.optional(), parent: parent.optional() }),
   basis: "assumed",
-  doc: "Shown nowhere: `content` is any JSON object, `parent` the `messageId` of an earlier message; both may be left out.",
+  doc: "Not documented: `content` is any JSON object, `parent` the `messageId` of an earlier message; both are optional.",
 } as const satisfies Body;
 
-const typing = { schema: nothing, basis: "public", doc: "Holds nothing." } as const satisfies Body;
+const typing = { schema: nothing, basis: "public", doc: "No content." } as const satisfies Body;
 
-/** The body of every message type: how it is checked, and how sure it is. */
+/** The body of every message type: how it is checked, and how certain it is. */
 export const messageBodies = {
   text: {
     schema: textBody,
@@ -165,7 +165,7 @@ export const messageBodies = {
   "richMessage.richlink": {
     schema: z.strictObject({ content: richLink }),
     basis: "public",
-    doc: "`content`: pictures that lead to an address.",
+    doc: "`content`: pictures that link to a URL.",
   },
   "richMessage.form": unseen,
   "richMessage.payment": unseen,
@@ -204,7 +204,7 @@ type Filled =
   | { readonly text: string; readonly attachments?: readonly Attachment[] | undefined }
   | { readonly attachments: readonly Attachment[] };
 
-/** The members that a message of type `T` has beside those that all messages have. */
+/** The members of a message of type `T` in addition to those of all messages. */
 export type BodyOf<T extends MessageType> = Members<Input<T>> &
   (T extends "text" ? Filled : unknown);
 
@@ -253,10 +253,10 @@ const newConversation = z.strictObject({
   conversationContact: words.optional(),
 });
 
-/** What a conversation starts with (public reference, an example). */
+/** What you start a conversation with (public reference, an example). */
 export type NewConversation = Readonly<z.input<typeof newConversation>>;
 
-/** A conversation that was begun before: its id, or anything received from it. */
+/** An existing conversation: its id, or anything received from it. */
 export type ConversationReference = string | { readonly conversationId: string };
 
 const begun = z.union([words, z.looseObject({ conversationId: words })]);
@@ -270,7 +270,7 @@ const conversation = z
     if (!error) return;
     if (starts && "id" in value) {
       const message =
-        "to go on with a conversation give its id itself, or { conversationId: id }, not { id }";
+        "to continue a conversation, give its id itself or { conversationId: id }, not { id }";
       context.addIssue({ code: "custom", message });
       return;
     }
@@ -289,28 +289,28 @@ const attribute = z.union([
   z.strictObject({ value: z.string(), external: z.boolean().optional() }),
 ]);
 
-/** The members of every message besides its type, its sender and its body. */
+/** The members of every message besides its type, sender and body. */
 export const messageFrame = z.strictObject({
-  /** The conversation to go on with, or what a new one starts with. */
+  /** The conversation to continue, or the details of a new one. */
   conversation,
-  /** The sender's own id of the message, which later messages can name. */
+  /** The sender's own id of the message. Later messages can refer to it. */
   messageId: words.optional(),
   attributes: z.record(z.string(), attribute).readonly().optional(),
-  /** Further members of the service's JSON that this package does not know, merged in at every depth. */
+  /** Further members of the service's JSON that this package does not know. They are merged deeply. */
   extra: jsonObject.optional(),
 });
 
-/** The members of every message besides its type, its sender and its body. */
+/** The members of every message besides its type, sender and body. */
 export type MessageFrame = Readonly<z.input<typeof messageFrame>>;
 
-/** Who sends: the kind alone, or with the name that others see. */
+/** Who sends: the kind alone, or with the display name. */
 export type Sender<K extends SenderKind = SenderKind> =
   | K
   | { readonly kind: K; readonly name?: string | undefined };
 
 /**
- * A message of type `T` from a sender of kind `K`. The kinds are spelled out, so that a compiler's error
- * about a wrong one names those that are right, and not the types that they follow from.
+ * A message of type `T` from a sender of kind `K`. The kinds are spelled out, so that a compiler
+ * error about a wrong kind lists the valid ones, not the types that they come from.
  */
 export type MessageOf<T extends MessageType, K extends SenderKind = SendersOf<T>> = MessageFrame & {
   readonly type: T;
@@ -320,7 +320,7 @@ export type MessageOf<T extends MessageType, K extends SenderKind = SendersOf<T>
 } & BodyOf<T>;
 
 /**
- * A message as a program writes it. The type decides which kinds of senders it may have
+ * A message as a program writes it. The type determines which kinds of senders it allows
  * (specification §6) and which members its body has.
  */
 export type Message = { [T in MessageType]: MessageOf<T> }[MessageType];
@@ -332,12 +332,12 @@ export type MessageFrom<K extends SenderKind> = {
 
 type WithoutConversation<M> = M extends unknown ? Omit<M, "conversation"> : never;
 
-/** A message whose conversation is given beside it. */
+/** A message without its conversation, which is a separate argument. */
 export type Reply = WithoutConversation<Message>;
 
 /** A message that starts a conversation. */
 export type FirstMessage = Message & { readonly conversation: NewConversation };
 
-/** The kind of a sender in either form. */
+/** The kind of a sender, in either form. */
 export const kindOf = <K extends SenderKind>(sender: Sender<K>): K =>
   typeof sender === "string" ? sender : sender.kind;

@@ -52,7 +52,7 @@ const refused = (which: string, rule: string): ConversationError =>
 
 const typeOf = (which: string, { type }: JsonObject): MessageType => {
   if (isMessageType(type)) return type;
-  throw refused(which, `has no known type; types are ${messageTypes.join(", ")}`);
+  throw refused(which, `has no known type; use one of ${messageTypes.join(", ")}`);
 };
 
 const senderOf = (which: string, { sender }: JsonObject): SenderKind => {
@@ -82,7 +82,7 @@ const assertOne = (which: string, message: unknown): void => {
   const type = typeOf(which, message);
   const kind = senderOf(which, message);
   if (!maySend(kind, type)) {
-    const rule = `is of type ${type}, which a ${kind} may not send: only ${sendersOf(type).join(", ")} may (specification §6)`;
+    const rule = `is of type ${type}, which a ${kind} may not send; only ${sendersOf(type).join(", ")} may (specification §6)`;
     throw refused(which, rule);
   }
   const { type: _type, sender: _sender, ...members } = message;
@@ -237,17 +237,17 @@ const sendBody = (
   messages: { message: messages.map((message) => messageToWire(message, platformName)) },
 });
 
-/** What the service made of a message that it accepted. Left out: it did not say. */
+/** The service's response for one accepted message. Members that it omitted are absent. */
 export interface SentMessage {
   /** The service's id of the message. */
   readonly id?: string;
   /** The sender's own id. */
   readonly messageId?: string;
-  /** The conversation that it belongs to. */
+  /** Id of the message's conversation. */
   readonly conversationId: string;
 }
 
-/** What the service made of a call. */
+/** The service's response to a send call. */
 export interface Sent {
   /** The conversation of the first message. */
   readonly conversationId: string;
@@ -259,7 +259,7 @@ export interface Sent {
 export interface SendOptions {
   /** Attributes of the whole call. */
   readonly metadata?: Readonly<Record<string, string>>;
-  /** Ends the waiting for a turn; a call that was sent is waited for. */
+  /** Cancels the wait for a turn. A call that was already sent completes. */
   readonly signal?: AbortSignal;
 }
 
@@ -271,8 +271,8 @@ type OpenContent<T extends "escalation.transfer" | "conversation.end"> = Pick<
 /** Sends messages. Every failure is a ConversationError. */
 export interface Messages {
   /**
-   * Sends one message or several in one call, in their order (specification §4.2). A message is never
-   * sent twice: if its effect is not known, the error says so in `effect`.
+   * Sends one or several messages in one call, in order (specification §4.2). A message is never
+   * sent twice: if its effect is unknown, the error says so in `effect`.
    *
    * @throws ConversationError `INPUT_INVALID` before anything is sent if a message breaks a rule,
    * such as a type that its sender may not send (specification §6)
@@ -301,7 +301,7 @@ export interface Messages {
    */
   start(message: FirstMessage, options?: SendOptions): Promise<Sent>;
   /**
-   * Goes on with a conversation: its id, or a message that was received from it.
+   * Continues a conversation, given by its id or by a message received from it.
    *
    * @throws ConversationError as `send`
    * @example
@@ -309,8 +309,8 @@ export interface Messages {
    */
   reply(to: ConversationReference, message: Reply, options?: SendOptions): Promise<Sent>;
   /**
-   * Asks for an agent, with an `escalation.transfer`. That this type escalates is assumed from its
-   * name; no document shows what it holds.
+   * Requests an agent with an `escalation.transfer`. That this type escalates is assumed from its
+   * name; no document shows its content.
    *
    * @throws ConversationError as `send`
    * @example
@@ -323,7 +323,7 @@ export interface Messages {
     options?: SendOptions,
   ): Promise<Sent>;
   /**
-   * Ends a conversation, with a `conversation.end`.
+   * Ends a conversation with a `conversation.end`.
    *
    * @throws ConversationError as `send`
    * @example
@@ -341,7 +341,8 @@ export interface Messages {
 const overCode = "400-630";
 
 /**
- * Whether a message was refused because its conversation is over: start a new one. Never fails.
+ * Whether the service refused a message because its conversation is over. If so, start a new one.
+ * Never fails.
  *
  * @example
  * if (isConversationOver(error)) await hub.messages.start(again);
@@ -354,7 +355,7 @@ const sending = runtimeOperations.sendMessage;
 const unnamed = (): ConversationError =>
   new ConversationError(
     "BAD_RESPONSE",
-    `Could not read what became of a message: ${endpointName(sending)} was accepted, but its answer names no conversation. The message was sent: do not send it again. Check that the base address is the service's own.`,
+    `Could not read the response for a message: ${endpointName(sending)} accepted it, but the response names no conversation. The message was sent: do not send it again. Check that the base URL is the service's own.`,
     { method: sending.method, template: sending.template },
     "done",
   );
@@ -415,15 +416,15 @@ export const messagesOf = (request: Request, platformName: string): Messages => 
 export interface Conversation {
   /** The service's id of the conversation. */
   readonly id: string;
-  /** The account it ran on. Left out: the service did not say. */
+  /** The account that carried it. Absent if the service did not say. */
   readonly account?: { readonly channel?: string; readonly address?: string };
   /** Id of the entry point, such as `1007`. */
   readonly entryPoint?: string;
-  /** Which contact carried it, such as `email`. */
+  /** The contact that carried it, such as `email`. */
   readonly conversationContact?: string;
   /** The service's own JSON about the customer. */
   readonly customer?: JsonObject;
-  /** In the order in which the service gives them. */
+  /** In the order of the service. */
   readonly messages: readonly ReceivedMessage[];
   /** The service's own JSON. */
   readonly raw: JsonObject;
@@ -434,7 +435,7 @@ export interface Conversations {
   /**
    * Fetches a completed conversation (specification §4.2).
    *
-   * @throws ConversationError `NOT_FOUND` or `REJECTED` also for one that is still going on
+   * @throws ConversationError `NOT_FOUND` or `REJECTED` also for an ongoing one
    *
    * @example
    * const { messages } = await hub.conversations.get(conversationId);
@@ -448,7 +449,7 @@ const conversationIn = (id: string, body: unknown, platformName: string): Conver
   if (!isObject(body)) {
     throw new ConversationError(
       "BAD_RESPONSE",
-      `Could not read conversation ${id}: the answer is no JSON object. Check that the base address is the service's own.`,
+      `Could not read conversation ${id}: the response is not a JSON object. Check that the base URL is the service's own.`,
       { method: reading.method, template: reading.template },
     );
   }
@@ -475,7 +476,7 @@ const explained = (id: string, error: unknown): unknown =>
   isConversationError(error, "NOT_FOUND", "REJECTED")
     ? new ConversationError(
         error.code,
-        `Could not read conversation ${id}: the service refused (${refusalDetails(error)}). Only a completed conversation can be fetched (specification §4.2): check the id, and end the conversation first.`,
+        `Could not read conversation ${id}: the service refused the request (${refusalDetails(error)}). Only completed conversations can be fetched (specification §4.2): check the id, and end the conversation first.`,
         error.details,
         error.effect,
         { cause: error },

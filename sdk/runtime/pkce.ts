@@ -25,7 +25,7 @@ const assertObject = (doing: string, name: string, value: unknown): void => {
 const assertFilled = (doing: string, values: Readonly<Record<string, string>>): void => {
   const empty = Object.entries(values).filter(([, value]) => typeof value !== "string" || !value);
   if (empty.length === 0) return;
-  throw inputInvalid(doing, `${empty.map(([name]) => name).join(", ")} must be given`);
+  throw inputInvalid(doing, `${empty.map(([name]) => name).join(", ")} must not be empty`);
 };
 
 /** An address that is `https:`, or on this machine. */
@@ -39,7 +39,7 @@ const addressOf = (doing: string, name: string, text: string): URL => {
 /** Printable characters of an error code only (RFC 6749 §4.1.2.1). */
 const errorCodeText = (text: string): string => text.replace(/[^\x21-\x7e]/g, "").slice(0, 64);
 
-/** A proof key: the verifier stays with the application, the challenge goes into the address. */
+/** A proof key: the verifier stays in the application, the challenge goes into the URL. */
 export interface ProofKey {
   /** 43 to 128 unreserved characters (RFC 7636 §4.1). Secret until the exchange. */
   readonly verifier: string;
@@ -76,7 +76,8 @@ const random = (bytes: number): string =>
 export const createVerifier = (): string => random(48);
 
 /**
- * A new opaque value against cross-site request forgery: 32 characters from 24 random bytes. Never fails.
+ * A new opaque value that protects against cross-site request forgery: 32 characters from 24 random
+ * bytes. Never fails.
  *
  * @example
  * const state = createState();
@@ -91,7 +92,7 @@ export const createState = (): string => random(24);
  * const challenge = await challengeOf(verifier);
  */
 export const challengeOf = async (verifier: string): Promise<string> => {
-  assertVerifier("make a code challenge", verifier);
+  assertVerifier("create a code challenge", verifier);
   const bytes = new TextEncoder().encode(verifier);
   return base64url(new Uint8Array(await globalThis.crypto.subtle.digest("SHA-256", bytes)));
 };
@@ -107,31 +108,31 @@ export const createProofKey = async (): Promise<ProofKey> => {
   return { verifier, challenge: await challengeOf(verifier) };
 };
 
-/** What an authorization is asked for with (specification §5.3). */
+/** The parameters of an authorization request (specification §5.3). */
 export interface AuthorizationRequest {
-  /** Authorization address of the client application's metadata: the one for users or the one for customers. */
+  /** Authorization URL from the client application's metadata: the one for users or the one for customers. */
   readonly authUrl: string;
   /** Identifier of the public client. */
   readonly clientId: string;
-  /** Where the user is sent back to: an address that is registered for the client, absolute and without a fragment. */
+  /** Where the user returns to: an absolute URL without a fragment that is registered for the client. */
   readonly redirectUri: string;
-  /** Any of the scopes that are assigned to the client application. */
+  /** Scopes, out of those assigned to the client application. */
   readonly scope: string | readonly string[];
 }
 
-/** An authorization that was begun: keep `state`, `verifier` and `redirectUri` until the redirect. */
+/** An authorization in progress: keep `state`, `verifier` and `redirectUri` until the redirect. */
 export interface Authorization {
-  /** Where the user is sent, with GET. */
+  /** The URL to send the user to, with GET. */
   readonly url: string;
-  /** What the redirect must bring back. */
+  /** The value that the redirect must return. */
   readonly state: string;
   /** Secret until the exchange. */
   readonly verifier: string;
-  /** As it was given. */
+  /** The given redirect URI. */
   readonly redirectUri: string;
 }
 
-const making = "make the authorization address";
+const making = "create the authorization URL";
 
 const scopeOf = (scope: AuthorizationRequest["scope"]): string => {
   const words: readonly unknown[] = [scope].flat();
@@ -140,9 +141,9 @@ const scopeOf = (scope: AuthorizationRequest["scope"]): string => {
 };
 
 /**
- * The address that the user is sent to, with every parameter of the specification's §5.3.
+ * The URL to send the user to, with every parameter of the specification's §5.3.
  *
- * @throws ConversationError `INPUT_INVALID` if a parameter is missing or the address is not safe
+ * @throws ConversationError `INPUT_INVALID` if a parameter is missing or the URL is not safe
  * @example
  * const { verifier, challenge } = await createProofKey();
  * const url = authorizationUrl({ authUrl, clientId, redirectUri, scope, state: createState(), challenge });
@@ -157,11 +158,11 @@ export const authorizationUrl = (
     assertFilled(making, { clientId, redirectUri, scope, state, challenge });
     // An absolute address without a fragment (RFC 6749 §3.1.2).
     if (!URL.canParse(redirectUri) || redirectUri.includes("#")) {
-      throw inputInvalid(making, 'redirectUri must be an absolute address without "#"');
+      throw inputInvalid(making, 'redirectUri must be an absolute URL without "#"');
     }
     // The base64url of a SHA-256.
     if (!/^[A-Za-z0-9_-]{43}$/.test(challenge)) {
-      throw inputInvalid(making, "challenge is no S256 challenge");
+      throw inputInvalid(making, "challenge must be an S256 challenge");
     }
     const url = addressOf(making, "authUrl", authUrl);
     const parameters = {
@@ -178,9 +179,9 @@ export const authorizationUrl = (
   });
 
 /**
- * Begins an authorization: makes proof key and state, and the address that the user is sent to.
+ * Starts an authorization: creates a proof key, a state and the URL to send the user to.
  *
- * @throws ConversationError `INPUT_INVALID` if a parameter is missing or the address is not safe
+ * @throws ConversationError `INPUT_INVALID` if a parameter is missing or the URL is not safe
  *
  * @example
  * const begun = await startAuthorization({ authUrl, clientId, redirectUri, scope });
@@ -198,7 +199,7 @@ export const startAuthorization = async (request: AuthorizationRequest): Promise
 const unusable = (rule: string, serviceCode?: string): ConversationError =>
   new ConversationError(
     serviceCode === undefined ? "BAD_RESPONSE" : "REJECTED",
-    `Could not read the redirect of the authorization: ${rule}. Begin the authorization again.`,
+    `Could not read the redirect of the authorization: ${rule}. Start the authorization again.`,
     serviceCode === undefined ? {} : { serviceCode },
   );
 
@@ -209,12 +210,12 @@ const isUrl = (value: unknown): value is URL =>
   Object.prototype.toString.call(value) === "[object URL]";
 
 /**
- * The code that the user was sent back with.
+ * The authorization code in the redirect.
  *
- * @param address the whole address that the user came back to
- * @param state the state that the authorization was begun with
- * @throws ConversationError `BAD_RESPONSE` if the state is another one or there is no code,
- * `REJECTED` with the error code in `details.serviceCode` if the user or the service said no
+ * @param address the complete URL that the user returned to
+ * @param state the state of the authorization
+ * @throws ConversationError `BAD_RESPONSE` if the state differs or there is no code, `REJECTED`
+ * with the error code in `details.serviceCode` if the user or the service denied access
  *
  * @example
  * const code = codeFromRedirect(location.href, begun.state);
@@ -225,17 +226,17 @@ export const codeFromRedirect = (address: string | URL, state: string): string =
       throw inputInvalid(reading, "address must be text or a URL");
     }
     if (typeof state !== "string") throw inputInvalid(reading, "state must be text");
-    if (!URL.canParse(`${address}`)) throw unusable("it is no address");
+    if (!URL.canParse(`${address}`)) throw unusable("it is not a URL");
     const { searchParams } = new URL(`${address}`);
     // Checked first: a redirect that somebody else forged means nothing, neither yes nor no.
     const [brought, ...others] = searchParams.getAll("state");
     if (!state || brought !== state || others.length > 0) {
-      throw unusable("its state is not the one that the authorization was begun with");
+      throw unusable("its state differs from that of the authorization");
     }
     const error = errorCodeText(searchParams.get("error") ?? "");
     if (error !== "") throw unusable(`access was not granted (${error})`, error);
     const code = searchParams.get("code");
-    if (!code || searchParams.getAll("code").length > 1) throw unusable("it holds no code");
+    if (!code || searchParams.getAll("code").length > 1) throw unusable("it contains no code");
     return code;
   });
 
@@ -254,7 +255,7 @@ interface FetchAnswer {
 
 interface TokenAnswer {
   readonly status: number;
-  /** Undefined if it is longer than any answer of a token address. */
+  /** Undefined if it is longer than any answer of a token URL. */
   readonly text: string | undefined;
 }
 
@@ -281,7 +282,7 @@ const textOf = async (answer: FetchAnswer): Promise<string | undefined> => {
   }
 };
 
-/** Enough of `fetch` for one call. */
+/** The part of `fetch` that an exchange needs. */
 export type FetchLike = (
   url: string,
   init: {
@@ -293,41 +294,41 @@ export type FetchLike = (
   },
 ) => Promise<FetchAnswer>;
 
-/** What a code is exchanged with (specification §5.3). */
+/** The parameters of a code exchange (specification §5.3). */
 export interface CodeExchange {
-  /** Token address of the client application's metadata: of the same variant as the authorization address. */
+  /** Token URL from the client application's metadata, of the same variant as the authorization URL. */
   readonly tokenUrl: string;
   /** Identifier of the public client. */
   readonly clientId: string;
-  /** The same as in the authorization. */
+  /** The redirect URI of the authorization. */
   readonly redirectUri: string;
-  /** What `codeFromRedirect` gave. Good once. */
+  /** The result of `codeFromRedirect`. Valid once. */
   readonly code: string;
-  /** Of the proof key that the authorization was begun with. */
+  /** The verifier of the authorization's proof key. */
   readonly verifier: string;
   /** Default: the global `fetch`. */
   readonly fetch?: FetchLike;
-  /** Ends the exchange with `CANCELLED`. */
+  /** Cancels the exchange with `CANCELLED`. */
   readonly signal?: AbortSignal;
-  /** Longest time until the answer is complete, in milliseconds. Default: 60,000. */
+  /** Time limit for the complete response, in milliseconds. Default: 60,000. */
   readonly timeoutMs?: number;
 }
 
-/** What the token address granted. No document shows its answer; the members are those of RFC 6749 §5.1. */
+/** What the token URL granted. No document shows its response; the members are those of RFC 6749 §5.1. */
 export interface GrantedToken {
   /** Secret. */
   readonly accessToken: string;
-  /** Such as `Bearer`. */
+  /** For example, `Bearer`. */
   readonly tokenType?: string;
-  /** Seconds, counted from receipt. */
+  /** Lifetime in seconds from receipt. */
   readonly expiresIn?: number;
   /** Secret. */
   readonly refreshToken?: string;
   /** Secret. */
   readonly idToken?: string;
-  /** Scopes granted, separated by blanks. */
+  /** Granted scopes, separated by spaces. */
   readonly scope?: string;
-  /** The whole answer. */
+  /** The whole response. */
   readonly raw: Readonly<Record<string, unknown>>;
 }
 
@@ -400,9 +401,9 @@ const answerTo = async ({
   const ended = new Promise<never>((_, reject) => {
     over.signal.addEventListener("abort", () => reject(over.signal.reason));
   });
-  const late = `${host} gave no complete answer within ${timeoutMs} ms. Check the address and the network.`;
+  const late = `${host} sent no complete response within ${timeoutMs} ms. Check the URL and the network.`;
   const timer = setTimeout(() => over.abort(failed("TIMED_OUT", late)), timeoutMs);
-  const giveUp = (): void => over.abort(failed("CANCELLED", "it was given up."));
+  const giveUp = (): void => over.abort(failed("CANCELLED", "the exchange was canceled."));
   signal?.addEventListener("abort", giveUp, { once: true });
   if (signal?.aborted) giveUp();
   try {
@@ -411,7 +412,7 @@ const answerTo = async ({
     if (error instanceof ConversationError) throw error;
     throw failed(
       "UNREACHABLE",
-      `no answer from ${host}, or a redirect. Check the address, the network and, in a browser, that the token address allows this origin.`,
+      `${host} sent no response, or a redirect. Check the URL, the network and, in a browser, that the token URL allows this origin.`,
     );
   } finally {
     clearTimeout(timer);
@@ -426,13 +427,13 @@ const objectIn = (text: string | undefined): JsonObject | undefined => {
 
 const refused = ({ status, text }: TokenAnswer): ConversationError => {
   if (status >= 500)
-    return failed("UNAVAILABLE", `the token address failed (${status}).`, { status });
+    return failed("UNAVAILABLE", `the token URL failed (${status}). Run again later.`, { status });
   const error = objectIn(text)?.error;
   const serviceCode = typeof error === "string" ? errorCodeText(error) : "";
   const said = serviceCode === "" ? `${status}` : `${status}, ${serviceCode}`;
   return failed(
     "REJECTED",
-    `the token address refused (${said}). A code is good once and for a short time: begin the authorization again.`,
+    `the token URL refused the request (${said}). A code is valid once and for a short time: start the authorization again.`,
     { status, ...(serviceCode === "" ? {} : { serviceCode }) },
   );
 };
@@ -450,13 +451,16 @@ const refused = ({ status, text }: TokenAnswer): ConversationError => {
 export const exchangeCode = async (exchange: CodeExchange): Promise<GrantedToken> => {
   const answer = await answerTo(prepared(exchanging, () => callOf(exchange)));
   if (!(answer.status >= 200)) {
-    throw failed("BAD_RESPONSE", "the answer has no status. Check the function given as fetch.");
+    throw failed(
+      "BAD_RESPONSE",
+      "the response has no status. Check the function that you give as fetch.",
+    );
   }
   if (answer.status > 299) throw refused(answer);
   const body = objectIn(answer.text);
   const accessToken = textAt(body, "access_token");
   if (!body || accessToken === undefined) {
-    throw failed("BAD_RESPONSE", "the answer holds no access token. Check the token address.");
+    throw failed("BAD_RESPONSE", "the response has no access token. Check the token URL.");
   }
   const seconds = Number(textAt(body, "expires_in") ?? body.expires_in);
   return {

@@ -31,9 +31,8 @@ type Sent<T extends MessageType> =
   Input<T> extends { readonly content: infer C } ? Lenient<C> : JsonObject;
 
 /**
- * The content of a message that was received, by its type: the members that such a message is sent
- * with, as far as the service passed them on and they have the type that they should have; and
- * whatever else the service adds.
+ * The content of a received message, by type: the members that such a message is sent with, if the
+ * service passed them on with the right type, and any others that the service adds.
  */
 export type ReceivedContent<T extends string> = T extends "text"
   ? { readonly text?: string | undefined; readonly redact?: boolean | undefined } & JsonObject
@@ -77,23 +76,23 @@ const receivedContent = (type: string, content: JsonObject): JsonObject => {
   return isObject(data) ? data : content;
 };
 
-/** Who takes part in a conversation, as the service gives it. */
+/** A participant of a conversation, as the service describes it. */
 export interface Party {
-  /** One of the five kinds; other words occur too, such as `system`, or `user` in version v1. */
+  /** One of the five kinds. Other words occur, such as `system`, or `user` in version v1. */
   readonly kind: SenderKind | "system" | "user" | (string & {});
-  /** The name that others see. */
+  /** The display name. */
   readonly name?: string;
 }
 
-/** A file that came with a message; only what the service said of it. */
+/** A file that came with a message. Members that the service omitted are absent. */
 export interface ReceivedAttachment {
   /** File name. */
   readonly name?: string;
-  /** Such as `image/png`. */
+  /** For example, `image/png`. */
   readonly contentType?: string;
-  /** In bytes. */
+  /** Size in bytes. */
   readonly size?: number;
-  /** Where the content is. */
+  /** URL of the content. */
   readonly url?: string;
   /** The asset that holds the content: fetch it with `assets.download`. */
   readonly id?: string;
@@ -132,8 +131,8 @@ interface Received<T extends string> extends ReceivedFrame {
 }
 
 /**
- * A message as it arrives at a callback or stands in a transcript: one shape for each type,
- * by `type`. What the service left out is missing.
+ * A message at a callback or in a transcript: one shape for each `type`. Members that the service
+ * omitted are absent.
  */
 export type ReceivedMessage<T extends string = MessageType | (string & {})> = T extends string
   ? Received<T>
@@ -200,8 +199,8 @@ const attributesOf = (value: unknown): Readonly<Record<string, string>> =>
 /**
  * A message of either version (public reference; v1 from a service of the same family).
  *
- * @param conversationId if the message itself does not name it
- * @returns undefined if it is no message: no type, or no conversation
+ * @param conversationId used if the message itself does not name one
+ * @returns undefined if it is not a message: without a type, or without a conversation
  */
 export const receivedMessage = (
   wire: unknown,
@@ -243,7 +242,7 @@ interface ReceivedMessages {
 /**
  * The messages of a callback: `messages.message` in version v3, `message` at the top in version v1.
  *
- * @returns undefined if it holds no list of messages in either version
+ * @returns undefined if it has no list of messages in either version
  */
 export const receivedMessages = (
   body: unknown,

@@ -10,7 +10,7 @@ import { callbackFailures } from "../runtime/callbacks.js";
 import { errorText, type HubRecords, plainAddress } from "./checks.js";
 import type { CallbackHandler, CallbackHandlers } from "./pulumi-runs.js";
 
-/** What the token addresses of the account's authentications answer in a test: a token where it is looked for. */
+/** The responses of the account's token URLs in a test: a token at the configured path. */
 export const tokenAnswers = async (records: HubRecords): Promise<ReadonlyMap<string, unknown>> => {
   const objects = await records.objects(authentication.collection);
   return new Map(
@@ -31,7 +31,7 @@ interface Failure {
   readonly conversationId: string | undefined;
 }
 
-/** Answers the callbacks of an account in the place of those who answer them in production. */
+/** Answers the callbacks of an account in a test, instead of their production servers. */
 export type CallbackServer = Awaited<ReturnType<typeof startCallbackServer>>;
 
 const isOnThisMachine = (address: string): boolean =>
@@ -52,7 +52,7 @@ const pathOf = (address: string): string => {
   return pathname + search;
 };
 
-/** Starts it on any free port of the loopback interface. */
+/** Starts the server on a free port of the loopback interface. */
 export const startCallbackServer = async () => {
   let handlers = new Map<string, CallbackHandler>();
   let tokens: ReadonlyMap<string, unknown> = new Map();
@@ -97,29 +97,29 @@ export const startCallbackServer = async () => {
   await once(server.listen(0, "127.0.0.1"), "listening");
   const { port } = server.address() as AddressInfo;
   return {
-    /** Where the emulator really calls, for an address of the account. */
+    /** The actual destination of a call to a URL of the account. */
     route: (address: string): string =>
       isOnThisMachine(address) && !handlers.has(plainAddress(address))
         ? address
         : `http://127.0.0.1:${port}${base}${encodeURIComponent(address)}`,
-    /** Says who answers from now on. */
+    /** Sets the handlers for the calls that follow. */
     setHandlers: (given: CallbackHandlers): void => {
       handlers = new Map(
         Object.entries(given).map(([address, one]) => [plainAddress(address), one]),
       );
     },
-    /** Addresses that have a handler. */
+    /** URLs that have a handler. */
     addresses: (): readonly string[] => [...handlers.keys()],
-    /** Says what is answered to whoever fetches a token for a callback. */
+    /** Sets the responses to token requests for callbacks. */
     setTokenAnswers: (answers: ReadonlyMap<string, unknown>): void => {
       tokens = new Map([...answers].map(([address, answer]) => [plainAddress(address), answer]));
     },
-    /** When every handler has done its work. */
+    /** Resolves when every handler has finished. */
     idle: async (): Promise<void> => {
       for (const handler of handlers.values())
         if (typeof handler !== "function") await handler.idle();
     },
-    /** A line for each failure of a handler in a conversation, and for those of which it is not known. */
+    /** One line for each handler failure in a conversation, and for failures without a known conversation. */
     failures: (conversationId: string | undefined): readonly string[] => {
       const own = failures.filter(
         (each) => each.conversationId === undefined || each.conversationId === conversationId,

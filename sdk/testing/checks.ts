@@ -2,7 +2,7 @@ import { AssertionError } from "node:assert";
 import { inspect } from "node:util";
 import type { DeliveryEntry, EmulatorControl, StoredObject } from "../../emulator/index.js";
 import type { Definition } from "../../provider/definition/define.js";
-import { naturalKey, valuesIn, withArticle } from "../../provider/definition/fields.js";
+import { naturalKey, valuesIn } from "../../provider/definition/fields.js";
 import { isObject, memberOf } from "../../provider/kernel/json.js";
 import { abbreviated } from "../../provider/kernel/text.js";
 import { resources } from "../../provider/resources/index.js";
@@ -17,8 +17,8 @@ interface Difference {
 }
 
 /**
- * Where a value is not what is expected. Of objects only the expected members count, of lists all
- * items; undefined expects that a member is missing.
+ * Where a value differs from the expected one. In objects only the expected members count, in lists
+ * all items; undefined expects that a member is missing.
  */
 export const differences = (expected: unknown, actual: unknown, path = ""): Difference[] => {
   const unless = (fits: boolean): Difference[] => (fits ? [] : [{ path, expected, actual }]);
@@ -41,14 +41,14 @@ export const differences = (expected: unknown, actual: unknown, path = ""): Diff
 
 const longestShown = 200;
 
-/** A value in one line, not too long. */
+/** A value in one line of limited length. */
 export const shown = (value: unknown): string => {
   if (value === undefined) return "missing";
   const text = inspect(value, { depth: 6, breakLength: Number.POSITIVE_INFINITY });
   return abbreviated(text, longestShown);
 };
 
-/** A line for people. `show` hides what must not be seen. */
+/** A readable line. `show` hides secrets. */
 export const differenceLine = (
   { path, expected, actual }: Difference,
   show: (value: unknown) => string = shown,
@@ -60,14 +60,14 @@ const placeOf = ({ stack = "" }: Error): string | undefined => {
   return lines.find((line) => !/node_modules|node:|<anonymous>$/.test(line))?.trim();
 };
 
-/** What code of the user threw, and where: in one line for people, without the rest of its stack. */
+/** The error that user code threw, and where, in one line without the rest of its stack. */
 export const errorText = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
   const place = placeOf(error);
   return `${error.name}: ${error.message}${place === undefined ? "" : ` (${place})`}`;
 };
 
-/** An address without query, fragment and credentials, as the emulator's log has it. */
+/** A URL without query, fragment and credentials, as in the emulator's log. */
 export const plainAddress = (address: string): string => {
   if (!URL.canParse(address)) return "";
   const { origin, pathname } = new URL(address);
@@ -76,32 +76,32 @@ export const plainAddress = (address: string): string => {
 
 /** A call that the emulator answered. */
 export interface HubCall {
-  /** When it came, on the emulator's clock: ISO 8601. */
+  /** Time of arrival, by the emulator's clock: ISO 8601. */
   readonly at: string;
   /** Method and path template, such as `POST /channels`. */
   readonly endpoint: string;
-  /** Status of the answer. */
+  /** HTTP status of the response. */
   readonly status: number;
 }
 
-/** Definition of a kind by its name (`Participant`) or its collection (`participants`). */
+/** The definition of a kind by its name (`Participant`) or its collection (`participants`). */
 export const kindCalled = (name: string): Definition => {
   const found = resources.find(({ kind, collection }) => kind === name || collection === name);
   if (found) return found;
   const known = resources.map(({ kind }) => kind).join(", ");
-  throw new Error(`There is no kind of object called ${JSON.stringify(name)}. Kinds: ${known}.`);
+  throw new Error(`There is no kind ${JSON.stringify(name)}. Kinds: ${known}.`);
 };
 
 type Readings = Pick<EmulatorControl, "snapshot" | "log" | "deliveries" | "conversations">;
 
-/** What an emulator holds and has seen, read through its control interface. */
+/** What an emulator stores and records, read through its control interface. */
 export class HubRecords {
   constructor(
     private readonly control: Readings,
     readonly platformName: string,
   ) {}
 
-  /** Objects of a collection, in the order in which they were made. */
+  /** Objects of a collection, in order of creation. */
   async objects(collection: string): Promise<readonly StoredObject[]> {
     const { objects } = await this.control.snapshot();
     return objects[collection] ?? [];
@@ -116,12 +116,12 @@ export class HubRecords {
     }));
   }
 
-  /** Every try to deliver a message, in order. */
+  /** Every delivery attempt, in order. */
   deliveries(): Promise<readonly DeliveryEntry[]> {
     return this.control.deliveries();
   }
 
-  /** Messages of a conversation, in order, also while it is going on. */
+  /** Messages of a conversation, in order, even while it is ongoing. */
   async messages(conversationId: string): Promise<readonly ReceivedMessage[]> {
     const found = (await this.control.conversations()).find(({ id }) => id === conversationId);
     return (found?.messages ?? []).flatMap(({ body, recipients, id, messageId, created }) => {
@@ -131,14 +131,14 @@ export class HubRecords {
   }
 }
 
-/** How many calls of each endpoint, such as `{ "POST /participants": 2 }`. */
+/** Number of calls per endpoint, such as `{ "POST /participants": 2 }`. */
 export type ExpectedCalls = Readonly<Record<string, number>>;
 
 const times = (count: number): string =>
   count === 0 ? "no call" : count === 1 ? "1 call" : `${count} calls`;
 
 /**
- * Exactly these calls, refused ones included; endpoints that are not named must not have been called.
+ * Expects exactly these calls, including refused ones, and none on other endpoints.
  *
  * @throws AssertionError with a line for each endpoint that differs
  */
@@ -152,26 +152,26 @@ export const assertCalls = (calls: readonly HubCall[], expected: ExpectedCalls):
     (name) => `  ${name}: expected ${times(expected[name] ?? 0)}, made ${times(actual[name] ?? 0)}`,
   );
   throw new AssertionError({
-    message: ["The calls to the service are not those expected:", ...lines].join("\n"),
+    message: ["The calls to the service differ from the expected ones:", ...lines].join("\n"),
     actual,
     expected,
     operator: "expectCalls",
   });
 };
 
-/** What is expected of one delivery; what is left out may be anything. */
+/** The expected delivery; omitted members may have any value. */
 export interface ExpectedDelivery {
   /** The callback, without its query. */
   readonly url?: string | RegExp;
-  /** Such as `text`. */
+  /** For example, `text`. */
   readonly type?: string | RegExp;
-  /** What the callback answered. Default: any 2xx. */
+  /** Status of the callback's response. Default: any 2xx. */
   readonly status?: number;
   /** The sender's own id of the message. */
   readonly messageId?: string | RegExp;
 }
 
-/** The first try to deliver that is as expected. */
+/** The first delivery attempt that matches. */
 export const deliveryLike = (
   tries: readonly DeliveryEntry[],
   { status, ...expected }: ExpectedDelivery,
@@ -183,18 +183,20 @@ export const deliveryLike = (
   });
 
 const tryLine = ({ type, url, attempt, status, error }: DeliveryEntry): string =>
-  `  ${type} to ${url || "nobody"}, try ${attempt}: ${status ?? error ?? "no answer"}`;
+  `  ${type} to ${url || "no address"}, attempt ${attempt}: ${status ?? error ?? "no response"}`;
 
-/** What to say if no delivery is as expected. */
+/** The message if no delivery matches. */
 export const noDelivery = (
   expected: ExpectedDelivery,
   withinMs: number,
   tries: readonly DeliveryEntry[],
 ): AssertionError => {
   const last = tries.slice(-10).map(tryLine);
-  const so = last.length === 0 ? ["Nothing was delivered."] : ["Deliveries so far:", ...last];
+  const so = last.length === 0 ? ["There were no deliveries."] : ["Deliveries so far:", ...last];
   return new AssertionError({
-    message: [`No delivery like ${shown(expected)} within ${withinMs / 1000} s.`, ...so].join("\n"),
+    message: [`No delivery matched ${shown(expected)} within ${withinMs / 1000} s.`, ...so].join(
+      "\n",
+    ),
     operator: "expectDelivery",
   });
 };
@@ -218,7 +220,7 @@ const listed = (definition: Definition, objects: readonly StoredObject[]): strin
 };
 
 /**
- * The first object that is as expected.
+ * The first object that matches.
  *
  * @throws AssertionError with the nearest object and how it differs
  */
@@ -230,7 +232,7 @@ export const objectLike = (
   const compared = objects.map((object) => ({ object, found: differences(expected, object) }));
   const [near] = compared.sort((one, other) => one.found.length - other.found.length);
   if (near?.found.length === 0) return near.object;
-  const lines = [`The account has no ${definition.noun} like ${shown(expected)}.`];
+  const lines = [`No ${definition.noun} of the account matches ${shown(expected)}.`];
   if (near) {
     const show = withoutSecrets(definition, near.object);
     lines.push(`The nearest is ${titleOf(definition, near.object)}:`);
@@ -242,7 +244,7 @@ export const objectLike = (
   });
 };
 
-/** @throws AssertionError naming the objects that are as they must not be */
+/** @throws AssertionError naming the objects that match but must not exist */
 export const assertNoObjectLike = (
   definition: Definition,
   objects: readonly StoredObject[],
@@ -252,7 +254,7 @@ export const assertNoObjectLike = (
   if (fitting.length === 0) return;
   const names = fitting.map((object) => titleOf(definition, object)).join(", ");
   throw new AssertionError({
-    message: `The account must not have ${withArticle(definition.noun)} like ${shown(expected)}, but it has ${names}.`,
+    message: `Expected no ${definition.noun} that matches ${shown(expected)}, but the account has ${names}.`,
     operator: "expectNoObject",
   });
 };

@@ -95,25 +95,25 @@ const endWithProcess = (stack: UnfinishedStack): (() => void) => {
 };
 
 /**
- * A Pulumi program that was applied to an emulator of its own. A run of Pulumi that fails throws a
- * StackFailure; an expectation that fails throws an AssertionError that says what is there instead.
+ * A Pulumi program that is applied to its own emulator. A Pulumi run that fails throws a StackFailure. An
+ * expectation that fails throws an AssertionError that shows the actual state.
  */
 export interface EmulatedStack extends AsyncDisposable {
   /** The emulator. */
   readonly emulator: Emulator;
-  /** The stack, as Pulumi's Automation API has it. */
+  /** The stack of Pulumi's Automation API. */
   readonly stack: Stack;
-  /** A client of the emulator, to send and read messages with. */
+  /** A client of the emulator, to send and read messages. */
   readonly client: ConversationClient;
-  /** What the last `up` gave out, secrets in clear. */
+  /** The outputs of the last `up`, secrets in clear. */
   readonly outputs: Readonly<Record<string, unknown>>;
   /**
    * Runs `pulumi up`.
    *
-   * @param program another program, for this run and all that follow. Default: the one before
+   * @param program another program, for this run and all later ones. Default: the previous one
    */
   up(program?: PulumiFn): Promise<StackRun>;
-  /** Runs `pulumi preview`; `program`: another one, for this run only. */
+  /** Runs `pulumi preview`. `program`: another one, for this run only. */
   preview(program?: PulumiFn): Promise<StackRun>;
   /** Runs `pulumi refresh`. */
   refresh(): Promise<StackRun>;
@@ -121,13 +121,13 @@ export interface EmulatedStack extends AsyncDisposable {
   destroy(): Promise<StackRun>;
   /** Objects of a kind, such as `Participant`: the service's JSON, secrets in clear. */
   objects(kind: string): Promise<readonly StoredObject[]>;
-  /** Every call to the service since the emulator was started, also those of tests. */
+  /** Every call to the service since the emulator started, including those of tests. */
   calls(): Promise<readonly HubCall[]>;
-  /** Every try to deliver a message. */
+  /** Every delivery attempt. */
   deliveries(): Promise<readonly DeliveryEntry[]>;
   /**
-   * Expects an object whose members are like those given: texts may be patterns, of objects only the
-   * members given count, of lists all items.
+   * Expects an object with these members. Texts can be patterns; in objects only the given members
+   * count, in lists all items.
    *
    * @returns the object
    *
@@ -135,23 +135,23 @@ export interface EmulatedStack extends AsyncDisposable {
    * await stack.expectObject("Participant", { name: /^orders-bot/, type: "custom_bot" });
    */
   expectObject(kind: string, expected: object): Promise<StoredObject>;
-  /** Expects that there is no object like this; `{}`: none of the kind at all. */
+  /** Expects that no object matches; `{}`: none of the kind at all. */
   expectNoObject(kind: string, expected: object): Promise<void>;
   /**
-   * Expects exactly so many calls of each endpoint; none of endpoints that are not named.
+   * Expects exactly this number of calls on each endpoint, and none on other endpoints.
    *
-   * @param of the calls looked at. Default: all since the emulator was started
+   * @param of the calls to count. Default: all since the emulator started
    *
    * @example
    * const { calls } = await stack.up();
    * await stack.expectCalls({}, calls);
    */
   expectCalls(expected: ExpectedCalls, of?: readonly HubCall[]): Promise<void>;
-  /** Expects a delivery, and waits for it. `withinMs`: on the emulator's clock; default: 5,000. */
+  /** Waits for a delivery and expects it to match. `withinMs`: by the emulator's clock; default: 5,000. */
   expectDelivery(
     expected: ExpectedDelivery & { readonly withinMs?: number },
   ): Promise<DeliveryEntry>;
-  /** Foretells how long a run takes and how many calls it makes, on a plan. */
+  /** Forecasts the duration and the number of calls of a run, on a plan. */
   forecast(conditions?: ForecastConditions): Promise<Forecast>;
   /**
    * Expects that a run stays within its limits.
@@ -161,7 +161,7 @@ export interface EmulatedStack extends AsyncDisposable {
    */
   expectForecast(limits: ForecastLimits): Promise<Forecast>;
   /**
-   * A conversation on the account, which begins with its first message.
+   * A conversation on the account. It starts with its first message.
    *
    * @example
    * const ada = stack.conversation({ channel: "custom.web", address: "shop-web" });
@@ -170,16 +170,16 @@ export interface EmulatedStack extends AsyncDisposable {
    */
   conversation(start: TestConversationStart): TestConversation;
   /**
-   * Looks again and again until there is something to be seen.
+   * Polls until a value appears.
    *
-   * @param look gives undefined as long as there is nothing
-   * @param withinMs longest wait, on the emulator's clock
-   * @returns what was seen; undefined if the time was over first
+   * @param look returns undefined until there is a value
+   * @param withinMs time limit, by the emulator's clock
+   * @returns the value; undefined after the time limit
    */
   until<T>(look: () => Promise<T | undefined>, withinMs: number): Promise<T | undefined>;
-  /** Moves a manual clock on, in milliseconds: a conversation can grow old in a moment. */
+  /** Advances a manual clock, in milliseconds, so that a conversation can age immediately. */
   advance(ms: number): void;
-  /** Stops the emulator and removes the state of the stack. What it held is not destroyed first: nothing of it is left. */
+  /** Stops the emulator and removes the state of the stack, without destroying the stack first. */
   close(): Promise<void>;
 }
 
@@ -234,7 +234,7 @@ const assertHandlersUsed = (
   const unused = server.addresses().filter((address) => !known.has(address));
   if (unused.length === 0) return;
   throw new StackFailure(
-    `Setting up a stack for a test: no role of a client application has the callback ${unused.join(", ")}, for which the option callbacks has a handler. Callbacks: ${[...known].join(", ") || "none"}.`,
+    `Could not set up a stack for a test: the option callbacks has a handler for ${unused.join(", ")}, but no role of a client application has this callback. Callbacks: ${[...known].join(", ") || "none"}.`,
   );
 };
 
@@ -315,9 +315,9 @@ const stackOn = (parts: Parts, options: EmulatedStackOptions): EmulatedStack => 
 
 /**
  * Starts an emulator and applies a Pulumi program to it with `pulumi up`: the real engine, the real
- * provider, and a state that is removed with the stack. Needs the Pulumi CLI.
+ * provider, and a state that is removed with the stack. Requires the Pulumi CLI.
  *
- * @throws StackFailure if there is no Pulumi CLI, or `up` fails, with what Pulumi said
+ * @throws StackFailure if there is no Pulumi CLI, or if `up` fails, with Pulumi's output
  *
  * @example
  * const stack = await startEmulatedStack({
@@ -361,16 +361,16 @@ const startWhile = async (
 
 type UseStack = (stack: EmulatedStack) => Promise<void>;
 
-/** A fixture as `test.extend` of vitest takes it. */
+/** A fixture in the form that vitest's `test.extend` takes. */
 export type StackFixture = [
   fixture: (context: object, use: UseStack) => Promise<void>,
   options: { scope: "test" | "file" | "worker" },
 ];
 
 /**
- * A fixture for vitest: a stack that is set up when the first test asks for it, and ended after the
- * last. Nothing is done if no test asks. It fails as `startEmulatedStack` does; give vitest's
- * `testTimeout` the time of an `up`.
+ * A fixture for vitest: a stack that is set up when the first test uses it, and closed after the
+ * last. Without such a test, nothing happens. It fails as `startEmulatedStack` does. Set vitest's
+ * `testTimeout` to more than the duration of an `up`.
  *
  * @param scope who shares the stack. Default: `file`, all tests of a file
  *
@@ -396,7 +396,7 @@ export const stackFixture = (
   { scope },
 ];
 
-/** How a test runner registers what comes before and after all tests. */
+/** How a test runner registers functions to run before and after all tests. */
 export interface TestHooks {
   /** `before` of node:test, `beforeAll` of vitest and jest. */
   readonly before: (work: () => Promise<void>) => unknown;
@@ -406,9 +406,9 @@ export interface TestHooks {
 
 /**
  * A stack for all tests of a file or suite, for node:test and every other runner with hooks: set up
- * before the first, ended after the last. It fails as `startEmulatedStack` does.
+ * before the first, closed after the last. It fails as `startEmulatedStack` does.
  *
- * @returns gives the stack; fails outside of tests
+ * @returns a function that returns the stack; it fails outside of tests
  *
  * @example
  * // import { after, before, test } from "node:test";
@@ -438,6 +438,6 @@ export const stackHooks = (
   });
   return () => {
     if (stack) return stack;
-    throw new Error("The stack is there only while tests run: ask for it within a test.");
+    throw new Error("The stack exists only while tests run: use it within a test.");
   };
 };

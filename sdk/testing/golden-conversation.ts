@@ -25,16 +25,16 @@ interface GoldenRecipient {
 
 /** One message of a golden conversation. */
 export interface GoldenMessage {
-  /** `say`: sent by the test, and sent again when it is replayed. `hear`: the answer of somebody else. */
+  /** `say`: sent by the test, and sent again in a replay. `hear`: a reply from somebody else. */
   readonly verb: "say" | "hear";
   readonly sender: Party;
   readonly type: string;
-  /** The body: of `say` as it is sent, of `hear` as it came, without what changes from run to run. */
+  /** The body: of `say` as sent, of `hear` as received, without parts that vary between runs. */
   readonly body: Readonly<Record<string, unknown>>;
   readonly recipients: readonly GoldenRecipient[];
 }
 
-/** A conversation that was recorded. */
+/** A recorded conversation. */
 export interface GoldenConversation {
   readonly channel: string;
   readonly address: string;
@@ -55,7 +55,7 @@ const messageLines = ({ verb, sender, type, body, recipients }: GoldenMessage): 
   ...recipients.map(recipientLine),
 ];
 
-/** The text of a golden file: the same conversation always has the same. */
+/** The text of a golden file: always the same for the same conversation. */
 export const goldenText = ({ channel, address, customer, messages }: GoldenConversation): string =>
   [
     title,
@@ -98,13 +98,13 @@ export const goldenIn = (file: string, content: string): GoldenConversation => {
   const lines = content.split(/\r?\n/).map((said, at) => ({ said, line: at + 1 }));
   const meaning = lines.filter(({ said }) => said.trim() !== "" && !said.startsWith("#"));
   const [first = { said: "", line: 1 }, ...rest] = meaning;
-  /** Fails for what is not known, and where JSON is spoiled. */
+  /** Fails for unknown words and broken JSON. */
   const readAt = <T>({ said, line }: typeof first, read: () => T): T => {
     try {
       return read();
     } catch {
       throw new Error(
-        `The golden file ${file} cannot be read: line ${line}, ${JSON.stringify(said.slice(0, 80))}. Remove the file to record it anew.`,
+        `Could not read the golden file ${file}: line ${line}, ${JSON.stringify(said.slice(0, 80))}. Remove the file to record it again.`,
       );
     }
   };
@@ -181,10 +181,10 @@ const recipientLines = (before: GoldenMessage, now: GoldenMessage): readonly str
     recipients.filter((each) => each.isReached && keyOf(each) === key).length;
   return [...keys].flatMap((key) => {
     const [was, is] = [reachedBy(before, key), reachedBy(now, key)];
-    const whom = was > 1 || is > 1 ? `${key} (${is} in place of ${was})` : key;
+    const whom = was > 1 || is > 1 ? `${key} (${is} instead of ${was})` : key;
     if (is > was) return [`${title} now reaches ${whom}`];
     const missed = now.recipients.find((each) => !each.isReached && keyOf(each) === key);
-    const why = missed?.why ?? "it is not for them any more";
+    const why = missed?.why ?? "it is no longer a recipient";
     return is < was ? [`${title} no longer reaches ${whom}: ${why}`] : [];
   });
 };
@@ -223,7 +223,7 @@ const turnLines = (before: readonly GoldenMessage[], now: readonly GoldenMessage
   return [...found, ...left.map((each) => `${titleOf(each)}: is new`)];
 };
 
-/** What differs between two runs of a conversation, a line for each; empty if nothing does. */
+/** The differences between two runs of a conversation, one line each; empty if there are none. */
 export const goldenDifferences = (
   before: GoldenConversation,
   now: GoldenConversation,
@@ -233,30 +233,30 @@ export const goldenDifferences = (
   return Array.from({ length: most }, (_, at) => turnLines(was[at] ?? [], is[at] ?? [])).flat();
 };
 
-/** How a golden conversation is recorded and replayed. */
+/** How to record and replay a golden conversation. */
 export interface GoldenOptions {
-  /** The file of the transcript; its folder is made if it is missing. */
+  /** The transcript file. Its folder is created if it is missing. */
   readonly file: string;
   /** Type of the channel. */
   readonly channel: string;
-  /** Address of the account on it. */
+  /** Address of the account on the channel. */
   readonly address: string;
   /** Name of the customer. Default: `Ada`. */
   readonly customer?: string;
-  /** The conversation, as it is recorded: what the test says, and what it waits for. */
+  /** The conversation to record: what the test says, and what it waits for. */
   readonly record: (conversation: TestConversation) => Promise<void>;
   /**
-   * Records anew although there is a file. Default: the environment variable
+   * Records again even if the file exists. Default: whether the environment variable
    * `UPDATE_GOLDEN_CONVERSATIONS` is set.
    */
   readonly update?: boolean;
-  /** Longest wait for what was answered before, on the emulator's clock. Default: 5,000 ms. */
+  /** Time limit for each recorded reply, by the emulator's clock. Default: 5,000 ms. */
   readonly withinMs?: number;
-  /** Replaces what changes from run to run in answers, beside ids, times and addresses of this machine. */
+  /** Replaces what varies between runs in replies, besides ids, times and addresses of this machine. */
   readonly mask?: (text: string) => string;
 }
 
-/** What became of a golden conversation. */
+/** The outcome of a golden conversation. */
 export type GoldenResult = "recorded" | "replayed";
 
 type Body = Readonly<Record<string, unknown>>;
@@ -304,16 +304,16 @@ const recorded = async (stack: EmulatedStack, options: GoldenOptions): Promise<v
   await conversation.idle(withinMs);
   const document = await documentOf(performed, options);
   const why = conversation.handlerFailures().map((line) => `a handler of the test failed: ${line}`);
-  if (document.messages.length === 0) why.push("nothing was said in it");
+  if (document.messages.length === 0) why.push("it has no messages");
   if (why.length > 0)
-    throw new Error(`The conversation was not recorded into ${file}: ${why.join("; ")}.`);
+    throw new Error(`Could not record the conversation into ${file}: ${why.join("; ")}.`);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, goldenText(document));
 };
 
 const senderOf = ({ sender: { kind, name } }: GoldenMessage, file: string): Sender => {
   if (isSenderKind(kind)) return { kind, name };
-  throw new Error(`The golden file ${file} cannot be replayed: nobody can send as ${kind}.`);
+  throw new Error(`Could not replay the golden file ${file}: nobody can send as ${kind}.`);
 };
 
 /** Says everything again, each after as many answers as there were before. @returns why it ended early */
@@ -330,7 +330,7 @@ const sayAgain = async (
     try {
       await conversation.say(anySaid.parse({ type, ...body }), senderOf(message, file));
     } catch (error) {
-      return `${JSON.stringify(body)}: cannot be said any more. ${error instanceof Error ? error.message : String(error)}`;
+      return `${JSON.stringify(body)}: can no longer be sent. ${error instanceof Error ? error.message : String(error)}`;
     }
   }
   await wait(messages.length);
@@ -340,7 +340,7 @@ const sayAgain = async (
 /** @throws Error if the file cannot be read, or says nothing */
 const goldenFrom = (file: string): GoldenConversation => {
   const cannot = (why: string): Error =>
-    new Error(`The golden file ${file} cannot be replayed: ${why}. Remove it to record it anew.`);
+    new Error(`Could not replay the golden file ${file}: ${why}. Remove it to record it again.`);
   let content: string;
   try {
     content = readFileSync(file, "utf8");
@@ -373,10 +373,10 @@ const replayed = async (stack: EmulatedStack, options: GoldenOptions): Promise<v
   const failed = performed.conversation.handlerFailures();
   throw new AssertionError({
     message: [
-      `The conversation is not the one of ${file} any more:`,
+      `The conversation differs from ${file}:`,
       ...lines.map((line) => `  ${line}`),
       ...failed.map((line) => `  a handler of the test failed: ${line}`),
-      "If that is as it should be, record it anew with UPDATE_GOLDEN_CONVERSATIONS=1.",
+      "If this is intended, record it again with UPDATE_GOLDEN_CONVERSATIONS=1.",
     ].join("\n"),
     operator: "goldenConversation",
   });
@@ -386,10 +386,10 @@ const replayed = async (stack: EmulatedStack, options: GoldenOptions): Promise<v
 const isOn = (name: string): boolean => !["", "0", "false"].includes(process.env[name] ?? "");
 
 /**
- * Keeps a conversation as it is: the first time it is recorded into a file, from then on what the
- * test said is said again, and every difference fails: which message no longer reaches whom, and
- * what is answered otherwise. Ids, times and addresses of this machine do not count. In a pipeline
- * (`CI` is set) nothing is recorded: there the file must be there.
+ * Tests that a conversation stays the same. The first run records it into a file. Later runs send
+ * the test's messages again and fail on every difference: recipients that a message no longer
+ * reaches, and replies that changed. Ids, times and addresses of this machine do not count. In a
+ * pipeline (`CI` is set), nothing is recorded, and the file must exist.
  *
  * @returns whether it was recorded or replayed
  * @throws AssertionError with a line for each difference; Error if the file cannot be read, or is
@@ -417,7 +417,7 @@ export const goldenConversation = async (
   }
   if (isOn("CI") && !options.update)
     throw new Error(
-      `The golden file ${file} ${existsSync(file) ? "is to be recorded anew" : "is missing"}, and CI is set: nothing is recorded there. Record it where CI is not set, and commit it.`,
+      `The golden file ${file} ${existsSync(file) ? "is marked for a new recording" : "is missing"}, but CI is set, so nothing is recorded. Record it where CI is not set, and commit it.`,
     );
   await recorded(stack, options);
   return "recorded";

@@ -10,13 +10,13 @@ import type { EmulatedTime } from "./test-conversation.js";
 /** A value of the stack's configuration: plain text, or a secret. */
 export type StackConfigValue = string | { readonly value: string; readonly secret: boolean };
 
-/** Who answers a callback in a test: a handler made by `callbacks`, or a listener of node:http. */
+/** The server of a callback in a test: a handler from `callbacks`, or a listener of node:http. */
 export type CallbackHandler = Pick<Callbacks, "node" | "idle"> | RequestListener;
 
-/** Handlers by the address of the callback, as the program gives it. */
+/** Handlers by callback URL, as the program gives it. */
 export type CallbackHandlers = Readonly<Record<string, CallbackHandler>>;
 
-/** What handlers may use to answer. */
+/** What handlers can use to reply. */
 export interface HandlerContext {
   /** A client of the emulator. */
   readonly client: ConversationClient;
@@ -24,31 +24,33 @@ export interface HandlerContext {
   readonly emulator: Emulator;
 }
 
-/** How a stack is set up for a test. */
+/** How to set up a stack for a test. */
 export interface EmulatedStackOptions {
   /**
-   * The program: a function, as the Automation API takes it, or the folder of a Pulumi project. What
-   * the project file says holds; configuration files of stacks are not read.
+   * The program: a function for the Automation API, or the folder of a Pulumi project. The project
+   * file applies; configuration files of stacks are not read.
    */
   readonly program: PulumiFn | string;
   /** Configuration of the stack; keys without a namespace belong to the project. Default: none. */
   readonly config?: Readonly<Record<string, StackConfigValue>>;
   /**
-   * Who answers the callbacks of the account. A callback that is not named here and not on this
-   * machine is answered with 200 by the test itself: no message leaves the machine. Default: none.
+   * Handlers for the account's callbacks. For other callbacks that are not on this machine, the
+   * test responds with 200: no message leaves the machine. Default: none.
    */
   readonly callbacks?: CallbackHandlers | ((context: HandlerContext) => CallbackHandlers);
   /**
-   * Options of the emulator. Default: no rate limits, and a manual clock, which goes along with real
-   * time while Pulumi runs or a conversation waits, and stands still otherwise; over HTTP its control
-   * asks for a random secret.
+   * Options of the emulator. Default: no rate limits, and a manual clock. The clock follows real
+   * time while Pulumi runs or a conversation waits, and stands still otherwise. Over HTTP, the
+   * control interface requires a random secret.
    */
   readonly emulator?: Omit<EmulatorOptions, "callbackRoute">;
-  /** Profiles of the program; all of them reach the emulator. Default: none but the one without a name. */
+  /**
+   * Profiles of the program; all of them reach the emulator. Default: only the settings without a profile.
+   */
   readonly profiles?: readonly string[];
   /** Further environment variables of the run. Default: none. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Name of the project of a program that is a function. Default: `test`. */
+  /** Name of the project if the program is a function. Default: `test`. */
   readonly projectName?: string;
   /** Name of the stack. Default: `test`. */
   readonly stackName?: string;
@@ -57,10 +59,10 @@ export interface EmulatedStackOptions {
 }
 
 /**
- * A stack could not be set up for a test, or a run of Pulumi failed. The message stands alone: what
- * was being done, what Pulumi said, what to do next.
+ * A test stack could not be set up, or a run of Pulumi failed. The message is complete: what was
+ * being done, what Pulumi said, what to do next.
  *
- * @throws nothing: making one never fails
+ * @throws nothing: the constructor never fails
  * @example
  * try {
  *   await stack.up();
@@ -114,7 +116,7 @@ export class OpenRuns {
 
   async add<T>(run: () => Promise<T>): Promise<T> {
     if (this.signal.aborted)
-      throw new StackFailure("The stack is closed: nothing runs on it any more.");
+      throw new StackFailure("The stack is closed: it accepts no more runs.");
     const running = run();
     this.#running.add(running);
     try {
@@ -124,25 +126,25 @@ export class OpenRuns {
     }
   }
 
-  /** Asks Pulumi to end. */
+  /** Interrupts Pulumi. */
   abort(): void {
     this.#controller.abort();
   }
 
-  /** Asks Pulumi to end; done when the last of them has ended. */
+  /** Interrupts Pulumi; resolves when the last run has ended. */
   async end(): Promise<void> {
     this.abort();
     await Promise.allSettled([...this.#running]);
   }
 }
 
-/** What a run of Pulumi did. */
+/** The result of a Pulumi run. */
 export interface StackRun {
-  /** Resources by what was done with them, such as `{ create: 8, same: 1 }`; the stack itself counts. */
+  /** Number of resources per operation, such as `{ create: 8, same: 1 }`, including the stack itself. */
   readonly changes: Readonly<Record<string, number>>;
-  /** Calls that the run made, in order. */
+  /** The calls of the run, in order. */
   readonly calls: readonly HubCall[];
-  /** What Pulumi printed, without colours. */
+  /** What Pulumi printed, without colors. */
   readonly printed: string;
 }
 
@@ -174,9 +176,9 @@ const commands: Readonly<
 };
 
 /**
- * Runs a command on a stack, while the emulator's clock goes along.
+ * Runs a command on a stack while the emulator's clock follows real time.
  *
- * @param signal ends the run: the stack is closed
+ * @param signal aborts the run when the stack is closed
  */
 export const runPulumi = async (
   command: PulumiCommandName,
@@ -206,7 +208,9 @@ export const runPulumi = async (
     return { changes, calls, printed, outputs };
   } catch (error) {
     if (signal.aborted)
-      throw new StackFailure(`pulumi ${command} was ended: the stack was closed while it ran.`);
+      throw new StackFailure(
+        `Could not finish pulumi ${command}: the stack was closed while it ran.`,
+      );
     throw new StackFailure(`pulumi ${command} failed. Pulumi says:\n${diagnosticsIn(printed)}`, {
       cause: thrown ?? error,
     });

@@ -43,9 +43,9 @@ const createStackFolder = () => {
 };
 
 const cannot = (why: string): StackFailure =>
-  new StackFailure(`Setting up a stack for a test: ${why}`);
+  new StackFailure(`Could not set up a stack for a test: ${why}`);
 
-const howToGetPulumi = `Install the Pulumi CLI, ${LEAST_PULUMI} or newer (https://www.pulumi.com/docs/install/), put its folder on PATH, or name the program with the option pulumi.`;
+const howToGetPulumi = `Install the Pulumi CLI, ${LEAST_PULUMI} or newer (https://www.pulumi.com/docs/install/), and add its folder to PATH, or give the path of the program in the option pulumi.`;
 
 /** @throws StackFailure if there is no Pulumi CLI that can run the programs of this package */
 const pulumiProgram = async (named: string | undefined): Promise<string> => {
@@ -98,18 +98,18 @@ const projectIn = async (
   const workspace = await LocalWorkspace.create({ workDir: folder, pulumiCommand });
   const settings = await workspace.projectSettings().catch((error: unknown) => {
     const [why] = (error instanceof Error ? error.message : String(error)).split("\n");
-    throw cannot(`${folder} holds no Pulumi.yaml that can be read: ${why}`);
+    throw cannot(`${folder} has no readable Pulumi.yaml: ${why}`);
   });
   return { ...settings, main: resolve(folder, settings.main ?? ".") };
 };
 
-/** A stack on a backend of its own, in a folder that is removed with it. */
+/** A stack on its own backend, in a folder that is removed with it. */
 export interface PulumiStack {
   readonly stack: Stack;
   remove(): void;
 }
 
-/** Makes the stack of a program, with a state that nobody else sees. */
+/** Creates the stack of a program, with a private state. */
 export const createPulumiStack = async (
   emulator: Emulator,
   options: EmulatedStackOptions,

@@ -48,17 +48,17 @@ export interface MockedResource {
   readonly type: string;
   /** Logical name. */
   readonly name: string;
-  /** Id that the unit test gave it: always the same for a type and name. */
+  /** Id that the unit test assigned: always the same for a type and name. */
   readonly id: string;
-  /** Inputs in their normal form, as they would be sent; references are ids, secrets in clear. */
+  /** Normalized inputs, as the provider would send them; references are ids, secrets in clear. */
   readonly inputs: JsonObject;
 }
 
-/** Mocks for `pulumi.runtime.setMocks`, and what they have seen. */
+/** Mocks for `pulumi.runtime.setMocks`, and what they recorded. */
 export interface ConversationMocks extends pulumi.runtime.Mocks {
-  /** Resources so far, in the order in which they were registered. */
+  /** Resources so far, in order of registration. */
   readonly registered: readonly MockedResource[];
-  /** Rules that resources break, as a preview would say it. */
+  /** Rules that resources break, in the words of a preview. */
   readonly failures: readonly string[];
 }
 
@@ -76,9 +76,9 @@ const membersOf = (value: unknown): JsonObject => {
 };
 
 /**
- * Mocks for `pulumi.runtime.setMocks`: every resource of this package is checked as in a preview and
- * gets an id; resources of other packages get what they were given. Making them never fails; what a
- * preview would refuse stands in `failures`.
+ * Mocks for `pulumi.runtime.setMocks`. They check every resource of this package as a preview does
+ * and assign an id; resources of other packages return their inputs. This never fails: `failures`
+ * holds what a preview would refuse.
  *
  * @example
  * const mocks = conversationMocks();
@@ -114,11 +114,11 @@ export const conversationMocks = (): ConversationMocks => {
   };
 };
 
-/** A program that was run on mocks. */
+/** A program after a run with mocks. */
 export interface MockedProgram {
-  /** Its resources, in the order in which they were registered. */
+  /** Its resources, in order of registration. */
   readonly resources: readonly MockedResource[];
-  /** What it gives out, secrets in clear. */
+  /** Its outputs, secrets in clear. */
   readonly outputs: Readonly<Record<string, unknown>>;
   /**
    * The resource of a kind with this logical name.
@@ -127,15 +127,15 @@ export interface MockedProgram {
    */
   resource(kind: string, name: string): MockedResource;
   /**
-   * Expects a resource whose inputs are like those given: texts may be patterns, of objects only the
-   * members given count.
+   * Expects a resource with these inputs. Texts can be patterns; in objects only the given members
+   * count.
    *
-   * @throws AssertionError with what differs
+   * @throws AssertionError with the differences
    */
   expectResource(kind: string, name: string, inputs: object): MockedResource;
 }
 
-/** How a program is run on mocks. */
+/** How to run a program with mocks. */
 export interface MockedRunOptions {
   /** Name of the project. Default: `test`. */
   readonly project?: string;
@@ -155,7 +155,7 @@ const programOf = (
     if (found) return found;
     const names = own.map((each) => JSON.stringify(each.name)).join(", ");
     throw new AssertionError({
-      message: `The program declares no ${kind} ${JSON.stringify(name)}. Of this kind it declares: ${names || "nothing"}.`,
+      message: `The program declares no ${kind} ${JSON.stringify(name)}. It declares these resources of the kind: ${names || "none"}.`,
       operator: "resource",
     });
   };
@@ -169,7 +169,7 @@ const programOf = (
       if (different.length === 0) return found;
       const lines = different.map((each) => `  ${differenceLine(each)}`);
       throw new AssertionError({
-        message: [`${kind} ${name} is not as expected:`, ...lines].join("\n"),
+        message: [`${kind} ${name} differs from what is expected:`, ...lines].join("\n"),
         operator: "expectResource",
       });
     },
@@ -186,12 +186,12 @@ const resolved = async (outputs: JsonObject): Promise<unknown> => {
 let earlier: Promise<unknown> = Promise.resolve();
 
 /**
- * Runs a program without Pulumi's engine and without a service: for unit tests that take
- * milliseconds. Everything that it declares is checked as a preview checks it. The mocks of Pulumi
- * belong to the process: a run waits for the one before.
+ * Runs a program without Pulumi's engine and without a service, for unit tests that take
+ * milliseconds. Checks everything that the program declares, as a preview does. Pulumi's mocks
+ * belong to the process, so each run waits for the previous one.
  *
- * @param program declares resources and may give outputs; a module that does so at its top is loaded
- * in it: `() => import("./my-program.js")`
+ * @param program declares resources and may return outputs. Load a module that declares them at the
+ * top level: `() => import("./my-program.js")`
  * @throws AssertionError with every rule that a resource breaks
  *
  * @example

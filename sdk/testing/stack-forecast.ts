@@ -14,20 +14,20 @@ import {
   stackExportIn,
 } from "../../provider/pulumi-cli/stack-documents.js";
 
-/** What is forecast, and under which limits. */
+/** What to forecast, and its limits. */
 export interface ForecastConditions extends ConditionOptions {
   /**
-   * The run: `up` makes everything that the stack holds on an empty account, `refresh` and `destroy`
-   * are of the stack as it is. Default: `up`.
+   * The run: `up` creates everything in the stack on an empty account; `refresh` and `destroy`
+   * apply to the stack as it is. Default: `up`.
    */
   readonly operation?: ForecastOperation;
 }
 
-/** What a run may take at most; what is left out has no limit. */
+/** Limits of a run; omitted members have no limit. */
 export interface ForecastLimits extends ForecastConditions {
-  /** Longest time of the run in minutes. */
+  /** Maximum duration of the run in minutes. */
   readonly maxMinutes?: number;
-  /** Most calls of the run. */
+  /** Maximum number of calls. */
   readonly maxCalls?: number;
 }
 
@@ -43,9 +43,9 @@ const conditionsOf = (given: ForecastConditions) =>
     .conditions;
 
 /**
- * Foretells a run from the exported state of a stack.
+ * Forecasts a run from the exported state of a stack.
  *
- * @param exported what `pulumi stack export` prints
+ * @param exported the output of `pulumi stack export`
  */
 export const forecastOf = (exported: unknown, given: ForecastConditions = {}): Forecast => {
   const state = stackExportIn(JSON.stringify(exported));
@@ -55,22 +55,22 @@ export const forecastOf = (exported: unknown, given: ForecastConditions = {}): F
   return forecast(workloadOf(operation, documents), conditionsOf(given));
 };
 
-/** @throws AssertionError with the whole forecast, if the run would go beyond a limit */
+/** @throws AssertionError with the whole forecast if the run exceeds a limit */
 export const assertForecast = (exported: unknown, limits: ForecastLimits): Forecast => {
   const { maxMinutes, maxCalls, ...given } = limits;
   const found = forecastOf(exported, given);
   const over = [
     maxMinutes !== undefined && found.totalSeconds > maxMinutes * 60
-      ? `it would take ${duration(found.totalSeconds)}, and may take ${duration(maxMinutes * 60)}`
+      ? `it would take ${duration(found.totalSeconds)}; the limit is ${duration(maxMinutes * 60)}`
       : undefined,
     maxCalls !== undefined && found.totalCalls > maxCalls
-      ? `it would make ${found.totalCalls} calls, and may make ${maxCalls}`
+      ? `it would make ${found.totalCalls} calls; the limit is ${maxCalls}`
       : undefined,
   ].filter((line) => line !== undefined);
   if (over.length === 0) return found;
   const report = forecastReport(found, conditionsOf(given), false, undefined);
   throw new AssertionError({
-    message: `The run goes beyond its limits: ${over.join("; ")}.\n\n${report}`,
+    message: `The run exceeds its limits: ${over.join("; ")}.\n\n${report}`,
     operator: "expectForecast",
   });
 };

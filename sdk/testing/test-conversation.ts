@@ -27,7 +27,7 @@ import { differences, type HubRecords, plainAddress, shown } from "./checks.js";
 /** Between two looks, in milliseconds of real time. */
 const lookEveryMs = 10;
 
-/** Time on the emulator's clock, as far as those who wait move it. */
+/** Time on the emulator's clock, which waiting tests advance. */
 export class EmulatedTime {
   #passedMs = 0;
   #realMs = performance.now();
@@ -39,18 +39,18 @@ export class EmulatedTime {
     private readonly isManual: boolean,
   ) {}
 
-  /** Milliseconds of waiting so far: these have passed on the emulator's clock, too. */
+  /** Milliseconds waited so far, which have also passed on the emulator's clock. */
   now(): number {
     return this.isManual ? this.#passedMs : performance.now();
   }
 
-  /** Moves a manual clock on. @throws Error on the real clock */
+  /** Advances a manual clock. @throws Error on the real clock */
   advance(ms: number): void {
     this.emulator.advance(ms);
     this.#passedMs += ms;
   }
 
-  /** Lets the clock go along with real time while something is done. */
+  /** Lets the clock follow real time during an operation. */
   async during<T>(work: () => Promise<T>): Promise<T> {
     if (!this.isManual) return work();
     const end = this.#goAlong();
@@ -62,9 +62,9 @@ export class EmulatedTime {
   }
 
   /**
-   * Looks again and again until there is something to be seen, or the time is over.
+   * Polls until a value appears or the time is over.
    *
-   * @returns undefined if the time was over first
+   * @returns undefined after the time limit
    */
   async until<T>(look: () => Promise<T | undefined>, withinMs: number): Promise<T | undefined> {
     const first = await look();
@@ -98,21 +98,21 @@ export class EmulatedTime {
   }
 }
 
-/** Whether a message got to one of those it is for. */
+/** Whether a message reached one of its recipients. */
 export interface Reached {
-  /** Whom it is for. */
+  /** The recipient. */
   readonly recipient: Party;
-  /** Whether the callback accepted it. Left out: it is still on its way, as far as can be seen. */
+  /** Whether the callback accepted it. Absent while the message seems to be in transit. */
   readonly isReached?: boolean;
-  /** What the callback answered, or why nothing was delivered; empty if nothing is known. */
+  /** The callback's response, or why nothing was delivered; empty if unknown. */
   readonly why: string;
 }
 
-/** A message, and whom it reached. */
+/** A message, and its recipients. */
 export interface ReachedMessage {
-  /** The message, as it stands in the conversation. */
+  /** The message, as in the conversation. */
   readonly message: ReceivedMessage;
-  /** Everybody whom it is for. */
+  /** Every recipient. */
   readonly reached: readonly Reached[];
 }
 
@@ -169,7 +169,7 @@ const reachedMessages = async (
   }));
 };
 
-/** `custom_bot "orders-bot"`, or the kind alone if there is no name. */
+/** `custom_bot "orders-bot"`, or only the kind if there is no name. */
 export const participantText = ({ kind, name }: Party): string =>
   name === undefined ? kind : `${kind} ${JSON.stringify(name)}`;
 
@@ -185,7 +185,7 @@ const saidText = ({ text, content, attachments }: ReceivedMessage): string => {
 const reachedText = ({ recipient, isReached, why }: Reached): string => {
   const whom = `→ ${participantText(recipient)}`;
   if (isReached) return whom;
-  if (isReached === undefined) return `${whom} (on its way${why === "" ? "" : `: ${why}`})`;
+  if (isReached === undefined) return `${whom} (in transit${why === "" ? "" : `: ${why}`})`;
   return `${whom} (not reached: ${why})`;
 };
 
@@ -196,21 +196,21 @@ const messageLine = ({ message, reached }: ReachedMessage): string => {
   return words.filter((word) => word !== "").join("  ");
 };
 
-/** What is expected of a message; what is left out may be anything. */
+/** The expected message; omitted members may have any value. */
 export interface ExpectedMessage {
-  /** Who says it: a side, or one kind of sender. */
+  /** Who sends it: a side, or one kind of sender. */
   readonly from?: ConversationSide | SenderKind;
-  /** The name of the sender that others see. */
+  /** The sender's display name. */
   readonly name?: string | RegExp;
-  /** Such as `text`. */
+  /** For example, `text`. */
   readonly type?: MessageType;
-  /** The text: all of it, or a pattern that it must match. */
+  /** The complete text, or a pattern that it must match. */
   readonly text?: string | RegExp;
-  /** Members of the content; of objects only those given count. */
+  /** Members of the content; in objects only the given ones count. */
   readonly content?: object;
-  /** Longest time between the call of `expect` and the message, on the emulator's clock. Default: 5,000 ms. */
+  /** Time limit from the call of `expect` until the message, by the emulator's clock. Default: 5,000 ms. */
   readonly withinMs?: number;
-  /** Whether those it is for must have accepted it. Default: true. */
+  /** Whether the recipients must have accepted it. Default: true. */
   readonly reached?: boolean;
 }
 
@@ -241,22 +241,22 @@ const expectedText = ({ from, name, type, text, content }: ExpectedMessage): str
 
 type WithoutFrame<M> = M extends unknown ? Omit<M, "sender" | "conversation"> : never;
 
-/** A message as a test says it: its text, or the whole message without sender and conversation. */
+/** A message in a test: its text, or the whole message without sender and conversation. */
 export type SaidMessage = string | WithoutFrame<Message>;
 
-/** How a conversation of a test begins. */
+/** How a test starts a conversation. */
 export interface TestConversationStart {
   /** Type of the channel, such as `custom.web`. */
   readonly channel: string;
   /** Address of the account on the channel. */
   readonly address: string;
-  /** The customer: a name, or more. Default: `Ada`. */
+  /** The customer: a name, or more details. Default: `Ada`. */
   readonly customer?: string | Customer;
-  /** What else a first message says, such as `entryPoint`. Default: nothing. */
+  /** Further members of the first message, such as `entryPoint`. Default: none. */
   readonly more?: Omit<NewConversation, "account" | "customer">;
 }
 
-/** A conversation of a test: says what one side says, and expects what the others answer. */
+/** A conversation in a test: sends the messages of one side, and expects the replies of the others. */
 export interface TestConversation {
   /** The service's id of the conversation; undefined before the first message. */
   readonly id: string | undefined;
@@ -264,8 +264,8 @@ export interface TestConversation {
    * Sends a message; the first one starts the conversation.
    *
    * @param sender default: the customer
-   * @returns what the service made of it
-   * @throws ConversationError if the service refuses it, or its sender may not send it
+   * @returns the service's response
+   * @throws ConversationError if the service refuses the message, or if the sender may not send it
    *
    * @example
    * await ada.say("Where is my order?");
@@ -273,19 +273,19 @@ export interface TestConversation {
    */
   say(message: SaidMessage, sender?: Sender): Promise<Sent>;
   /**
-   * Waits for a message that somebody else says; messages before it are passed over, and what was
-   * expected before is not looked at again.
+   * Waits for a message from somebody else. Skips other messages before it, and all messages up to
+   * the last expected one.
    *
    * @returns the message
-   * @throws AssertionError if none comes in time, or it does not reach those it is for, with the
-   * conversation so far
+   * @throws AssertionError if no message matches in time, or if it does not reach its recipients;
+   * with the conversation so far
    *
    * @example
    * await ada.expect({ from: "bot", type: "text", text: /your order/i, withinMs: 2_000 });
    */
   expect(expected: ExpectedMessage): Promise<ReceivedMessage>;
   /**
-   * Makes sure that nobody says such a message within a time on the emulator's clock.
+   * Expects that nobody sends such a message within a time, by the emulator's clock.
    *
    * @throws AssertionError if somebody does, with the conversation so far
    *
@@ -294,18 +294,18 @@ export interface TestConversation {
    */
   expectNone(expected: ExpectedMessage): Promise<void>;
   /**
-   * Waits until all that was said has reached those it is for, or was given up, and the handlers of
-   * the test have done their work.
+   * Waits until all messages have reached their recipients or failed, and all handlers of the test
+   * have finished.
    *
-   * @param withinMs longest wait, on the emulator's clock. Default: 5,000
+   * @param withinMs time limit, by the emulator's clock. Default: 5,000
    * @throws AssertionError if that takes longer, with the conversation so far
    */
   idle(withinMs?: number): Promise<void>;
-  /** Every message so far with whom it reached, in order. Fails if the emulator is closed. */
+  /** Every message so far with its recipients, in order. Fails if the emulator is closed. */
   messages(): Promise<readonly ReachedMessage[]>;
-  /** The same as lines for people. Fails if the emulator is closed. */
+  /** The same as readable lines. Fails if the emulator is closed. */
   transcript(): Promise<string>;
-  /** What handlers of callbacks threw while they worked on this conversation: a line each. Never fails. */
+  /** Errors that callback handlers threw in this conversation, one line each. Never fails. */
   handlerFailures(): readonly string[];
 }
 
@@ -340,7 +340,7 @@ const isOver = ({ reached }: ReachedMessage): boolean =>
 const hasReached = ({ reached }: ReachedMessage): boolean =>
   reached.every(({ isReached }) => isReached === true);
 
-/** A conversation that has not begun yet. */
+/** A conversation that has not started yet. */
 export const testConversation = (
   { client, records, time, finalTries, handlers }: ConversationMeans,
   start: TestConversationStart,
@@ -360,12 +360,12 @@ export const testConversation = (
 
   const failure = async (said: string, operator: string): Promise<AssertionError> => {
     const lines = await transcript();
-    const so = lines === "" ? "Nothing was said." : `The conversation so far:\n${lines}`;
+    const so = lines === "" ? "There are no messages." : `The conversation so far:\n${lines}`;
     const failed = handlerFailures().map((line) => `A handler of the test failed: ${line}`);
     return new AssertionError({ message: [said, so, ...failed].join("\n"), operator });
   };
 
-  /** The first message of somebody else that is as expected, and where it stands. */
+  /** The first matching message from somebody else, and its position. */
   const find = async (expected: ExpectedMessage) => {
     const all = await messages();
     const place = all.findIndex(
@@ -407,7 +407,7 @@ export const testConversation = (
       if (!one) throw await failure(`There was no ${expectedText(expected)} ${within}.`, "expect");
       if (reached && !hasReached(one.found))
         throw await failure(
-          `The ${expectedText(expected)} came, but did not reach those it is for ${within}.`,
+          `The ${expectedText(expected)} came, but did not reach its recipients ${within}.`,
           "expect",
         );
       seen = one.place + 1;
@@ -418,7 +418,7 @@ export const testConversation = (
       const one = await time.until(() => find(expected), withinMs);
       if (one)
         throw await failure(
-          `There must be no ${expectedText(expected)}, but there was one.`,
+          `Expected no ${expectedText(expected)}, but there was one.`,
           "expectNone",
         );
     },
@@ -433,7 +433,7 @@ export const testConversation = (
       }, withinMs);
       if (!rested)
         throw await failure(
-          `The conversation did not come to rest within ${withinMs / 1000} s: messages are on their way, or handlers at work.`,
+          `The conversation is not idle after ${withinMs / 1000} s: messages are in transit, or handlers are running.`,
           "idle",
         );
     },

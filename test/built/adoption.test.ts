@@ -41,7 +41,9 @@ test.each([["preview"], ["preview", "--diff"]])(
     expect(output).toContain(`adopts the channel "custom.kiosk" (id ${id})`);
     expect(output).toMatch(/displayName: "Old name" → "New name"/);
     expect(output).not.toMatch(/active: /);
-    expect(output).toMatch(/stays, as the program does not declare it:[\s\S]*active[\s\S]*region/);
+    expect(output).toMatch(
+      /unchanged, because the program does not declare it:[\s\S]*active[\s\S]*region/,
+    );
     expect(await project.objects("channels")).toEqual(before);
     expect((await project.writes()).length).toBe(done);
   },
@@ -59,7 +61,7 @@ test("a preview refuses an object that is not there, and up makes none", async (
 test("one object for two resources is refused in the preview, both named", async () => {
   const { code, output } = await project.pulumi(["preview"], { ADOPT: `"${id}"`, TWICE: id });
   expect(code).not.toBe(0);
-  expect(output).toMatch(/stands for another resource of this program: Channel "(kiosk|again)"/);
+  expect(output).toMatch(/belongs to another resource of this program: Channel "(kiosk|again)"/);
 });
 
 test("up takes it over; adopt may stay without any effect; removing the resource removes the object", async () => {

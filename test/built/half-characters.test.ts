@@ -27,7 +27,7 @@ test("half a character at the service does not stop the refresh of a stack, and 
   await control.byHand("PUT", `/channels/${id}`, { ...body, displayName: "x\ud83d" });
   const { stdout, stderr } = await shop.stack.refresh();
   expect(stdout + stderr).toMatch(
-    /displayName of the channel "custom\.\w" holds half of a character/,
+    /displayName of the channel "custom\.\w" contains an unpaired surrogate/,
   );
   expect(shop.state()).toContain("x\ufffd");
 });

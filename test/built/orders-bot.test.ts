@@ -130,7 +130,7 @@ test("what the bot fails with ends the conversation at once", async () => {
 test("an account that is not there is said to be missing", async () => {
   const elsewhere = JSON.stringify({ ...JSON.parse(outputs), address: "nowhere" });
   const { code, said } = await converse([], { ORDERS_BOT_STACK: elsewhere });
-  expect([code, said]).toEqual([1, expect.stringContaining("there is no account in use")]);
+  expect([code, said]).toEqual([1, expect.stringContaining("no active account has this address")]);
 });
 
 test.each([

@@ -194,5 +194,5 @@ test("a reference to a resource of another kind is refused in the preview, by bo
   await project.succeed(["config", "set", "conversation:plan", "enterprise"]);
   const { code, output } = await project.pulumi(["preview"]);
   expect(code).not.toBe(0);
-  expect(output).toContain('application must be a ClientApplication; the Channel "web" was given');
+  expect(output).toContain('application must be a ClientApplication; got the Channel "web"');
 });

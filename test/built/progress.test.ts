@@ -29,7 +29,7 @@ test.concurrent("a log has one line that says how far the run is, and none for e
   expect(reported.length).toBeLessThanOrEqual(most);
   // Four channels and the list that is looked at first, foreseen by the preview.
   expect(reported[0] ?? "none").toMatch(
-    /pulumi:pulumi:Stack .*\b[1-4]\/5 calls, \d+ s left, POST \/channels decides/,
+    /pulumi:pulumi:Stack .*\b[1-4]\/5 calls, \d+ s left, limited by POST \/channels/,
   );
 });
 
@@ -108,7 +108,7 @@ interface Watched {
 }
 
 const howFar =
-  /\d+(\/| of at least )\d+ calls, (at least )?(\d+ min )?\d+ s left, POST \/channels decides/;
+  /\d+(\/| of at least )\d+ calls, (at least )?(\d+ min )?\d+ s left, limited by POST \/channels/;
 
 /** Runs a command in a terminal, and looks at it as often as a person could. */
 const inTerminal = (
@@ -210,7 +210,7 @@ test
       }
       const titles = sent.split("\x1b]2;").slice(1);
       expect(titles[0]).toMatch(
-        /^\d of at least \d calls, at least \d+ s left, POST \/channels decides/,
+        /^\d of at least \d calls, at least \d+ s left, limited by POST \/channels/,
       );
       expect(sent).toContain("\x1b[23;2t");
     },

@@ -186,7 +186,7 @@ test("an error is one message, without a stack", async () => {
 
 test("a kind that this release does not know says which release is needed", async () => {
   const { error } = await provider.create({ __provider: pointerTo("Hologram") });
-  expect(error).toContain("does not know the resource Hologram");
+  expect(error).toContain("has no resource Hologram");
 });
 
 test("importing the package loads neither the HTTP client nor the emulator", async () => {

@@ -117,7 +117,7 @@ test("a new resource of the old name does not take the object of one that was mo
   expect(await project.objects("channels")).toHaveLength(3);
   const third = ["Channel", "third", channel("custom.kiosk")];
   const { output } = await up([auth, second, third, ...others]);
-  expect(output).toMatch(/stands for urn:pulumi:other::shop::.*kiosk in the state of the stack/);
+  expect(output).toMatch(/belongs to urn:pulumi:other::shop::.*kiosk in the state of the stack/);
 });
 
 test("forced replacement keeps the id of objects without a mark", async () => {

@@ -89,7 +89,7 @@ test("an object that differs is shown, without its secrets", async ({ shop }) =>
   await expect(wrong).rejects.toThrow(/active: expected false, is true/);
   await expect(wrong).rejects.toThrow(/basicAuth\.password: expected 'other', is '\[secret\]'/);
   await expect(wrong).rejects.not.toThrow(/canary/);
-  await expect(shop.expectObject("Bot", {})).rejects.toThrow("no kind of object called");
+  await expect(shop.expectObject("Bot", {})).rejects.toThrow("There is no kind");
 });
 
 test("messages go to handlers of the test, signed in as in production", async ({ shop }) => {
@@ -107,7 +107,7 @@ test("messages go to handlers of the test, signed in as in production", async ({
     ...{ url: at("agent"), type: "escalation.transfer", withinMs: 60_000 },
   });
   await expect(shop.expectDelivery({ url: at("nobody"), withinMs: 50 })).rejects.toThrow(
-    /No delivery like \{ url: 'https:\/\/shop\.example\.com\/nobody' \} within 0\.05 s\.\nDeliveries so far:/,
+    /No delivery matched \{ url: 'https:\/\/shop\.example\.com\/nobody' \} within 0\.05 s\.\nDeliveries so far:/,
   );
 });
 
@@ -116,7 +116,9 @@ test("a first run is forecast, and a limit that it breaks is reported", async ({
   expect(found.totalCalls).toBeGreaterThanOrEqual(9);
   await shop.expectForecast({ plan: "enterprise", maxMinutes: 1, maxCalls: found.totalCalls });
   const tight = shop.expectForecast({ plan: "developer", maxMinutes: 0.01, maxCalls: 3 });
-  await expect(tight).rejects.toThrow(/may take 0\.6 s; it would make \d+ calls, and may make 3/);
+  await expect(tight).rejects.toThrow(
+    /the limit is 0\.6 s; it would make \d+ calls; the limit is 3/,
+  );
 });
 
 test("a golden conversation is recorded once and says later whom a message does not reach", async ({
@@ -173,12 +175,14 @@ test("a handler for an address that no role has is refused", async () => {
 test("without Pulumi it says what is missing", async () => {
   const nowhere = join(tmpdir(), "no-such-folder", "bin", "pulumi");
   const failing = startEmulatedStack({ program: async () => undefined, pulumi: nowhere });
-  await expect(failing).rejects.toThrow(/^Setting up a stack for a test: .*does not run\. Install/);
+  await expect(failing).rejects.toThrow(
+    /^Could not set up a stack for a test: .*does not run\. Install/,
+  );
   const path = process.env.PATH;
   process.env.PATH = "";
   try {
     await expect(startEmulatedStack({ program: async () => undefined })).rejects.toThrow(
-      "Setting up a stack for a test: there is no pulumi on PATH. Install the Pulumi CLI",
+      "Could not set up a stack for a test: there is no pulumi on PATH. Install the Pulumi CLI",
     );
   } finally {
     process.env.PATH = path;

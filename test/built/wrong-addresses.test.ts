@@ -60,7 +60,7 @@ test("a page that is shown for every path deletes nothing", async () => {
   page = () => 200;
   const { code, output } = await project.pulumi(["destroy", "--yes", "--skip-preview"]);
   expect(code).not.toBe(0);
-  expect(output.replace(/\s+/g, " ")).toContain("its answer is not JSON");
+  expect(output.replace(/\s+/g, " ")).toContain("the response is not JSON");
   expect(project.state()).toContain(":Account::shop");
 });
 

@@ -242,7 +242,10 @@ test("an address of Redis with a password is a secret", () => {
 test.each([
   ["PULUMI_ACCESS_TOKEN must be set for login during non-interactive CLI sessions", "Log in"],
   ["could not unmarshal '/p/Pulumi.yaml': invalid YAML file: yaml: line 1", "Correct Pulumi.yaml"],
-  ["invalid YAML file: yaml: line 1: did not find expected ',' or ']'", "stack's own file"],
+  [
+    "invalid YAML file: yaml: line 1: did not find expected ',' or ']'",
+    "stack's configuration file",
+  ],
   [
     "no Pulumi.yaml project file found (searching upwards from /p). If you have not created a project yet, use `pulumi new` to do so: no project file found",
     "Run this in the folder of a Pulumi project.",
@@ -252,7 +255,7 @@ test.each([
     "name the stack as organization/project/stack",
   ],
   ["no stack selected; please use `pulumi stack select`", "Select a stack"],
-  ["no stack named 'nope' found", "Name a stack"],
+  ["no stack named 'nope' found", "Name an existing stack"],
   ["incorrect passphrase", "PULUMI_CONFIG_PASSPHRASE"],
   ['unable to open state directory "file:///nowhere"', "PULUMI_BACKEND_URL"],
   ["something else", "Correct that first."],

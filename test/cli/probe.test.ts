@@ -211,10 +211,10 @@ test("settings and emulator take what was found out, where nothing else is said"
   expect(read()).toMatchObject({ put: "keep", plan: "basic", burst: 4 });
   expect(read({ CONVERSATION_PUT: "replace" })).toMatchObject({ put: "replace", burst: 4 });
   expect(() => read({ CONVERSATION_BASE_URL: "https://other.example.com/v3" })).toThrow(
-    /findings in .* are of another tenant, "http:/,
+    /findings in .* belong to another tenant, "http:/,
   );
   expect(() => read({ CONVERSATION_FINDINGS: join(tenant.folder, "none.json") })).toThrow(
-    "could not be read (ENOENT). Write them with: pulumi-conversation probe --out",
+    "(ENOENT). Create the file: pulumi-conversation probe --out",
   );
   const text = readFileSync(findingsFile, "utf8");
   for (const [right, wrong, rule] of [
@@ -236,7 +236,7 @@ test("settings and emulator take what was found out, where nothing else is said"
   expect(likeTenant({ ...given, plan: "none" })).toMatchObject({ plan: "none" });
   expect(likeTenant({ ...given, plan: "none" })).not.toHaveProperty("burst");
   expect(() => likeTenant({ ...given, like: tenant.folder })).toThrow(
-    /could not be read \(EISDIR\)/,
+    /Could not read .* \(EISDIR\)/,
   );
 });
 

@@ -67,7 +67,7 @@ test("a CLI without its language host is refused", async () => {
   const command = fakePulumi(folder, "3.300.0");
   rmSync(join(folder, "pulumi-language-nodejs"));
   expect(await inspectPulumi(command, "PATH", {})).toEqual({
-    unusable: `${command} lacks pulumi-language-nodejs beside it and on PATH`,
+    unusable: `${command} has no pulumi-language-nodejs next to it or on PATH`,
   });
 });
 

@@ -308,7 +308,7 @@ test("what cannot be seen is unknown, with the reason", async () => {
   const nowhere = join(temporaryFolder(), "none");
   expect(await (await reader(`file://${nowhere}`))()).toEqual({
     state: "unknown",
-    why: `${nowhere} holds no state of Pulumi`,
+    why: `${nowhere} contains no Pulumi state`,
   });
 });
 

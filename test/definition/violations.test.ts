@@ -96,13 +96,13 @@ test.each<[string, Definition, JsonObject, ...string[]]>([
     "a wrong callback",
     clientApplication,
     { roles: [{ ...role, callback: "ftp://x" }] },
-    "roles[0].callback: must be an absolute http or https address",
+    "roles[0].callback: must be an absolute http or https URL",
   ],
   [
     "a wrong e-mail",
     clientApplication,
     { roles: [{ ...role, notificationEmail: "ops" }] },
-    'roles[0].notificationEmail: must be an e-mail address, not "ops"',
+    'roles[0].notificationEmail: must be an email address, not "ops"',
   ],
   [
     "a typing error",
@@ -114,13 +114,13 @@ test.each<[string, Definition, JsonObject, ...string[]]>([
     "a member that nobody knows",
     clientApplication,
     { priority: 1 },
-    'priority: is not a property of ClientApplication; fields that only the service knows go into "extra"',
+    'priority: is not a property of ClientApplication; put fields that only the service knows into "extra"',
   ],
   [
     "an output inside a text",
     participant,
     { name: `bot of ${pulumi.output("x")}` },
-    "name: holds an output inside a text: write pulumi.interpolate`…` instead of `…`",
+    "name: contains an output inside a text: write pulumi.interpolate`…` instead of `…`",
   ],
   [
     "a word in other letters",

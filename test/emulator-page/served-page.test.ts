@@ -116,7 +116,7 @@ test.skipIf(outside === undefined)("other machines do not see the page", async (
     });
     expect([reply.status, await reply.text()]).toEqual([
       403,
-      "The page is shown on this machine only.\n",
+      "The page is available only on this machine.\n",
     ]);
   }
 });

@@ -95,7 +95,7 @@ test("a callback that answers too late is called again", async () => {
   await logged(1);
   service.emulator.advance(1000);
   expect(outcomes(await logged(2))).toEqual([
-    ["m-0001", 1, "no answer within 1000 ms"],
+    ["m-0001", 1, "no response within 1000 ms"],
     ["m-0001", 2, 200],
   ]);
 });
@@ -260,7 +260,7 @@ test("a delivery that does not come is an error that names those that did", asyn
   const { service, begin, bot, logged } = await hub();
   const { control } = service.emulator;
   await expect(control.waitForDelivery({}, { timeoutMs: 0 })).rejects.toThrow(
-    "No delivery with {} within 0 ms. No delivery was tried.",
+    "The emulator made no delivery with {} within 0 ms. It attempted no delivery.",
   );
   bot.answer = answering(500);
   await begin();

@@ -33,20 +33,20 @@ test.each([
   [
     "101 and stays open",
     "HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n",
-    { error: "the address wanted to switch to another protocol (101)" },
+    { error: "the server tried to switch to another protocol (101)" },
   ],
   [
     "101 without an upgrade",
     "HTTP/1.1 101 Switching Protocols\r\n\r\n",
-    { error: "the address wanted to switch to another protocol (101)" },
+    { error: "the server tried to switch to another protocol (101)" },
   ],
   [
     "100, 102 and 103 and then nothing",
     "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\n",
-    { error: "no answer within 1000 ms" },
+    { error: "no response within 1000 ms" },
   ],
   ["what is no HTTP", "SSH-2.0-OpenSSH_9.6\r\n", { error: "HPE_INVALID_CONSTANT" }],
-  ["half a status line", "HTTP/1.1 2", { error: "no answer within 1000 ms" }],
+  ["half a status line", "HTTP/1.1 2", { error: "no response within 1000 ms" }],
   [
     "200 with a body that never ends",
     "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\na",
@@ -113,8 +113,8 @@ test("a delivery that waits for its turn is given up with a reset", async () => 
   const waiting = slots.take("a", leaving.signal);
   const next = slots.take("a", signal);
   leaving.abort();
-  await expect(waiting).rejects.toThrow("given up");
-  await expect(slots.take("b", leaving.signal)).rejects.toThrow("given up");
+  await expect(waiting).rejects.toThrow("was canceled");
+  await expect(slots.take("b", leaving.signal)).rejects.toThrow("was canceled");
   const other = await slots.take("b", signal);
   first();
   first();

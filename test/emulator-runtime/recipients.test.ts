@@ -298,7 +298,7 @@ test("a conversation with a bot that was turned off since says so in the log of 
   expect((await all.logged(1)).at(-1)).toMatchObject({
     messageId: "m-2",
     attempt: 0,
-    error: "undeliverable: what the orchestration names for the role custom_bot is not active",
+    error: "undeliverable: the orchestration's entry for the role custom_bot is not active",
   });
 });
 

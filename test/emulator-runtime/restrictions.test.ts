@@ -161,7 +161,7 @@ test("a rich message goes to the customer where the channel lists it, or lists n
   expect((await rich(conversation, "listpicker")).status).toBe(202);
   const refused = await rich(conversation, "form");
   expect(refused.status).toBe(400);
-  expect(refused.json.developerMessage).toContain("the channel carries no richMessage.form");
+  expect(refused.json.developerMessage).toContain("the channel does not support richMessage.form");
   await listed.service.control("PUT", "/switches", { channelRestrictions: "ignore" });
   expect((await rich(conversation, "form")).status).toBe(202);
   const open = await restricted({ outbound: { maxTextLength: 10 } });

@@ -75,7 +75,7 @@ test.each<[JsonObject, number, unknown]>([
   [{ kind: "status-after-commit", status: 500 }, 2, 500],
   [{ kind: "drop-before-commit" }, 1, "ECONNRESET"],
   [{ kind: "drop-after-commit" }, 2, "ECONNRESET"],
-  [{ kind: "hang" }, 1, "no answer within 5000 ms"],
+  [{ kind: "hang" }, 1, "no response within 5000 ms"],
 ])(
   "a callback with %j: it is called %s times in all, and the message is tried again",
   async (rule, calls, outcome) => {
@@ -103,7 +103,7 @@ test.each(["truncate", "not-json", "no-id", "drip", "huge"])(
     const reply = await service.control("POST", "/faults", { on: "CALLBACK", kind });
     expect([reply.status, reply.json.error]).toEqual([
       400,
-      expect.stringContaining("not for callbacks"),
+      expect.stringContaining("cannot apply to callbacks"),
     ]);
   },
 );
@@ -123,7 +123,7 @@ test("whoever looks after a callback learns of each message that is given up", a
       at: expect.stringMatching(/Z$/),
       to: "ops@example.com",
       subject: "The callback of the role custom_bot cannot be reached",
-      text: `The message m-0001 (text) could not be delivered to ${all.bot.url}/custom_bot: it answered 500. It is not tried again.`,
+      text: `The service could not deliver message m-0001 (text) to ${all.bot.url}/custom_bot: it responded with 500. It makes no further attempt.`,
       messageId: "m-0001",
     },
   ]);

@@ -60,7 +60,7 @@ test("two emulators cannot use one file at once: the second names it", async () 
   const data = fileIn();
   await once({ data }, async () => {
     await expect(startEmulator({ data })).rejects.toThrow(
-      `The data file ${data} cannot be used: database is locked`,
+      `Could not use the data file ${data}: database is locked`,
     );
   });
   await once({ data }, async (service) =>
@@ -81,7 +81,7 @@ test.each([
   });
   change(data, `UPDATE documents SET value = ${row}`);
   const starting = startEmulator({ data });
-  await expect(starting).rejects.toThrow(`The data file ${data} cannot be used`);
+  await expect(starting).rejects.toThrow(`Could not use the data file ${data}`);
   await expect(starting).rejects.not.toThrow("hush");
   change(data, "DELETE FROM documents");
   await once({ data }, async (service) =>
@@ -125,17 +125,17 @@ const stateOf = (file: string) => ({
 });
 
 test.each<[string, (file: string) => void, string]>([
-  ["a text", (file) => writeFileSync(file, "my notes"), "it is not the data of an emulator"],
-  ["one byte", (file) => writeFileSync(file, "S"), "it is not the data of an emulator"],
+  ["a text", (file) => writeFileSync(file, "my notes"), "it is not an emulator data file"],
+  ["one byte", (file) => writeFileSync(file, "S"), "it is not an emulator data file"],
   [
     "somebody's database",
     (file) => change(file, "CREATE TABLE users (name)"),
-    "it is a database of something else",
+    "it is a database of another application",
   ],
   [
     "somebody's database with a log of its own",
     (file) => change(file, "PRAGMA journal_mode = WAL; CREATE TABLE users (name)"),
-    "it is a database of something else",
+    "it is a database of another application",
   ],
   [
     "the data of a newer emulator",
@@ -148,7 +148,7 @@ test.each<[string, (file: string) => void, string]>([
   chmodSync(data, 0o644);
   const before = stateOf(data);
   await expect(startEmulator({ data })).rejects.toThrow(
-    `The data file ${data} cannot be used: ${reason}.`,
+    `Could not use the data file ${data}: ${reason}.`,
   );
   expect(stateOf(data)).toEqual(before);
 });
@@ -156,14 +156,14 @@ test.each<[string, (file: string) => void, string]>([
 test("what is no file is refused at once, and keeps its mode", async () => {
   const pipe = fileIn();
   execFileSync("mkfifo", ["-m", "644", pipe]);
-  await expect(startEmulator({ data: pipe })).rejects.toThrow("it is no plain file");
+  await expect(startEmulator({ data: pipe })).rejects.toThrow("it is not a regular file");
   expect(statSync(pipe).mode & 0o777).toBe(0o644);
   const mode = statSync("/dev/null").mode;
-  await expect(startEmulator({ data: "/dev/null" })).rejects.toThrow("it is no plain file");
+  await expect(startEmulator({ data: "/dev/null" })).rejects.toThrow("it is not a regular file");
   expect(statSync("/dev/null").mode).toBe(mode);
   const folder = dirname(pipe);
   await expect(startEmulator({ data: folder })).rejects.toThrow(
-    `The data file ${folder} cannot be used: it is a folder`,
+    `Could not use the data file ${folder}: it is a folder`,
   );
 });
 
@@ -185,7 +185,7 @@ test("a data file that is cut off or spoiled anywhere is used whole, or refused 
       else writeFileSync(data, Buffer.from(good).fill(byte, at, Math.min(at + 16, good.length)));
       const outcome = await startEmulator({ data }).catch((error: Error) => error);
       if (outcome instanceof Error) {
-        expect(outcome.message).toContain(`The data file ${data} cannot be used: `);
+        expect(outcome.message).toContain(`Could not use the data file ${data}: `);
         return;
       }
       const snapshot = await outcome.control.snapshot().finally(() => outcome.close());

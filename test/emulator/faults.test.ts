@@ -153,7 +153,7 @@ test("huge: answers with more than anybody should read", async () => {
   expect((await service.call("GET", "/channels")).status).toBe(200);
 });
 
-test("stale-list lists the collection as it was so long ago", async () => {
+test("stale-list lists an earlier state of the collection so long ago", async () => {
   const service = await running();
   const kept = await service.make(channel);
   const gone = await service.make(channel);

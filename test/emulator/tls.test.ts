@@ -36,7 +36,7 @@ test("with TLS every address is https, and who trusts the certificate gets an an
   expect((await control.switches({ pageSize: 3 })).pageSize).toBe(3);
   expect(await control.log()).toHaveLength(1);
   await control.reset();
-  await expect(control.advance(-1)).rejects.toThrow("was refused (400)");
+  await expect(control.advance(-1)).rejects.toThrow("it refused the call (400)");
   await expect(connectControl(controlUrl).log()).rejects.toThrow("fetch failed");
 });
 
@@ -78,7 +78,7 @@ test("a certificate and a key that do not fit are refused", async () => {
     { cert: "no PEM", key: ownTls.key },
     { cert: ownTls.cert, key: other },
   ])
-    await expect(startEmulator({ tls })).rejects.toThrow("they must be PEM, and fit");
+    await expect(startEmulator({ tls })).rejects.toThrow("must be PEM texts that belong together");
 });
 
 test("a caller without TLS harms nobody", async () => {

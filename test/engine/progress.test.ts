@@ -91,7 +91,7 @@ test("the number stands first, in the row of the resource and in the stack's", a
   run.call("a").waits(75_000);
   await run.pass(1000);
   expect(run.shown).toEqual([
-    "stack: 0/1 calls, 1 min 14 s left, POST /channels decides",
+    "stack: 0/1 calls, 1 min 14 s left, limited by POST /channels",
     "a: 1 min 14 s left for POST /channels, 1 call queued",
   ]);
 });
@@ -119,7 +119,7 @@ test("a row is cleared as soon as its call is sent, the stack's line when all ar
   await first.finish();
   await run.pass(1000);
   expect(run.shown.slice(-2)).toEqual([
-    "stack: 1/2 calls, 6 s left, POST /channels decides",
+    "stack: 1/2 calls, 6 s left, limited by POST /channels",
     "b: 6 s left for POST /channels, 2 calls queued",
   ]);
   await second.finish();
@@ -135,7 +135,7 @@ test("without a terminal there is a line each 30 seconds, and none is empty", as
   await run.pass(60_000);
   expect(run.shown).toEqual(
     ["1 min 34 s", "1 min 4 s", "34 s", "4 s"].map(
-      (time) => `stack: 0/1 calls, ${time} left, POST /channels decides`,
+      (time) => `stack: 0/1 calls, ${time} left, limited by POST /channels`,
     ),
   );
 });
@@ -158,7 +158,7 @@ test("what the engine has foreseen counts before it is asked for", () => {
   planned.foresee(participant, undefined, "update");
   const run = runWith(live, planned);
   run.call("a").waits(3000);
-  expect(run.progress.text()).toBe("0/12 calls, 57 s left, POST /channels decides");
+  expect(run.progress.text()).toBe("0/12 calls, 57 s left, limited by POST /channels");
 });
 
 test("what the preview has foreseen counts, too, and more calls than foreseen correct it", async () => {
@@ -170,7 +170,7 @@ test("what the preview has foreseen counts, too, and more calls than foreseen co
   const calls = ["a", "b", "c"].map(run.call);
   calls[0]?.waits(3000, 0, 3);
   await calls[0]?.finish();
-  expect(run.progress.text()).toBe("1/3 calls, 15 s left, POST /channels decides");
+  expect(run.progress.text()).toBe("1/3 calls, 15 s left, limited by POST /channels");
 });
 
 test("where more calls may follow, all numbers are at least", async () => {
@@ -180,7 +180,7 @@ test("where more calls may follow, all numbers are at least", async () => {
   run.call("a").waits(3000);
   await run.pass(2000);
   expect(run.shown).toEqual([
-    "stack: 0 of at least 10 calls, at least 56 s left, POST /channels decides",
+    "stack: 0 of at least 10 calls, at least 56 s left, limited by POST /channels",
   ]);
 });
 
@@ -191,7 +191,7 @@ test("what is always in sight says the same, and is taken away", async () => {
   waiting.waits(3000);
   await run.pass(1000);
   await waiting.finish();
-  expect(seen).toEqual(["0/1 calls, 2 s left, POST /channels decides", ""]);
+  expect(seen).toEqual(["0/1 calls, 2 s left, limited by POST /channels", ""]);
 });
 
 const script = require.resolve("@pulumi/pulumi/cmd/dynamic-provider");

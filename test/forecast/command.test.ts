@@ -75,8 +75,8 @@ test("the report shows endpoints, the critical path and, when asked, the plans",
   expect({ code, err }).toEqual({ code: 0, err: "" });
   expect(out).toMatch(/^pulumi up: 35 calls, about 3 min \d+ s\.\nPlan developer, bursts of 1/);
   expect(out).toMatch(/POST \/participants +30 +3 min 1 s/);
-  expect(out).toMatch(/POST \/participants × 30, waits for its rate\n +Participant bot-0\b/);
-  expect(out).not.toContain("Against this plan");
+  expect(out).toMatch(/POST \/participants × 30, limited by its rate\n +Participant bot-0\b/);
+  expect(out).not.toContain("Compared with this plan");
   const compared = await run("forecast", "--from", preview, "--compare-plans", ...usual);
   expect(compared.out).toMatch(/enterprise +\d+.* +2 min \d+ s less/);
 });
@@ -118,7 +118,7 @@ test("without a plan enterprise is assumed, and that is said", async () => {
   const { out, err } = await run("forecast", "--json", "--from", preview);
   expect(JSON.parse(out)).toMatchObject({ plan: "enterprise" });
   expect(err.replace(/\s+/g, " ")).toContain(
-    "enterprise is assumed. Say it with --plan or conversation:plan",
+    "the forecast assumes enterprise. Set it with --plan or conversation:plan",
   );
 });
 
@@ -178,7 +178,7 @@ test("without files Pulumi is asked for a preview and the state of the stack", a
 
 test.each([
   ["no Pulumi.yaml project file found", "a Pulumi project. forecast also takes saved documents"],
-  ["no stack named nope found", "pulumi stack ls shows them"],
+  ["no stack named nope found", "pulumi stack ls lists them"],
   ["getting stack configuration: incorrect passphrase", "Set PULUMI_CONFIG_PASSPHRASE"],
   ["no stack selected; please use `pulumi stack select`", "or name one with --stack"],
 ])("when Pulumi says %j, what to do is said too", async (said, advice) => {
@@ -310,5 +310,5 @@ test("the critical path keeps to 80 columns, with room for what it is about", ()
 });
 
 test("the report says that buckets are taken to be full", () => {
-  expect(reported([])).toMatch(/Every bucket is taken to be full: /);
+  expect(reported([])).toMatch(/All buckets are assumed to be full/);
 });

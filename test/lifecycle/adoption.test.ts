@@ -71,7 +71,7 @@ describe.each(resources.map(({ kind }) => kind))("%s", (kind) => {
     expect(hub.reported).toHaveLength(1);
     expect(hub.reported[0]).toContain(`adopts the ${kindOf(kind).noun} "by-hand" (id ${id})`);
     expect(hub.reported[0]).toMatch(
-      /stays, as the program does not declare it:[\s\S]*active[\s\S]*region/,
+      /unchanged, because the program does not declare it:[\s\S]*active[\s\S]*region/,
     );
     expect((await hub.calls()).every((call) => call.startsWith("GET"))).toBe(true);
   });
@@ -107,7 +107,7 @@ describe.each(resources.map(({ kind }) => kind))("%s", (kind) => {
     const twice = inputsFor(made, { adopt: id, owner: `${made.inputs.owner}-3` });
     const other = { ...twice, [naturalKey(kindOf(kind))]: "other" };
     const { failures } = await preview(kind, other);
-    expect(failures[0]?.reason).toContain(`stands for another resource of this program: ${kind}`);
+    expect(failures[0]?.reason).toContain(`belongs to another resource of this program: ${kind}`);
     hub.nextRun();
     await make(kind, inputsFor(made, { adopt: id }));
     await expect(make(kind, other)).rejects.toThrow();
@@ -123,7 +123,7 @@ describe.each(resources.map(({ kind }) => kind))("%s", (kind) => {
       [naturalKey(kindOf(kind))]: "none",
     };
     const { failures } = await preview(kind, inputs);
-    expect(failures[0]?.reason).toMatch(/there is no .* "none" to adopt.*leave adopt out/);
+    expect(failures[0]?.reason).toMatch(/there is no .* "none" to adopt.*remove adopt/);
     expect(await hub.objects(made.collection)).toEqual(before);
   });
 });
@@ -218,7 +218,9 @@ test("the preview of an adoption shows the member that gives way to the chosen o
   hub.nextRun([]);
   const oauth2 = { tokenRequestUrl: "https://x.example.com/", method: "POST" };
   await hub.of("Authentication").check({}, owned("b", { name: "web", adopt: true, oauth2 }));
-  expect(hub.reported[0]).toMatch(/goes, as the program chose another in its place:\n\s+basicAuth/);
+  expect(hub.reported[0]).toMatch(
+    /erased, because the program chose another member instead:\n\s+basicAuth/,
+  );
 });
 
 test("the preview of an adoption speaks of a mark only where one is written", async () => {

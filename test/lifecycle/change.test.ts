@@ -91,7 +91,7 @@ test("a vendor's own word is mapped both ways", async () => {
 
 test.each([
   ["status-after-commit", undefined],
-  ["status", /its answer is not JSON/],
+  ["status", /the response is not JSON/],
 ] as const)("where only pages answer a PUT (%s), the object decides", async (kind, failure) => {
   const { id, state } = await make("Channel", kiosk());
   await hub.faults({ on: "PUT /channels/{id}", kind, status: 200, body: "<html>", times: 9 });
@@ -120,7 +120,7 @@ test("a new resource does not take the object of one that was renamed", async ()
     .of("Channel")
     .diff(id, state, { ...state, owner: "shop/prod/0123456789abcdef/renamed" });
   await expect(make("Channel", kiosk())).rejects.toThrow(
-    /taken by another resource of this program: Channel "renamed"/,
+    /belongs to another resource of this program: Channel "renamed"/,
   );
   expect((await hub.objects("channels")).map((object) => object.id)).toEqual([id]);
 });

@@ -65,7 +65,7 @@ test("an object whose resource was renamed in the state is not taken for the new
   const { id } = await make("Channel", kiosk());
   const before = await hub.objects("channels");
   hub.nextRun([{ kind: "Channel", id, owner: `${ownership}/renamed` }]);
-  await expect(make("Channel", kiosk())).rejects.toThrow(/stands for urn:.*renamed.*aliases/s);
+  await expect(make("Channel", kiosk())).rejects.toThrow(/belongs to urn:.*renamed.*aliases/s);
   expect(await hub.objects("channels")).toEqual(before);
   const other = await make("Channel", kiosk({ type: "custom.other" }));
   expect(other.id).not.toBe(id);

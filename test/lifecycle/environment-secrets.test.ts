@@ -150,7 +150,7 @@ test("where the variable is missing a preview warns, and the creation writes not
   delete process.env.FROM_ENV_ONE;
   const inputs = await checked("Authentication", basicInputs(one));
   expect(hub.reported).toEqual([
-    'Authentication "web": a secret of it is taken from the environment variable FROM_ENV_ONE (version 1), which is not set. A preview goes on without it; pulumi up will not.',
+    'Authentication "web": one of its secrets comes from the environment variable FROM_ENV_ONE (version 1), which is not set. The preview continues without it; pulumi up will fail.',
   ]);
   await expect(hub.of("Authentication").create(inputs)).rejects.toThrow(
     /creating the authentication "web".* failed: .*FROM_ENV_ONE \(version 1\), which is not set. Nothing was changed. Set FROM_ENV_ONE where Pulumi runs/,
@@ -173,14 +173,16 @@ test("what is no secret is refused by name", async () => {
   expect(failures).toEqual([
     {
       property: "",
-      reason: expect.stringMatching(/^displayName is no secret, and fromEnv is for secrets only/),
+      reason: expect.stringMatching(
+        /^displayName is not a secret, but fromEnv is only for secrets/,
+      ),
     },
   ]);
 });
 
 test.each([
-  ["A-B", 1, "the name must be made of letters"],
-  ["", 1, "the name must be made of letters"],
+  ["A-B", 1, "the name must consist of letters"],
+  ["", 1, "the name must consist of letters"],
   ["A", "a b", "must be 1 to 64 letters"],
   ["A", "", "must be 1 to 64 letters"],
 ])("fromEnv(%j, %j) is refused", async (name, version, reason) => {

@@ -60,7 +60,9 @@ describe.each(["description", "none"] as const)("with ownershipMark %s", (owners
         { on: "POST /orchestrations", kind: "drop-after-commit" },
         forbidden("orchestrations", { after: 1 }),
       );
-      await expect(create("Orchestration")).rejects.toThrow(/Whether it made the orchestration/);
+      await expect(create("Orchestration")).rejects.toThrow(
+        /It is unknown whether this created the orchestration/,
+      );
       const made = await live("Orchestration");
       if (when === "in the next run") hub.nextRun();
       await expect(create("Orchestration")).rejects.toThrow(/list.*adopt: "<id>"/s);
@@ -84,7 +86,9 @@ describe.each(["description", "none"] as const)("with ownershipMark %s", (owners
   test("an orchestration is not made while its list is forbidden, a channel is", async () => {
     await start(ownershipMark);
     await hub.faults(forbidden("orchestrations"), forbidden("channels"));
-    await expect(create("Orchestration")).rejects.toThrow(/Let the client list orchestrations/);
+    await expect(create("Orchestration")).rejects.toThrow(
+      /Allow the client to list orchestrations/,
+    );
     expect(await create("Channel")).toBe((await live("Channel"))[0]?.id);
     expect(await live("Orchestration")).toEqual([]);
   });
@@ -99,7 +103,7 @@ test("what somebody made under the name is not taken for the object of a POST th
     kind: "status",
     status: 500,
   });
-  await expect(create("Channel")).rejects.toThrow(/Whether it made the channel is not known/);
+  await expect(create("Channel")).rejects.toThrow(/It is unknown whether this created the channel/);
   expect(await live("Channel")).toMatchObject([{ id, description: "mine" }]);
 });
 

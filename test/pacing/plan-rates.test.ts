@@ -54,8 +54,8 @@ test("the names of placeholders and the case of the service do not matter", () =
 });
 
 test.each([
-  [{ service: "Parcel Manager" }, /Parcel Manager.*Known services: Conversation, Message Router/],
-  [{ service: "AI Services", version: "v9" }, /"v9" of AI Services. Known versions: v3, v4/],
+  [{ service: "Parcel Manager" }, /Parcel Manager.*Services: Conversation, Message Router/],
+  [{ service: "AI Services", version: "v9" }, /"v9" of AI Services. Versions: v3, v4/],
   [{ plan: "gold" as Plan }, /no plan "gold". Plans: developer, basic, enterprise/],
 ])("%j is refused with the choices", (change, message) => {
   const question = { service: "Conversation", version: "v3", plan: "basic" } as const;

@@ -50,7 +50,7 @@ test.each([["text"], [[]], [["1", "soon", ""]], [["1", "", ""]], [["1", "5"]], [
   async (answer) => {
     const redis = new FakeRedis(() => 0, answer);
     const store = redisBuckets("redis://localhost", redis.connect);
-    await expect(found(store)).rejects.toThrow("cannot be read");
+    await expect(found(store)).rejects.toThrow("unreadable reply");
   },
 );
 

@@ -121,7 +121,7 @@ const tooLongFailure = (header: Asked) => ({
 });
 const hourOfRefusals = {
   code: "THROTTLED",
-  message: expect.stringMatching(/the time allowed for the call is over after \d+ refusals/),
+  message: expect.stringMatching(/the time for the call ended after \d+ refusals/),
 };
 
 const isTooLong = ({ ms = 0 }: Asked): boolean => ms > longestMs;
@@ -153,7 +153,7 @@ describe.each(Object.entries(paces))("in the pace %s", (_, paceOf) => {
           expect(waits.some(({ refused }) => refused?.asks !== undefined)).toBe(true);
         } else {
           expect(first).toMatchObject({ ...hourOfRefusals, effect: "none" });
-          expect(String(first)).toContain("POST /channels is still over its rate limit");
+          expect(String(first)).toContain("POST /channels still exceeds its rate limit");
           expect(time.now()).toBeGreaterThanOrEqual(slow);
           expect(waits.every(({ refused }) => refused?.asks === undefined)).toBe(true);
         }
@@ -191,7 +191,7 @@ test("a token address that asks for longer than is believed fails with its value
   live.hub.handleToken = raw(429, "", { "retry-after": "999999999" });
   expect(await failureOf(live.service.token())).toMatchObject({
     code: "THROTTLED",
-    message: expect.stringContaining("POST token address is still over its rate limit"),
+    message: expect.stringContaining("POST token URL still exceeds its rate limit"),
   });
   expect(live.hub.tokenCalls).toHaveLength(2);
   expect(live.clock.time).toBe(longestMs);
@@ -270,7 +270,7 @@ describe("a command that only waits", () => {
       const { said, error } = await reported({ "retry-after": value });
       expect(said).toEqual([
         expect.stringMatching(
-          /^GET \/\w+ is refused for its rate \(429\), and the service asks to wait longer than is believed \(Retry-After: .*\)\. Trying again, for up to 1 min /,
+          /^The service refuses GET \/\w+ for its rate \(429\), and requests a longer wait than the client accepts \(Retry-After: .*\)\. Retrying for up to 1 min /,
         ),
       ]);
       expect(said[0]).toContain(value);
@@ -283,7 +283,7 @@ describe("a command that only waits", () => {
     const { said, error } = await reported({ "retry-after": value });
     expect(said).toEqual([
       expect.stringMatching(
-        /^GET \/\w+ is refused for its rate \(429\)\. Trying again, for up to 59 min /,
+        /^The service refuses GET \/\w+ for its rate \(429\)\. Retrying for up to 59 min /,
       ),
     ]);
     expect(error).toMatchObject(hourOfRefusals);

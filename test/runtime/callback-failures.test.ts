@@ -34,7 +34,7 @@ const failing = async (
 };
 
 const begin =
-  'pulumi-conversation: A message of type text in conversation "c-1" could not be handled: ';
+  'pulumi-conversation: Could not handle a message of type text in conversation "c-1": ';
 
 test.each([
   ["before", 200],

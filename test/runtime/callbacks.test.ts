@@ -93,7 +93,7 @@ test("entries that are no messages are dropped and reported, and the others arri
   expect((await deliver(v3(null, 5, {}, lost, message("1")))).status).toBe(200);
   expect(received.map(({ id }) => id)).toEqual(["1"]);
   expect(errors).toMatchObject([
-    { code: "BAD_RESPONSE", message: expect.stringContaining("4 of") },
+    { code: "BAD_RESPONSE", message: expect.stringContaining("Could not read 4") },
   ]);
 });
 

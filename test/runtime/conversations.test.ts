@@ -78,7 +78,7 @@ test.each([404, 400])("a %i says that only completed conversations can be had", 
   await expect(live.client.conversations.get("c-1")).rejects.toMatchObject({
     code: status === 404 ? "NOT_FOUND" : "REJECTED",
     details: { status },
-    message: expect.stringContaining("Only a completed conversation"),
+    message: expect.stringContaining("Only completed conversations"),
   });
 });
 

@@ -89,13 +89,13 @@ test.each<[string, ContentSource, UploadOptions, string]>([
   ["more than 10 MiB", new Uint8Array(largestAsset + 1), named, "1 to 10485760"],
   ["nothing", new Uint8Array(), named, "1 to 10485760"],
   ["a size that is not the file's", file, { ...from, size: 5 }, "200000 bytes"],
-  ["a stream without a size", pieces(), named, "size has to be given"],
-  ["bytes without a name", bytes, from, "name has to be given"],
+  ["a stream without a size", pieces(), named, "give size"],
+  ["bytes without a name", bytes, from, "give name"],
   ["a name without an extension", bytes, { ...from, name: "receipt" }, "file name with extension"],
   ["a name of 256 characters", bytes, { ...from, name: `${"x".repeat(252)}.png` }, "255"],
   ["another content type", bytes, { ...named, contentType: "image/gif" }, "image/png"],
-  ["a file that is not there", join(folder, "no.png"), from, "there is no file"],
-  ["a folder", folder, from, "there is no file"],
+  ["a file that is not there", join(folder, "no.png"), from, "there is no readable file"],
+  ["a folder", folder, from, "there is no readable file"],
   ["no channel", bytes, { ...named, channel: "" }, "channel"],
 ])("%s is refused before anything is sent", async (_, source, options, rule) => {
   await using hub = await AssetHub.start();

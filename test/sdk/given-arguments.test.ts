@@ -50,7 +50,7 @@ test("what is no object of properties is refused before anything is registered, 
   fc.assert(
     fc.property(kinds, fc.constantFrom(...mistakes), (kind, [args, called]) => {
       expect(() => made(kind, "web", args)).toThrow(
-        `${kind} "web": the properties must be an object; ${called} was given.`,
+        `${kind} "web": the properties must be an object; got ${called}.`,
       );
     }),
   );
@@ -62,7 +62,7 @@ test("what is no name is refused before anything is registered, whatever the cla
   fc.assert(
     fc.property(kinds, wrong, (kind, [name, called]) => {
       expect(() => made(kind, name, {})).toThrow(
-        `new ${kind}(name, properties): the name must be text, by which Pulumi knows the resource; ${called} was given`,
+        `new ${kind}(name, properties): the name must be text, because Pulumi identifies the resource by it; got ${called}`,
       );
     }),
   );
@@ -70,14 +70,14 @@ test("what is no name is refused before anything is registered, whatever the cla
 
 test("an option of Pulumi among the properties is reported with its place", () => {
   expect(() => made("Channel", "web", { protect: true })).toThrow(
-    'Channel "web": protect is an option of Pulumi and no property: give it in the third argument, new Channel(name, properties, { protect: … })',
+    'Channel "web": protect is an option of Pulumi, not a property: pass it in the third argument, new Channel(name, properties, { protect: … })',
   );
 });
 
 test("an option that is undefined is left out, and so is an argument of an account", () => {
   expect(() => made("Channel", "left-out", { protect: undefined })).not.toThrow();
   const args = { ...whole, timeout: undefined, agent: undefined };
-  expect(() => made("ConversationAccount", "shop", args)).toThrow("needs bots, or an agent");
+  expect(() => made("ConversationAccount", "shop", args)).toThrow("give bots, an agent");
 });
 
 /** A value with half of a character in place of its texts, one after the other, each with its path. */
@@ -104,21 +104,23 @@ test.each(resources)(
     expect(places.length).toBeGreaterThan(2);
     for (const [path, args] of places)
       expect(() => made(kind as keyof typeof classes, "web", args)).toThrow(
-        `${kind} "web": ${path} holds half of a character`,
+        `${kind} "web": ${path} contains an unpaired surrogate`,
       );
   },
 );
 
 test("half of a character in a key or a logical name is refused, too", () => {
   expect(() => made("Channel", "web", { extra: { "k\ud83d": 1 } })).toThrow(
-    "extra.k\ufffd holds half",
+    "extra.k\ufffd contains an unpaired",
   );
-  expect(() => made("Channel", "web\ud83d", {})).toThrow(/the name .* holds half of a character/);
+  expect(() => made("Channel", "web\ud83d", {})).toThrow(
+    /the name .* contains an unpaired surrogate/,
+  );
 });
 
 test("a name that holds an output is reported", () => {
   expect(() => made("Channel", `web-${pulumi.output("x")}`, {})).toThrow(
-    /the name holds an output/,
+    /the name contains an output/,
   );
 });
 
@@ -137,9 +139,7 @@ test.each([
         member === "bare" ? value : member,
       );
       expect(() => made("Orchestration", "flow", { applications })).toThrow(
-        new RegExp(
-          `^Orchestration "flow": .*${path} must be (a list|an object); ${was} was given$`,
-        ),
+        new RegExp(`^Orchestration "flow": .*${path} must be (a list|an object); got ${was}$`),
       );
     }
   },
@@ -152,16 +152,24 @@ const whole = { address: "shop", channel: webChat, customer: party, agent: party
 test.each<[string, object, string]>([
   ["no customer", { ...whole, customer: undefined }, "customer must be an object"],
   ["an id for the channel", { ...whole, channel: "id" }, "channel must be an object"],
-  ["a promise", { ...whole, channel: Promise.resolve(webChat) }, "a promise was given"],
-  ["bots in a list", { ...whole, bots: [party] }, "bots must be an object with properties; a list"],
+  ["a promise", { ...whole, channel: Promise.resolve(webChat) }, "got a promise"],
+  [
+    "bots in a list",
+    { ...whole, bots: [party] },
+    "bots must be an object with properties; got a list",
+  ],
   ["a bot that is missing", { ...whole, bots: { a: undefined } }, "bots.a must be an object"],
-  ["nobody to answer", { ...whole, agent: undefined }, "needs bots, or an agent, or both"],
-  ["a typing error", { ...whole, bot: {} }, "takes no bot; did you mean bots?"],
-  ["what nobody knows", { ...whole, timeout: 3 }, "takes no timeout. It takes address, channel,"],
+  ["nobody to answer", { ...whole, agent: undefined }, "give bots, an agent, or both"],
+  ["a typing error", { ...whole, bot: {} }, "there is no argument bot; did you mean bots?"],
+  [
+    "what nobody knows",
+    { ...whole, timeout: 3 },
+    "there is no argument timeout. Use address, channel,",
+  ],
   [
     "two ways to sign in",
     { ...whole, customer: { ...party, basicAuth: {}, oauth2: {} } },
-    "customer signs in in one way only; given were basicAuth and oauth2",
+    "customer needs exactly one kind of authentication, not basicAuth and oauth2",
   ],
 ])("an account with %s is refused", (_, args, message) => {
   expect(() => made("ConversationAccount", "shop", args)).toThrow(message);
@@ -169,20 +177,20 @@ test.each<[string, object, string]>([
 });
 
 test.each<[unknown, string]>([
-  [undefined, 'Channel.get("web", id): the id must be text; nothing was given'],
-  ["", "an empty one was given"],
-  [{}, "an object was given"],
+  [undefined, 'Channel.get("web", id): the id must be text; got nothing'],
+  ["", "got an empty one"],
+  [{}, "got an object"],
 ])("Channel.get with %j for the id is refused and makes nothing", (id, message) => {
   expect(() => Reflect.apply(sdk.Channel.get, sdk.Channel, ["web", id])).toThrow(message);
 });
 
 test.each<[unknown, string]>([
-  [{}, "Channel.find: say what it is found by"],
-  ["custom.web", "Channel.find: say what it is found by"],
-  [{ type: 3 }, "Channel.find: say what it is found by"],
+  [{}, "Channel.find: give a text to find it by"],
+  ["custom.web", "Channel.find: give a text to find it by"],
+  [{ type: 3 }, "Channel.find: give a text to find it by"],
   [
     { displayname: "x" },
-    "Channel.find: displayname is no text of Channel; did you mean displayName?",
+    "Channel.find: displayname is not a text property of Channel; did you mean displayName?",
   ],
 ])("Channel.find(%j) is refused without a call", (where, message) => {
   expect(() => Reflect.apply(sdk.Channel.find, sdk.Channel, [where])).toThrow(message);
@@ -193,7 +201,7 @@ test.each([
   new pulumi.asset.RemoteAsset("https://x.example.com/i.png"),
 ])("an icon from an asset that is no file is reported as that", async (icon) => {
   await expect(withFileContent(channel, "web", { icon }).icon).rejects.toThrow(
-    'Channel "web": icon: takes base64 text, or a file of this machine',
+    'Channel "web": icon: must be base64 text, or a local file',
   );
 });
 
@@ -219,7 +227,7 @@ test("a file that cannot be read is named, with the property", async () => {
   const icon = new pulumi.asset.FileAsset(join(folder, "none.png"));
   const { icon: content } = withFileContent(channel, "web", { icon });
   await expect(content).rejects.toThrow(
-    /^Channel "web": icon: the file .*none\.png cannot be read: ENOENT/,
+    /^Channel "web": icon: could not read the file .*none\.png: ENOENT/,
   );
 });
 

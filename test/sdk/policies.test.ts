@@ -59,7 +59,7 @@ test("roles of one application share an authentication by its id", () => {
     { name: "custom_agent" },
   ];
   expect(seen(noSharedAuthentication, [application("all", roles)])).toEqual([
-    "all.customer and all.custom_bot sign in with the same authentication: who runs one callback could pass as the service at the other.",
+    "all.customer and all.custom_bot use the same authentication: whoever runs one callback can pose as the service at the other.",
   ]);
 });
 
@@ -126,7 +126,7 @@ test("a short secret is not looked for, and a missing file is said", () => {
   const { folder } = stackFile("config:\n  shop:size: abc\n");
   expect(seen(noClearSecrets, [signIn("abc")], { folder })).toEqual([]);
   const elsewhere = resource("Authentication", "auth", {}, {}, "dev");
-  expect(() => seen(noClearSecrets, [elsewhere], { folder })).toThrow("was not found");
+  expect(() => seen(noClearSecrets, [elsewhere], { folder })).toThrow("Could not find");
 });
 
 test("each policy has its section in the documentation", () => {

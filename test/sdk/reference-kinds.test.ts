@@ -38,9 +38,9 @@ test.each(places)("$from.kind: $path takes $to.kind and refuses every other", as
       expect(sent).toHaveLength(2);
       continue;
     }
-    const must = `${from.kind} "here": ${at} must be ${an(to.kind)}; the`;
-    expect(() => make(given)).toThrow(`${must} ${kind} "given" was given`);
-    expect(() => make(given.id)).toThrow(`${must} id of the ${kind} "given" was given`);
+    const must = `${from.kind} "here": ${at} must be ${an(to.kind)}; got the`;
+    expect(() => make(given)).toThrow(`${must} ${kind} "given"`);
+    expect(() => make(given.id)).toThrow(`${must} id of the ${kind} "given"`);
   }
 });
 
@@ -71,7 +71,7 @@ test("a resource of another package is called by its type", () => {
   class Bucket extends pulumi.ComponentResource {}
   const bucket = new Bucket("aws:s3/bucket:Bucket", "files");
   expect(() => new (classOf("Participant"))("orders", { application: bucket })).toThrow(
-    'Participant "orders": application must be a ClientApplication; the aws:s3/bucket:Bucket "files" was given',
+    'Participant "orders": application must be a ClientApplication; got the aws:s3/bucket:Bucket "files"',
   );
 });
 
@@ -84,7 +84,7 @@ const account = (name: string, more: pulumi.Inputs = {}): sdk.ConversationAccoun
 
 test("a component in the place of one of its parts is refused with the parts that fit", () => {
   const shop = account("shop");
-  const given = 'the ConversationAccount "shop" was given. Give a part of it:';
+  const given = 'got the ConversationAccount "shop". Give a part of it:';
   expect(() => new (classOf("Account"))("a", { channel: shop })).toThrow(
     `Account "a": channel must be a Channel; ${given} .channel`,
   );
@@ -93,26 +93,26 @@ test("a component in the place of one of its parts is refused with the parts tha
   );
   expect(
     () => new (classOf("ClientApplication"))("c", { roles: [{ authentication: shop }] }),
-  ).toThrow(/must be an Authentication; the ConversationAccount "shop" was given$/);
+  ).toThrow(/must be an Authentication; got the ConversationAccount "shop"$/);
 });
 
 test("the component and the smoke test refuse alike", async () => {
   const shop = account("shop");
   const [application] = Object.values(shop.applications);
   expect(() => account("b", { channel: application })).toThrow(
-    'ConversationAccount "b": channel must be a Channel; the ClientApplication "shop-customer" was given',
+    'ConversationAccount "b": channel must be a Channel; got the ClientApplication "shop-customer"',
   );
   expect(() => account("c", { agent: shop.channel })).toThrow(
-    'ConversationAccount "c": agent must be a ClientApplication; the Channel "shop" was given',
+    'ConversationAccount "c": agent must be a ClientApplication; got the Channel "shop"',
   );
   expect(() => account("d", { channel: shop })).toThrow(
-    'ConversationAccount "d": channel must be a Channel; the ConversationAccount "shop" was given. Give a part of it: .channel',
+    'ConversationAccount "d": channel must be a Channel; got the ConversationAccount "shop". Give a part of it: .channel',
   );
   const test = (account: unknown) => new (classOf("ConversationSmokeTest"))("smoke", { account });
   const must =
-    'ConversationSmokeTest "smoke": account must be an Account or a ConversationAccount;';
-  expect(() => test(shop.channel)).toThrow(`${must} the Channel "shop" was given`);
-  expect(() => test(shop.channel.id)).toThrow(`${must} the id of the Channel "shop" was given`);
+    'ConversationSmokeTest "smoke": account must be an Account or a ConversationAccount; got';
+  expect(() => test(shop.channel)).toThrow(`${must} the Channel "shop"`);
+  expect(() => test(shop.channel.id)).toThrow(`${must} the id of the Channel "shop"`);
   for (const right of [shop, shop.account, shop.account.id, "a-1"]) {
     expect(() => test(right)).not.toThrow();
   }

@@ -120,7 +120,7 @@ test("a reference to another kind is refused, whichever copy made what is given"
   for (const application of [web, web.id]) {
     const args = { type: "custom_bot", application } as const;
     expect(() => new one.Participant("orders", Object.assign(args))).toThrow(
-      /Participant "orders": application must be a ClientApplication; the (id of the )?Channel "web" was given/,
+      /Participant "orders": application must be a ClientApplication; got the (id of the )?Channel "web"/,
     );
   }
 });

@@ -102,7 +102,7 @@ const ends = async (look: (shared: Shared) => unknown, shared: Shared): Promise<
   } catch (error) {
     expect(error).toMatchObject({
       message: expect.stringMatching(
-        /left alone|cannot be|File exists|EEXIST|ELOOP|ENOENT|ENOTDIR/,
+        /was not used|was not changed|Could not|cannot be|File exists|EEXIST|ELOOP|ENOENT|ENOTDIR/,
       ),
     });
   }

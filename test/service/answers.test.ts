@@ -200,7 +200,7 @@ test("a port that speaks no TLS is reported as that, and not asked again", async
     code: "UNREACHABLE",
     effect: "none",
     message: expect.stringMatching(
-      /127\.0\.0\.1:\d+ could not be trusted \(ERR_SSL_\w+\): what answers there speaks no TLS; check the port/,
+      /127\.0\.0\.1:\d+ could not be trusted \(ERR_SSL_\w+\): the server does not use TLS; check the port/,
     ),
   });
   expect(connections).toBe(1);
@@ -234,7 +234,7 @@ test.each(["not an address", "ftp://proxy.example.com", "::", "http://user:hunte
       const failure = await failureOf(transport.send({ method: "GET", url, headers: {} }));
       expect(failure).toMatchObject({
         code: "SETTINGS_INVALID",
-        message: expect.stringMatching(/HTTPS_PROXY is no address of a proxy/),
+        message: expect.stringMatching(/HTTPS_PROXY is not a proxy URL/),
       });
       expect(JSON.stringify([failure, String(failure)])).not.toContain("hunter2");
     }

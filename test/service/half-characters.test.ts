@@ -36,7 +36,7 @@ const { value } = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 }));
 
-test("what a service spells in JSON never holds half of a character, in values and keys at any depth; nothing else changes", () => {
+test("what a service spells in JSON never contains an unpaired surrogate, in values and keys at any depth; nothing else changes", () => {
   fc.assert(
     fc.property(value, (sent) => {
       const received = parseJson(JSON.stringify(sent));
@@ -64,7 +64,7 @@ test("half a character in one object is named with object and field, and the ref
   const { props } = await hub.of("Channel").read(first.id, first.outs);
   expect(props.displayName).toBe("x\ufffd");
   expect(hub.reported).toEqual([
-    expect.stringMatching(/^displayName of the channel "custom\.a" holds half of a character/),
+    expect.stringMatching(/^displayName of the channel "custom\.a" contains an unpaired surrogate/),
   ]);
   expect(await hub.of("Channel").read(second.id, second.outs)).toMatchObject({ id: second.id });
   expect(hub.reported).toHaveLength(1);

@@ -146,7 +146,7 @@ test("a status below 200 is never taken for an answer by whoever else looks at a
   await fc.assert(
     fc.asyncProperty(unanswered, async (sent) => {
       hub.handle = handling(sent);
-      expect(await unreachable(url, transport, signal)).toContain("broke before the answer");
+      expect(await unreachable(url, transport, signal)).toContain("broke before the response");
       await expect(outgoing.call({ url, ...never })).rejects.toThrow(/\(101\)|ECONN|closed/);
       await expect(exchangeCode(exchange)).rejects.toMatchObject({ code: "UNREACHABLE" });
     }),

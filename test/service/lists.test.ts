@@ -436,7 +436,7 @@ test("a list without end is given up when it has become too large, and says how 
   const error = await failureOf(live.service.list(channel));
   expect(error).toMatchObject(tooLarge);
   expect(String(error)).toContain(
-    "Could not list every channel: the answers of GET /channels are too large to be kept. 1.1 MiB came in 11 pages; in 16 MiB of memory there is room for 1.0 MiB.",
+    "Could not list every channel: the responses of GET /channels are too large to keep. 1.1 MiB came in 11 pages; 16 MiB of memory have room for 1.0 MiB.",
   );
   expect(String(error)).toContain("NODE_OPTIONS=--max-old-space-size=32");
   expect(live.hub.calls).toHaveLength(11);

@@ -54,11 +54,15 @@ const withScopes =
     json(200, { access_token: "t", expires_in: 3600, scope })(...call);
 
 test("a note that only repeats the message is reported once", async () => {
-  const details = [{ key: "name", value: "must be unique; it is taken" }];
-  const body = { code: "400-152", developerMessage: "name must be unique; it is taken.", details };
+  const details = [{ key: "name", value: "must be unique; another object uses it" }];
+  const body = {
+    code: "400-152",
+    developerMessage: "name must be unique; another object uses it.",
+    details,
+  };
   await using live = await connected(json(400, body));
   await expect(live.service.list(channel)).rejects.toThrow(
-    "was refused (400, 400-152: name: must be unique; it is taken).",
+    "was refused (400, 400-152: name: must be unique; another object uses it).",
   );
 });
 

@@ -23,7 +23,7 @@ test.each([
   ["GET", failing("REJECTED", "none"), false],
   ["GET", failing("THROTTLED", "none"), false],
   ["GET", failing("UNREACHABLE", "none", { permanent: true }), false],
-  ["GET", failing("UNREACHABLE", "none", { template: "token address" }), false],
+  ["GET", failing("UNREACHABLE", "none", { template: "token URL" }), false],
   ["GET", new Error("a defect"), false],
 ] as const)("after a failed %s, case %#, a repeat is allowed or not", (method, error, allowed) => {
   expect(mayRepeat({ method, template }, error, 1)).toBe(allowed);

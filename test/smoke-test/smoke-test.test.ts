@@ -104,7 +104,7 @@ test.each<[JsonObject, string]>([
   [{ account, sender: "system" }, "sender must be one of customer, platform_agent"],
   [{ account, text: "" }, "text must have 1 to 1000 characters"],
   [{ account, probe: {} }, "probe.url is required"],
-  [{ account, probe: { url: "bot" } }, "probe.url must be an absolute http or https address"],
+  [{ account, probe: { url: "bot" } }, "probe.url must be an absolute http or https URL"],
   [
     { account, probe: { url: "http://bot.example.com/", authorization: "canary" } },
     "probe.url must start with https://",
@@ -304,7 +304,7 @@ test("a run that is cancelled stops waiting at once", async () => {
     live.cancel.abort();
     response.writeHead(404).end();
   };
-  await expect(live.run({ probe: { url: probe.url } })).rejects.toThrow("was given up");
+  await expect(live.run({ probe: { url: probe.url } })).rejects.toThrow("was canceled");
   expect(probe.received).toHaveLength(1);
 });
 
@@ -373,7 +373,7 @@ test("a failure says which links are sound", async () => {
   const live = await smokeHub();
   await live.tamper(without("orchestrations"));
   await expect(live.run()).rejects.toThrow(
-    /running the smoke test failed: the chain is broken at .*Sound before it: sign-in, account ".+" \(id .+\), channel "custom\.kiosk" \(id .+\)\./,
+    /running the smoke test failed: the chain is broken at .*These links work: sign-in, account ".+" \(id .+\), channel "custom\.kiosk" \(id .+\)\./,
   );
 });
 
@@ -388,7 +388,7 @@ test("refused credentials are a broken sign-in", async () => {
 test("an orchestration that names nobody for the sender is broken", async () => {
   const live = await smokeHub({ customers: false });
   await expect(live.run({ sender: "custom_bot" })).rejects.toThrow(
-    /at the orchestration: .+ names no client application of a customer, so nobody would get the message of a custom_bot/,
+    /at the orchestration: .+ names no client application of a customer, so nobody would receive the message of a custom_bot/,
   );
 });
 
@@ -400,7 +400,7 @@ test("a client without the scope for messages is a broken message", async () => 
     },
   );
   await expect(live.run()).rejects.toThrow(
-    /at the message: a text of a customer to "kiosk-berlin-01" on "custom\.kiosk" was not taken\. Could not send message: .+ is not allowed \(403.+interaction\.manage/,
+    /at the message: the service did not accept a text of a customer to "kiosk-berlin-01" on "custom\.kiosk"\. Could not send message: .+ is not allowed \(403.+interaction\.manage/,
   );
 });
 
@@ -429,7 +429,7 @@ test("an address where nobody answers is named, with the role it belongs to", as
   const failure = await failureOf(live.run({ probe: { url: probe.url } }));
   expect(failure).toMatchObject({
     message: expect.stringMatching(
-      /at the callback address: .+did not arrive within 30 s.+nobody answers at http:\/\/127\.0\.0\.1:1\/hub, the callback of client application ".+" \(id .+\), role custom_bot: no connection/,
+      /at the callback address: .+did not arrive within 30 s.+no server responds at http:\/\/127\.0\.0\.1:1\/hub, the callback of client application ".+" \(id .+\), role custom_bot: no connection/,
     ),
   });
   expect(String(failure)).not.toContain("canary");
@@ -441,7 +441,7 @@ test("a message that was accepted and not seen names where it went, and its conv
   const probe = await callbackServer();
   probe.answer = answering(204);
   await expect(live.run({ timeout: 5, probe: { url: probe.url } })).rejects.toThrow(
-    /at the delivery: the service accepted the message to http:\/\/127\.0\.0\.1:\d+\/custom_bot \(client application .+, role custom_bot, without signing in\), but the probe did not show it within 5 s.+message smoke-test-.+ \(202, conversation .+\)/,
+    /at the delivery: the service accepted the message to http:\/\/127\.0\.0\.1:\d+\/custom_bot \(client application .+, role custom_bot, without authentication\), but the probe did not show it within 5 s.+message smoke-test-.+ \(202, conversation .+\)/,
   );
   await live.hub.bot.count(3);
   expect(live.hub.bot.received.map(({ message }) => message.type).at(-1)).toEqual({
@@ -450,14 +450,14 @@ test("a message that was accepted and not seen names where it went, and its conv
 });
 
 test.each([
-  ["answers with an error", answering(500), "it answers with the status 500", 30],
+  ["answers with an error", answering(500), "it responds with the status 500", 30],
   ["refuses the call", answering(401), "it refuses the call (401); check probe.authorization", 0],
 ] as const)("a probe that %s is the broken link itself", async (_, answer, why, seconds) => {
   const live = await smokeHub();
   const probe = await callbackServer();
   probe.answer = answer;
   await expect(live.run({ probe: { url: probe.url } })).rejects.toThrow(
-    `at the probe: the service accepted the message, but the probe at ${probe.url}/ cannot tell whether it arrived: ${why}`,
+    `at the probe: the service accepted the message, but the probe at ${probe.url}/ cannot show whether it arrived: ${why}`,
   );
   expect(live.clock.time).toBe(seconds * 1000);
 });

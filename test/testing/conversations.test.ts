@@ -38,7 +38,7 @@ test("an answer that does not reach the customer is reported, with what the call
   const ada = on.conversation();
   await ada.say("Where is my order?");
   await expect(ada.expect({ from: "bot", withinMs: 10_000 })).rejects.toThrow(
-    /The message from the bot came, but did not reach those it is for within 10 s\.[\s\S]*→ customer "Ada" \(not reached: 500\)/,
+    /The message from the bot came, but did not reach its recipients within 10 s\.[\s\S]*→ customer "Ada" \(not reached: 500\)/,
   );
   await ada.expect({ from: "bot", reached: false });
 });
@@ -51,7 +51,7 @@ test("somebody who must be silent and is not is quoted", async () => {
   answerAsBot(on, "Too late");
   await ada.say("Hello?");
   await expect(ada.expectNone({ from: "bot", withinMs: 5_000 })).rejects.toThrow(
-    /There must be no message from the bot, but there was one\.[\s\S]*Too late/,
+    /Expected no message from the bot, but there was one\.[\s\S]*Too late/,
   );
 });
 

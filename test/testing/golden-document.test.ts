@@ -54,7 +54,7 @@ test.each([
   ['account "a" "b" customer "c"\n  reaches customer -', 2],
 ])("a file that somebody has spoiled is refused with its line", (content, line) => {
   expect(() => goldenIn("golden/a.txt", content)).toThrow(
-    `The golden file golden/a.txt cannot be read: line ${line}`,
+    `Could not read the golden file golden/a.txt: line ${line}`,
   );
 });
 
@@ -67,7 +67,7 @@ test("a file that was spoiled anywhere is read, or refused with its line", () =>
       try {
         goldenIn("a.txt", text.slice(0, place) + come + text.slice(place + gone));
       } catch (error) {
-        expect(String(error)).toMatch(/^Error: The golden file a\.txt cannot be read: line \d+, "/);
+        expect(String(error)).toMatch(/^Error: Could not read the golden file a\.txt: line \d+, "/);
       }
     }),
     { seed: 14, numRuns: 1_000 },
@@ -121,7 +121,7 @@ test.each([
     "another recipient",
     of(toAgent, heard),
     [
-      'customer "Ada" text "Hi": no longer reaches custom_bot "orders": it is not for them any more',
+      'customer "Ada" text "Hi": no longer reaches custom_bot "orders": it is no longer a recipient',
       'customer "Ada" text "Hi": now reaches custom_agent',
     ],
   ],

@@ -78,7 +78,7 @@ test("the same unique name twice is refused", async () => {
   });
   await expect(twice).rejects.toThrow(/Channel (one|two): .*custom\.web/);
   await expect(twice).rejects.toThrow(
-    /Give Channel "(one|two)" or Channel "(one|two)" another type/,
+    /Change the type of Channel "(one|two)" or Channel "(one|two)"/,
   );
 });
 
@@ -87,10 +87,10 @@ test("a resource that differs, or is not there, is reported", async () => {
   expect(() =>
     program.expectResource("Channel", "shop", { displayName: /kiosk/, active: false }),
   ).toThrow(
-    "Channel shop is not as expected:\n  displayName: expected /kiosk/, is 'Web'\n  active: expected false, is true",
+    "Channel shop differs from what is expected:\n  displayName: expected /kiosk/, is 'Web'\n  active: expected false, is true",
   );
   expect(() => program.resource("Channel", "desk")).toThrow(
-    'The program declares no Channel "desk". Of this kind it declares: "shop".',
+    'The program declares no Channel "desk". It declares these resources of the kind: "shop".',
   );
 });
 

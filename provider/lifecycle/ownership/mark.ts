@@ -15,9 +15,9 @@ export interface Mark {
   readonly label: string;
   readonly stack: string;
   readonly resource: string;
-  /** New with every POST: a person's copy of an object carries the serial of the original. */
+  /** New with every POST. A copy that a person makes carries the serial of the original. */
   readonly serial?: string;
-  /** Derived from the serial and the name: a copy with another name does not fit its mark. */
+  /** Derived from the serial and the name: a copy with another name does not match its mark. */
   readonly checksum?: string;
 }
 
@@ -30,14 +30,14 @@ const readable = (text: string): string => text.replace(/[^\w./@-]+/g, "_").slic
 /** The part that all marks of a stack share, derived from the id of its `Ownership`. */
 export const stackMark = (ownership: string): string => digest(ownership, 8);
 
-/** The beginning of the labels of all marks of a stack, such as `shop/prod`. */
+/** The start of the labels of all marks of a stack, such as `shop/prod`. */
 export const stackLabel = (project: string, stack: string): string =>
   readable(`${project}/${stack}`);
 
 /** The stack in the label of a mark: `shop/prod` in `shop/prod kiosk`. */
 export const stackOfLabel = (label: string): string => label.split(" ")[0] ?? label;
 
-/** The mark of a resource, without what distinguishes its objects. */
+/** The mark of a resource, without the parts that distinguish its objects. */
 export const markOf = (kind: string, owner: string): Mark => {
   const { project, stack, ownership, name } = ownerParts(owner);
   return {
@@ -61,7 +61,7 @@ export const markText = ({ label, stack, resource, serial, checksum }: Mark): st
   `[pulumi: ${label} #${stack}-${resource}${serial && checksum ? `-${serial}${checksum}` : ""}]`;
 
 /**
- * The number of characters that a field has left beside the mark of a resource: all serials and
+ * The number of characters that a field has left next to the mark of a resource: all serials and
  * checksums have the same length.
  *
  * @param max length of the field. Default: unlimited
@@ -80,8 +80,8 @@ const randomLength = serialLength - stampLength;
  * The serial of an object about to be created.
  *
  * @param now the service's time in milliseconds; kept to the second, so that a copy made much later
- *   than its mark can be distinguished from the original. Undefined: no object counts as created
- *   later
+ * than its mark can be distinguished from the original. If undefined, no object counts as created
+ * later
  */
 export const newSerial = (now: number | undefined): string =>
   (now === undefined ? "z".repeat(stampLength) : base36(now / 1000, stampLength)) +
@@ -129,15 +129,15 @@ export const readMark = (
 const withoutZone = /^\d{4}-\d\d-\d\d[T ][\d:.]+$/;
 
 /**
- * A time that the service gives for an object, in milliseconds since 1970; NaN if it gives none.
- * Its times are GMT (public reference), even if it omits the time zone.
+ * A time that the service gives for an object, in milliseconds since 1970; NaN if there is none.
+ * Its times are GMT (public reference), even without a time zone.
  */
 export const objectTime = (value: unknown): number =>
   typeof value === "string"
     ? Date.parse(withoutZone.test(value) ? `${value}Z` : value)
     : Number.NaN;
 
-/** Whether two marks stand for the same resource of the same state. */
+/** Whether two marks belong to the same resource of the same state. */
 export const isSameResource = (a: Mark, b: Mark): boolean =>
   a.stack === b.stack && a.resource === b.resource;
 
@@ -150,9 +150,9 @@ export const isNamesake = (a: Mark, b: Mark): boolean => a.label === b.label && 
 const longestWaitMs = 6 * 3600000;
 
 /**
- * Whether an object is a copy of one of ours, as far as the object itself shows: its mark was made
- * for another name, or long before the object. A copy with the same name made soon after cannot be
- * detected by itself; the state and the serial of the original reveal it.
+ * Whether an object is a copy of a marked one, as far as the object itself shows: its mark was made
+ * for another name, or long before the object. A copy with the same name made soon after looks like
+ * the original; only the state and the serial reveal it.
  */
 export const isCopy = (mark: Mark, name: unknown, created: unknown): boolean => {
   if (!mark.serial) return false;
@@ -171,6 +171,6 @@ export const hasRoom = (
 /** The mark that an object at the service carries. */
 export const markOn = ({ description }: WireObject): Mark | undefined => readMark(description).mark;
 
-/** The name by which people know an object. */
+/** The name by which people identify an object. */
 export const nameOnWire = (definition: Definition, wire: WireObject): unknown =>
   wire[namingOf(definition).wire];

@@ -20,17 +20,17 @@ export interface MarkedObject {
   readonly id: string;
   readonly name: unknown;
   readonly mark: Mark;
-  /** Whether the mark was made for an object with this name and age; false for a person's copy. */
+  /** Whether the mark was made for an object with this name and age; false for a copy that a person made. */
   readonly fits: boolean;
 }
 
 /**
  * The standing of an object with a mark of a stack whose own state does not hold it:
  *
- * - `left-over`: created by this very stack, and in no state;
+ * - `left-over`: created by this stack, and in no state;
  * - `held`: in the state of another stack to which it was moved, or looked up by another stack;
  * - `copy`: carries the mark of a resource for which a state holds another object: a person copied
- *   it from ours, description included;
+ *   it, including the description;
  * - `former`: carries the stack's name, but the mark of another state: a destroyed or lost one, or
  *   somebody else's with the same name.
  */
@@ -41,7 +41,7 @@ export interface Orphan extends MarkedObject {
   readonly standing: Standing;
   /** The resources that hold it or look it up. */
   readonly heldBy: readonly Holding[];
-  /** A run began to create it and did not report the result: the next `up` takes it over. */
+  /** A run started to create it and did not report the result: the next `up` adopts it. */
   readonly pending: boolean;
 }
 
@@ -80,7 +80,7 @@ const isMarkOf =
   (owner: string | undefined): boolean =>
     owner !== undefined && isSameResource(markOf(kind, owner), mark);
 
-/** Whether a run began to create the object with a mark and did not report the result. */
+/** Whether a run started to create the object with a mark and did not report the result. */
 export const isBegun = (
   definition: Definition,
   mark: Mark,

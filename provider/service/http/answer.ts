@@ -43,24 +43,23 @@ const callError = (
     effect,
   );
 
-/** The caller gave up before anything was sent, or while only a read was in progress. */
+/** The caller canceled before anything was sent, or while only a read was in progress. */
 export const givenUp = (call: Call): ConversationError =>
-  callError(call, "CANCELLED", "was given up. Nothing was changed.");
+  callError(call, "CANCELLED", "was canceled. Nothing was changed.");
 
-/** The service's answer to a call that it accepted (2xx). */
+/** The response to a call that the service accepted (2xx). */
 export interface Answer {
   /** HTTP status: 200 to 299. */
   readonly status: number;
   /**
-   * The JSON value; undefined if there is no body, or if the body of a PUT, PATCH or DELETE is cut
-   * off.
+   * The JSON value; undefined if there is no body, or if the body of a PUT, PATCH or DELETE is incomplete.
    */
   readonly body: unknown;
 }
 
-/** An answer, and what else can be learned from it. */
+/** A response, and what else can be learned from it. */
 export interface DatedAnswer extends Answer {
-  /** When it was created by the service's clock, in milliseconds since 1970. Left out: unknown. */
+  /** When it was created by the service's clock, in milliseconds since 1970. Absent if unknown. */
   readonly date?: number;
   /** Length of its body. */
   readonly bytes: number;
@@ -79,7 +78,7 @@ const leadingId = /^\s*\{\s*"id"\s*:\s*"([^"\\]{1,128})"/;
 const needsBody = ({ operation }: Call): boolean =>
   operation.method === "GET" || operation.method === "POST";
 
-/** The error if not even the head of an answer arrived. */
+/** The error if not even the headers of a response arrived. */
 export const unanswered = (call: Call, failure: TransportFailure): ConversationError => {
   const effect = failure.sent ? possibleEffect(call) : "none";
   if (call.signal.aborted && effect === "none") return givenUp(call);
@@ -121,15 +120,15 @@ const parsed = (exchange: Exchange): unknown => {
     if (response.broken) return undefined;
     // A proxy in front of the service may answer instead of it: its status says nothing about the
     // call.
-    const what = "its answer is not JSON. Check that the base address is the service's own";
+    const what = "the response is not JSON. Check that the base URL is the service's own";
     throw damaged(exchange, "BAD_RESPONSE", what);
   }
 };
 
 /**
- * The answer of a call that the service accepted.
+ * The response to a call that the service accepted.
  *
- * @throws ConversationError for every other status and for a body that cannot be used
+ * @throws ConversationError for every other status and for an unusable body
  */
 export const answerOf = (exchange: Exchange): DatedAnswer => {
   const { call, response } = exchange;
@@ -154,24 +153,26 @@ const wrongAnswer = (
     effect,
   );
 
-/** The object in the answer to a GET. */
+/** The object in the response to a GET. */
 export const answeredObject = (operation: Operation, { body, status }: Answer): JsonObject => {
   if (isObject(body)) return body;
-  throw wrongAnswer(operation, status, "its answer is not a JSON object");
+  throw wrongAnswer(operation, status, "the response is not a JSON object");
 };
 
 /**
- * The object in the answer to a POST. Without a usable id nobody can know which object was created,
- * if any.
+ * The object in the response to a POST. Without a usable id, nobody can know which object was
+ * created, if any.
  */
 export const createdOf = (operation: Operation, { body, status }: Answer) => {
   if (isObject(body) && isId(body.id)) return { ...body, id: body.id };
-  throw wrongAnswer(operation, status, "its answer holds no usable id", "unknown");
+  throw wrongAnswer(operation, status, "the response has no usable id", "unknown");
 };
 
 type Times = { readonly created?: string; readonly modified?: string };
 
-/** When an object was created or changed: as the answer says, otherwise the time of the answer. */
+/**
+ * When an object was created or changed: the time that the response states, else the time of the response.
+ */
 export const timesOf = ({ body, date }: DatedAnswer, names: readonly (keyof Times)[]): Times =>
   Object.fromEntries(
     names.flatMap((name): [string, string][] => {
@@ -226,23 +227,23 @@ const detailsOf = (call: Call, response: HttpResponse): ErrorDetails => {
   });
 };
 
-/** Names the missing scope, as far as the token address reported what it granted. */
+/** Names the missing scope, as far as the token URL reported what it granted. */
 const scopeAdvice = ({ operation, settings, token }: Call): string => {
-  if (operation.scopes.length === 0) return "Check what the client application may do.";
+  if (operation.scopes.length === 0) return "Check the permissions of the client application.";
   const wanted = operation.scopes.join(" or ");
   const granted = knownScopes(token?.scopes);
   const setting = settingLabel("scope", settings.profile);
   if (!granted) {
-    return `The operation needs the scope ${wanted}. Check that the client application has it and that ${setting} asks for it.`;
+    return `The operation needs the scope ${wanted}. Check that the client application has it and that ${setting} requests it.`;
   }
   if (operation.scopes.some((scope) => granted.includes(scope))) {
-    return `The token has the scope that the operation needs (${wanted}), so the service refuses this client or this object for another reason.`;
+    return `The token has the scope that the operation needs (${wanted}), so the service refuses this client or this object for another reason. Check the permissions of the client application.`;
   }
-  return `The operation needs the scope ${wanted}; the token has only ${granted.join(", ")}. Give it to the client application, and ask for it in ${setting}.`;
+  return `The operation needs the scope ${wanted}; the token has only ${granted.join(", ")}. Add the scope to the client application, and request it in ${setting}.`;
 };
 
 const unauthorizedAdvice = ({ settings: { profile } }: Call): string =>
-  `The token was fetched a moment ago. Check that ${settingLabel("baseUrl", profile)} and ${settingLabel("tokenUrl", profile)} belong to the same tenant.`;
+  `The token is new. Check that ${settingLabel("baseUrl", profile)} and ${settingLabel("tokenUrl", profile)} belong to the same tenant.`;
 
 /**
  * Only the caller knows what a missing object means; a collection is missing only at a wrong
@@ -262,7 +263,7 @@ const refusal = (call: Call, response: HttpResponse): ConversationError => {
     callError(call, code, text, { ...details, ...more }, effect);
   if (status < 400) {
     const base = settingLabel("baseUrl", call.settings.profile);
-    const text = `was redirected (${status}), not followed: the token goes to the configured address only. Check ${base}.`;
+    const text = `was redirected (${status}), but the client does not follow redirects: the token goes only to the configured URL. Check ${base}.`;
     return failed("BAD_RESPONSE", text, { permanent: true });
   }
   if (status >= 500)

@@ -14,18 +14,16 @@ import type { Transport } from "./transport.js";
 export interface CallOptions {
   /** For the `{id}` of the path. */
   readonly id?: string;
-  /** Sent in this order; `$` stays as it is. */
+  /** Sent in this order; `$` is not encoded. */
   readonly query?: Readonly<Record<string, string | number>>;
   /** Sent as JSON. */
   readonly body?: unknown;
   /**
-   * Ends waiting and reading. A write that was already sent is awaited, because its answer must not
-   * be lost.
+   * Cancels waiting and reading. A write that was already sent completes, because its response must
+   * not be lost.
    */
   readonly signal?: AbortSignal;
-  /**
-   * The fields of the body, which determine how much of it a message may show. Left out: nothing.
-   */
+  /** The fields of the body, which determine how much of it a message may show. If omitted: nothing. */
   readonly fields?: Fields;
 }
 
@@ -33,11 +31,11 @@ export interface CallOptions {
 export interface Call {
   readonly operation: Operation;
   readonly settings: Settings;
-  /** Path below the base address, id included. */
+  /** Path below the base URL, including the id. */
   readonly path: string;
-  /** The whole address, query included. */
+  /** The complete URL, including the query. */
   readonly url: string;
-  /** The body as JSON text. Left out: none. */
+  /** The body as JSON text. Absent if there is none. */
   readonly text?: string;
   readonly body?: unknown;
   /** The fields of the body, if known. */
@@ -82,7 +80,7 @@ export const callOf = (parts: TokenParts, operation: Operation, options: CallOpt
 };
 
 /**
- * The path of an operation below the base address: `/channels/{id}` and an id give `/channels/4f…`.
+ * The path of an operation below the base URL: `/channels/{id}` and an id give `/channels/4f…`.
  *
  * @throws ConversationError `ID_INVALID` if the id is invalid, missing or not expected
  */
@@ -106,11 +104,11 @@ const assertShape = (template: string, path: string): void => {
   if (seen?.length === wanted?.length && !seen?.includes("")) return;
   throw new ConversationError(
     "ID_INVALID",
-    `The path built for ${template} does not have its shape. Nothing was sent.`,
+    `Could not build the path of ${template}: the result does not match the template. Nothing was sent.`,
   );
 };
 
-/** A token in use. */
+/** The current token. */
 export interface AccessToken {
   readonly value: string;
   /**
@@ -119,7 +117,7 @@ export interface AccessToken {
    */
   readonly generation: number;
   readonly scopes?: readonly string[];
-  /** Time on the monotonic clock, in milliseconds, from which the token is not used anymore. */
+  /** Time on the monotonic clock, in milliseconds, from which the token is no longer used. */
   readonly usableUntil: number;
 }
 
@@ -135,6 +133,6 @@ export interface TokenParts {
   readonly headers: Readonly<Record<string, string>>;
   readonly retry?: Partial<RetryLimits>;
   readonly onRepeat?: OnRepeat;
-  /** Ends all waiting of all calls. */
+  /** Cancels all waits of all calls. */
   readonly signal: AbortSignal;
 }

@@ -23,18 +23,17 @@ import {
 } from "./transport.js";
 
 /**
- * Calls an operation: waits for its turn, signs in, and repeats the call if that is allowed.
+ * Calls an operation: waits for its turn, authenticates, and repeats the call if that is allowed.
  *
  * @throws ConversationError for every failure
  */
 export type Request = (operation: Operation, options?: CallOptions) => Promise<Answer>;
 
-/** The same, with what else can be learned from the answer. */
+/** The same, with what else can be learned from the response. */
 export type DatedRequest = (operation: Operation, options?: CallOptions) => Promise<DatedAnswer>;
 
 /**
- * Passes a call through the policies: repeat, wait for a turn, sign in, send; its answer is read
- * once.
+ * Passes a call through the policies: repeat, wait for a turn, authenticate, send. Reads its response once.
  */
 export const datedRequest =
   (parts: ClientParts): DatedRequest =>
@@ -164,7 +163,7 @@ const usableMs = (expiresIn = assumedLifetimeS): number => {
 /**
  * Keeps one token, judged by its granted lifetime and the monotonic clock.
  *
- * @param fetchGrant calls the token address; its failures reach every waiting caller
+ * @param fetchGrant calls the token URL; its failures reach every waiting caller
  */
 const accessTokens = (fetchGrant: () => Promise<TokenGrant>, clock: Clock): AccessTokens => {
   let last: AccessToken | undefined;
@@ -241,7 +240,7 @@ const asked = async (parts: TokenParts): Promise<TokenGrant> => {
   return grantOf(settings, response);
 };
 
-/** The one token of a service, fetched from its token address on first use. */
+/** The only token of a service, fetched from its token URL on first use. */
 export const tokenSource = (parts: TokenParts): AccessTokens => {
   const { retry: limits = {}, signal, clock, onRepeat } = parts;
   const options = { limits, signal, clock, onRepeat };
@@ -249,19 +248,19 @@ export const tokenSource = (parts: TokenParts): AccessTokens => {
   return accessTokens(fetchGrant, clock);
 };
 
-/** A token as the token address granted it. */
+/** A token as the token URL granted it. */
 export interface TokenGrant {
   readonly accessToken: string;
-  /** Seconds, counted from receipt. Left out: the token address did not report it. */
+  /** Seconds from receipt. Absent if the token URL did not report it. */
   readonly expiresIn?: number;
-  /** Granted scopes, if the token address names them. */
+  /** Granted scopes, if the token URL names them. */
   readonly scopes?: readonly string[];
 }
 
-/** The name of the token call in messages, waits and statistics. */
-export const tokenEndpoint: Endpoint = { method: "POST", template: "token address" };
+/** The name of the token request in messages, waits and statistics. */
+export const tokenEndpoint: Endpoint = { method: "POST", template: "token URL" };
 
-/** The token call: client credentials as form fields (public reference). */
+/** The token request: client credentials as form fields (public reference). */
 export const tokenRequest = (
   settings: Settings,
   headers: Readonly<Record<string, string>>,
@@ -314,7 +313,7 @@ const refused = (settings: Settings, { status, text }: HttpResponse): Conversati
   const said = [error, description].filter(Boolean).join(": ");
   return fail(
     "CREDENTIALS_REFUSED",
-    `The token address refused the client credentials (${status}${said === "" ? "" : `, ${said}`}). Check ${check}${expires}.`,
+    `The token URL refused the client credentials (${status}${said === "" ? "" : `, ${said}`}). Check ${check}${expires}.`,
     { status, ...(error === "" ? {} : { serviceCode: error }) },
   );
 };
@@ -324,14 +323,15 @@ const failed = (settings: Settings, response: HttpResponse): ConversationError =
   const label = settingLabel("tokenUrl", settings.profile);
   if (status === 400 || status === 401 || status === 403) return refused(settings, response);
   if (status >= 500) {
-    return fail("UNAVAILABLE", `The token address failed (${status}). Run again later.`, {
+    return fail("UNAVAILABLE", `The token URL failed (${status}). Run again later.`, {
       status,
     });
   }
-  const what = status < 400 ? `${status}, redirected, not followed` : `${status}`;
+  const what =
+    status < 400 ? `${status}, a redirect, which the client does not follow` : `${status}`;
   return fail(
     status < 400 ? "BAD_RESPONSE" : "REJECTED",
-    `The token address did not take the call (${what}). Check ${label}.`,
+    `The token URL did not accept the request (${what}). Check ${label}.`,
     { status, permanent: true },
   );
 };
@@ -344,7 +344,7 @@ const secondsOf = (value: unknown): number | undefined => {
 };
 
 /**
- * The token in an answer of the token address.
+ * The token in a response of the token URL.
  *
  * @throws ConversationError `CREDENTIALS_REFUSED`, `UNAVAILABLE`, `REJECTED` or `BAD_RESPONSE`
  */
@@ -356,7 +356,7 @@ export const grantOf = (settings: Settings, response: HttpResponse): TokenGrant 
   if (!isObject(body) || typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token)) {
     throw fail(
       "BAD_RESPONSE",
-      `The answer of the token address holds no usable access_token. Check ${settingLabel("tokenUrl", settings.profile)}.`,
+      `The response of the token URL has no usable access_token. Check ${settingLabel("tokenUrl", settings.profile)}.`,
       { status: response.status, permanent: true },
     );
   }

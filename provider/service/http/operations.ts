@@ -11,15 +11,15 @@ export const scopes = {
 
 export type Scope = (typeof scopes)[keyof typeof scopes];
 
-/** The scopes requested if none are configured: all four. */
+/** The scopes to request if none are configured: all four. */
 export const defaultScopes: readonly Scope[] = Object.values(scopes);
 
 export const isScope = (name: string): name is Scope =>
   defaultScopes.some((known) => known === name);
 
 /**
- * The scopes of the service among those that a token address names. Undefined if it names none of
- * them: an address with its own vocabulary says nothing about what is granted.
+ * The scopes of the service among those that a token URL names. Undefined if it names none of them:
+ * a token URL with its own vocabulary says nothing about the grant.
  */
 export const knownScopes = (named: readonly string[] = []): readonly Scope[] | undefined => {
   const granted = named.filter(isScope);
@@ -38,7 +38,7 @@ export const isIdempotent = ({ method }: { readonly method: Method }): boolean =
 /** The identity of a rate bucket: method and path template (specification §8.1 rule 1). */
 export interface Endpoint {
   readonly method: Method;
-  /** Path below the base address, such as `/channels/{id}`. */
+  /** Path below the base URL, such as `/channels/{id}`. */
   readonly template: string;
 }
 
@@ -46,7 +46,7 @@ export interface Endpoint {
 export interface Operation extends Endpoint {
   /** A description for messages and docs, such as `list channels`. */
   readonly title: string;
-  /** Any one of these is sufficient. */
+  /** Any one of these suffices. */
   readonly scopes: readonly Scope[];
   /** Whether the plan's standard rate or the special one applies (specification §8.2). */
   readonly rate: "standard" | "special";

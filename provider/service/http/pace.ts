@@ -5,11 +5,11 @@ import type { HttpResponse } from "./transport.js";
 
 /**
  * The interface for pacing: decides when `attempt` may be made, and repeats it as long as the
- * answer is 429. Returns the first other answer; failures of `attempt` pass through.
+ * response is 429. Returns the first other response; failures of `attempt` pass through.
  *
- * The attempt itself runs outside any queue. `signal` ends the waiting, never an attempt.
+ * The attempt itself runs outside any queue. `signal` cancels the wait, never an attempt.
  *
- * @throws ConversationError `THROTTLED` when the allowed time is over, `CANCELLED` on the signal
+ * @throws ConversationError `THROTTLED` after the allowed time, `CANCELLED` on the signal
  */
 export type Pace = (
   endpoint: Endpoint,
@@ -17,7 +17,7 @@ export type Pace = (
   signal?: AbortSignal,
 ) => Promise<HttpResponse>;
 
-/** A wait that has just begun on one endpoint. */
+/** A wait that has just started on one endpoint. */
 export interface Wait extends Endpoint {
   /** Calls waiting there, including a refused one. */
   readonly queued: number;
@@ -30,41 +30,40 @@ export interface Wait extends Endpoint {
   readonly refused?: Refused;
 }
 
-/** A call that was refused for its rate and is being repeated. */
+/** A call that the service refused for its rate and that is being repeated. */
 export interface Refused {
   /** Time since its first refusal, in milliseconds. */
   readonly forMs: number;
   /** Time left before it fails, in milliseconds. */
   readonly leftMs: number;
-  /** The wait that the service requests, such as `999999999 s`, if it is longer than we accept. */
+  /** The wait that the service requests, such as `999999999 s`, if it exceeds the accepted maximum. */
   readonly asks?: string;
 }
 
 /**
- * `1 min 15 s left for POST /channels, 12 calls queued`: the number comes first, because rows are
- * cut off at their end.
+ * `1 min 15 s left for POST /channels, 12 calls queued`: the time comes first, because rows are cut
+ * off at their end.
  */
 export const waitText = ({ method, template, queued, waitMs, refused }: Wait): string => {
   const calls = `${queued} ${queued === 1 ? "call" : "calls"} queued`;
-  const asked = refused?.asks === undefined ? "" : `; the service asks for ${refused.asks}`;
+  const asked = refused?.asks === undefined ? "" : `; the service requests ${refused.asks}`;
   return `${durationText(waitMs)} left for ${method} ${template}, ${calls}${asked}`;
 };
 
-/** `GET /channels is refused for its rate (429). Trying again, for up to 59 min 48 s.` */
+/** `The service refuses GET /channels for its rate (429). Retrying for up to 59 min 48 s.` */
 export const refusedText = ({ method, template }: Wait, { leftMs, asks }: Refused): string => {
   const why =
     asks === undefined
       ? ""
-      : `, and the service asks to wait longer than is believed (Retry-After: ${asks})`;
-  return `${method} ${template} is refused for its rate (429)${why}. Trying again, for up to ${durationText(leftMs)}.`;
+      : `, and requests a longer wait than the client accepts (Retry-After: ${asks})`;
+  return `The service refuses ${method} ${template} for its rate (429)${why}. Retrying for up to ${durationText(leftMs)}.`;
 };
 
 type Headers = HttpResponse["headers"];
 
 /**
- * The longest Retry-After that is accepted, in milliseconds: 16 periods of the lowest rate. A
- * bucket gives a token back within one period, so a longer wait is a mistake, or longer than a run
- * can wait.
+ * The longest accepted Retry-After, in milliseconds: 16 periods of the lowest rate. A bucket
+ * returns a token within one period, so a longer wait is a mistake, or longer than a run can wait.
  */
 export const longestRetryAfterMs = 100_000;
 
@@ -126,14 +125,11 @@ export const retryAfterMs = (headers: Headers, wallMs: number): number | undefin
   return asked && Math.min(asked.ms, longestRetryAfterMs);
 };
 
-/**
- * The requested wait, as a message shows it: `30 s`, or a date. Undefined if the header requests no
- * wait.
- */
+/** The requested wait in messages: `30 s`, or a date. Undefined if the header requests no wait. */
 export const retryAfterText = (headers: Headers, wallMs: number): string | undefined =>
   askedFor(headers, wallMs)?.text;
 
-/** The same if it is longer than we accept. */
+/** The same if it exceeds the accepted maximum. */
 export const unbelievedRetryAfter = (headers: Headers, wallMs: number): string | undefined => {
   const asked = askedFor(headers, wallMs);
   return asked && asked.ms > longestRetryAfterMs ? asked.text : undefined;
@@ -149,8 +145,9 @@ const ageOf = (age: unknown): number =>
   typeof age === "string" && /^\d{1,10}$/.test(age) ? Number(age) * 1000 : 0;
 
 /**
- * The time at the service when an answer arrived, by its headers Date (RFC 9110 §6.6.1) and Age:
- * milliseconds since 1970. Undefined if the Date is not credible.
+ * The time at the service when a response arrived, by its headers Date (RFC 9110 §6.6.1) and Age:
+ * milliseconds since
+ * 1970. Undefined if the Date is not credible.
  */
 export const dateOf = ({ headers: { date, age } }: HttpResponse): number | undefined => {
   if (typeof date !== "string" || !httpDate.test(date)) return undefined;
@@ -160,18 +157,17 @@ export const dateOf = ({ headers: { date, age } }: HttpResponse): number | undef
 
 /** The service's own time. */
 export interface ServiceTime {
-  /** Learns from the Date header of an answer. */
+  /** Learns from the Date header of a response. */
   learn(response: HttpResponse): void;
   /**
-   * Milliseconds since 1970: this machine's time until an answer shows another. Undefined if this
+   * Milliseconds since 1970: this machine's time until a response shows another. Undefined if this
    * machine's clock was never set.
    */
   now(): number | undefined;
 }
 
 /**
- * This machine's wall clock, corrected by the last answer that gave the time; accurate to about a
- * second.
+ * This machine's wall clock, corrected by the last response that gave the time; accurate to about a second.
  */
 export const serviceTime = (clock: Clock): ServiceTime => {
   let ahead: number | undefined;

@@ -2,27 +2,25 @@ import { type Clock, systemClock } from "../../kernel/clock.js";
 import { ConversationError, isConversationError } from "../../kernel/errors.js";
 import { type Endpoint, isIdempotent } from "./operations.js";
 
-/** How often and how long a call is repeated. */
+/** How often and for how long a call is repeated. */
 export interface RetryLimits {
-  /** Repeats after the first attempt. Default: 4. */
+  /** Retries after the first attempt. Default: 4. */
   readonly retries: number;
   /**
-   * First pause in milliseconds; it doubles, and up to the same amount is added at random. Default:
-   * 500.
+   * First pause in milliseconds. It doubles for each retry, plus a random time up to the same
+   * length. Default: 500.
    */
   readonly minTimeoutMs: number;
-  /** Longest pause in milliseconds. Default: 8 000. */
+  /** Longest pause in milliseconds. Default: 8,000. */
   readonly maxTimeoutMs: number;
-  /**
-   * No repeat starts later than this after the first failure, in milliseconds. Default: 120 000.
-   */
+  /** Time after the first failure, in milliseconds, after which no retry starts. Default: 120,000. */
   readonly maxRetryTimeMs: number;
 }
 
 /**
- * Called once, when a failed call is to be repeated.
+ * Called once, before a failed call is repeated.
  *
- * @param longestMs maximum time of the repeats if they fail like the first attempt, in milliseconds
+ * @param longestMs maximum time of the retries if they fail like the first attempt, in milliseconds
  */
 export type OnRepeat = (error: unknown, longestMs: number) => void;
 
@@ -45,8 +43,8 @@ interface RetryOptions {
 const unreadableRetries = 2;
 
 /**
- * Whether a call may be repeated: only if a repeat can do no harm. A POST or PATCH is repeated only
- * if the failed attempt certainly had no effect.
+ * Whether a call may be repeated: only if this does no harm. A POST or PATCH is repeated only if
+ * the failed attempt certainly had no effect.
  *
  * @param failures how often the call has failed so far
  */
@@ -69,7 +67,7 @@ export const mayRepeat = (endpoint: Endpoint, error: unknown, failures: number):
 type Outcome<T> = { readonly value: T } | { readonly error: unknown };
 
 const cancelled = (): ConversationError =>
-  new ConversationError("CANCELLED", "The call was given up before it was sent. Nothing was sent.");
+  new ConversationError("CANCELLED", "The call was canceled before it was sent. Nothing was sent.");
 
 /**
  * The result for the caller when the signal ended the repeats: an answer that arrived anyway is
@@ -143,7 +141,7 @@ const longestRepeats = (limits: RetryLimits, attemptMs: number): number => {
 };
 
 /**
- * The same attempt for each repeat: if an earlier one may have acted, no later failure claims that
+ * The same attempt for each retry: if an earlier one may have acted, no later failure claims that
  * nothing was done.
  */
 export const keepUnknownEffect = <T>(attempt: () => Promise<T>): (() => Promise<T>) => {

@@ -20,36 +20,36 @@ export interface HttpRequest {
   readonly signal?: AbortSignal;
 }
 
-/** An answer of which at least the head arrived in full. */
+/** A response whose headers arrived completely. */
 export interface HttpResponse {
   readonly status: number;
-  /** Names in lower case. */
+  /** Header names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** The part of the body that arrived. */
   readonly text: string;
-  /** Why the body is incomplete. Left out: it is complete. */
+  /** Why the body is incomplete. Absent if it is complete. */
   readonly broken?: Error;
 }
 
-/** No answer, not even its head. `cause` may quote network data: do not show it in messages. */
+/** No response, not even its headers. `cause` may quote network data: do not show it in messages. */
 export class TransportFailure extends Error {
   override readonly name = "TransportFailure";
 
   constructor(
-    /** False: not one byte of the request was written. */
+    /** False if not one byte of the request was written. */
     readonly sent: boolean,
     override readonly cause: unknown,
-    /** What the proxy on the way did. Left out: the proxy did not cause the failure. */
+    /** What the proxy did. Absent if the proxy did not cause the failure. */
     readonly proxy?: string,
   ) {
     super("no answer");
   }
 }
 
-/** Sends calls to the service and returns its answers: no retries, no redirects, no tokens. */
+/** Sends calls to the service and returns its responses: no retries, no redirects, no tokens. */
 export interface Transport {
   /**
-   * Any status from 200 on is an answer, even with a broken body; everything else is a {@link
+   * Any status from 200 on is a response, even with a broken body; everything else is a {@link
    * TransportFailure}.
    */
   send(request: HttpRequest): Promise<HttpResponse>;
@@ -57,15 +57,15 @@ export interface Transport {
   close(): Promise<void>;
 }
 
-/** Calls `expire` once after `ms`, unless the returned function was called before. */
+/** Calls `expire` once after `ms`, unless the returned function is called before. */
 export type Timer = (ms: number, expire: () => void) => () => void;
 
 export interface TransportOptions {
-  /** Maximum time of one call, connection and body included, in milliseconds. Default: 60 000. */
+  /** Maximum time of one call, including connection and body, in milliseconds. Default: 60,000. */
   readonly callTimeoutMs?: number;
-  /** Tests pass their own. */
+  /** For tests. */
   readonly timer?: Timer;
-  /** Where HTTP_PROXY, HTTPS_PROXY and NO_PROXY are looked up. Default: the process's environment. */
+  /** Where to look up HTTP_PROXY, HTTPS_PROXY and NO_PROXY. Default: the environment of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -163,8 +163,8 @@ const connectionPool = async (): Promise<typeof Pool> => {
 };
 
 /**
- * One pool of connections per origin, or one agent for all if a proxy is set. This machine is never
- * reached through a proxy. Idle connections do not keep the process alive.
+ * One pool of connections per origin, or one agent for all if a proxy is set. Calls to this machine
+ * never go through a proxy. Idle connections do not keep the process alive.
  */
 export const dispatchers = (environment: ProxyEnvironment): Dispatchers => {
   const proxy = proxyOf(environment);
@@ -280,14 +280,14 @@ const proxyOf = (environment: ProxyEnvironment) => {
 const unusable = (): ConversationError =>
   new ConversationError(
     "SETTINGS_INVALID",
-    "Could not use the proxy: HTTP_PROXY or HTTPS_PROXY is no address of a proxy, such as http://proxy.example.com:3128. Nothing was sent. Correct the variable, or remove it.",
+    "Could not use the proxy: HTTP_PROXY or HTTPS_PROXY is not a proxy URL such as http://proxy.example.com:3128. Nothing was sent. Correct the variable, or remove it.",
     { permanent: true },
   );
 
 /**
- * Connections through a proxy, as given by the options or otherwise by the process's environment.
+ * Connections through a proxy from the options or, by default, the environment of the process.
  *
- * @throws ConversationError `SETTINGS_INVALID` for an address that cannot be used
+ * @throws ConversationError `SETTINGS_INVALID` for an invalid URL
  */
 export const proxyAgent = async (options: EnvHttpProxyAgent.Options): Promise<Dispatcher> => {
   const { EnvHttpProxyAgent: ProxyAgent } = await import("undici");
@@ -304,10 +304,7 @@ const variablesFor = (protocol: string): readonly string[] => {
   return protocol === "http:" ? http : ["https_proxy", "HTTPS_PROXY", ...http];
 };
 
-/**
- * The proxy for calls to an address, and the variable that contains it; undefined if they are sent
- * directly.
- */
+/** The proxy for calls to a URL, and the variable that contains it; undefined if calls are sent directly. */
 export const proxySetting = (environment: ProxyEnvironment, protocol = "https:") => {
   const variable = variablesFor(protocol).find((name) => environment[name]);
   return variable === undefined ? undefined : { variable, text: environment[variable] ?? "" };
@@ -359,7 +356,7 @@ export const proxyFailure = (
 
 /** Advice for a failing proxy. */
 export const proxyAdvice =
-  "start or correct the proxy; where the service can be reached without it, name its host in NO_PROXY";
+  "start or correct the proxy; if the service can be reached without it, add its host to NO_PROXY";
 
 /** The meaning of a connection failure, in words for a message. */
 export interface ConnectionFault {
@@ -400,7 +397,7 @@ const beforeSending = (code: string, host: string): ConnectionFault => {
   const isUnknown = code === "ENOTFOUND" || code === "EAI_AGAIN";
   const what = isUnknown ? `the name ${host} could not be resolved` : `no connection to ${host}`;
   const suffix = code === "" ? "" : ` (${code})`;
-  return passing("UNREACHABLE", `${what}${suffix}; check the address, the network and the proxy`);
+  return passing("UNREACHABLE", `${what}${suffix}; check the URL, the network and the proxy`);
 };
 
 /** Maps a connection failure to the closed set of codes. */
@@ -414,25 +411,25 @@ export const connectionFault = (
   if (withoutTls.test(code)) {
     return lasting(
       "UNREACHABLE",
-      `the TLS connection to ${host} could not be trusted (${code}): what answers there speaks no TLS; check the port of the address, and whether it begins with http:// there`,
+      `the TLS connection to ${host} could not be trusted (${code}): the server does not use TLS; check the port of the URL, and whether it must start with http://`,
     );
   }
   if (tlsCode.test(code)) {
     return lasting(
       "UNREACHABLE",
-      `the TLS connection to ${host} could not be trusted (${code}); check the address and the certificate, or name your own authority in NODE_EXTRA_CA_CERTS`,
+      `the TLS connection to ${host} could not be trusted (${code}); check the URL and the certificate, or set NODE_EXTRA_CA_CERTS to your own certificate authority`,
     );
   }
   if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE") {
-    return lasting("BAD_RESPONSE", `the answer of ${host} is larger than 8 MiB; check the address`);
+    return lasting("BAD_RESPONSE", `the response of ${host} is larger than 8 MiB; check the URL`);
   }
   const isTimeout = cause instanceof Error && cause.name === "TimeoutError";
   if (isTimeout || timeouts.includes(code)) {
-    return passing("TIMED_OUT", `${host} gave no complete answer in the time allowed`);
+    return passing("TIMED_OUT", `${host} sent no complete response in the allowed time`);
   }
   if (!sent) return beforeSending(code, host);
   return passing(
     "UNREACHABLE",
-    `the connection to ${host} broke before the answer was complete${code === "" ? "" : ` (${code})`}`,
+    `the connection to ${host} broke before the response was complete${code === "" ? "" : ` (${code})`}`,
   );
 };

@@ -246,7 +246,7 @@ describe("calls, rates, faults and switches", () => {
     const form = page.getByRole("form", { name: "Add a fault" });
     await form.getByLabel("Call", { exact: true }).selectOption("GET /channels");
     await form.getByLabel("What goes wrong").selectOption("status");
-    await form.getByText("answers with a status and does not act").waitFor();
+    await form.getByText("responds with a status and does not act").waitFor();
     await form.getByLabel("status", { exact: true }).fill("503");
     await form.getByLabel("Times").fill("2");
     await form.getByRole("button", { name: "Add" }).click();

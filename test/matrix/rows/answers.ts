@@ -79,7 +79,7 @@ const statusCounts = "the status says that it worked; the body does not matter";
 const itemInstead = "the list cannot be used; the object itself is asked for";
 const noToken = fails(
   1,
-  /holds no usable access_token/,
+  /has no usable access_token/,
   "fails at once, names the token address; nothing was sent to the service",
 );
 const askedTwiceMore = "asked for again, at most twice";
@@ -121,7 +121,7 @@ export const answers: Group = {
       {
         create: done(1, finds),
         list: done(3, `asked for twice more, then ${itemInstead}`),
-        get: fails(3, /its answer is not JSON/, "asked for twice more, then fails"),
+        get: fails(3, /the response is not JSON/, "asked for twice more, then fails"),
         update: done(3, readBack),
         delete: done(2, "sent again: the 404 shows that it is gone"),
         token: noToken,
@@ -159,7 +159,7 @@ export const answers: Group = {
         {
           create: done(1, finds),
           list: done(1, itemInstead),
-          get: fails(1, /its answer is not a JSON object/, "fails: not absence"),
+          get: fails(1, /the response is not a JSON object/, "fails: not absence"),
           update: done(1, statusCounts),
           delete: done(1, statusCounts),
           token: noToken,
@@ -220,7 +220,7 @@ export const answers: Group = {
       faulty({ kind: "redirect", location: "http://127.0.0.1:9/elsewhere" }),
       {
         ...everywhere(
-          fails(1, /redirected/, "never followed: fails at once; the token goes nowhere else"),
+          fails(1, /redirect/, "never followed: fails at once; the token goes nowhere else"),
         ),
         list: done(1, `never followed: ${itemInstead}`),
       },
@@ -299,7 +299,7 @@ export const refusals: Group = {
       ...everywhere(named),
       delete: fails(
         1,
-        /the service refuses \(400\)/,
+        /the service refuses the deletion \(400\)/,
         "taken for a deletion rule: fails with everything that uses the object",
       ),
       token: credentials,
@@ -333,7 +333,7 @@ export const refusals: Group = {
       everywhere(
         fails(
           2,
-          /fetched a moment ago/,
+          /token is new/,
           "fetches one new token, sends once more, then fails and names the two addresses to check",
         ),
         { token: credentials },
@@ -372,7 +372,7 @@ export const refusals: Group = {
       delete: "not applicable: see `deleted-behind`, where it is the truth",
       token: fails(
         1,
-        /did not take the call \(404\).*CONVERSATION_TOKEN_URL/,
+        /did not accept the request \(404\).*CONVERSATION_TOKEN_URL/,
         "fails at once and names the setting to check",
       ),
     }),
@@ -385,12 +385,12 @@ export const refusals: Group = {
       ),
       delete: fails(
         1,
-        /the service refuses \(409\)/,
+        /the service refuses the deletion \(409\)/,
         "taken for a deletion rule: fails with everything that uses the object",
       ),
       token: fails(
         1,
-        /did not take the call \(409\)/,
+        /did not accept the request \(409\)/,
         "fails at once and names the setting to check",
       ),
     }),

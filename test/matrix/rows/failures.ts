@@ -326,7 +326,7 @@ export const slow: Group = {
       "hang-for-long",
       "Never an answer",
       untilDeadline("hang", always),
-      forLong(/gave no complete answer in the time allowed/),
+      forLong(/sent no complete response in the allowed time/),
     ),
     row(
       "drip",

@@ -183,7 +183,7 @@ export const lists: Group = {
         done(0, "absence from the first page is confirmed by the object itself, which is there"),
       ),
       create: refusedFlow(
-        /gives only a part of the list/,
+        /returns only part of the list/,
         "fails before any POST of an orchestration, whose name need not be unique: it may be there already; the next run makes it",
         async (stage) => {
           await crowdedFlows(stage);
@@ -201,7 +201,7 @@ export const lists: Group = {
       ...everywhere(listless),
       list: "not applicable: see `forbidden/list`",
       create: refusedFlow(
-        /Let the client list orchestrations/,
+        /Allow the client to list orchestrations/,
         "fails before any POST of an orchestration, whose name need not be unique: it may be there already; the next run makes it",
         async (stage) => {
           await acceptAnyReference(stage);

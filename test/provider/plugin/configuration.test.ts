@@ -29,7 +29,7 @@ test("every broken setting is named, and no value is shown", () => {
   );
   expect(failures).toEqual([
     expect.stringMatching(/^baseUrl must start with https/),
-    expect.stringMatching(/^clientSecret must hold no control/),
+    expect.stringMatching(/^clientSecret must not contain control/),
     expect.stringMatching(/^burst must be a whole number/),
   ]);
   expect(failures.join()).not.toContain("canary");

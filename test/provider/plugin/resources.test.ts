@@ -248,12 +248,12 @@ test("find gives the id and the outputs of the one object, its secrets sealed", 
   const none = await plugin.invoke("conversation:index:findAuthentication", { name: "no" });
   expect(none.error).toMatch(/^Authentication.find: none of the 1 objects/);
   const wrong = await plugin.invoke("conversation:index:findAuthentication", { nme: "no" });
-  expect(wrong.error).toMatch(/nme is no text of Authentication.*name/);
+  expect(wrong.error).toMatch(/nme is not a text property of Authentication.*name/);
 });
 
 test("a failure leaves with its message alone, and names what this release does not know", async () => {
   const unknown = await plugin.check(urn("Nothing", "x"), {}, {});
-  expect(unknown.error).toMatch(/does not know the resource conversation:index:Nothing/);
+  expect(unknown.error).toMatch(/has no resource conversation:index:Nothing/);
   const gone = await plugin.read(urn("Channel", "x"), "7b1d1bb3-0d4e-4d53-8d7e-3f6f0c9a2a11");
   expect(gone.error).toMatch(/^importing the channel .* failed: there is no channel with this id/);
   expect(gone.error).not.toContain(" at ");

@@ -55,11 +55,15 @@ test("a file stands for base64 text, whether or not it is secret", async () => {
 
 test("an asset that cannot be text is refused by its property", async () => {
   const there = await givenInputs(channel, { icon: file({ path: "/no/such/file" }) });
-  expect(there.faults).toEqual([expect.stringMatching(/^icon: the file \/no\/such\/file cannot/)]);
+  expect(there.faults).toEqual([
+    expect.stringMatching(/^icon: could not read the file \/no\/such\/file/),
+  ]);
   const other = await givenInputs(channel, { icon: file({ text: "x" }) });
-  expect(other.faults).toEqual([expect.stringMatching(/^icon: takes base64 text, or a file/)]);
+  expect(other.faults).toEqual([
+    expect.stringMatching(/^icon: must be base64 text, or a local file/),
+  ]);
   const elsewhere = await givenInputs(channel, { displayName: file({ path: "/etc/hostname" }) });
-  expect(elsewhere.faults).toEqual(["displayName: takes no asset"]);
+  expect(elsewhere.faults).toEqual(["displayName: must not be an asset"]);
 });
 
 test.each([
@@ -71,7 +75,7 @@ test.each([
   const { faults } = await givenInputs(clientApplication, { roles });
   const kind = type.replace("conversation:index:", "");
   expect(faults).toEqual([
-    `roles[0].authentication must be an Authentication; the ${kind} "web" was given`,
+    `roles[0].authentication must be an Authentication; got the ${kind} "web"`,
   ]);
 });
 
