@@ -39,7 +39,9 @@ export const withOptions = (command: Command, table: OptionTable): Command => {
   return command;
 };
 
-const printsJson = (doc = "Print one JSON object; its shape is below."): OptionTable => ({
+const printsJson = (
+  doc = "Print the result as one JSON object; its shape is below.",
+): OptionTable => ({
   json: { doc },
 });
 
