@@ -10,7 +10,9 @@ export const emulatorLineSchema = z.strictObject({
   clientSecret: z.string(),
   customerAuthUrl: z.url(),
   customerTokenUrl: z.url(),
-  controlSecret: z.exactOptional(z.string()).describe("Left out if none is asked for"),
+  controlSecret: z
+    .exactOptional(z.string())
+    .describe("Left out if the control address needs no secret"),
   certificateFile: z
     .exactOptional(z.string())
     .describe("With --tls-cert: the certificate to trust"),
