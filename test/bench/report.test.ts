@@ -48,7 +48,7 @@ const figures = (changes: Partial<Figures> = {}): Figures => ({
       refused: 2,
     },
   ],
-  engine: { skipped: "It was left out with --no-engine." },
+  engine: { skipped: "Skipped with --no-engine." },
   overhead: {
     requests: 10,
     inFlight: 1,

@@ -148,7 +148,7 @@ test("what one side could not read is named, and nothing is said to be missing t
         unread: [{ side, kind }],
       });
       const report = compareReport(found);
-      expect(report).toContain("No difference as far as both could be read");
+      expect(report).toContain("No difference in what could be read");
       for (const line of report.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
     }
   }
@@ -164,7 +164,7 @@ test.each([
 ])("%s alone is answered with a whole command line", async (side, line) => {
   const { code, err } = await run("compare", side);
   expect(code).toBe(1);
-  expect(err).toContain(`Give two accounts, such as: pulumi-conversation ${line}`);
+  expect(err).toContain(`Give two accounts, for example: pulumi-conversation ${line}`);
 });
 
 const seed = Number(process.env.COMPARE_SEED ?? 20_261_122);

@@ -283,7 +283,7 @@ const result = (name: string): DriftResult => {
           { path: "basicAuth.password", state: "[secret]", live: "[secret]" },
         ],
         modified: "2026-01-01T00:00:00.000Z",
-        who: `the stack that marked it: ${name}`,
+        who: `the stack whose mark it carries: ${name}`,
       },
     ],
     deleted: [{ ...object, who: "not this stack, whose state still has it", sameName: id }],

@@ -192,7 +192,7 @@ test.each(["--json", "--openapi"])("%s and a command do not go together", async 
 
 test("a command without a name is a wrong command line", async () => {
   const { code, err } = await run("emulator", "--", "");
-  expect([code, err]).toEqual([2, "error: The command after -- has an empty name.\n"]);
+  expect([code, err]).toEqual([2, "error: The command after -- is empty. Give the command to run.\n"]);
 });
 
 test("the help has every switch and what it may be", async () => {
@@ -218,7 +218,7 @@ test.each([
   [
     ["--tls-cert", "/no/where.pem", "--tls-key", "/no/key.pem"],
     1,
-    "--tls-cert /no/where.pem cannot be read (ENOENT)",
+    "cannot read --tls-cert /no/where.pem (ENOENT)",
   ],
 ])("%j is refused with exit code %s", async (args, code, reason) => {
   const refused = await run("emulator", "--port", "0", ...args);

@@ -73,7 +73,7 @@ describe("import", () => {
     [
       "its own",
       { state: stateWith("prod", oddId(4, 0)) },
-      "the state already has it: urn:pulumi:prod",
+      "it is already in the state: urn:pulumi:prod",
     ],
     [
       "another",
@@ -83,7 +83,7 @@ describe("import", () => {
     [
       "a name",
       { state: stateWith("prod", oddId(4, 9), "custom-große-maß") },
-      "the state has another object for this name",
+      "the state has another object under this name",
     ],
     [
       "a mark",
@@ -103,7 +103,7 @@ describe("import", () => {
       const include = [left[0]?.object.id ?? ""];
       const none = await hub.import({ include, skipManaged: true, apply: true });
       expect(none).toMatchObject({ applied: false, taken: [], left: [{}] });
-      expect(importReport(none)).toContain("There is nothing left to import into shop/prod");
+      expect(importReport(none)).toContain("Nothing is left to import into shop/prod");
       expect(hub.imports()).toEqual([]);
     },
   );
@@ -119,7 +119,7 @@ describe("import", () => {
   test("refuses a CLI that is too old, before the service is asked", async () => {
     const hub = await importSandbox({ version: "3.254.9" });
     await expect(hub.import()).rejects.toThrow(
-      /Pulumi is 3\.254\.9; importing needs 3\.255\.0 or newer/,
+      /Pulumi is 3\.254\.9, but the import needs 3\.255\.0 or newer/,
     );
     expect(await hub.control.log()).toEqual([]);
     expect(JSON.parse(await hub.file(["Channel", "web", oddId(4, 0)]))).toHaveProperty("resources");
@@ -140,7 +140,7 @@ describe("import", () => {
   ])("says that another run is at work where it began meanwhile: %s", async (refusal) => {
     const hub = await importSandbox({ refusal });
     await expect(hub.import({ apply: true })).rejects.toThrow(
-      /^Nothing was imported: the stack shop\/prod is locked, so a run may be at work on it/,
+      /^Nothing was imported: the stack shop\/prod is locked, so a run may be in progress/,
     );
   });
 
@@ -218,11 +218,11 @@ describe("import --print", () => {
       ["Channel", "web", oddId(4, 1)] as const,
       ["Channel", "x", web[2]] as const,
     ])
-      await expect(hub.file([web, other])).rejects.toThrow("is named twice. Nothing was printed.");
+      await expect(hub.file([web, other])).rejects.toThrow("is named twice. Name it once. Nothing was printed.");
   });
 
   test.each([
-    [["--print", "Chanel", "web", "1"], "There is no kind"],
+    [["--print", "Chanel", "web", "1"], "is not a kind"],
     [["--print", "Channel", "web"], "Give the kind, name and id of each object"],
     [["--print"], "Give the kind, name and id of each object"],
     [["--print", "Channel", "web", "1", "--apply"], "Give either --print or --apply, not both."],

@@ -148,7 +148,7 @@ test("a Pulumi that refuses is quoted, and the project stays", async () => {
   const { done, said } = quiet({ emulator: true, env, install: false });
   const { stackMade, next } = await done;
   expect(stackMade).toBe(false);
-  expect(said()).toContain("was not made whole");
+  expect(said()).toContain("is incomplete");
   expect(next.at(-1)).toBe("npm run emulator -- pulumi up");
 });
 
@@ -190,7 +190,7 @@ test.each([
   ["shop", /shop is a file, not a folder\. Nothing was made\. Name a new folder/],
   [
     "shop/below",
-    /^Making the project in .*shop\/below: it cannot be written: ENOTDIR.*Name another/,
+    /^Cannot write the project to .*shop\/below: ENOTDIR.*Name another/,
   ],
 ])("where a file is in the way of %s, that is said with what to do", async (name, said) => {
   writeFileSync(join(folder, "shop"), "a file");
@@ -333,7 +333,7 @@ test.each([
   const answer = ask({ text: "Name" });
   keys.write(key);
   await expect(answer).rejects.toMatchObject({
-    message: "Stopped. Nothing was made.",
+    message: "Interrupted. Nothing was created.",
     exitCode: 130,
   });
 });

@@ -189,7 +189,7 @@ test("what a run took over since the look stays", async () => {
   await box.up("Channel", "a", channel("a"));
   box.writeThen(3);
   const { found } = await box.orphans({ delete: true });
-  const reason = "a run has taken it over since: urn:pulumi:prod";
+  const reason = "a run adopted it in the meantime: urn:pulumi:prod";
   expect(found).toMatchObject([{ deleted: false, reason: expect.stringContaining(reason) }]);
   expect(await box.control.objects("channels")).toHaveLength(1);
 });
@@ -214,9 +214,9 @@ test("what somebody has marked again or released since the look stays, and the o
   const { found } = await running;
   expect(found.slice(0, -3).map(({ deleted }) => deleted)).toEqual(Array(9).fill(true));
   expect(found.slice(-3)).toMatchObject([
-    { deleted: false, reason: "somebody has marked it again since: site/prod else" },
-    { deleted: false, reason: "somebody has marked it again since: shop/prod custom.c10" },
-    { deleted: false, reason: "somebody has taken its mark off since" },
+    { deleted: false, reason: "its mark changed in the meantime: site/prod else" },
+    { deleted: false, reason: "its mark changed in the meantime: shop/prod custom.c10" },
+    { deleted: false, reason: "its mark was removed in the meantime" },
   ]);
   expect(await box.control.objects("channels")).toMatchObject(
     changed.map((description) => ({ description })),

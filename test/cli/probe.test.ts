@@ -306,7 +306,7 @@ test("a deletion that fails once is repeated; one that is always refused is repo
   await expect(ended).rejects.toThrow(
     /left objects behind:\n {2}- authentication pulumi-conversation-probe-/,
   );
-  await expect(ended).rejects.toThrow(/its deletion was refused \(403\)/);
+  await expect(ended).rejects.toThrow(/the tenant refused its deletion \(403\)/);
   await on.control.clearFaults();
   const { ended: next, written } = tenant.probe({ burst });
   await next;
@@ -394,7 +394,7 @@ test("an interrupted probe removes what it has made, and says so", async () => {
   });
   const { ended, interrupt } = tenant.probe({}, transport);
   stop = interrupt;
-  await expect(ended).rejects.toThrow("Interrupted. Everything that was made is removed again.");
+  await expect(ended).rejects.toThrow("Interrupted. The probe removed all objects that it created.");
   expect(await tenant.left()).toEqual([]);
 });
 
@@ -451,9 +451,9 @@ test("a tenant that refuses every creation is not judged by its refusals", async
   const { switches, observed, open } = await found({ closed: all });
   expect({ ...switches, ...observed }).toEqual({ unknownQuery: "ignore", tokenLifetime: 100_000 });
   expect(open).toMatchObject({
-    duplicateStatus: "the tenant answered 403",
-    unknownFields: "the tenant answered 403",
-    listLagMs: "the tenant answered 403",
+    duplicateStatus: "the tenant returned 403",
+    unknownFields: "the tenant returned 403",
+    listLagMs: "the tenant returned 403",
   });
 });
 
@@ -511,6 +511,6 @@ test("a journal that cannot be read is refused before anything is sent, and stay
 test("a file that cannot be written is refused before anything is sent", async () => {
   const { probe, folder, counts } = await oddTenant();
   const { ended } = probe({ out: join(folder, "nowhere", "f.json") });
-  await expect(ended).rejects.toThrow("cannot be written. Nothing was");
+  await expect(ended).rejects.toThrow("Nothing was sent. Name another file");
   expect(counts).toEqual({ tokens: 0, throttled: 0, expired: 0, others: 0 });
 });

@@ -254,7 +254,7 @@ test("a run that begins while repair looks is left alone: the state is not writt
   // At the third export all states are read; then the steps are done.
   box.lockThen(3, lockOfRun());
   const { steps } = await box.repair({ apply: true });
-  const reason = expect.stringContaining("A run is at work on the stack shop/prod");
+  const reason = expect.stringContaining("A run is in progress on the stack shop/prod");
   expect(steps).toMatchObject([{ action: "record", done: false, reason }]);
   expect(box.deployment()).toEqual(before);
 });
@@ -295,7 +295,7 @@ test.runIf(process.platform === "linux")(
     const box = await cutOff();
     box.lock(lockOf(ended));
     await leftProvider(box, lockOfRun());
-    expect(await said(box)).toContain("A run is at work on the stack shop/prod");
+    expect(await said(box)).toContain("A run is in progress on the stack shop/prod");
     expect(box.asked().filter((line) => line.startsWith("cancel"))).toEqual([]);
   },
 );
@@ -304,7 +304,7 @@ const refusals: readonly (readonly [string, (box: StackSandbox) => void, string]
   [
     "of a run that lives, whatever its program is called",
     (box) => box.lock(lockOfRun()),
-    "A run is at work on the stack shop/prod",
+    "A run is in progress on the stack shop/prod",
   ],
   [
     "of another machine",
@@ -312,14 +312,14 @@ const refusals: readonly (readonly [string, (box: StackSandbox) => void, string]
     "taken on another machine (ci@elsewhere, process 7",
   ],
   ["without an owner", (box) => box.lock({}), "does not say whose it is"],
-  ["that cannot be read", (box) => mkdirSync(join(box.locks, "1.json")), "its lock cannot be read"],
+  ["that cannot be read", (box) => mkdirSync(join(box.locks, "1.json")), "its lock is unreadable"],
   [
     "in a folder that cannot be read",
     (box) => {
       rmSync(box.locks, { recursive: true });
       writeFileSync(box.locks, "");
     },
-    "its locks cannot be read",
+    "its locks are unreadable",
   ],
 ];
 

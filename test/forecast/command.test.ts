@@ -183,7 +183,7 @@ test.each([
   ["no stack selected; please use `pulumi stack select`", "or name one with --stack"],
 ])("when Pulumi says %j, what to do is said too", async (said, advice) => {
   const failing = withPulumi(`echo 'error: ${said}' >&2; exit 1`);
-  await expect(failing).rejects.toThrow(`pulumi stack export failed. Pulumi says:\nerror: ${said}`);
+  await expect(failing).rejects.toThrow(`pulumi stack export failed. Pulumi reports:\nerror: ${said}`);
   await expect(failing).rejects.toThrow(advice);
 });
 
@@ -198,7 +198,7 @@ test("a preview that fails shows Pulumi's message, not its JSON", async () => {
   );
   const script = `case "$1" in stack) cat ${state};; *) cat ${failed}; exit 1;; esac`;
   await expect(withPulumi(script)).rejects.toThrow(
-    "pulumi preview --json failed. Pulumi says:\nerror: displayName must be text\nCorrect that first",
+    "pulumi preview --json failed. Pulumi reports:\nerror: displayName must be text\nCorrect that first",
   );
 });
 
@@ -252,7 +252,7 @@ test("doctor names a number of parallel steps where it would help", async () => 
     name: "parallel",
     status: "ok",
     message:
-      "Pulumi runs 8 steps together: with the stack's 36 objects, steps that wait for one endpoint hold up others",
+      "Pulumi runs 8 steps together: with the stack's 36 objects, steps that wait for one endpoint delay others",
     advice: "Set PULUMI_PARALLEL=32, or run pulumi with --parallel 32.",
   });
 });

@@ -51,12 +51,12 @@ test.each([
     /clientId.* is another, and was the-client \(.*--as-scopes\)$/,
   ],
   ["CONVERSATION_SCOPE", "a", /scope.* is a, and was /],
-  ["CONVERSATION_PLAN", "basic", /plan.* is basic, and was not set$/],
-  ["CONVERSATION_BURST", "3", /burst.* is 3, and was not set$/],
+  ["CONVERSATION_PLAN", "basic", /plan.* is basic and was not set$/],
+  ["CONVERSATION_BURST", "3", /burst.* is 3 and was not set$/],
   ["CONVERSATION_SHARE", "0.5", /share.* is 0.5, and was 1$/],
   ["CONVERSATION_PLATFORM_NAME", "acme", /platformName.* is acme, and was platform$/],
   ["CONVERSATION_OWNERSHIP_MARK", "none", /ownershipMark.* is none, and was description$/],
-  ["CONVERSATION_PUT", "keep", /put.* is keep, and was not set$/],
+  ["CONVERSATION_PUT", "keep", /put.* is keep and was not set$/],
 ])("%s is named when it changes, comes or goes", (name, value, said) => {
   const record = recordedSettings(resolve(usual));
   const now = resolve({ ...usual, [name]: value });
@@ -114,6 +114,6 @@ test("a setting of a profile is another one than that of the default account", (
     [],
   );
   expect(settingChanges(record, resolve({ ...eu, CONVERSATION_EU_PUT: "keep" }, {}, "eu"))).toEqual(
-    ["conversation:eu.put (CONVERSATION_EU_PUT) is keep, and was not set"],
+    ["conversation:eu.put (CONVERSATION_EU_PUT) is keep and was not set"],
   );
 });

@@ -221,7 +221,7 @@ const nowhere = {
 };
 
 const refusal =
-  /no connection to 127\.0\.0\.1:\d+ \(ECONNREFUSED\).* Trying again, for up to 1[5-9] s\.$/;
+  /no connection to 127\.0\.0\.1:\d+ \(ECONNREFUSED\).* Retrying for up to 1[5-9] s\.$/;
 
 test("a service that does not answer is reported at once, and once for all calls", async () => {
   const settings = readSettings({ environment: nowhere, config: () => undefined });

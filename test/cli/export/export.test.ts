@@ -256,7 +256,7 @@ test.runIf(process.platform === "linux")(
     for (const out of ["/proc/none", "/proc/none/below/it", "/dev/fd/none"])
       await expect(hub.export({ out })).rejects.toThrow(
         // Whoever is not root is refused before the first folder.
-        /Writing the export to .* failed: ENOENT.*Nothing was changed|cannot be written: EACCES/,
+        /Writing the export to .* failed: ENOENT.*Nothing was changed|Cannot write to .*: EACCES/,
       );
   },
 );
@@ -294,7 +294,7 @@ test("of two exports at once one is refused, and neither mixes its files into th
   const folder = temporaryFolder();
   const staging = join(folder, stagingName);
   mkdirSync(staging);
-  expect(() => writeExport(folder, one, "own", undefined)).toThrow(/Another export writes/);
+  expect(() => writeExport(folder, one, "own", undefined)).toThrow(/Another export is writing to/);
   const longAgo = new Date(Date.now() - 120_000);
   utimesSync(staging, longAgo, longAgo);
   writeExport(folder, one, "own", undefined);

@@ -38,8 +38,8 @@ test("import beside a run: what it is making is left to it, and nothing is impor
   const { left, taken } = await runImport(options);
   expect(taken.map(({ object }) => object.wire.type)).toEqual(["custom.hand"]);
   expect(left.map(({ reason }) => reason)).toEqual([
-    expect.stringContaining("the state already has it"),
-    expect.stringContaining("a run of this stack has begun to make it (shop/prod begun)"),
+    expect.stringContaining("it is already in the state"),
+    expect.stringContaining("an unfinished run of this stack created it (shop/prod begun)"),
   ]);
   await expect(runImport(box.options)).rejects.toThrow("has begun to make it");
   expect(box.asked().filter((line) => line.startsWith("import"))).toEqual([]);
