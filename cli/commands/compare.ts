@@ -43,7 +43,7 @@ suffix, or by what they refer to, but never by id. It neither compares nor shows
       json: async () => (await import("../compare/schemas.js")).comparisonSchema,
       exits: {
         0: "the same",
-        1: "failed, invalid command line, or no difference in what could be read",
+        1: "failed, invalid command line, or no difference found but a kind could not be read",
         2: "different",
         130: "interrupted",
       },

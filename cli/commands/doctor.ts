@@ -6,9 +6,8 @@ export const doctorCommand = command({
   name: "doctor",
   summary: "Check Node, Pulumi, settings, token, scopes and clock.",
   description:
-    "Check everything that a run needs and say how to fix what is wrong. The command\n" +
-    "changes nothing, shows no secret, and makes a few calls to the service that only\n" +
-    "read.",
+    "Check everything that a run needs, and show how to fix problems. The command changes\n" +
+    "nothing, shows no secret, and makes a few calls to the service that only read.",
   options: {
     profile: profileOption("Check the settings of this profile."),
     stack: stackOption("Read the configuration of this stack (default: the selected one)."),

@@ -32,7 +32,7 @@ them.`,
       json: async () => (await import("../compare/schemas.js")).driftSchema,
       exits: {
         0: "no drift",
-        1: "failed, invalid command line, or no drift in what could be read",
+        1: "failed, invalid command line, or no drift found but a kind could not be read",
         2: "drift",
         4: "the service will refuse a deletion of the preview",
         130: "interrupted",

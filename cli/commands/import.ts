@@ -20,7 +20,7 @@ export const importCommand = command({
   name: "import",
   summary: "Import objects of the account into the state of a stack.",
   description:
-    "Show which objects Pulumi would import, and import them with --apply. The command\n" +
+    "Show which objects Pulumi would import. With --apply, import them. The command\n" +
     "reads the account with list calls only, and never writes to the service. Run it in\n" +
     "the folder of the Pulumi project. With --print, it prints the objects that you name\n" +
     "as a file for pulumi import --file: it looks at the service once for each object and\n" +
@@ -58,7 +58,7 @@ them out.`,
     byName: flagOption("With --print: treat each id as the name of the object at the service."),
     file: textOption(
       "<file>",
-      "Import the resources in this file of pulumi preview --import-file.",
+      "Import the resources in this file, which pulumi preview --import-file wrote.",
     ),
     out: textOption("<file>", "With --print or --file: write the import file to this path."),
     ...importOptions,
@@ -74,7 +74,7 @@ them out.`,
       json: async () => (await import("../import/import-schema.js")).importSchema,
       exits: {
         0: "done or shown",
-        1: "failed, refused, or a run is at work on the stack",
+        1: "failed, refused, or a run is in progress on the stack",
         130: "interrupted",
       },
     },

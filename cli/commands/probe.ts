@@ -43,7 +43,7 @@ export const probeCommand = command({
       exits: {
         0: "finished, even if something stays open",
         1: "failed, or left something behind",
-        2: "not agreed to, or invalid command line",
+        2: "not confirmed, or invalid command line",
         130: "interrupted",
       },
     },

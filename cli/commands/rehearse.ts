@@ -62,7 +62,7 @@ the object, but not these members as they are in the account.`,
       "Also run resources of this type, such as random:index/randomId:RandomId; you can repeat this option.",
     ),
     switch: switchesOption(
-      "Set how the service behaves in an uncertain case, as for emulator; you can repeat this option.",
+      "Set a switch for uncertain behavior of the service (see emulator --help); you can repeat this option.",
     ),
     asScopes: textOption(
       "<scopes>",

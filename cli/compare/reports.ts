@@ -219,7 +219,7 @@ export const compareReport = (result: Comparison): string => {
     [...wrapped(`A: ${a}`, 80), ...wrapped(`B: ${b}`, 80)],
     [
       !isDifferent(result)
-        ? `No difference${same ? "" : " in what could be read"}: ${count}.`
+        ? `No difference${same ? "" : " in the kinds that could be read"}: ${count}.`
         : `${count}, ${different.length} of them different; ${onlyInA.length} only in A, ${onlyInB.length} only in B.`,
     ],
     ...different.map(({ kind, name, matchedBy, differences }) => [

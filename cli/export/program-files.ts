@@ -349,7 +349,7 @@ const secretsText = (secrets: readonly ProgramSecret[], start: string): string =
   return [
     "const config = new pulumi.Config();",
     "",
-    "// A missing secret ends a run before anything is read or written.",
+    "// If a secret is missing, the run ends before it reads or writes anything.",
     `${start}const secrets = {`,
     ...lines,
     "};",

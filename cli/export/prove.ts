@@ -164,7 +164,7 @@ const pulumiIn =
     const env = environment(folder, cli, settingsFor(emulator, settings));
     const limits = { cwd: folder, env, signal, timeoutMs: longestMs };
     const ended = await runCommand(cli.command, [...args, "--non-interactive"], limits);
-    if (signal?.aborted) throw new CommandFailure("Interrupted; no process is left running.", 130);
+    if (signal?.aborted) throw new CommandFailure("Interrupted. No process is left running.", 130);
     if (ended.code === 0) return ended.stdout;
     const said = ended.lastLines.slice(-12).join("\n");
     throw new CommandFailure(`Proving the export: pulumi ${args[0]} failed:\n${said}`);

@@ -81,7 +81,7 @@ const deletionOf = (definition: Definition, resources: readonly Definition[]): s
 };
 
 const automaticNames = [
-  "If you leave out `name`, it consists of the logical name and a suffix that is the same in every run for this project, stack, kind,",
+  "If you leave out `name`, the name consists of the logical name and a suffix that is the same in every run for this project, stack, kind,",
   "types of the parents and logical name. The name then stays, even if you rename or move the resource with `aliases`.",
 ].join(" ");
 

@@ -373,7 +373,7 @@ export const runImportFile = async (
     if (left.length > 0)
       throw takeOverRefusal(
         left,
-        "Choose other objects or correct the cause.",
+        "Resolve these problems, then run the command again.",
         "Nothing was printed",
       );
     const { ownership, first } = importOwnership(stack.names, states);

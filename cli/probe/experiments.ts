@@ -478,7 +478,7 @@ const formsOf = (object: JsonObject): string => {
   if (changed.length === 0) return "given";
   if (changed.length === 3) return "own";
   throw new StillOpen(
-    `the tenant returns some in another form and others unchanged; changed: ${changed.join(", ")}`,
+    `the tenant returns some values in another form and others unchanged; changed: ${changed.join(", ")}`,
   );
 };
 
@@ -604,7 +604,7 @@ export const assetExperiment = question("assetUrlLifetime", {
     // The header has whole seconds only, rounded down.
     const seconds = Math.floor((expiry - date) / 1000);
     if (Number.isFinite(seconds)) return seconds;
-    throw new StillOpen("the response does not say");
+    throw new StillOpen("the response does not give the expiry");
   },
 });
 
@@ -644,17 +644,17 @@ const conversation = "only a conversation shows this, and the probe cannot remov
 
 /** What no experiment can find out, why not, and where it shows. */
 const reasons = {
-  runningConversationStatus: `${conversation}. Read a running conversation and check the status`,
-  usedAssetStatus: `${conversation}. Delete an asset that a message uses`,
-  idleTimeout: `${conversation}. Reply in a conversation that was idle longer than the timeout of its account`,
-  recipients: `${conversation}. Check who gets a message if an orchestration names several bots`,
-  inactiveObjects: `${conversation}. Start a conversation on an inactive account`,
-  channelRestrictions: `${conversation}; an accepted message beyond the restrictions begins one. Send such a message where it disturbs nobody`,
-  deliveryRetries: `${conversation}. Count the calls to a callback that returns 500`,
-  notificationMails: `${conversation}; the mail also goes to a person. Check the mailbox after a callback fails`,
+  runningConversationStatus: `${conversation}. To find out, read a running conversation and check the status`,
+  usedAssetStatus: `${conversation}. To find out, delete an asset that a message uses`,
+  idleTimeout: `${conversation}. To find out, reply in a conversation that was idle longer than the timeout of its account`,
+  recipients: `${conversation}. To find out, check who gets a message if an orchestration names several bots`,
+  inactiveObjects: `${conversation}. To find out, start a conversation on an inactive account`,
+  channelRestrictions: `${conversation}; an accepted message beyond the restrictions begins one. To find out, send such a message on an account that nobody uses`,
+  deliveryRetries: `${conversation}. To find out, count the calls to a callback that returns 500`,
+  notificationMails: `${conversation}; the mail also goes to a person. To find out, check the mailbox after a callback fails`,
   deletionRule:
-    "if the tenant allows it, an orchestration remains that names a deleted object. Delete a client application that only an orchestration names",
-  callbackContent: `${conversation}. Check the content of a call to a callback`,
+    "if the tenant allows it, an orchestration with a deleted object remains. To find out, delete a client application that only an orchestration names",
+  callbackContent: `${conversation}. To find out, check the content of a call to a callback`,
 } as const satisfies Partial<Record<SwitchName, string>>;
 
 /** The reasons as answers: every switch of the emulator is either found out or listed as open. */

@@ -196,7 +196,7 @@ export const pulumiProject = (state: ProjectState, options: ProjectOptions) => {
       // In the state folder, since this writes the stack's configuration beside the project file.
       if (!state.hasStack()) await run(state.folder, ["stack", "init", "--no-select"]);
       if (!state.hasStaleLock()) return;
-      print("  An interrupted run left its lock behind; removing it (pulumi cancel).");
+      print("  An interrupted run left its lock behind. Removing it (pulumi cancel).");
       await run(state.source, ["cancel", "--yes"]);
     },
     /** Runs a command and shows its output. */

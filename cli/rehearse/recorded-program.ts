@@ -367,7 +367,7 @@ export const programChanges = (
     .toSorted()
     .flatMap((path) => {
       if (files[path] === now.files[path]) return [];
-      if (files[path] === undefined) return [`${path} was added`];
+      if (files[path] === undefined) return [`${path} is new`];
       const isThere = now.files[path] !== undefined || now.outputs.includes(path);
       return [isThere ? `${path} changed` : `${path} was removed`];
     });

@@ -128,7 +128,7 @@ const afterLines = ({ outcome }: Rehearsal): readonly string[] => {
 const sameText = ({ unaffectedSwitches }: Rehearsal): readonly string[] =>
   unaffectedSwitches.length > 0
     ? wrappedText(
-        `The result is the same whichever way the service behaves for these uncertain switches: ${unaffectedSwitches.join(", ")}.`,
+        `These uncertain switches do not change the result: ${unaffectedSwitches.join(", ")}.`,
       )
     : [];
 

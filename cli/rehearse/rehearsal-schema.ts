@@ -144,7 +144,7 @@ export const fromEmptySchema = z.strictObject({
   liveObjects: z.int().min(0).describe("Number of objects in the account now"),
   lost: z
     .array(lostSchema)
-    .describe("Objects and members that are in the account but that the program does not create"),
+    .describe("Objects and members of the account that the program does not create"),
   notes: z.array(z.string()),
 });
 

@@ -71,7 +71,7 @@ export interface OpenStack {
 /** What Pulumi said about a state that it cannot read, and what to do. */
 const unreadState = (reason: string): CommandFailure =>
   new CommandFailure(
-    `Nothing was done: cannot read the state of the stack: ${reason}\n${stackAdvice(reason)}`,
+    `Cannot read the state of the stack, so nothing was done: ${reason}\n${stackAdvice(reason)}`,
   );
 
 /**

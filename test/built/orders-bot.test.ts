@@ -135,7 +135,12 @@ test("an account that is not there is said to be missing", async () => {
 
 test.each([
   ["no outputs", [], { ORDERS_BOT_STACK: "" }, "✗ ORDERS_BOT_STACK is not set. Set it"],
-  ["outputs that are no JSON", [], { ORDERS_BOT_STACK: "{" }, "✗ ORDERS_BOT_STACK does not hold JSON"],
+  [
+    "outputs that are no JSON",
+    [],
+    { ORDERS_BOT_STACK: "{" },
+    "✗ ORDERS_BOT_STACK does not hold JSON",
+  ],
   ["outputs of another stack", [], { ORDERS_BOT_STACK: "{}" }, "holds no address: run pulumi up"],
   ["no settings", [], { CONVERSATION_BASE_URL: "" }, "baseUrl is missing"],
   ["an unknown option", ["--fast"], {}, "✗ Unknown option '--fast'"],

@@ -148,7 +148,7 @@ test("what one side could not read is named, and nothing is said to be missing t
         unread: [{ side, kind }],
       });
       const report = compareReport(found);
-      expect(report).toContain("No difference in what could be read");
+      expect(report).toContain("No difference in the kinds that could be read");
       for (const line of report.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
     }
   }

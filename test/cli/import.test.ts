@@ -218,7 +218,9 @@ describe("import --print", () => {
       ["Channel", "web", oddId(4, 1)] as const,
       ["Channel", "x", web[2]] as const,
     ])
-      await expect(hub.file([web, other])).rejects.toThrow("is named twice. Name it once. Nothing was printed.");
+      await expect(hub.file([web, other])).rejects.toThrow(
+        "is named twice. Name it once. Nothing was printed.",
+      );
   });
 
   test.each([

@@ -188,10 +188,7 @@ test("a folder with something in it is left as it is", async () => {
 
 test.each([
   ["shop", /shop is a file, not a folder\. Nothing was made\. Name a new folder/],
-  [
-    "shop/below",
-    /^Cannot write the project to .*shop\/below: ENOTDIR.*Name another/,
-  ],
+  ["shop/below", /^Cannot write the project to .*shop\/below: ENOTDIR.*Name another/],
 ])("where a file is in the way of %s, that is said with what to do", async (name, said) => {
   writeFileSync(join(folder, "shop"), "a file");
   const made = await run("init", join(folder, name), "--yes", "--emulator", "--no-install");
@@ -234,8 +231,8 @@ test.each([
   async (_, text, emulator, first) => {
     const { next, said } = await refused(text, emulator);
     expect(next.slice(0, first.length + 1)).toEqual([...first, "pulumi stack init dev"]);
-    expect(said).toContain("Stack dev comes later: ");
-    expect(said).not.toMatch(/✗|not made whole/);
+    expect(said).toContain("Stack dev is not created yet: ");
+    expect(said).not.toMatch(/✗|incomplete/);
   },
 );
 

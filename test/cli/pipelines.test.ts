@@ -187,7 +187,7 @@ test("whatever others wrote stays text in a report, however long it is", {
   timeout: 120_000,
 }, async () => {
   const ours =
-    /^(|<!-- conversation prod -->|## Stack `prod`|<\/?details>|… \d+ lines after these|<summary>(Preview: (done|2 to create, 1 unchanged)|Forecast: within 30 minutes)<\/summary>)$/;
+    /^(|<!-- conversation prod -->|## Stack `prod`|<\/?details>|… \d+ more lines|<summary>(Preview: (done|2 to create, 1 unchanged)|Forecast: within 30 minutes)<\/summary>)$/;
   program("pulumi", `cat "${folder}/preview"`);
   program("npx", `[ "$2" = forecast ] && cat "${folder}/preview" || cat "${folder}/drift"`);
   const property = fc.asyncProperty(

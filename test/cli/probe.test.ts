@@ -394,7 +394,9 @@ test("an interrupted probe removes what it has made, and says so", async () => {
   });
   const { ended, interrupt } = tenant.probe({}, transport);
   stop = interrupt;
-  await expect(ended).rejects.toThrow("Interrupted. The probe removed all objects that it created.");
+  await expect(ended).rejects.toThrow(
+    "Interrupted. The probe removed all objects that it created.",
+  );
   expect(await tenant.left()).toEqual([]);
 });
 

@@ -332,7 +332,11 @@ describe("the file", () => {
       writeFileSync(path, content);
 
   test.each([
-    ["no JSON", text(oddCanary), /is not an import file of Pulumi: it is not valid JSON(?!.*canary)/],
+    [
+      "no JSON",
+      text(oddCanary),
+      /is not an import file of Pulumi: it is not valid JSON(?!.*canary)/,
+    ],
     ["a list", text("[]"), /the file: .*expected object/],
     ["an entry without a type", text('{"resources":[{"name":"x"}]}'), /resources\.0\.type: /],
     ["a wrong id", text('{"resources":[{"type":"a","name":"x","id":7}]}'), /resources\.0\.id: /],
@@ -395,7 +399,9 @@ describe("the file", () => {
       );
       expect([code, err]).toEqual([
         0,
-        expect.stringContaining("Wrote filled.json. To import it: pulumi import --file filled.json"),
+        expect.stringContaining(
+          "Wrote filled.json. To import it: pulumi import --file filled.json",
+        ),
       ]);
       expect(JSON.parse(out)).toMatchObject({
         objects: [{ kind: "Channel", id: oddId(4, 2), name: "web" }],

@@ -150,8 +150,8 @@ test.each([
 test("a file that Pulumi did not write, or that is not enough, is refused by name", async () => {
   const file = saved('{"resources": []}');
   for (const [given, message] of [
-    [file, `${file} is neither what \`pulumi preview --json\` prints`],
-    [state, "no file of --from holds that. Save it with: pulumi preview --json"],
+    [file, `${file} is neither the output of \`pulumi preview --json\` nor`],
+    [state, "no file of --from holds that. To save it: pulumi preview --json"],
   ] as const) {
     const { code, err } = await run("forecast", "--from", given);
     expect(code).toBe(2);
@@ -177,13 +177,15 @@ test("without files Pulumi is asked for a preview and the state of the stack", a
 });
 
 test.each([
-  ["no Pulumi.yaml project file found", "a Pulumi project. forecast also takes saved documents"],
+  ["no Pulumi.yaml project file found", "a Pulumi project. forecast also reads saved output"],
   ["no stack named nope found", "pulumi stack ls shows them"],
   ["getting stack configuration: incorrect passphrase", "Set PULUMI_CONFIG_PASSPHRASE"],
   ["no stack selected; please use `pulumi stack select`", "or name one with --stack"],
 ])("when Pulumi says %j, what to do is said too", async (said, advice) => {
   const failing = withPulumi(`echo 'error: ${said}' >&2; exit 1`);
-  await expect(failing).rejects.toThrow(`pulumi stack export failed. Pulumi reports:\nerror: ${said}`);
+  await expect(failing).rejects.toThrow(
+    `pulumi stack export failed. Pulumi reports:\nerror: ${said}`,
+  );
   await expect(failing).rejects.toThrow(advice);
 });
 
@@ -198,7 +200,7 @@ test("a preview that fails shows Pulumi's message, not its JSON", async () => {
   );
   const script = `case "$1" in stack) cat ${state};; *) cat ${failed}; exit 1;; esac`;
   await expect(withPulumi(script)).rejects.toThrow(
-    "pulumi preview --json failed. Pulumi reports:\nerror: displayName must be text\nCorrect that first",
+    "pulumi preview --json failed. Pulumi reports:\nerror: displayName must be text\nCorrect the program",
   );
 });
 

@@ -257,6 +257,8 @@ test("the command ends with 2, before it looks for a stack, where there is no re
   for (const name of ["other.json", "gone.json"]) {
     const { code, out, err } = await run("rehearse", "--check", join(folder, name));
     expect({ code, out }).toEqual({ code: 2, out: "" });
-    expect(err).toMatch(/(is not a change record|Cannot read the change record).*To create one: npx/s);
+    expect(err).toMatch(
+      /(is not a change record|Cannot read the change record).*To create one: npx/s,
+    );
   }
 });

@@ -46,7 +46,7 @@ test("a rehearsal fits a terminal of 80 columns, with everything that is refused
   expect(text).toContain(id);
   expect(text).toContain("(after the others)");
   expect(text).toContain("… and 20 more (--json shows all)");
-  expect(text).toContain("If put is keep, it goes through:");
+  expect(text).toContain("If put is keep, the run succeeds:");
 });
 
 test("one that goes through unless the service behaves otherwise says so", () => {
@@ -57,7 +57,7 @@ test("one that goes through unless the service behaves otherwise says so", () =>
     alternatives: [{ switches: { put: "keep" }, passes: false, differences: ["x"] }],
   };
   const text = rehearsalReport(passing);
-  expect(text).toContain("will go through unless the service behaves otherwise");
+  expect(text).toContain("will succeed unless the service behaves differently");
   expect(text).toContain("A second run would find no changes and no drift.");
 });
 

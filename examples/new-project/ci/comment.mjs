@@ -4,7 +4,7 @@
 //
 //   node ci/comment.mjs FILE
 //
-// GitHub: GH_TOKEN, NUMBER (of the pull request) and what the runner sets. GitLab: GITLAB_TOKEN and what the runner sets.
+// Needs GH_TOKEN and NUMBER (of the pull request) on GitHub, or GITLAB_TOKEN on GitLab, and the variables of the runner.
 import { readFileSync } from "node:fs";
 
 const { env } = process;
