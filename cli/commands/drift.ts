@@ -4,7 +4,7 @@ import { profileOption, stackOption } from "./common-options.js";
 /** `drift`: shows what differs between a stack and the service. */
 export const driftCommand = command({
   name: "drift",
-  summary: "Show what was changed or deleted outside Pulumi, or is in no stack.",
+  summary: "Show what changed outside Pulumi, or is in no stack.",
   description:
     "Compare the state of a stack with the service, field by field and by meaning, and\n" +
     "list what else is in the account. The command reads only lists and states, and\n" +

@@ -4,7 +4,7 @@ import { profileOption, stackOption } from "./common-options.js";
 /** `explain`: says who gets which message from whom. */
 export const explainCommand = command({
   name: "explain",
-  summary: "Show who gets which messages from whom, and where messages are lost.",
+  summary: "Show who gets which messages, and where messages are lost.",
   description:
     "Show for each account who gets which types of messages from whom, in which order,\n" +
     "and where a conversation reaches a dead end. The command reads the live account with\n" +

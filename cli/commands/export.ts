@@ -26,6 +26,7 @@ export const exportCommand = command({
     "import. The command changes nothing at the service. It writes only into a folder\n" +
     "that is new, is empty, or holds an earlier export.",
   details: `${selectionHelp}
+
 The program looks up objects that you leave out but that others refer to (Channel.get);
 --with-dependencies declares them instead. Names stay the same whatever you leave out.
 
@@ -33,6 +34,7 @@ The command leaves out objects that carry the mark of a stack, and names them: t
 program. --managed declares them too, under the names that they have there, so that you can
 read them, compare them, or move them to another stack. They are not in import.json: as long
 as their stack has them, no other stack may.
+
 No file holds a secret: the program reads each from the configuration of its stack, and does
 not start without it. Members that only the service knows may be secrets too: the README
 names them without their values, and they stay as they are.`,

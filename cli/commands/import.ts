@@ -27,7 +27,7 @@ export const importCommand = command({
     "at the states once, and changes nothing.",
   details: `${selectionHelp}
 
-The command runs: pulumi import --from conversation --generate-code=false
+With --apply, the command runs pulumi import --from conversation --generate-code=false
 --protect=false --yes, in such a way that Pulumi writes no file.
 An object gets the name that export gives it. The command refuses objects that a state
 already has, objects with the mark of another stack, and Pulumi older than 3.255.
@@ -41,9 +41,9 @@ Ownership yet, the file includes it.
 
 --file takes what pulumi preview --import-file <file> has written: the resources that the
 program would create, without their ids. The command looks up each object by the name that
-the program gives it, and chooses among several by mark; an id that you write into the file
-takes precedence. It leaves out what the account does not have, for up to create, and
-refuses what is not clear. Resources of other packages stay as they are, and --apply leaves
+the program gives it or, if several match, by its mark; an id that you write into the file
+takes precedence. It leaves out objects that the account does not have, so that up creates
+them, and refuses ambiguous ones. Resources of other packages stay as they are, and --apply leaves
 them out.`,
   words: [
     {

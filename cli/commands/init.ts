@@ -38,7 +38,7 @@ a secret for your callbacks. Neither is ever an argument of a command.`,
     usual: {
       json: async () => (await import("../init/run-init.js")).newProjectSchema,
       exits: {
-        0: "created; next lists what is left to do",
+        0: "created (next lists what is left to do)",
         1: "failed, or the folder is not empty",
         130: "interrupted",
       },

@@ -20,7 +20,7 @@ const assertSensible = ({ delete: remove, release, id, ignoreLock }: Purpose): v
 /** `orphans`: finds what interrupted runs and former states left behind. */
 export const orphansCommand = command({
   name: "orphans",
-  summary: "Find objects that are no longer in any state; delete or release them.",
+  summary: "Find, delete or release objects that are no longer in a state.",
   description:
     "List the objects at the service that carry this stack's mark or name but are not in\n" +
     "its state: left-overs of interrupted runs, objects kept on purpose, and copies made\n" +
@@ -39,7 +39,7 @@ left-over too.`,
   options: {
     delete: flagOption("Delete the left-overs, each user before what it uses."),
     release: flagOption(
-      "Remove the mark from the objects of --id, so that adopt can take them over.",
+      "Remove the mark from the objects of --id, so that a program can adopt them.",
     ),
     id: textsOption(
       "<id>",
@@ -57,7 +57,7 @@ left-over too.`,
       exits: {
         0: "done",
         1: "failed, refused, or an object could not be deleted or released",
-        130: "interrupted; the output shows what was done",
+        130: "interrupted (the output shows what was done)",
       },
     },
   },
