@@ -6,7 +6,7 @@ export const completionCommand = (commands: () => readonly CommandSpec[]): Comma
   command({
     name: "completion",
     isHidden: true,
-    summary: "Print a script for command completion in a shell.",
+    summary: "Print a shell script for command completion.",
     description:
       "Print a shell script that completes commands, options and their values.\n" +
       "The command changes nothing; see below for where to put the script.",

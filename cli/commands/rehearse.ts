@@ -31,7 +31,7 @@ export const rehearseCommand = command({
     "nothing: it only reads lists from the service, and leaves the state and your files\n" +
     "as they are. Your program sees a dry run: code that it guards with\n" +
     "pulumi.runtime.isDryRun() does not run, and Pulumi does not call resource hooks.\n" +
-    "Unguarded code runs, also in apply.\n\n" +
+    "Unguarded code runs, including code in apply.\n\n" +
     "With --check, the command runs nothing: it checks whether program, settings, state,\n" +
     "account and record are as they were when --record wrote the file, so that a pipeline\n" +
     "runs only what you rehearsed. With --from-empty, the emulator starts empty, as after\n" +

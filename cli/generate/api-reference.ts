@@ -152,7 +152,7 @@ const spelledType = (file: string, name: string): string => {
 const purposes: Readonly<Record<string, string>> = {
   ".": "What programs declare. Limits and sources of every field: [Resources](../resources.md).",
   "./runtime": "The client of a running account.",
-  "./pkce": "Customer sign-in, also for browsers.",
+  "./pkce": "Customer sign-in, including in browsers.",
   "./emulator": "An emulator of the service on this machine.",
   "./testing": "Tests of programs and conversations.",
   "./policies": "Rules for stacks.",

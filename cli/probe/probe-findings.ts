@@ -18,8 +18,8 @@ export const findingsSchema = z.strictObject({
   probedAt: z.iso.datetime(),
   baseUrl: z.string().describe("Base address of the tenant"),
   calls: z.int().min(0).describe("Number of calls"),
-  switches: found.describe("By the names of the emulator's switches"),
-  settings: found.describe("By the names of settings"),
+  switches: found.describe("Values by switch of the emulator"),
+  settings: found.describe("Values by setting"),
   observed: found.describe("Other observations"),
   open: z.record(z.string(), z.string()).describe("Questions that stay open, with the reason"),
 }) satisfies z.ZodType<TenantFindings>;

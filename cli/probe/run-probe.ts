@@ -80,7 +80,7 @@ const probePlan = (settings: Settings, options: PlanOptions): ProbePlan => {
   if (!assets)
     leftOut.push({
       experiment: assetExperiment,
-      why: "if its creation is interrupted, the probe cannot find the asset again; to include it, use --assets",
+      why: "the probe cannot find an asset again if its creation is interrupted; to include this, use --assets",
     });
   return { experiments, leftOut, mostCalls };
 };
