@@ -61,12 +61,9 @@ const codeOf = (error: unknown): unknown =>
 const reasons: Readonly<Record<string, (options: EmulatorArguments) => string>> = {
   EADDRINUSE: ({ port }) =>
     `port ${port} is in use. Stop the process that uses it, or choose another port with --port (0 picks a free one).`,
-  EACCES: ({ port }) =>
-    `you have no permission to use port ${port}. Choose a port above 1023 with --port.`,
-  EADDRNOTAVAIL: ({ host }) =>
-    `this machine does not have the address ${host}. Choose another address with --host.`,
-  ENOTFOUND: ({ host }) =>
-    `the name ${host} does not resolve to an address. Choose another name with --host.`,
+  EACCES: ({ port }) => `port ${port} is not permitted. Choose one above 1023 with --port.`,
+  EADDRNOTAVAIL: ({ host }) => `this machine has no address ${host}. Choose another with --host.`,
+  ENOTFOUND: ({ host }) => `the name ${host} does not resolve. Choose another with --host.`,
 };
 
 const pemIn = (option: string, file: string): string => {

@@ -13,9 +13,9 @@ export const compareCommand = command({
   name: "compare",
   summary: "Show what differs between two accounts, stacks or snapshots.",
   description:
-    "Compare two accounts field by field and by meaning. Each side is a live account, a\n" +
-    "stack, a saved account or an export. The command reads only lists and states, and\n" +
-    "changes nothing.",
+    "Compare two accounts field by field and by meaning. Each side is a live account, a stack,\n" +
+    "a saved account or an export. The command reads only lists and states, and changes\n" +
+    "nothing.",
   details: `
 What a side can be:
   a file or folder   a saved account, a snapshot of an emulator, the output of
@@ -32,10 +32,7 @@ suffix, or by what they refer to, but never by id. It neither compares nor shows
     { value: "[b]", doc: "The second side." },
   ],
   options: {
-    save: textOption(
-      "<file>",
-      "Save the first side, a live account, to this file without secrets.",
-    ),
+    save: textOption("<file>", "Save the first side, a live account, without secrets."),
     stack: stackOption("Take the settings of this stack (default: the selected one)."),
   },
   uses: {

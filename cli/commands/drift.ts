@@ -6,9 +6,9 @@ export const driftCommand = command({
   name: "drift",
   summary: "Show what changed outside Pulumi, or is in no stack.",
   description:
-    "Compare the state of a stack with the service, field by field and by meaning, and\n" +
-    "list what else is in the account. The command reads only lists and states, and\n" +
-    "changes nothing. Run it in the folder of the Pulumi project.",
+    "Compare the state of a stack with the service, field by field and by meaning, and list\n" +
+    "what else is in the account. The command reads only lists and states, and changes\n" +
+    "nothing. Run it in the folder of the Pulumi project.",
   details: `
 What counts as drift:
   changed    a field that the program declares has another meaning at the service
@@ -19,9 +19,7 @@ It cannot check secrets that the service hides or that an import did not read, a
 them.`,
   options: {
     markdown: flagOption("Print Markdown for a comment; its first line names the stack."),
-    preview: flagOption(
-      "Also make a preview, and name what still uses the objects that it deletes.",
-    ),
+    preview: flagOption("Also make a preview, and name what blocks its deletions."),
     managedOnly: flagOption("Compare only what the state of the stack holds."),
     profile: profileOption("Use the settings of this profile for resources that name none."),
     stack: stackOption(),

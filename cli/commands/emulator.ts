@@ -33,11 +33,11 @@ export const emulatorCommand = command({
   name: "emulator",
   summary: "Run an emulator of the service on this machine.",
   description:
-    "Run an emulator of the conversation service until Ctrl-C or SIGTERM, and print what\n" +
-    "a program needs to reach it. If you give a command after --, the emulator runs it as\n" +
-    "soon as it is ready, in an environment with CONVERSATION_BASE_URL, the other\n" +
-    "settings and CONVERSATION_CONTROL_URL. It passes signals on, stops with the command\n" +
-    "and returns its exit code.\n\n" +
+    "Run an emulator of the conversation service until Ctrl-C or SIGTERM, and print what a\n" +
+    "program needs to reach it. If you give a command after --, the emulator runs it as soon\n" +
+    "as it is ready, in an environment with CONVERSATION_BASE_URL, the other settings and\n" +
+    "CONVERSATION_CONTROL_URL. It passes signals on, stops with the command and returns its\n" +
+    "exit code.\n\n" +
     "The emulator changes nothing elsewhere; it sends messages to the callbacks that its\n" +
     "client applications name.",
   details: switchHelp,
@@ -55,17 +55,8 @@ export const emulatorCommand = command({
       LAST_PORT,
     ),
     host: withDefault(textOption("<address>", "The address to listen on."), "127.0.0.1"),
-    plan: choiceOption(
-      "<plan>",
-      planNames,
-      "The plan whose rates the emulator enforces (default: none).",
-    ),
-    burst: numberOption(
-      "<calls>",
-      "The number of calls that a rate allows in a burst.",
-      1,
-      1_000_000,
-    ),
+    plan: choiceOption("<plan>", planNames, "The plan whose rates apply (default: none)."),
+    burst: numberOption("<calls>", "The number of calls in a burst.", 1, 1_000_000),
     clock: withDefault(
       choiceOption(
         "<clock>",
@@ -103,14 +94,10 @@ export const emulatorCommand = command({
     },
   },
   work: async (given, session, words) => {
-    if (words[0] === "")
-      throw new CommandFailure("The command after -- is empty. Give the command to run.", 2);
+    if (words[0] === "") throw new CommandFailure("The command after -- is empty.", 2);
     const other = (["json", "openapi"] as const).find((name) => given[name]);
     if (words.length > 0 && other)
-      throw new CommandFailure(
-        `You cannot combine --${other} with a command: the output belongs to the command.`,
-        2,
-      );
+      throw new CommandFailure(`You cannot combine --${other} with a command.`, 2);
     const { likeTenant } = await import("../probe/probe-findings.js");
     const options = likeTenant(given);
     // A command gets the port from its environment, so several can run at once.

@@ -6,10 +6,9 @@ export const explainCommand = command({
   name: "explain",
   summary: "Show who gets which messages, and where messages are lost.",
   description:
-    "Show for each account who gets which types of messages from whom, in which order,\n" +
-    "and where a conversation reaches a dead end. The command reads the live account with\n" +
-    "list calls only, the state of a stack, or a file. It changes nothing, and shows no\n" +
-    "secret.",
+    "Show for each account who gets which types of messages from whom, in which order, and\n" +
+    "where a conversation reaches a dead end. The command reads the live account with list\n" +
+    "calls only, the state of a stack, or a file. It changes nothing, and shows no secret.",
   details: `
 The table has a row for each sender and group of message types, first while a bot has the
 conversation, then while an agent has it. It shows who gets the messages, in the order of
@@ -36,7 +35,7 @@ the calls. If an orchestration names several recipients, all active ones get the
       json: async () => (await import("../explain/explanation.js")).explanationSchema,
       exits: {
         0: "done",
-        3: "with --check: a conversation reaches a dead end",
+        3: "with --check: a dead end",
         130: "interrupted",
       },
     },

@@ -21,10 +21,10 @@ export const exportCommand = command({
   name: "export",
   summary: "Write an account as a Pulumi project in TypeScript.",
   description:
-    "Read an account with list calls only, and write a project that declares it: the\n" +
-    "program, its configuration, a README with the next steps, and import.json for pulumi\n" +
-    "import. The command changes nothing at the service. It writes only into a folder\n" +
-    "that is new, is empty, or holds an earlier export.",
+    "Read an account with list calls only, and write a project that declares it: the program,\n" +
+    "its configuration, a README with the next steps, and import.json for pulumi import. The\n" +
+    "command changes nothing at the service. It writes only into a folder that is new, is\n" +
+    "empty, or holds an earlier export.",
   details: `${selectionHelp}
 
 The program looks up objects that you leave out but that others refer to (Channel.get);

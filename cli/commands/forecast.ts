@@ -33,12 +33,11 @@ export const forecastCommand = command({
   name: "forecast",
   summary: "Forecast how many calls a run makes and how long it takes.",
   description:
-    "Compute how many calls the next run of Pulumi makes and how long it takes under the\n" +
-    "rate limits. The command makes a preview and exports the state of the stack, or\n" +
-    "reads both from files. It calls the service only as a preview does, for what the\n" +
-    "program looks up, and to see whether the stack's objects exist (not with --from). If\n" +
-    "the run deletes something, the command also lists what still uses it (not with\n" +
-    "--from).",
+    "Compute how many calls the next run of Pulumi makes and how long it takes under the rate\n" +
+    "limits. The command makes a preview and exports the state of the stack, or reads both\n" +
+    "from files. It calls the service only as a preview does, for what the program looks up,\n" +
+    "and to see whether the stack's objects exist (not with --from). If the run deletes\n" +
+    "something, the command also lists what still uses it (not with --from).",
   options: {
     operation: withDefault(
       choiceOption("<operation>", forecastOperations, "The operation to forecast."),
@@ -56,11 +55,7 @@ export const forecastCommand = command({
       "The number of steps that Pulumi runs in parallel (default: PULUMI_PARALLEL, then 4 for each core).",
       1,
     ),
-    pageSize: numberOption(
-      "<objects>",
-      "The number of objects on a page of a list (default: 10, assumed).",
-      1,
-    ),
+    pageSize: numberOption("<objects>", "The page size of lists (default: 10, assumed).", 1),
     maxMinutes: minutes("Exit with 3 if the run takes longer than this."),
     maxCalls: numberOption("<calls>", "Exit with 3 if the run makes more calls than this.", 0),
     comparePlans: flagOption("Show how long the run would take on each plan."),

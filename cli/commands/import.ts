@@ -20,11 +20,11 @@ export const importCommand = command({
   name: "import",
   summary: "Import objects of the account into the state of a stack.",
   description:
-    "Show which objects Pulumi would import. With --apply, import them. The command\n" +
-    "reads the account with list calls only, and never writes to the service. Run it in\n" +
-    "the folder of the Pulumi project. With --print, it prints the objects that you name\n" +
-    "as a file for pulumi import --file: it looks at the service once for each object and\n" +
-    "at the states once, and changes nothing.",
+    "Show which objects Pulumi would import. With --apply, import them. The command reads the\n" +
+    "account with list calls only, and never writes to the service. Run it in the folder of\n" +
+    "the Pulumi project. With --print, it prints the objects that you name as a file for\n" +
+    "pulumi import --file: it looks at the service once for each object and at the states\n" +
+    "once, and changes nothing.",
   details: `${selectionHelp}
 
 With --apply, the command runs pulumi import --from conversation --generate-code=false
@@ -56,10 +56,7 @@ them out.`,
     yes: flagOption("Same as --apply."),
     print: flagOption("Print the import file of these objects instead, for pipelines."),
     byName: flagOption("With --print: treat each id as the name of the object at the service."),
-    file: textOption(
-      "<file>",
-      "Import the resources in this file, which pulumi preview --import-file wrote.",
-    ),
+    file: textOption("<file>", "Import the resources in this file of pulumi preview."),
     out: textOption("<file>", "With --print or --file: write the import file to this path."),
     ...importOptions,
     stack: stackOption("Import into this stack (default: the selected one)."),
@@ -90,10 +87,8 @@ them out.`,
       const { profile, stack } = options;
       const { runImportFile } = await import("../import/run-import.js");
       const { withStep } = await import("../terminal/progress.js");
-      const file = await withStep(
-        session,
-        "Looking up the objects and reading the states",
-        (step) => runImportFile(objects, { ...step, profile, stack }),
+      const file = await withStep(session, "Reading the objects and the states", (step) =>
+        runImportFile(objects, { ...step, profile, stack }),
       );
       if (out === undefined) {
         session.out(file);

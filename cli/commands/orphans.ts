@@ -22,10 +22,10 @@ export const orphansCommand = command({
   name: "orphans",
   summary: "Find, delete or release objects that are no longer in a state.",
   description:
-    "List the objects at the service that carry this stack's mark or name but are not in\n" +
-    "its state: left-overs of interrupted runs, objects kept on purpose, and copies made\n" +
-    "by hand. Run the command in the folder of the Pulumi project. It changes nothing\n" +
-    "without --delete or --release.",
+    "List the objects at the service that carry this stack's mark or name but are not in its\n" +
+    "state: left-overs of interrupted runs, objects kept on purpose, and copies made by hand.\n" +
+    "Run the command in the folder of the Pulumi project. It changes nothing without --delete\n" +
+    "or --release.",
   details: `
 Standing of an object:
   left-over  this stack made it, and it is in no state
@@ -38,9 +38,7 @@ state. An object that you keep on purpose (retainOnDelete, pulumi state delete) 
 left-over too.`,
   options: {
     delete: flagOption("Delete the left-overs, each user before what it uses."),
-    release: flagOption(
-      "Remove the mark from the objects of --id, so that a program can adopt them.",
-    ),
+    release: flagOption("Remove the mark of each --id, so that a program can adopt it."),
     id: textsOption(
       "<id>",
       "Act only on this object; you can repeat this option. With it, --delete also deletes former objects.",
@@ -50,7 +48,7 @@ left-over too.`,
     stack: stackOption(),
   },
   excludes: { delete: ["release"] },
-  jsonDoc: "Print the result as one JSON array; its shape is below.",
+  jsonDoc: "Print one JSON array; see its shape below.",
   uses: {
     usual: {
       json: async () => (await import("../repair/schemas.js")).orphansSchema,

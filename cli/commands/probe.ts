@@ -13,30 +13,25 @@ export const probeCommand = command({
   name: "probe",
   summary: "Find out on a tenant what the specification leaves open.",
   description:
-    "Find out, on the tenant of the settings, what the specification leaves open: what\n" +
-    "PUT does to members that the body leaves out, how the service returns secrets, which\n" +
-    "status means a refusal, how lists work, and the plan and the burst. The command says\n" +
-    "how many calls it makes, and asks before it starts. It creates objects of its own,\n" +
-    "named pulumi-conversation-probe-…, and removes them again. If a probe is killed, the\n" +
-    "next one removes what is left; --clean does only that, and asks nothing. The command\n" +
-    "touches no other object. It writes a file that the setting findings, rehearse and\n" +
-    "emulator --like read.",
+    "Find out, on the tenant of the settings, what the specification leaves open: what PUT\n" +
+    "does to members that the body leaves out, how the service returns secrets, which status\n" +
+    "means a refusal, how lists work, and the plan and the burst. The command says how many\n" +
+    "calls it makes, and asks before it starts. It creates objects of its own, named\n" +
+    "pulumi-conversation-probe-…, and removes them again. If a probe is killed, the next one\n" +
+    "removes what is left; --clean does only that, and asks nothing. The command touches no\n" +
+    "other object. It writes a file that the setting findings, rehearse and emulator --like\n" +
+    "read.",
   options: {
     out: withDefault(textOption("<file>", "The file to write."), "conversation-findings.json"),
     yes: flagOption("Agree to the calls without being asked."),
     clean: flagOption("Only remove what a killed probe left."),
-    maxCalls: numberOption(
-      "<calls>",
-      "Make at most this number of calls, with fewer experiments if necessary.",
-      1,
-      999_999,
-    ),
+    maxCalls: numberOption("<calls>", "Make at most this number of calls.", 1, 999_999),
     burst: negatedOption("Do not use up the rate of any endpoint; plan and burst stay unknown."),
     assets: flagOption("Also find out how long a signed address lasts; see the documentation."),
     profile: profileOption(),
     stack: stackOption("Read the configuration of this stack (default: the selected one)."),
   },
-  jsonDoc: "Print the content of the file as one JSON object; its shape is below.",
+  jsonDoc: "Print the content of the file; see its shape below.",
   uses: {
     usual: {
       json: async () => (await import("../probe/probe-findings.js")).findingsSchema,

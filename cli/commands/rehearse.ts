@@ -24,20 +24,19 @@ export const rehearseCommand = command({
   name: "rehearse",
   summary: "Run the program on a copy of the account and the state, and report what happens.",
   description:
-    "Read the account, load it into an emulator, copy the state of the stack into a\n" +
-    "private folder, and run pulumi up of your program there. The report shows what the\n" +
-    "run does, in which order and in what time, what the service refuses and which\n" +
-    "objects are in the way, and what the account is like afterwards. The command changes\n" +
-    "nothing: it only reads lists from the service, and leaves the state and your files\n" +
-    "as they are. Your program sees a dry run: code that it guards with\n" +
-    "pulumi.runtime.isDryRun() does not run, and Pulumi does not call resource hooks.\n" +
-    "Unguarded code runs, including code in apply.\n\n" +
+    "Read the account, load it into an emulator, copy the state of the stack into a private\n" +
+    "folder, and run pulumi up of your program there. The report shows what the run does, in\n" +
+    "which order and in what time, what the service refuses and which objects are in the way,\n" +
+    "and what the account is like afterwards. The command changes nothing: it only reads lists\n" +
+    "from the service, and leaves the state and your files as they are. Your program sees a\n" +
+    "dry run: code that it guards with pulumi.runtime.isDryRun() does not run, and Pulumi does\n" +
+    "not call resource hooks. Unguarded code runs, including code in apply.\n\n" +
     "With --check, the command runs nothing: it checks whether program, settings, state,\n" +
-    "account and record are as they were when --record wrote the file, so that a pipeline\n" +
-    "runs only what you rehearsed. With --from-empty, the emulator starts empty, as after\n" +
-    "the loss of the account: the report shows how long it takes to create everything\n" +
-    "again on the tenant's plan, what the program cannot create, and what is in the\n" +
-    "account but not in the program.",
+    "account and record are as they were when --record wrote the file, so that a pipeline runs\n" +
+    "only what you rehearsed. With --from-empty, the emulator starts empty, as after the loss\n" +
+    "of the account: the report shows how long it takes to create everything again on the\n" +
+    "tenant's plan, what the program cannot create, and what is in the account but not in the\n" +
+    "program.",
   details: `
 Options after -- go to pulumi up or to pulumi destroy, for example:
   rehearse -- --target 'urn:pulumi:…' --parallel 16

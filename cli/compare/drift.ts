@@ -429,9 +429,7 @@ const notesOf = (
         ]),
     ...(accounts.every(({ reading }) => reading.consistent)
       ? []
-      : [
-          "The account changed while the command read it, so the result may mix old and new objects.",
-        ]),
+      : ["The account changed during the read: the result may mix old and new objects."]),
   ];
 };
 

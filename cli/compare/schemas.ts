@@ -58,13 +58,9 @@ export const driftSchema = z.strictObject({
   stack: z.string(),
   readAt: z.iso.datetime(),
   consistent: z.boolean().describe("False if an account changed while the command read it"),
-  drift: z
-    .boolean()
-    .describe("Whether an object was changed or deleted outside Pulumi, or is in no stack"),
+  drift: z.boolean().describe("Whether changed, deleted or unmanaged holds an object"),
   changed: z.array(changedSchema).describe("Objects that differ from the state"),
-  deleted: z
-    .array(deletedSchema)
-    .describe("Objects that are in the state but no longer at the service"),
+  deleted: z.array(deletedSchema).describe("Objects that no longer exist"),
   unmanaged: z.array(unmanagedSchema).describe("Objects that are in no stack"),
   otherStacks: z.array(otherStacksSchema),
   uncheckable: z
@@ -102,9 +98,7 @@ export const sideDifferenceSchema = z.strictObject({
   path: z.string().describe("The path in a program, such as roles[custom_bot].callback"),
   a: z
     .exactOptional(z.string())
-    .describe(
-      "Short JSON text; left out if this side has no value; a reference is its kind and name",
-    ),
+    .describe("Short JSON text, references as kind and name; left out without a value"),
   b: z.exactOptional(z.string()),
 });
 
@@ -133,7 +127,7 @@ export const comparisonSchema = z.strictObject({
   unread: z
     .array(z.strictObject({ side: z.enum(["a", "b"]), kind: z.string() }))
     .describe(
-      "Kinds that were not read completely on a side; the result leaves out those that only the other side has",
+      "Kinds that a side could not read completely; objects of the other side are left out",
     ),
   notes: z.array(z.string()),
 });

@@ -135,8 +135,7 @@ const judgeAnswer = ({ status }: HttpResponse, call: string): DoctorCheck => {
   if (status === 200) return ok(name, said);
   if (status === 401)
     return fail(name, said, "Check that tokenUrl and baseUrl belong to the same service.");
-  if (status === 403)
-    return warn(name, said, "The client lacks a scope or a permission: request it.");
+  if (status === 403) return warn(name, said, "The client lacks a scope or permission.");
   if (status === 404) return fail(name, said, "Check the path in baseUrl.");
   if (status === 429) return warn(name, said, "The rate limit is exhausted. Try again later.");
   return fail(name, said, "Check baseUrl. If it is correct, the service has a problem.");

@@ -179,9 +179,7 @@ export const checkConfigKeys = (entries: Entries, stack?: string): DoctorCheck =
   // A program, or a project called conversation, may keep values of its own there.
   return ok(
     name,
-    keys.length > 0
-      ? `ignored, not settings of this package: ${keys.join(", ")}`
-      : "no unknown key",
+    keys.length > 0 ? `ignored (not settings): ${keys.join(", ")}` : "no unknown key",
   );
 };
 

@@ -337,9 +337,7 @@ const deadEndsOf = (routes: readonly MessageRoute[], begins: Phase): readonly st
   const partly = routes.flatMap(({ to }) =>
     to.flatMap((each) =>
       each.unreached !== undefined && isReached(to, each.side)
-        ? [
-            `one of several recipients for the ${each.side}'s side gets no messages: ${each.unreached}`,
-          ]
+        ? [`one of several recipients on the ${each.side}'s side gets nothing: ${each.unreached}`]
         : [],
     ),
   );

@@ -48,18 +48,14 @@ export const exportSchema = z.strictObject({
   project: z.string(),
   stack: z.string(),
   files: z.array(z.string()),
-  kept: z
-    .array(z.string())
-    .describe("Files with your own settings, which the export did not change"),
+  kept: z.array(z.string()).describe("Files with your settings, left unchanged"),
   resources: z.array(z.strictObject(resource)).describe("Objects that the program declares"),
   lookedUp: z.array(z.strictObject(resource)).describe("Objects that the program only looks up"),
   managed: z
     .array(
       z.strictObject({
         ...resource,
-        mark: z
-          .string()
-          .describe("Project, stack and logical name of the resource that manages it"),
+        mark: z.string().describe("Project, stack and logical name of its resource"),
       }),
     )
     .describe("Resources that a stack manages; not in import.json"),
@@ -231,10 +227,7 @@ const skippedLines = ({ plan: { skipped }, folder }: ExportResult): readonly str
       )
     : []),
   ...(skipped.some(({ object }) => object.mark)
-    ? wrapped(
-        "Objects that a stack manages already have a program; --managed declares them too.",
-        width,
-      )
+    ? wrapped("Managed objects already have a program; --managed declares them too.", width)
     : []),
 ];
 

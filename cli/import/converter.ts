@@ -124,8 +124,7 @@ const serviceOf = (load: (path: string) => unknown, convert: Convert) => {
       respond().catch((error) => answer({ code: unknownStatus, details: messageOf(error) }));
     },
     convertProgram: (_: unknown, answer: unknown): void => {
-      const details =
-        "This converter does not write programs. To write one: pulumi-conversation export";
+      const details = "To write a program: pulumi-conversation export";
       if (isAnswer(answer)) answer({ code: unimplementedStatus, details });
     },
   };

@@ -371,11 +371,7 @@ export const runImportFile = async (
     const states = await stack.readStates("all");
     const { left } = divided(candidates, states);
     if (left.length > 0)
-      throw takeOverRefusal(
-        left,
-        "Resolve these problems, then run the command again.",
-        "Nothing was printed",
-      );
+      throw takeOverRefusal(left, "Resolve these problems first.", "Nothing was printed");
     const { ownership, first } = importOwnership(stack.names, states);
     const entries = candidates.map((candidate) => entryOf(candidate, { ownership, profile }));
     return inImportFile([...first, ...entries]);

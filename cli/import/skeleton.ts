@@ -101,10 +101,7 @@ const placed = (path: string, { nameTable = {}, resources = [] }: Skeleton) => {
       parents = `${urn?.split("::")[2] ?? found?.type}$${parents}`;
       if (urn !== undefined) break;
       if (!found || others.length > 0 || above.includes(found))
-        throw wrongFile(
-          path,
-          `does not identify the parent ${JSON.stringify(parent)} of ${entry.name}`,
-        );
+        throw wrongFile(path, `has no clear parent ${JSON.stringify(parent)} for ${entry.name}`);
       above.push(found);
     }
     return { entry, logical: entry.logicalName || entry.name, parents, above };
@@ -147,12 +144,11 @@ const lookUp = (
   const step = steps.find((each) => each.urn === urn && each.op === "create");
   const inputs = step?.newState?.inputs;
   if (!inputs) return { reason: "the program does not create it, or it is already in the state" };
-  if (entry.provider)
-    return { reason: "its provider names an account that the command does not read" };
+  if (entry.provider) return { reason: "its provider names an account that is not read" };
   const wanted = profileIn(inputs);
   if (wanted !== profile)
     return {
-      reason: `it belongs to another account: use ${wanted ? `--profile ${wanted}` : "no profile"}`,
+      reason: `it is in another account: ${wanted ? `--profile ${wanted}` : "no profile"}`,
     };
   const { noun } = definition;
   const problem = reading.kinds.find((each) => each.definition === definition)?.problem;

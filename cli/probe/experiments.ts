@@ -186,8 +186,7 @@ const measuredRate = async ({ client }: ProbeMeans, mostBurst: number): Promise<
     else accepted += 1;
   }
   if (!refused) throw new StillOpen(`${accepted} simultaneous calls did not exceed the rate`);
-  if (accepted === 0)
-    throw new StillOpen("the tenant refused the first call: other clients use up the rate");
+  if (accepted === 0) throw new StillOpen("the first call was refused: others use up the rate");
   const seconds = (client.now() - since) / 1000;
   const found = await planOf(client);
   if (!found)
@@ -271,8 +270,7 @@ const freshList = question("listLagMs", {
     const made = await objects.make(authentication);
     const lag = await lagOf(means, idOf(made), before);
     objects.listsLag = lag === undefined;
-    if (lag === undefined)
-      throw new StillOpen("a new object did not appear in the list within five seconds");
+    if (lag === undefined) throw new StillOpen("a new object did not appear within five seconds");
     return lag;
   },
 });
@@ -288,9 +286,7 @@ const pageSizeOf = (first: ReturnType<typeof listIn>) => {
   const isSeen = items.length === Math.min(pageSize, count);
   return isSeen
     ? pageSize
-    : new StillOpen(
-        `the list names a page size of ${pageSize}, but returned ${items.length} objects`,
-      );
+    : new StillOpen(`the list names ${pageSize} per page, but returned ${items.length} objects`);
 };
 
 /**
@@ -302,8 +298,7 @@ const pagingOf = async (means: ProbeMeans): Promise<Answers> => {
   const second = await listed(means, "$pagenum=2&$pagesize=1");
   const { items, count = items.length } = first;
   if (!isAccepted(first.answer)) throw unexpected(first.answer);
-  if (isRefused(second.answer))
-    throw new StillOpen("the tenant does not support $pagenum and $pagesize");
+  if (isRefused(second.answer)) throw new StillOpen("the tenant lacks $pagenum and $pagesize");
   if (!isAccepted(second.answer)) throw unexpected(second.answer);
   if (count < 2) throw new StillOpen("the list does not show the created objects");
   const [whole, page] = [idsOf(items), idsOf(second.items)];

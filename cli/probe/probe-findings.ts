@@ -26,10 +26,7 @@ export const findingsSchema = z.strictObject({
 
 /** Shape of what `probe --clean --json` prints. */
 export const cleanedSchema = z.strictObject({
-  removed: z
-    .int()
-    .min(0)
-    .describe("Number of objects of an earlier probe that were looked up and removed"),
+  removed: z.int().min(0).describe("Number of removed objects of an earlier probe"),
 });
 
 /** What `probe --clean --json` prints. */

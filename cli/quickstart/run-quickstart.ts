@@ -172,10 +172,7 @@ const nextSteps = [
   ["See how the bot works", "examples/orders-bot/README.md"],
   ["Remove everything", "npm run quickstart -- --destroy"],
   ["Run the emulator", "npm run emulator"],
-  [
-    "Use a real service",
-    "docs/guides/configuration.md; to check it: npx pulumi-conversation doctor",
-  ],
+  ["Use a real service", "docs/guides/configuration.md, then npx pulumi-conversation doctor"],
 ] as const;
 
 /** What to do and how, side by side within 80 columns. */

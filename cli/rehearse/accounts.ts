@@ -127,9 +127,7 @@ export const settingsOfAccounts = (original: OriginalStack) => {
       const isOnlyOne = profile === undefined && profiles.length === 0;
       if (isOnlyOne || !isConversationError(error, "SETTINGS_MISSING")) throw error;
       if (profile !== undefined)
-        notes.push(
-          `The settings of profile ${profile} are incomplete, so the rehearsal did not read its account.`,
-        );
+        notes.push(`The settings of profile ${profile} are incomplete: its account was not read.`);
       return [];
     }
   });

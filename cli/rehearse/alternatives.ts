@@ -148,9 +148,7 @@ const differencesBetween = (
       (refusal) => `The service does not refuse ${titleOf(refusal)}.`,
     ),
     ...after.filter((text) => !before.includes(text)).map((text) => `After the run, ${text}.`),
-    ...before
-      .filter((text) => !after.includes(text))
-      .map((text) => `After the run, it is not the case that ${text}.`),
+    ...before.filter((text) => !after.includes(text)).map((text) => `It is not true that ${text}.`),
   ];
 };
 

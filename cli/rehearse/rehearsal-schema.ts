@@ -15,9 +15,7 @@ const namedSchema = z.strictObject({
 const obstacleSchema = namedSchema.extend({
   stack: z
     .exactOptional(z.string())
-    .describe(
-      "The stack that has it: short name of this one, or another stack; left out if none has it",
-    ),
+    .describe("The stack that has it, by short name if it is this one; left out if none has it"),
 });
 
 const stepSchema = z.strictObject({
@@ -54,9 +52,7 @@ const refusalSchema = z.strictObject({
 
 const changeSchema = namedSchema.extend({
   change: z.enum(["made", "changed", "deleted"]),
-  members: z
-    .exactOptional(z.array(z.string()))
-    .describe("Names of members that differ, without values"),
+  members: z.exactOptional(z.array(z.string())).describe("Names of changed members"),
 });
 
 const outcomeSchema = z.strictObject({
@@ -142,9 +138,7 @@ export const fromEmptySchema = z.strictObject({
   parallel: z.int().min(1),
   outcome: rebuiltSchema.describe("The outcome of creating everything again"),
   liveObjects: z.int().min(0).describe("Number of objects in the account now"),
-  lost: z
-    .array(lostSchema)
-    .describe("Objects and members of the account that the program does not create"),
+  lost: z.array(lostSchema).describe("What the program does not create"),
   notes: z.array(z.string()),
 });
 
@@ -161,9 +155,7 @@ export const checkedRecordSchema = z.strictObject({
   holds: z.boolean(),
   changed: z
     .array(z.enum(["program", "settings", "state", "account", "outcome"]))
-    .describe(
-      "Parts that have changed; if the settings have changed, the command does not read the account",
-    ),
+    .describe("Changed parts; the account is not read if the settings have changed"),
   differences: z
     .strictObject({ program: z.array(z.string()), settings: z.array(z.string()) })
     .describe("Each file that was added, removed or changed, and each setting that has changed"),

@@ -10,9 +10,7 @@ export const foundOrphanSchema = z.strictObject({
   standing: z.enum(["left-over", "held", "copy", "former"]),
   pending: z
     .exactOptional(z.literal(true))
-    .describe(
-      "True if a run began to create it and did not report the result: the next up adopts it",
-    ),
+    .describe("True if a run did not finish its creation: the next up adopts it"),
   heldBy: z
     .exactOptional(z.array(z.strictObject({ stack: z.string(), urn: z.string() })))
     .describe("The resources that hold it or look it up"),
@@ -27,9 +25,7 @@ export const orphansSchema = z.array(foundOrphanSchema);
 const object = { kind: z.string(), name: z.string(), id: z.string() };
 
 const outcome = {
-  done: z
-    .exactOptional(z.boolean())
-    .describe("Whether the step was carried out; left out without --apply"),
+  done: z.exactOptional(z.boolean()).describe("Left out without --apply"),
   reason: z.exactOptional(z.string()).describe("Why the step was not carried out"),
 };
 

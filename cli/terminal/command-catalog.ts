@@ -52,7 +52,7 @@ export const catalogSchema = z.strictObject({
           required: z.boolean(),
           environment: z
             .exactOptional(z.string())
-            .describe("The variable to read if the option is not given"),
+            .describe("Variable to read if the option is missing"),
         }),
       ),
       excludes: z
@@ -98,7 +98,7 @@ const commandOf = async (spec: CommandSpec): Promise<CatalogCommand> => ({
     ...Object.entries(spec.options).map(optionOf),
     {
       name: "--json",
-      doc: spec.jsonDoc ?? "Print the result as one JSON object.",
+      doc: spec.jsonDoc ?? "Print one JSON object.",
       required: false,
     },
   ],

@@ -210,7 +210,7 @@ test("values that a program keeps in our namespace are named, not judged", () =>
   );
   expect(check).toMatchObject({
     status: "ok",
-    message: "ignored, not settings of this package: conversation:greeting",
+    message: "ignored (not settings): conversation:greeting",
   });
   expect(checkConfigKeys(entries({ "aws:region": "x" }))).toMatchObject({ message: "all known" });
 });

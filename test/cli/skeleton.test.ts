@@ -274,8 +274,8 @@ describe("import --file", () => {
     expect(result).toMatchObject({ taken: [], applied: false, filled: { resources: [] } });
     expect(result.skipped?.map(({ reason }) => reason)).toEqual([
       "the program does not create it, or it is already in the state",
-      "it belongs to another account: use --profile eu",
-      "its provider names an account that the command does not read",
+      "it is in another account: --profile eu",
+      "its provider names an account that is not read",
     ]);
     expect(importReport(result)).toContain("Nothing is left to import into shop/prod");
   });
@@ -358,7 +358,7 @@ describe("the file", () => {
   ])("%s is refused", async (_, resources) => {
     const hub = await sandbox([]);
     hub.write({ resources });
-    await expect(hub.import()).rejects.toThrow(/does not identify the parent "[xy]" for [xy]/);
+    await expect(hub.import()).rejects.toThrow(/has no clear parent "[xy]" for [xy]/);
   });
 
   test("a resource that is there twice is refused", async () => {
@@ -369,7 +369,7 @@ describe("the file", () => {
   test("a name that every object has by itself is a parent like any other", async () => {
     const hub = await sandbox([]);
     writeFileSync(hub.file, '{"resources":[{"type":"a","name":"x","parent":"__proto__"}]}');
-    await expect(hub.import()).rejects.toThrow('does not identify the parent "__proto__" for x');
+    await expect(hub.import()).rejects.toThrow('has no clear parent "__proto__" for x');
   });
 
   test.each([["--include", "Channel"], ["--with-secrets"], ["--print"]])(
