@@ -33,11 +33,7 @@ the calls. If an orchestration names several recipients, all active ones get the
   uses: {
     usual: {
       json: async () => (await import("../explain/explanation.js")).explanationSchema,
-      exits: {
-        0: "done",
-        3: "with --check: a dead end",
-        130: "interrupted",
-      },
+      exits: { 0: "done", 3: "with --check: a dead end", 130: "interrupted" },
     },
   },
   work: async ({ json: _, format, check, ...options }, session) => {

@@ -177,10 +177,7 @@ export const checkConfigKeys = (entries: Entries, stack?: string): DoctorCheck =
         .join("; ")}`,
     );
   // A program, or a project called conversation, may keep values of its own there.
-  return ok(
-    name,
-    keys.length > 0 ? `ignored (not settings): ${keys.join(", ")}` : "no unknown key",
-  );
+  return ok(name, keys.length > 0 ? `ignored (not settings): ${keys.join(", ")}` : "all known");
 };
 
 const holdsPassword = (text: string): boolean =>

@@ -147,9 +147,7 @@ const lookUp = (
   if (entry.provider) return { reason: "its provider names an account that is not read" };
   const wanted = profileIn(inputs);
   if (wanted !== profile)
-    return {
-      reason: `it is in another account: ${wanted ? `--profile ${wanted}` : "no profile"}`,
-    };
+    return { reason: `it is in another account: ${wanted ? `--profile ${wanted}` : "no profile"}` };
   const { noun } = definition;
   const problem = reading.kinds.find((each) => each.definition === definition)?.problem;
   const all = objects.filter((object) => object.definition === definition);

@@ -96,11 +96,7 @@ const commandOf = async (spec: CommandSpec): Promise<CatalogCommand> => ({
   arguments: (spec.words ?? []).map(argumentOf),
   options: [
     ...Object.entries(spec.options).map(optionOf),
-    {
-      name: "--json",
-      doc: spec.jsonDoc ?? "Print one JSON object.",
-      required: false,
-    },
+    { name: "--json", doc: spec.jsonDoc ?? "Print one JSON object.", required: false },
   ],
   excludes: Object.fromEntries(
     Object.entries(spec.excludes ?? {}).map(([one, others]) => [
