@@ -34,10 +34,9 @@ export const emulatorCommand = command({
   summary: "Run an emulator of the service on this machine.",
   description:
     "Run an emulator of the conversation service until Ctrl-C or SIGTERM, and print what a\n" +
-    "program needs to reach it. If you give a command after --, the emulator runs it as soon\n" +
-    "as it is ready, in an environment with CONVERSATION_BASE_URL, the other settings and\n" +
-    "CONVERSATION_CONTROL_URL. It passes signals on, stops with the command and returns its\n" +
-    "exit code.\n\n" +
+    "program needs to reach it. If you give a command after --, the emulator runs it with\n" +
+    "CONVERSATION_BASE_URL, the other settings and CONVERSATION_CONTROL_URL in its\n" +
+    "environment, passes signals on, stops with the command and returns its exit code.\n\n" +
     "The emulator changes nothing elsewhere; it sends messages to the callbacks that its\n" +
     "client applications name.",
   details: switchHelp,
@@ -66,7 +65,7 @@ export const emulatorCommand = command({
       "real",
     ),
     data: textOption("<file>", "Keep the objects in this file (default: in memory)."),
-    switch: switchesOption("Set a switch; you can repeat this option (defaults: see below)."),
+    switch: switchesOption("Set a switch (repeatable; defaults: see below)."),
     like: textOption(
       "<file>",
       "Take switches, plan and burst from this file of findings, which probe wrote.",

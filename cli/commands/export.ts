@@ -31,9 +31,8 @@ The program looks up objects that you leave out but that others refer to (Channe
 --with-dependencies declares them instead. Names stay the same whatever you leave out.
 
 The command leaves out objects that carry the mark of a stack, and names them: they have a
-program. --managed declares them too, under the names that they have there, so that you can
-read them, compare them, or move them to another stack. They are not in import.json: as long
-as their stack has them, no other stack may.
+program. --managed declares them too, under the same names, to read, compare or move them.
+They are not in import.json: as long as their stack has them, no other stack may.
 
 No file holds a secret: the program reads each from the configuration of its stack, and does
 not start without it. Members that only the service knows may be secrets too: the README
@@ -46,7 +45,7 @@ names them without their values, and they stay as they are.`,
       choiceOption("<way>", ["by-kind", "single"], "Write one file, or one for each kind."),
       "single",
     ),
-    project: pulumiName("The name of the project (default: the name of the folder)."),
+    project: pulumiName("The name of the project (default: the folder name)."),
     toStack: withDefault(pulumiName("The stack to write the configuration for."), "prod"),
     prove: flagOption("Import and preview the project on an emulator with the same account."),
     profile: profileOption("Read the account of this profile."),

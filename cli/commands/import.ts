@@ -23,8 +23,7 @@ export const importCommand = command({
     "Show which objects Pulumi would import. With --apply, import them. The command reads the\n" +
     "account with list calls only, and never writes to the service. Run it in the folder of\n" +
     "the Pulumi project. With --print, it prints the objects that you name as a file for\n" +
-    "pulumi import --file: it looks at the service once for each object and at the states\n" +
-    "once, and changes nothing.",
+    "pulumi import --file, with one call for each object, and changes nothing.",
   details: `${selectionHelp}
 
 With --apply, the command runs pulumi import --from conversation --generate-code=false

@@ -21,7 +21,7 @@ a secret for your callbacks. Neither is ever an argument of a command.`,
     },
   ],
   options: {
-    name: textOption("<name>", "The name of the project (default: the name of the folder)."),
+    name: textOption("<name>", "The name of the project (default: the folder name)."),
     description: textOption("<text>", "The description of the project."),
     stack: textOption("<name>", "The first stack (default: dev)."),
     emulator: flagOption("Use the emulator; the command then asks nothing about a service."),

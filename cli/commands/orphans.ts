@@ -41,7 +41,7 @@ left-over too.`,
     release: flagOption("Remove the mark of each --id, so that a program can adopt it."),
     id: textsOption(
       "<id>",
-      "Act only on this object; you can repeat this option. With it, --delete also deletes former objects.",
+      "Act only on this object (repeatable). With it, --delete also deletes former objects.",
     ),
     ignoreLock: flagOption("Continue even if the command cannot read the lock of the stack."),
     profile: profileOption(),

@@ -25,25 +25,23 @@ export const rehearseCommand = command({
   summary: "Run the program on a copy of the account and the state, and report what happens.",
   description:
     "Read the account, load it into an emulator, copy the state of the stack into a private\n" +
-    "folder, and run pulumi up of your program there. The report shows what the run does, in\n" +
-    "which order and in what time, what the service refuses and which objects are in the way,\n" +
-    "and what the account is like afterwards. The command changes nothing: it only reads lists\n" +
-    "from the service, and leaves the state and your files as they are. Your program sees a\n" +
-    "dry run: code that it guards with pulumi.runtime.isDryRun() does not run, and Pulumi does\n" +
-    "not call resource hooks. Unguarded code runs, including code in apply.\n\n" +
+    "folder, and run pulumi up of your program there. The report shows the steps with their\n" +
+    "times, refusals and the objects in the way, and the account afterwards. The command\n" +
+    "changes nothing: it only reads lists from the service, and leaves the state and your\n" +
+    "files as they are. Your program sees a dry run: code that it guards with\n" +
+    "pulumi.runtime.isDryRun() does not run, and Pulumi does not call resource hooks.\n" +
+    "Unguarded code runs, including code in apply.\n\n" +
     "With --check, the command runs nothing: it checks whether program, settings, state,\n" +
     "account and record are as they were when --record wrote the file, so that a pipeline runs\n" +
     "only what you rehearsed. With --from-empty, the emulator starts empty, as after the loss\n" +
     "of the account: the report shows how long it takes to create everything again on the\n" +
-    "tenant's plan, what the program cannot create, and what is in the account but not in the\n" +
-    "program.",
+    "tenant's plan, what the program cannot create, and what only the account has.",
   details: `
 Options after -- go to pulumi up or to pulumi destroy, for example:
   rehearse -- --target 'urn:pulumi:…' --parallel 16
 
 With --from-empty, the command does not compare secrets, and compares references by what
-they stand for. If it lists an object as lost together with members, the program creates
-the object, but not these members as they are in the account.`,
+they stand for. A lost object with members exists in the program, but these members differ.`,
   words: [{ value: "[options...]", doc: "The options of pulumi up, after --." }],
   options: {
     destroy: flagOption("Rehearse pulumi destroy."),
@@ -58,10 +56,10 @@ the object, but not these members as they are in the account.`,
     ),
     also: textsOption(
       "<type>",
-      "Also run resources of this type, such as random:index/randomId:RandomId; you can repeat this option.",
+      "Also run resources of this type, such as random:index/randomId:RandomId (repeatable).",
     ),
     switch: switchesOption(
-      "Set a switch for uncertain behavior of the service (see emulator --help); you can repeat this option.",
+      "Set a switch for uncertain behavior of the service (see emulator --help; repeatable).",
     ),
     asScopes: textOption(
       "<scopes>",

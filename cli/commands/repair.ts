@@ -8,8 +8,8 @@ export const repairCommand = command({
   description:
     "Find what a killed run left behind: its lock, its processes, pending operations, and\n" +
     "objects that exist twice. The command shows the steps that repair the stack. With\n" +
-    "--apply, it carries them out: it writes the objects that the run created into the state,\n" +
-    "and deletes duplicates. Run it in the folder of the Pulumi project.",
+    "--apply, it carries them out: it writes created objects into the state, and deletes\n" +
+    "duplicates. Run it in the folder of the Pulumi project.",
   details: `
 Steps:
   remove-cut-off-files  remove files of a file:// backend that a kill left empty
