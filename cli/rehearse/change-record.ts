@@ -118,8 +118,8 @@ const isSame = (recorded: RecordedSettings[string] | undefined, text: string): b
 
 /** What a value was, if it is readable: findings are a digest, which means nothing to a person. */
 const wasText = (name: string, recorded: RecordedSettings[string] | undefined): string => {
-  if (recorded === undefined) return " and was not set";
-  return typeof recorded === "string" && !name.endsWith("findings") ? ` and was ${recorded}` : "";
+  if (recorded === undefined) return "; it was not set";
+  return typeof recorded === "string" && !name.endsWith("findings") ? `; it was ${recorded}` : "";
 };
 
 const changeText = (

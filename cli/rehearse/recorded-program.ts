@@ -362,7 +362,7 @@ export const programChanges = (
   now: RecordedProgram,
 ): readonly string[] => {
   const ofPackage =
-    version === now.version ? [] : [`pulumi-conversation is ${now.version} and was ${version}`];
+    version === now.version ? [] : [`pulumi-conversation is ${now.version}; it was ${version}`];
   const ofFiles = [...new Set([...Object.keys(files), ...Object.keys(now.files)])]
     .toSorted()
     .flatMap((path) => {

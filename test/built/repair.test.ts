@@ -233,7 +233,7 @@ test("while a run is at work it refuses; once it was killed, the guide brings al
   expect(await project.log()).toHaveLength(calls);
   const { notes } = await rehearsal();
   expect(notes).toContain(locked);
-  expect(notes.join()).not.toContain("cut off");
+  expect(notes.join()).not.toContain("interrupted");
 
   // The system would end a stopped process together with its parent. What goes on must not reach the
   // command line, which would write its state.
@@ -257,7 +257,7 @@ test("while a run is at work it refuses; once it was killed, the guide brings al
     outcome: { passes: true, objects: 3 },
     notes: expect.arrayContaining([
       locked,
-      expect.stringContaining("A run was cut off: the state notes 1 operation as under way."),
+      expect.stringContaining("A run was interrupted: the state holds 1 pending operation."),
     ]),
   });
 

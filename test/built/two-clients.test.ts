@@ -102,7 +102,7 @@ test("a client that may only read rehearses for another one, with the scopes of 
   const { CONVERSATION_TOKEN_URL = "" } = untold;
   const { differences } = await check({ ...deployer, CONVERSATION_TOKEN_URL });
   expect(differences.settings).toEqual([
-    expect.stringMatching(/clientId .* and was reader .*--as-scopes/),
+    expect.stringMatching(/clientId .*; it was reader .*--as-scopes/),
   ]);
 });
 
@@ -164,7 +164,7 @@ test("the guide's lines, each with its client: the record of the one that reads,
   expect(lines).toHaveLength(2);
   const [record = "", deploy = ""] = lines.map(({ text }) => text);
   await run(record, reader);
-  expect(readFileSync(join(project.folder, "comment.md"), "utf8")).not.toContain("assumed");
+  expect(readFileSync(join(project.folder, "comment.md"), "utf8")).not.toContain("assumes");
   const lacking = await check(reader);
   expect(lacking).toMatchObject({ code: 3, changed: ["settings"] });
   expect(lacking.differences.settings).toEqual([

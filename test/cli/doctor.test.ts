@@ -93,7 +93,7 @@ test("missing scopes are reported by the operations that would be refused, and b
   expect(check.status).toBe("warn");
   // Per kind create, update and delete, and the list of authentications, which reading does not cover.
   const refused = 3 * resources.length + 1;
-  expect(check.message.split(":")[0]).toBe(`${refused} operations would be refused`);
+  expect(check.message.split(":")[0]).toBe(`the service would refuse ${refused} operations`);
   expect(check.message).toMatch(new RegExp(` and ${refused - 5} more$`));
   expect(check.advice).toMatch(/: app\.conversation\.conversationmgr\.manage$/);
 });

@@ -71,7 +71,7 @@ test("a project has every file, its name in them, and nothing left to fill in", 
   expect(made("shop/Pulumi.yaml")).toMatch(/^name: shop\ndescription: "Chat: \\"web\\" & more"$/m);
   expect(made("shop/Pulumi.yaml")).not.toContain("template:");
   expect(statSync(join(folder, "shop/ci/report.sh")).mode & 0o111).not.toBe(0);
-  expect(said()).toContain("There is no pulumi on PATH");
+  expect(said()).toContain("pulumi is not on PATH");
 });
 
 test.each<[Pipeline, string | undefined]>([
@@ -183,11 +183,11 @@ test("a person is asked for what is open, and asked again after a wrong answer",
 test("a folder with something in it is left as it is", async () => {
   mkdirSync(join(folder, "shop", ".git"), { recursive: true });
   await quiet().done;
-  await expect(quiet().done).rejects.toThrow(/shop is not empty \(.*Nothing was made/);
+  await expect(quiet().done).rejects.toThrow(/shop is not empty \(.*Nothing was created/);
 });
 
 test.each([
-  ["shop", /shop is a file, not a folder\. Nothing was made\. Name a new folder/],
+  ["shop", /shop is a file, not a folder\. Nothing was created\. Name a new folder/],
   ["shop/below", /^Cannot write the project to .*shop\/below: ENOTDIR.*Name another/],
 ])("where a file is in the way of %s, that is said with what to do", async (name, said) => {
   writeFileSync(join(folder, "shop"), "a file");
@@ -197,8 +197,8 @@ test.each([
 });
 
 test.each([
-  [["--name", "my shop"], '--name: "my shop" is not allowed'],
-  [["--stack", "a/b"], '--stack: "a/b" is not allowed'],
+  [["--name", "my shop"], '--name: "my shop" is not a valid name'],
+  [["--stack", "a/b"], '--stack: "a/b" is not a valid name'],
   [["--base-url", "https://hub.test/v2"], "--base-url: "],
   [["--plan", "gold"], "--plan: "],
   [["--emulator", "--base-url", "https://hub.test/v3"], "either --emulator or"],

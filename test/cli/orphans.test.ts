@@ -164,7 +164,7 @@ test("if a stack cannot be read, only what is named is deleted", async () => {
   const id = await box.make("Channel", channel("a"));
   await box.make("Channel", channel("b"));
   expect(await box.refusal({ delete: true })).toContain(
-    "not every stack of the backend could be read",
+    "could not read every stack of the backend",
   );
   const { found } = await box.orphans({ delete: true, ids: [id] });
   expect(found.map(({ deleted }) => deleted)).toEqual([true, undefined]);
@@ -330,9 +330,9 @@ test("the service is called within its rates, and long waits are announced", asy
 
 test.each([
   [["--delete", "--release", "--id", "1"], "either --delete or --release"],
-  [["--release"], "with --id"],
-  [["--id", "1"], "add --delete or --release"],
-  [["--ignore-lock"], "--ignore-lock is for"],
+  [["--release"], "--release needs --id"],
+  [["--id", "1"], "--id needs --delete or --release"],
+  [["--ignore-lock"], "--ignore-lock needs --delete or --release"],
 ])("orphans %j is a wrong command line", async (args, text) => {
   const { code, err } = await run("orphans", ...args);
   expect(code).toBe(2);

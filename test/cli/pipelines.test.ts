@@ -132,7 +132,7 @@ test("a preview that fails is shown, and a long one fits a comment", async () =>
 test("on the first run, report and deployment say how the stack is made", async () => {
   program("pulumi", "echo \"error: no stack named 'prod' found\" >&2; exit 255");
   expect((await shell(step("report", "Report"))).status).toBe(1);
-  const advice = /no stack named 'prod' found\n.*\npulumi stack init prod; .* Pulumi\.prod\.yaml/;
+  const advice = /no stack named 'prod' found\n.*\npulumi stack init prod\. .* Pulumi\.prod\.yaml/;
   expect(written()).toMatch(advice);
   const { status, stderr } = await shell(step("deploy", "Deploy"));
   expect(status).toBe(1);
@@ -266,7 +266,7 @@ describe("a comment on a forge", () => {
     const { status, stdout, stderr } = await shell(step("report", "Comment"), env);
     expect(status).toBe(0);
     expect(stderr).toContain("POST /graphql: 401");
-    expect(stdout).toContain("::warning::The report is in the summary of this run only");
+    expect(stdout).toContain("::warning::The token may not comment, so the report is only in the summary");
     expect(written("summary.md")).toContain("first");
   });
 

@@ -94,7 +94,7 @@ test("a copy that a person made of what was begun is left, and nothing is writte
   box.write(pending("creating", created));
   const before = box.bytes();
   const found = await box.repair({ apply: true });
-  expect(found.left).toEqual([expect.stringContaining("it is not known which")]);
+  expect(found.left).toEqual([expect.stringContaining("the marks do not show which")]);
   expect(found.left[0]).toContain(id);
   expect(box.bytes()).toEqual(before);
   expect(await box.control.objects("orchestrations")).toHaveLength(2);
@@ -142,7 +142,7 @@ test.each(["creating", "updating"])(
     );
     const found = await box.repair({ apply: true });
     expect(found.left).toEqual([expect.stringContaining("Channel web")]);
-    expect(found.notes.join()).toContain("channels cannot be seen");
+    expect(found.notes.join()).toContain("cannot see what a run left among the channels");
     expect(box.bytes()).toEqual(before);
     for (const line of repairReport(found).split("\n")) expect(line.length).toBeLessThanOrEqual(80);
   },
@@ -197,7 +197,7 @@ test("a state that moved meanwhile is not written, and nothing is deleted then",
   box.writeThen(5);
   const found = await box.repair({ apply: true });
   expect(found.steps).toMatchObject([
-    { action: "record", done: false, reason: expect.stringContaining("has changed meanwhile") },
+    { action: "record", done: false, reason: expect.stringContaining("changed in the meantime") },
     { action: "delete", done: false, reason: "the state was not written" },
   ]);
   expect(box.asked().filter((line) => line.startsWith("stack import"))).toEqual([]);
@@ -311,7 +311,7 @@ const refusals: readonly (readonly [string, (box: StackSandbox) => void, string]
     (box) => box.lock(lockOf(7, undefined, "elsewhere")),
     "taken on another machine (ci@elsewhere, process 7",
   ],
-  ["without an owner", (box) => box.lock({}), "does not say whose it is"],
+  ["without an owner", (box) => box.lock({}), "does not name its holder"],
   ["that cannot be read", (box) => mkdirSync(join(box.locks, "1.json")), "its lock is unreadable"],
   [
     "in a folder that cannot be read",

@@ -204,9 +204,9 @@ describe("import --file", () => {
     expect(entriesIn(result)[1]).toEqual(foreign.entry);
     expect(ids(result).map(([name]) => name)).toEqual(["ownership", "pet", "bot", "below"]);
     expect(result.skipped?.map(({ name, reason }) => [name, reason.slice(0, 35)])).toEqual([
-      ["pet", "it stands for no object of the acco"],
-      ["smoke", "it stands for no object of the acco"],
-      ["nobody", 'there is no account with the name "'],
+      ["pet", "it represents no object of the acco"],
+      ["smoke", "it represents no object of the acco"],
+      ["nobody", 'no account with the name "nobody" e'],
       ["child", "its parent is not imported"],
     ]);
   });
@@ -216,7 +216,7 @@ describe("import --file", () => {
     const lines = `${typeToken("Orchestration")} flow: 4 objects match the orchestration with the name "Orders": ${[0, 1, 2, 3].map((place) => oddId(5, place)).join(", ")}`;
     await expect(hub.import({ apply: true })).rejects.toThrow(lines);
     await expect(hub.import({ skipManaged: true })).rejects.toThrow(
-      "Write the id that is meant into the file",
+      "Write the correct id into the file",
     );
     hub.write({ resources: [{ ...flow.entry, id: oddId(5, 3) }] });
     expect((await hub.import()).taken[0]?.object.id).toBe(oddId(5, 3));
@@ -312,7 +312,7 @@ describe("import --file", () => {
     };
     const hub = await sandbox([foreign, web]);
     await expect(hub.import({ apply: true })).rejects.toThrow(
-      /What was imported by then[\s\S]*the disk is full/,
+      /The state holds what was imported so far[\s\S]*the disk is full/,
     );
     const [line = ""] = hub.imports();
     const [, file = ""] =

@@ -135,12 +135,12 @@ test("plan, burst, share and parallel are read from the environment", async () =
 
 test.each([
   [["--plan", "gold"], "developer, basic, enterprise"],
-  [["--burst", "0"], "whole number of at least 1"],
-  [["--parallel", "many"], "whole number of at least 1"],
-  [["--max-minutes", "-1"], "number of at least 0"],
-  [["--max-calls", "1.5"], "whole number of at least 0"],
+  [["--burst", "0"], "whole number of 1 or more"],
+  [["--parallel", "many"], "whole number of 1 or more"],
+  [["--max-minutes", "-1"], "number of 0 or more"],
+  [["--max-calls", "1.5"], "whole number of 0 or more"],
   [["--operation", "import"], "up, refresh, destroy"],
-  [["--from", "/nowhere.json"], "/nowhere.json cannot be read"],
+  [["--from", "/nowhere.json"], "Cannot read /nowhere.json"],
 ])("%j is refused with exit code 2", async (args, message) => {
   const { code, out, err } = await run("forecast", ...args);
   expect(err).toContain(message);
@@ -151,7 +151,7 @@ test("a file that Pulumi did not write, or that is not enough, is refused by nam
   const file = saved('{"resources": []}');
   for (const [given, message] of [
     [file, `${file} is neither the output of \`pulumi preview --json\` nor`],
-    [state, "no file of --from holds that. To save it: pulumi preview --json"],
+    [state, "no file of --from holds. To save it: pulumi preview --json"],
   ] as const) {
     const { code, err } = await run("forecast", "--from", given);
     expect(code).toBe(2);
@@ -208,7 +208,7 @@ test("without pulumi on PATH the way out is named", async () => {
   const { session } = recordedSession();
   const forecasting = runForecast(up, session, { PATH: "" }, temporaryFolder());
   await expect(forecasting).rejects.toThrow(
-    "no pulumi on PATH. Install it; forecast also takes saved",
+    "pulumi is not on PATH. Install it; forecast also reads saved",
   );
 });
 
@@ -254,14 +254,14 @@ test("doctor names a number of parallel steps where it would help", async () => 
     name: "parallel",
     status: "ok",
     message:
-      "Pulumi runs 8 steps together: with the stack's 36 objects, steps that wait for one endpoint delay others",
+      "Pulumi runs 8 steps in parallel: with the stack's 36 objects, steps that wait for one endpoint delay others",
     advice: "Set PULUMI_PARALLEL=32, or run pulumi with --parallel 32.",
   });
 });
 
 test("doctor gives no advice where the number will do", async () => {
   expect(await doctored(stateOf(programs["30 participants"]))).toMatchObject({ advice: "" });
-  expect((await doctored("nothing"))?.message).toContain("the command forecast says whether");
+  expect((await doctored("nothing"))?.message).toContain("the command forecast shows whether");
 });
 
 const endpoints = allOperations().map(endpointName);

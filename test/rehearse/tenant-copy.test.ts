@@ -241,7 +241,7 @@ test("scopes are named in full or in short; another word is refused with those t
     const { code, err } = await run("rehearse", ...more, "--as-scopes", "mange");
     expect(code).toBe(2);
     expect(err).toContain(
-      'no scope "mange", only manage, read, interaction.manage, interaction.read (',
+      'no scope "mange". Its scopes are manage, read, interaction.manage, interaction.read (',
     );
     expect(err).toContain("did you mean manage?");
     expect(await run("rehearse", ...more, "--as-scopes", " ")).toMatchObject({ code: 2 });
