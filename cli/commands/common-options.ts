@@ -48,6 +48,6 @@ How to name objects in --include and --exclude:
 export const importOptions = {
   ...selectionOptions,
   skipManaged: flagOption("Skip objects that a stack already has instead of refusing them."),
-  withSecrets: flagOption("Store secrets that the service returns, encrypted, in the state."),
+  withSecrets: flagOption("Store the secrets from the service, encrypted, in the state."),
   profile: profileOption("Read the account of this profile."),
 };

@@ -186,7 +186,7 @@ const readWhole = (source: SettingSource, profile: string | undefined): Settings
   try {
     return readSettings(source, profile);
   } catch (error) {
-    return fail("settings", messageOf(error), "Correct the problem, then run doctor again.");
+    return fail("settings", messageOf(error), "Fix the problem, then run doctor again.");
   }
 };
 

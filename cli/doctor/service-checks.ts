@@ -123,7 +123,7 @@ const checkToken = async ({
     return { check: ok("token", `issued by ${settings.tokenUrl}${lifetime}`), grant };
   } catch (error) {
     const advice = isConversationError(error)
-      ? "Correct the problem, then run doctor again."
+      ? "Fix the problem, then run doctor again."
       : `Check the setting ${settingLabel("tokenUrl", settings.profile)}.`;
     return { check: unanswered("token", error, settings.tokenUrl, advice) };
   }

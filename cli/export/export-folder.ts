@@ -75,10 +75,10 @@ const writeTogether = (folder: string, plan: () => FolderChange): void => {
   try {
     made = makeFolders(folder);
     staging = makeStaging(folder);
-    advice = "Nothing was changed. Correct the problem and run the export again.";
+    advice = "Nothing was changed. Fix the problem and run the export again.";
     const { written, removed } = plan();
     for (const [name, text] of written) writeFileSync(join(staging, name), text);
-    advice = "Correct the problem and run the export again: it completes the files.";
+    advice = "Fix the problem and run the export again: it completes the files.";
     const names = [...written.keys()];
     for (const name of names.slice(0, -1)) renameSync(join(staging, name), join(folder, name));
     for (const name of removed) rmSync(join(folder, name), { force: true });

@@ -42,7 +42,7 @@ const failed = (shown: string, stdout: string, lastLines: readonly string[]): Co
   const said = lines.join("\n");
   // Errors that a preview reports come from the program; all others are about project, stack or
   // backend.
-  const advice = errors.length > 0 ? "Correct the program and try again." : adviceFor(said);
+  const advice = errors.length > 0 ? "Fix the program and try again." : adviceFor(said);
   return new CommandFailure(`${shown} failed. Pulumi reports:\n${said}\n${advice}`);
 };
 

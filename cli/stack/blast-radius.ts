@@ -214,7 +214,7 @@ export const blastRadiusLines = (radius: BlastRadius): readonly string[] => {
       indented(
         action === "delete"
           ? `${at + 1}. delete ${kind} "${name}" (id ${id})`
-          : `${at + 1}. change ${kind} "${name}" (id ${id}) so that it no longer uses them, or delete it`,
+          : `${at + 1}. change ${kind} "${name}" (id ${id}) so that it no longer uses a deleted object, or delete it`,
         2,
       ),
     ),

@@ -415,7 +415,7 @@ test("what other packages have pending stays, whatever it is, and is reported in
         expect(box.bytes()).toEqual(before);
         expect(found.steps).toMatchObject([{ action: "record", done: false }]);
         expect(found.left).toHaveLength(1);
-        expect(found.left[0]).toContain(`${types.length} operation`);
+        expect(found.left[0]).toContain(`${types.length} pending operation`);
         expect(found.left[0]).toContain(`${types[0]} urn:pulumi:prod::shop::aws:s3`);
         expect(repairReport(found).split("\n").length).toBeLessThan(20);
       },

@@ -200,7 +200,7 @@ test("a preview that fails shows Pulumi's message, not its JSON", async () => {
   );
   const script = `case "$1" in stack) cat ${state};; *) cat ${failed}; exit 1;; esac`;
   await expect(withPulumi(script)).rejects.toThrow(
-    "pulumi preview --json failed. Pulumi reports:\nerror: displayName must be text\nCorrect the program",
+    "pulumi preview --json failed. Pulumi reports:\nerror: displayName must be text\nFix the program",
   );
 });
 
