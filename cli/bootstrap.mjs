@@ -207,7 +207,7 @@ const chooseNode = () => {
     return { node: process.execPath, path: [dirname(process.execPath), join(modules, ".bin")] };
   }
   throw new Failure(
-    `Looking for a Node to run on: ${own} does not run here, and the current Node, ` +
+    `Cannot find a suitable Node: ${own} does not run here, and the current Node, ` +
       `${process.versions.node}, is older than ${LEAST_NODE.join(".")}. Install Node 24, then try again.`,
   );
 };
