@@ -38,7 +38,7 @@ state. An object that you keep on purpose (retainOnDelete, pulumi state delete) 
 left-over too.`,
   options: {
     delete: flagOption("Delete the left-overs, each user before what it uses."),
-    release: flagOption("Remove the mark of each --id, so that a program can adopt it."),
+    release: flagOption("Remove the mark of the --id objects so that you can adopt them."),
     id: textsOption(
       "<id>",
       "Act only on this object (repeatable). With it, --delete also deletes former objects.",
