@@ -157,7 +157,8 @@ const ofStateAndService = async (
   }
 };
 
-const torn = "After these steps, run the command again: only then can it read the state and find further steps.";
+const torn =
+  "After these steps, run the command again: only then can it read the state and find further steps.";
 
 /**
  * Finds, and on demand repairs, what a killed run left of a stack: its lock, its processes, notes

@@ -40,7 +40,7 @@ const toItsSide =
     return void side.handler.node(request, response);
   };
 
-/** Takes the calls of the service for all sides. */
+/** Receives the calls of the service for all sides. */
 export const startCallbackServer = async (
   sides: readonly Side[],
   { host, port }: Place,
