@@ -100,11 +100,11 @@ export const ourNameWithBurst = `${ourName}, burst set`;
 
 /** The compared clients, ours first. */
 export const clients: readonly RateLimitClient[] = [
-  { name: ourName, how: "knows the plan, finds out the burst, learns from a 429", pace: ours },
-  { name: ourNameWithBurst, how: "knows plan and burst", pace: oursWithBurst },
+  { name: ourName, how: "knows the plan, discovers the burst, learns from a 429", pace: ours },
+  { name: ourNameWithBurst, how: "knows the plan and the burst", pace: oursWithBurst },
   {
     name: "bottleneck reservoir",
-    how: "reservoirIncrease as its README says; knows rate and burst",
+    how: "reservoirIncrease as in its README; knows the rate and the burst",
     pace: reservoir,
   },
   {
@@ -112,6 +112,6 @@ export const clients: readonly RateLimitClient[] = [
     how: "bottleneck with maxConcurrent 1 and minTime 1/rate; knows the rate",
     pace: spaced,
   },
-  { name: "p-retry", how: "its defaults: 10 repeats after 1, 2, 4, … 512 s", pace: retried },
-  { name: "1-2-4 s back-off", how: "three repeats, then gives up", pace: backingOff },
+  { name: "p-retry", how: "its defaults: 10 retries after 1, 2, 4, … 512 s", pace: retried },
+  { name: "1-2-4 s back-off", how: "three retries, then gives up", pace: backingOff },
 ];

@@ -170,7 +170,7 @@ const measureRefresh = async (
   const failed = await during(
     failures(ids.length, async (number) => read(ids[number] ?? "", number)),
   );
-  if (failed > 0) throw new Error(`${failed} of ${ids.length} objects could not be read.`);
+  if (failed > 0) throw new Error(`Cannot read ${failed} of ${ids.length} objects.`);
   return { ...given, ...traffic, wallSeconds: (clock.now() - start) / 1000 };
 };
 
@@ -196,7 +196,7 @@ export const virtualRuns = () => {
     worker.postMessage(asked);
     const [answer]: VirtualAnswer[] = await once(worker, "message");
     if (answer && "figure" in answer && isWanted(answer.figure)) return answer.figure;
-    const reason = answer && "failed" in answer ? answer.failed : "it gave no figure";
+    const reason = answer && "failed" in answer ? answer.failed : "it returned no figure";
     throw new Error(`Measuring ${JSON.stringify(asked)} failed: ${reason}`);
   };
   return {

@@ -131,7 +131,7 @@ export const chart = (figures: Figures, resources: number): string => {
       edge,
       60,
       "quiet",
-      "Wall time over the ideal, which is what the token bucket of the service allows (dashed line). Shorter is better.",
+      "Wall time over the ideal, which the token bucket of the service allows (dashed line). Shorter is better.",
     ),
     ...placed,
     text(
@@ -188,8 +188,8 @@ const disturbances = ({ disturbed }: Figures): readonly string[] => {
   if (!first) return [];
   const titles: Readonly<Record<CreationFigure["situation"], string>> = {
     alone: "alone",
-    empty: "bucket used up just before",
-    shared: "others want half of the rate",
+    empty: "bucket just used up",
+    shared: "others use half of the rate",
   };
   const title = `${first.plan}: ${first.resources} resources`;
   return creationTable(title, disturbed, ({ situation, idealSeconds }) =>
@@ -232,7 +232,7 @@ const alone = ({ pacer }: Figures): readonly string[] => {
       `${refused}`,
     ],
   );
-  const title = "real time, loopback, burst not known";
+  const title = "real time, loopback, burst unknown";
   return ["", ...textTable([title, "calls", "ideal", "time", "over the ideal", "refused"], rows)];
 };
 
@@ -272,7 +272,7 @@ const overhead = ({ client, pool, cpuOverPool }: OverheadFigure): readonly strin
   return [
     "",
     ...textTable(
-      ["loopback, nothing to wait for", "requests/s", "CPU µs each", "CPU over the library"],
+      ["loopback, no waiting", "requests/s", "CPU µs each", "CPU over the library"],
       [row("whole client, paced", client, cpuOverPool), row("undici Pool.request alone", pool, 1)],
     ),
   ];
@@ -283,7 +283,7 @@ export const report = (figures: Figures): readonly string[] => {
   const { line, inFlight } = figures;
   return [
     `Creating resources of one kind, ${inFlight} in flight, round trip ${line.roundTripMs} ± ${line.jitterMs} ms, in virtual time:`,
-    "every client calls the same emulator through the same HTTP client; only what decides when to call differs.",
+    "every client calls the same emulator through the same HTTP client; they differ only in when they call.",
     ...byPlan(figures),
     ...disturbances(figures),
     "",
@@ -294,6 +294,6 @@ export const report = (figures: Figures): readonly string[] => {
     ...engine(figures.engine),
     ...overhead(figures.overhead),
     "",
-    `Measured in ${figures.seconds.toFixed(0)} s on ${figures.cores} cores, Node ${figures.node}. How to read it: docs/bench.md`,
+    `Measured in ${figures.seconds.toFixed(0)} s on ${figures.cores} cores, Node ${figures.node}. See docs/bench.md for how to read the figures.`,
   ];
 };

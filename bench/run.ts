@@ -49,7 +49,7 @@ const refreshCases = (): readonly RefreshCase[] =>
   );
 
 const ended = (): CommandFailure =>
-  new CommandFailure("The benchmark was interrupted; nothing was kept.", 130);
+  new CommandFailure("The benchmark was interrupted. No figures were saved.", 130);
 
 const unlessAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
   new Promise((resolve, reject) => {
@@ -106,7 +106,7 @@ const virtually = async (options: MeasureOptions) => {
 };
 
 const engineOrReason = async (options: MeasureOptions): Promise<EngineFigure | Skipped> => {
-  if (options.withoutEngine) return { skipped: "It was left out with --no-engine." };
+  if (options.withoutEngine) return { skipped: "Skipped with --no-engine." };
   const { progress, signal } = options;
   try {
     return await part(options, "pulumi up without limits", () => measureEngine(progress, signal));
@@ -143,10 +143,10 @@ const measure = async (options: MeasureOptions): Promise<Figures> => {
   };
 };
 
-const usage = `npm run bench                  measures, and prints tables
-npm run bench -- --json        prints one JSON object instead
-npm run bench -- --write       also draws docs/bench.svg
-npm run bench -- --no-engine   leaves pulumi up out`;
+const usage = `npm run bench                  measure and print tables
+npm run bench -- --json        print one JSON object instead
+npm run bench -- --write       also draw docs/bench.svg
+npm run bench -- --no-engine   skip pulumi up`;
 
 const options = {
   json: { type: "boolean", default: false },

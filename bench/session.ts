@@ -137,7 +137,7 @@ export class VirtualTime implements Clock {
 
   #step(): void {
     const next = this.#timers.shift();
-    if (!next) throw new Error("Nothing is left to wait for, but the work is not done.");
+    if (!next) throw new Error("The work is not done, but no timer is left to wait for.");
     const ms = Math.max(0, next.at - this.#now);
     this.#now += ms;
     for (const advance of this.#onAdvance) advance(ms);

@@ -128,7 +128,7 @@ const npmStep = async (doing, args) => {
   })
     .catch((error) => {
       throw new Failure(
-        `${doing}: npm could not be started (${error.message}). Install npm, then try again.`,
+        `${doing}: npm did not start (${error.message}). Install npm, then try again.`,
       );
     })
     .finally(atEnd);
@@ -136,7 +136,7 @@ const npmStep = async (doing, args) => {
     throw new Failure(`${doing}: interrupted.`, exitCodeOf({ signal: ended.received }));
   if (ended.code !== 0) {
     throw new Failure(
-      `${shortened(output)}\n\nnpm ${args.join(" ")} failed after ${seconds()} s; what it said is above.`,
+      `${shortened(output)}\n\nnpm ${args.join(" ")} failed after ${seconds()} s; see its output above.`,
     );
   }
   say(`  done in ${seconds()} s`);
@@ -207,7 +207,7 @@ const chooseNode = () => {
     return { node: process.execPath, path: [dirname(process.execPath), join(modules, ".bin")] };
   }
   throw new Failure(
-    `Looking for a Node to run on: ${own} does not run here, and the Node in use, ` +
+    `Cannot find a suitable Node: ${own} does not run here, and the current Node, ` +
       `${process.versions.node}, is older than ${LEAST_NODE.join(".")}. Install Node 24, then try again.`,
   );
 };
@@ -219,7 +219,7 @@ const main = async ([entry, ...args]) => {
   const { node, path } = chooseNode();
   const target = join(root, "dist", entry);
   if (!existsSync(target))
-    throw new Failure(`dist/${entry} does not exist: the build makes no such entry.`, 2);
+    throw new Failure(`dist/${entry} does not exist: the build produces no such file.`, 2);
   const env = { ...process.env, PATH: [...path, process.env.PATH ?? ""].join(delimiter) };
   return exitCodeOf(await run(node, [target, ...args], { env, stdio: "inherit" }));
 };

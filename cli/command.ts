@@ -100,7 +100,7 @@ export const numberOption = (
     const number = /^\d{1,9}$/.test(given) ? Number(given) : Number.NaN;
     if (number >= least && number <= most) return number;
     throw new Error(
-      `Allowed is a whole number ${most < Number.POSITIVE_INFINITY ? `from ${least} to ${most}` : `of at least ${least}`}.`,
+      `Give a whole number ${most < Number.POSITIVE_INFINITY ? `from ${least} to ${most}` : `of ${least} or more`}.`,
     );
   });
 
@@ -179,8 +179,8 @@ export const exitsOf = (
   { usageExitCode = 2 }: CommandSpec,
   { exits }: CommandUse,
 ): Readonly<Record<string, string>> => ({
-  1: usageExitCode === 1 ? "failed, or wrong command line" : "failed",
-  ...(usageExitCode === 2 ? { 2: "wrong command line" } : {}),
+  1: usageExitCode === 1 ? "failed, or invalid command line" : "failed",
+  ...(usageExitCode === 2 ? { 2: "invalid command line" } : {}),
   ...exits,
 });
 

@@ -54,7 +54,7 @@ const completedCommand = ({ name, summary, options }: CommandSpec): CompletedCom
 
 const tool = "pulumi-conversation";
 
-const HELP = "Show the help of a command";
+const HELP = "Show help for a command";
 
 /** A text in single quotes: no shell interprets it. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -47,13 +47,12 @@ export const reportedFailure = (
   });
   const code = serviceFailure(error);
   if (code) return reported(code, moreAbout(code));
-  if (exitCode === stoppedExitCode)
-    return reported("STOPPED", "Run the command again if you want it to finish.");
+  if (exitCode === stoppedExitCode) return reported("STOPPED", "To finish, run the command again.");
   const isUsage = error instanceof CommanderError || exitCode === 2;
   return isUsage
-    ? reported("USAGE", `What can be given: pulumi-conversation${of} --help`)
+    ? reported("USAGE", `To see all arguments and options: pulumi-conversation${of} --help`)
     : reported(
         "FAILED",
-        "Do what the message says. To check settings, token, scopes and clock: pulumi-conversation doctor",
+        "Follow the message. To check settings, token, scopes and clock: pulumi-conversation doctor",
       );
 };

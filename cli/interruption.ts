@@ -30,7 +30,7 @@ const giveUp = (): void => process.exit(interruptedCode);
 
 const giveUpLate = (ms: number): NodeJS.Timeout =>
   setTimeout(() => {
-    process.stderr.write(`Interrupted: what was under way did not end within ${ms / 1000} s.\n`);
+    process.stderr.write(`Interrupted: the work in progress did not end within ${ms / 1000} s.\n`);
     giveUp();
   }, ms).unref();
 
@@ -103,7 +103,7 @@ const isOwnInterrupt = (error: unknown): boolean =>
  */
 export const untilSignal = async <T>(
   work: (signal: AbortSignal) => Promise<T>,
-  left = "Nothing was written, and nothing is left behind.",
+  left = "Nothing was written or left behind.",
 ): Promise<T> => {
   const { signal, release } = interruption();
   try {

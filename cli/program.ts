@@ -63,10 +63,10 @@ const inert = (session: Session): Session => ({
 /** The program with every command; its help shows those shapes of JSON that it is given. */
 export const createProgram = (session: Session, shapes: JsonShapes = new Map()): Command => {
   const program = new Command("pulumi-conversation")
-    .description("Works beside Pulumi on conversation accounts of the messaging hub.")
+    .description("Manage conversation accounts of the messaging hub alongside Pulumi.")
     .version(packageVersion(), "-V, --version", "Show the version of this package.")
     .helpOption("-h, --help", "Show this help.")
-    .helpCommand("help [command]", "Show the help of a command; --json: all commands as data.")
+    .helpCommand("help [command]", "Show help for a command; --json: all commands as data.")
     // This way the list of commands fits 80 columns; the help of each command shows its arguments.
     .configureHelp({
       subcommandTerm: (command) => command.name(),
@@ -77,7 +77,7 @@ export const createProgram = (session: Session, shapes: JsonShapes = new Map()):
       writeOut: (text) => session.out(foldedHelp(text)),
       writeErr: session.err,
     })
-    .showHelpAfterError("(--help shows what can be given)")
+    .showHelpAfterError("(--help shows all arguments and options)")
     .exitOverride();
   for (const spec of commands) addCommand(program, spec, session, shapes);
   return program;

@@ -3,8 +3,8 @@ import { CommandFailure, messageOf } from "./command.js";
 import { untilSignal } from "./interruption.js";
 import { runQuickstart } from "./quickstart/run-quickstart.js";
 
-const USAGE = `npm run quickstart               a complete conversation account on the emulator
-npm run quickstart -- --destroy  take it down again`;
+const USAGE = `npm run quickstart               set up a conversation account on the emulator
+npm run quickstart -- --destroy  remove it again`;
 
 const wantsDestroy = (args: readonly string[]): boolean => {
   const unknown = args.find((arg) => arg !== "--destroy");
@@ -18,7 +18,7 @@ const main = async (args: readonly string[]): Promise<void> => {
   const destroy = wantsDestroy(args);
   await untilSignal(
     (signal) => runQuickstart({ root: packageRoot(), destroy, signal, stream: process.stdout }),
-    "Nothing is left running; npm run quickstart goes on from here.",
+    "No process is left running. To continue: npm run quickstart",
   );
 };
 

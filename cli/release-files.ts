@@ -14,7 +14,7 @@ export type LinkingFiles = Readonly<Record<(typeof linkingFiles)[number], string
 export const repositoryAddress = (text: string): string => {
   const plain = text.replace(/^git\+/, "").replace(/(\.git)?\/?$/, "");
   if (/^https:\/\/[\w.-]+(\/[\w.-]+){2}$/.test(plain)) return plain;
-  throw new Error(`The address of a repository looks like https://host/owner/name, not ${text}`);
+  throw new Error(`The repository address must have the form https://host/owner/name, not ${text}`);
 };
 
 /** The members of a `package.json`. */
@@ -116,7 +116,7 @@ export const releaseProblems = (
   published?: string,
 ): readonly string[] => {
   const version = String(manifestIn(files["package.json"]).version);
-  const wrongTag = tag !== `v${version}` ? [`the tag is ${tag}, the version is ${version}`] : [];
+  const wrongTag = tag !== `v${version}` ? [`the tag is ${tag}, the version ${version}`] : [];
   return [
     ...wrongTag,
     ...changelogProblems(files["CHANGELOG.md"], version),

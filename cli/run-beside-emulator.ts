@@ -12,7 +12,7 @@ const codeOfSignal = (signal: NodeJS.Signals): number => 128 + constants.signals
 const notStarted = (name: string, error: unknown): CommandFailure => {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   const isMissing = code === "ENOENT";
-  const reason = isMissing ? "there is no such command" : `it could not be started (${code})`;
+  const reason = isMissing ? "the command does not exist" : `it did not start (${code})`;
   const advice =
     isMissing && name === "pulumi"
       ? missingPulumiAdvice(process.env)

@@ -60,10 +60,10 @@ const codeOf = (error: unknown): unknown =>
 /** Why the emulator does not start, by the system's error code. */
 const reasons: Readonly<Record<string, (options: EmulatorArguments) => string>> = {
   EADDRINUSE: ({ port }) =>
-    `port ${port} is in use. Stop what uses it, or choose another with --port (0 picks a free one).`,
-  EACCES: ({ port }) => `port ${port} may not be used. Choose one above 1023 with --port.`,
+    `port ${port} is in use. Stop the process that uses it, or choose another port with --port (0 picks a free one).`,
+  EACCES: ({ port }) => `port ${port} is not permitted. Choose one above 1023 with --port.`,
   EADDRNOTAVAIL: ({ host }) => `this machine has no address ${host}. Choose another with --host.`,
-  ENOTFOUND: ({ host }) => `the name ${host} could not be resolved. Choose another with --host.`,
+  ENOTFOUND: ({ host }) => `the name ${host} does not resolve. Choose another with --host.`,
 };
 
 const pemIn = (option: string, file: string): string => {
@@ -71,7 +71,7 @@ const pemIn = (option: string, file: string): string => {
     return readFileSync(file, "utf8");
   } catch (error) {
     throw new CommandFailure(
-      `Starting the emulator: ${option} ${file} cannot be read (${codeOf(error)}).`,
+      `Starting the emulator: cannot read ${option} ${file} (${codeOf(error)}).`,
       1,
       { cause: error },
     );
@@ -90,7 +90,7 @@ const start = async (options: EmulatorArguments): Promise<Emulator> => {
   const { data } = options;
   if (data !== undefined && !existsSync(dirname(resolve(data))))
     throw new CommandFailure(
-      `Starting the emulator: the folder of --data ${data} does not exist. Make it first.`,
+      `Starting the emulator: the folder of --data ${data} does not exist. Create it first.`,
     );
   try {
     return await startEmulator({ ...others, switches, ...tlsOf(options) });
@@ -123,22 +123,22 @@ const readable = (
 ): string => {
   const rates = plan === "none" ? "no rate limits" : `rates of the plan ${plan}`;
   const place = data === undefined ? "objects in memory" : `objects in ${data}`;
-  const time = clock === "manual" ? ", clock moved by hand" : "";
+  const time = clock === "manual" ? ", manual clock" : "";
   const variables = Object.entries({ ...settingsOf(emulator, plan), ...trust(certificate) });
   return [
     `The emulator of the conversation service is running: ${rates}, ${place}${time}.`,
     "",
-    "For programs and for pulumi:",
+    "Environment for programs and pulumi:",
     ...variables.map(([name, value]) => `  export ${name}=${value}`),
     "",
     `Page:         ${new URL("/", emulator.baseUrl)}`,
     `Control:      ${emulator.controlUrl}`,
     ...(emulator.controlSecret ? [`              Bearer ${emulator.controlSecret}`] : []),
-    `Authorise:    ${emulator.authUrl}`,
+    `Authorize:    ${emulator.authUrl}`,
     `Customers:    ${emulator.customerAuthUrl}`,
     `              ${emulator.customerTokenUrl}`,
     "",
-    "Ctrl-C stops it.",
+    "To stop it, press Ctrl-C.",
     "",
   ].join("\n");
 };

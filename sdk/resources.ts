@@ -11,7 +11,7 @@ import { account } from "../provider/resources/account.js";
 import { isOfType } from "./given-arguments.js";
 import { ConversationResource, findBy, type Lookup, lookUp } from "./resource-class.js";
 
-/** What every resource takes besides the fields of its kind. */
+/** Arguments of every resource, besides the fields of its kind. */
 export interface CommonArgs {
   /**
    * Adopt an existing object instead of creating one: `true` for the one with the same unique name, or its id.
@@ -116,7 +116,7 @@ export type AuthenticationArgs = AuthenticationArgsMembers & (
  * How the service authenticates when it posts messages to a client application's callback: with Basic authentication or OAuth.
  * Collection `/authentications`. Updated in place, never replaced.
  *
- * @throws pulumi.RunError if a reference is of another kind, or `import` contradicts `adopt`
+ * @throws pulumi.RunError if a reference is of the wrong kind, or if `import` contradicts `adopt`
  * @example
  * new Authentication("example", {
  *   name: "orders-bot-callback",
@@ -141,7 +141,7 @@ export class Authentication extends ConversationResource {
   /** Type token, part of every state file. */
   static readonly __pulumiType: string = typeToken("Authentication");
 
-  /** Whether a value is an authentication, also one made by another copy of this package. Never fails. */
+  /** Whether a value is an authentication, including one from another copy of this package. Never throws. */
   static override isInstance(value: unknown): value is Authentication {
     return isOfType(value, Authentication.__pulumiType);
   }
@@ -172,8 +172,8 @@ export class Authentication extends ConversationResource {
 
   /**
    * @param name Logical name, unique in the program.
-   * @param args What the authentication is to be.
-   * @param opts Options of the engine. `import` takes an existing object over, as `adopt` does; not both.
+   * @param args Properties of the authentication.
+   * @param opts Options of Pulumi. `import` takes over an existing object, as `adopt` does; do not use both.
    */
   constructor(name: string, args: AuthenticationArgs, opts?: pulumi.CustomResourceOptions) {
     super(authentication, name, args, opts);
@@ -181,23 +181,23 @@ export class Authentication extends ConversationResource {
 
   /**
    * Reads an existing authentication without managing it: one call to the service on every preview and update.
-   * The run fails if there is none with this id, or it cannot be read.
+   * The run fails if no authentication has this id, or if the service does not return it.
    *
    * @param name Logical name, unique in the program.
    * @param id Id of the authentication at the service.
-   * @param state Settings to read with.
+   * @param state Settings for the call.
    */
   static get(name: string, id: pulumi.Input<pulumi.ID>, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): Authentication {
     return lookUp(Authentication, name, id, state, opts);
   }
 
   /**
-   * Finds an existing authentication by its name and reads it without managing it: the list of all, once for a
-   * program, and one call, on every preview and update. Its name is the logical name, too.
-   * The run fails if there is none, or if there are several.
+   * Finds an existing authentication by its name and reads it without managing it. It lists all once for each
+   * program and makes one call, on every preview and update. Its name is also the logical name.
+   * The run fails if no authentication matches, or if several do.
    *
-   * @param where The name that people know it by, exactly.
-   * @param state Settings to read with.
+   * @param where The exact name.
+   * @param state Settings for the call.
    */
   static find(where: { readonly name: string }, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): Authentication {
     return findBy(authentication, Authentication, where, state, opts);
@@ -237,7 +237,7 @@ export interface ClientApplicationRole {
 }
 
 /**
- * What a program says of one client application.
+ * Arguments of a client application.
  * An external application that sends and receives messages.
  */
 export interface ClientApplicationArgs extends CommonArgs {
@@ -255,7 +255,7 @@ export interface ClientApplicationArgs extends CommonArgs {
  * An external application that sends and receives messages.
  * Collection `/clientapplications`. Updated in place, never replaced.
  *
- * @throws pulumi.RunError if a reference is of another kind, or `import` contradicts `adopt`
+ * @throws pulumi.RunError if a reference is of the wrong kind, or if `import` contradicts `adopt`
  * @example
  * new ClientApplication("example", {
  *   name: "orders-bot",
@@ -279,7 +279,7 @@ export class ClientApplication extends ConversationResource {
   /** Type token, part of every state file. */
   static readonly __pulumiType: string = typeToken("ClientApplication");
 
-  /** Whether a value is a client application, also one made by another copy of this package. Never fails. */
+  /** Whether a value is a client application, including one from another copy of this package. Never throws. */
   static override isInstance(value: unknown): value is ClientApplication {
     return isOfType(value, ClientApplication.__pulumiType);
   }
@@ -304,8 +304,8 @@ export class ClientApplication extends ConversationResource {
 
   /**
    * @param name Logical name, unique in the program.
-   * @param args What the client application is to be.
-   * @param opts Options of the engine. `import` takes an existing object over, as `adopt` does; not both.
+   * @param args Properties of the client application.
+   * @param opts Options of Pulumi. `import` takes over an existing object, as `adopt` does; do not use both.
    */
   constructor(name: string, args: ClientApplicationArgs, opts?: pulumi.CustomResourceOptions) {
     super(clientApplication, name, args, opts);
@@ -313,23 +313,23 @@ export class ClientApplication extends ConversationResource {
 
   /**
    * Reads an existing client application without managing it: one call to the service on every preview and update.
-   * The run fails if there is none with this id, or it cannot be read.
+   * The run fails if no client application has this id, or if the service does not return it.
    *
    * @param name Logical name, unique in the program.
    * @param id Id of the client application at the service.
-   * @param state Settings to read with.
+   * @param state Settings for the call.
    */
   static get(name: string, id: pulumi.Input<pulumi.ID>, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): ClientApplication {
     return lookUp(ClientApplication, name, id, state, opts);
   }
 
   /**
-   * Finds an existing client application by its name and reads it without managing it: the list of all, once for a
-   * program, and one call, on every preview and update. Its name is the logical name, too.
-   * The run fails if there is none, or if there are several.
+   * Finds an existing client application by its name and reads it without managing it. It lists all once for each
+   * program and makes one call, on every preview and update. Its name is also the logical name.
+   * The run fails if no client application matches, or if several do.
    *
-   * @param where The name that people know it by, exactly.
-   * @param state Settings to read with.
+   * @param where The exact name.
+   * @param state Settings for the call.
    */
   static find(where: { readonly name: string }, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): ClientApplication {
     return findBy(clientApplication, ClientApplication, where, state, opts);
@@ -377,7 +377,7 @@ export interface ParticipantArgs extends CommonArgs {
  * A registered bot. A client application can have several.
  * Collection `/participants`. Updated in place, never replaced.
  *
- * @throws pulumi.RunError if a reference is of another kind, or `import` contradicts `adopt`
+ * @throws pulumi.RunError if a reference is of the wrong kind, or if `import` contradicts `adopt`
  * @example
  * new Participant("example", {
  *   name: "orders-bot",
@@ -404,7 +404,7 @@ export class Participant extends ConversationResource {
   /** Type token, part of every state file. */
   static readonly __pulumiType: string = typeToken("Participant");
 
-  /** Whether a value is a participant, also one made by another copy of this package. Never fails. */
+  /** Whether a value is a participant, including one from another copy of this package. Never throws. */
   static override isInstance(value: unknown): value is Participant {
     return isOfType(value, Participant.__pulumiType);
   }
@@ -438,8 +438,8 @@ export class Participant extends ConversationResource {
 
   /**
    * @param name Logical name, unique in the program.
-   * @param args What the participant is to be.
-   * @param opts Options of the engine. `import` takes an existing object over, as `adopt` does; not both.
+   * @param args Properties of the participant.
+   * @param opts Options of Pulumi. `import` takes over an existing object, as `adopt` does; do not use both.
    */
   constructor(name: string, args: ParticipantArgs, opts?: pulumi.CustomResourceOptions) {
     super(participant, name, args, opts);
@@ -447,23 +447,23 @@ export class Participant extends ConversationResource {
 
   /**
    * Reads an existing participant without managing it: one call to the service on every preview and update.
-   * The run fails if there is none with this id, or it cannot be read.
+   * The run fails if no participant has this id, or if the service does not return it.
    *
    * @param name Logical name, unique in the program.
    * @param id Id of the participant at the service.
-   * @param state Settings to read with.
+   * @param state Settings for the call.
    */
   static get(name: string, id: pulumi.Input<pulumi.ID>, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): Participant {
     return lookUp(Participant, name, id, state, opts);
   }
 
   /**
-   * Finds an existing participant by its name and reads it without managing it: the list of all, once for a
-   * program, and one call, on every preview and update. Its name is the logical name, too.
-   * The run fails if there is none, or if there are several.
+   * Finds an existing participant by its name and reads it without managing it. It lists all once for each
+   * program and makes one call, on every preview and update. Its name is also the logical name.
+   * The run fails if no participant matches, or if several do.
    *
-   * @param where The name that people know it by, exactly.
-   * @param state Settings to read with.
+   * @param where The exact name.
+   * @param state Settings for the call.
    */
   static find(where: { readonly name: string }, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): Participant {
     return findBy(participant, Participant, where, state, opts);
@@ -563,7 +563,7 @@ export interface ChannelRestrictions {
 }
 
 /**
- * What a program says of one channel.
+ * Arguments of a channel.
  * The parameters of a transport for chat messages.
  */
 export interface ChannelArgs extends CommonArgs {
@@ -587,7 +587,7 @@ export interface ChannelArgs extends CommonArgs {
  * The parameters of a transport for chat messages.
  * Collection `/channels`. Updated in place, never replaced.
  *
- * @throws pulumi.RunError if a reference is of another kind, or `import` contradicts `adopt`
+ * @throws pulumi.RunError if a reference is of the wrong kind, or if `import` contradicts `adopt`
  * @example
  * new Channel("example", {
  *   type: "custom.kiosk",
@@ -634,7 +634,7 @@ export class Channel extends ConversationResource {
   /** Type token, part of every state file. */
   static readonly __pulumiType: string = typeToken("Channel");
 
-  /** Whether a value is a channel, also one made by another copy of this package. Never fails. */
+  /** Whether a value is a channel, including one from another copy of this package. Never throws. */
   static override isInstance(value: unknown): value is Channel {
     return isOfType(value, Channel.__pulumiType);
   }
@@ -668,8 +668,8 @@ export class Channel extends ConversationResource {
 
   /**
    * @param name Logical name, unique in the program.
-   * @param args What the channel is to be.
-   * @param opts Options of the engine. `import` takes an existing object over, as `adopt` does; not both.
+   * @param args Properties of the channel.
+   * @param opts Options of Pulumi. `import` takes over an existing object, as `adopt` does; do not use both.
    */
   constructor(name: string, args: ChannelArgs, opts?: pulumi.CustomResourceOptions) {
     super(channel, name, args, opts);
@@ -677,23 +677,23 @@ export class Channel extends ConversationResource {
 
   /**
    * Reads an existing channel without managing it: one call to the service on every preview and update.
-   * The run fails if there is none with this id, or it cannot be read.
+   * The run fails if no channel has this id, or if the service does not return it.
    *
    * @param name Logical name, unique in the program.
    * @param id Id of the channel at the service.
-   * @param state Settings to read with.
+   * @param state Settings for the call.
    */
   static get(name: string, id: pulumi.Input<pulumi.ID>, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): Channel {
     return lookUp(Channel, name, id, state, opts);
   }
 
   /**
-   * Finds an existing channel by its type and reads it without managing it: the list of all, once for a
-   * program, and one call, on every preview and update. Its type is the logical name, too.
-   * The run fails if there is none, or if there are several.
+   * Finds an existing channel by its type and reads it without managing it. It lists all once for each
+   * program and makes one call, on every preview and update. Its type is also the logical name.
+   * The run fails if no channel matches, or if several do.
    *
-   * @param where The type that people know it by, exactly.
-   * @param state Settings to read with.
+   * @param where The exact type.
+   * @param state Settings for the call.
    */
   static find(where: { readonly type: string }, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): Channel {
     return findBy(channel, Channel, where, state, opts);
@@ -808,7 +808,7 @@ export interface OrchestrationApplications {
 }
 
 /**
- * What a program says of one orchestration.
+ * Arguments of an orchestration.
  * How a conversation moves between customer, bots and agents.
  */
 export interface OrchestrationArgs extends CommonArgs {
@@ -826,7 +826,7 @@ export interface OrchestrationArgs extends CommonArgs {
  * How a conversation moves between customer, bots and agents.
  * Collection `/orchestrations`. Updated in place, never replaced.
  *
- * @throws pulumi.RunError if a reference is of another kind, or `import` contradicts `adopt`
+ * @throws pulumi.RunError if a reference is of the wrong kind, or if `import` contradicts `adopt`
  * @example
  * new Orchestration("example", {
  *   name: "orders",
@@ -861,7 +861,7 @@ export class Orchestration extends ConversationResource {
   /** Type token, part of every state file. */
   static readonly __pulumiType: string = typeToken("Orchestration");
 
-  /** Whether a value is an orchestration, also one made by another copy of this package. Never fails. */
+  /** Whether a value is an orchestration, including one from another copy of this package. Never throws. */
   static override isInstance(value: unknown): value is Orchestration {
     return isOfType(value, Orchestration.__pulumiType);
   }
@@ -886,8 +886,8 @@ export class Orchestration extends ConversationResource {
 
   /**
    * @param name Logical name, unique in the program.
-   * @param args What the orchestration is to be.
-   * @param opts Options of the engine. `import` takes an existing object over, as `adopt` does; not both.
+   * @param args Properties of the orchestration.
+   * @param opts Options of Pulumi. `import` takes over an existing object, as `adopt` does; do not use both.
    */
   constructor(name: string, args: OrchestrationArgs, opts?: pulumi.CustomResourceOptions) {
     super(orchestration, name, args, opts);
@@ -895,23 +895,23 @@ export class Orchestration extends ConversationResource {
 
   /**
    * Reads an existing orchestration without managing it: one call to the service on every preview and update.
-   * The run fails if there is none with this id, or it cannot be read.
+   * The run fails if no orchestration has this id, or if the service does not return it.
    *
    * @param name Logical name, unique in the program.
    * @param id Id of the orchestration at the service.
-   * @param state Settings to read with.
+   * @param state Settings for the call.
    */
   static get(name: string, id: pulumi.Input<pulumi.ID>, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): Orchestration {
     return lookUp(Orchestration, name, id, state, opts);
   }
 
   /**
-   * Finds an existing orchestration by its name and reads it without managing it: the list of all, once for a
-   * program, and one call, on every preview and update. Its name is the logical name, too.
-   * The run fails if there is none, or if there are several.
+   * Finds an existing orchestration by its name and reads it without managing it. It lists all once for each
+   * program and makes one call, on every preview and update. Its name is also the logical name.
+   * The run fails if no orchestration matches, or if several do.
    *
-   * @param where The name that people know it by, exactly.
-   * @param state Settings to read with.
+   * @param where The exact name.
+   * @param state Settings for the call.
    */
   static find(where: { readonly name: string }, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): Orchestration {
     return findBy(orchestration, Orchestration, where, state, opts);
@@ -997,7 +997,7 @@ export interface AccountArgs extends CommonArgs {
  * The conversation account that connects a channel and an orchestration under one address.
  * Collection `/accounts`. Updated in place, never replaced.
  *
- * @throws pulumi.RunError if a reference is of another kind, or `import` contradicts `adopt`
+ * @throws pulumi.RunError if a reference is of the wrong kind, or if `import` contradicts `adopt`
  * @example
  * new Account("example", {
  *   name: "kiosk-berlin",
@@ -1024,7 +1024,7 @@ export class Account extends ConversationResource {
   /** Type token, part of every state file. */
   static readonly __pulumiType: string = typeToken("Account");
 
-  /** Whether a value is an account, also one made by another copy of this package. Never fails. */
+  /** Whether a value is an account, including one from another copy of this package. Never throws. */
   static override isInstance(value: unknown): value is Account {
     return isOfType(value, Account.__pulumiType);
   }
@@ -1061,8 +1061,8 @@ export class Account extends ConversationResource {
 
   /**
    * @param name Logical name, unique in the program.
-   * @param args What the account is to be.
-   * @param opts Options of the engine. `import` takes an existing object over, as `adopt` does; not both.
+   * @param args Properties of the account.
+   * @param opts Options of Pulumi. `import` takes over an existing object, as `adopt` does; do not use both.
    */
   constructor(name: string, args: AccountArgs, opts?: pulumi.CustomResourceOptions) {
     super(account, name, args, opts);
@@ -1070,23 +1070,23 @@ export class Account extends ConversationResource {
 
   /**
    * Reads an existing account without managing it: one call to the service on every preview and update.
-   * The run fails if there is none with this id, or it cannot be read.
+   * The run fails if no account has this id, or if the service does not return it.
    *
    * @param name Logical name, unique in the program.
    * @param id Id of the account at the service.
-   * @param state Settings to read with.
+   * @param state Settings for the call.
    */
   static get(name: string, id: pulumi.Input<pulumi.ID>, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): Account {
     return lookUp(Account, name, id, state, opts);
   }
 
   /**
-   * Finds an existing account by its name and reads it without managing it: the list of all, once for a
-   * program, and one call, on every preview and update. Its name is the logical name, too.
-   * The run fails if there is none, or if there are several.
+   * Finds an existing account by its name and reads it without managing it. It lists all once for each
+   * program and makes one call, on every preview and update. Its name is also the logical name.
+   * The run fails if no account matches, or if several do.
    *
-   * @param where The name that people know it by, exactly.
-   * @param state Settings to read with.
+   * @param where The exact name.
+   * @param state Settings for the call.
    */
   static find(where: { readonly name: string }, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): Account {
     return findBy(account, Account, where, state, opts);

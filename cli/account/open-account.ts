@@ -37,7 +37,7 @@ const reportsFirst = (say: Say): OnRepeat => {
   return (error, longestMs) => {
     if (isReported || !isConversationError(error)) return;
     isReported = true;
-    say(`${error.message} Trying again, for up to ${durationText(longestMs)}.`, "failure");
+    say(`${error.message} Retrying for up to ${durationText(longestMs)}.`, "failure");
   };
 };
 
@@ -171,9 +171,7 @@ export const accountSettings = async ({
 /** What a person should know about an incomplete reading. */
 const readingNotes = ({ kinds, consistent }: AccountReading): readonly string[] => [
   ...unreadAmong(kinds).map(({ definition: { noun }, problem }) => `${noun}s: ${problem}`),
-  ...(consistent
-    ? []
-    : ["The account changed while it was read: this is not the answer of one moment. Try again."]),
+  ...(consistent ? [] : ["The account changed during the read. Run the command again."]),
 ];
 
 const restText = (remainingMs: number): string =>

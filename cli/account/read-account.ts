@@ -203,7 +203,7 @@ const kindReader =
       const moved = counts.size > 1 ? { moved: true as const } : {};
       const kind = { definition, objects: new Map(objects), ...moved };
       if (complete) return kind;
-      const problem = `the service did not give all pages of GET /${definition.collection}; ${objects.size} objects came`;
+      const problem = `the service did not return all pages of GET /${definition.collection}; it returned ${objects.size} objects`;
       return { ...kind, problem };
     } catch (error) {
       if (!isConversationError(error) || error.code === "CANCELLED") throw error;
@@ -223,7 +223,7 @@ interface ReadAccountOptions {
 const mostRepeats = 2;
 
 const cancelled = (): ConversationError =>
-  new ConversationError("CANCELLED", "Reading the account was cancelled; nothing was changed.");
+  new ConversationError("CANCELLED", "Reading the account was canceled; nothing was changed.");
 
 /** The same work, or `CANCELLED` as soon as the signal fires. */
 const unlessAborted = <T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> => {

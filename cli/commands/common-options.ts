@@ -19,7 +19,7 @@ export const profileOption = (doc = "Use the settings of this profile."): Option
 export const planOption: OptionSpec<Plan> = choiceOption(
   "<plan>",
   plans,
-  "Plan of the tenant (default: CONVERSATION_PLAN, else conversation:plan).",
+  "The plan of the tenant (default: CONVERSATION_PLAN, then conversation:plan).",
 );
 
 /** `--switch name=value`, of the emulator. */
@@ -31,14 +31,14 @@ export const switchesOption = (doc: string): OptionSpec<Partial<Switches>> =>
 
 /** Options that choose objects of an account. */
 export const selectionOptions = {
-  include: textsOption("<what...>", "Only these objects; see below."),
-  exclude: textsOption("<what...>", "Not these objects; see below."),
-  withDependencies: flagOption("Also what these objects refer to."),
+  include: textsOption("<what...>", "Include only these objects; see below."),
+  exclude: textsOption("<what...>", "Exclude these objects; see below."),
+  withDependencies: flagOption("Include what these objects refer to."),
 };
 
 /** What these options mean, for the help. */
 export const selectionHelp = `
-What an object is named by, in --include and --exclude:
+How to name objects in --include and --exclude:
   a kind                Channel, client-application, …
   a name                orders-bot, or with * for any text: test-*
   a kind and a name     Channel:custom.*
@@ -47,7 +47,7 @@ What an object is named by, in --include and --exclude:
 /** Options that `import` shares with the converter that Pulumi starts. */
 export const importOptions = {
   ...selectionOptions,
-  skipManaged: flagOption("Leave out what a stack has already, instead of refusing."),
-  withSecrets: flagOption("Put secrets that the service shows into the state, encrypted."),
-  profile: profileOption("Take the objects from the account of this profile."),
+  skipManaged: flagOption("Skip objects that a stack already has instead of refusing them."),
+  withSecrets: flagOption("Store the secrets from the service, encrypted, in the state."),
+  profile: profileOption("Read the account of this profile."),
 };

@@ -5,7 +5,7 @@ import { stackOption } from "./common-options.js";
 const oneSide = (a: string): string => {
   const compared = `pulumi-conversation compare ${shellWord(a)}`;
   const other = a === "live" ? "stack:dev" : "live";
-  return `Give two accounts, such as: ${compared} ${other}. To save one: ${compared} --save account.json`;
+  return `Give two accounts, for example: ${compared} ${other}. To save one: ${compared} --save account.json`;
 };
 
 /** `compare`: shows what differs between two accounts. */
@@ -13,27 +13,26 @@ export const compareCommand = command({
   name: "compare",
   summary: "Show what differs between two accounts, stacks or snapshots.",
   description:
-    "Compares two accounts field by field and by meaning: live, of a stack, saved or exported.\n" +
-    "Reads lists and states only; changes nothing.",
+    "Compare two accounts field by field and by meaning. Each side is a live account, a stack,\n" +
+    "a saved account or an export. The command reads only lists and states, and changes\n" +
+    "nothing.",
   details: `
-What a side is:
-  a file or folder   a saved account, a snapshot of an emulator, what
-                     pulumi stack export prints, import.json, or a folder of
-                     export
+What a side can be:
+  a file or folder   a saved account, a snapshot of an emulator, the output of
+                     pulumi stack export, import.json, or a folder of export
   stack:NAME         what the state of a stack holds
   profile:NAME       the live account of a profile
   live               the live account of the settings without a profile
-  another word       a stack of this project, else a profile
+  any other word     a stack of this project, or else a profile
 
-Objects are the same by their names, else by their logical names, by automatic
-names without the suffix, or by what they refer to; never by their ids. Secrets
-are not compared and not shown.`,
+The command matches objects by name, then by logical name, by automatic name without the
+suffix, or by what they refer to, but never by id. It neither compares nor shows secrets.`,
   words: [
-    { value: "<a>", doc: "One side; see below." },
-    { value: "[b]", doc: "The other side." },
+    { value: "<a>", doc: "The first side; see below." },
+    { value: "[b]", doc: "The second side." },
   ],
   options: {
-    save: textOption("<file>", "Save the one side, a live account, without secrets."),
+    save: textOption("<file>", "Save the first side, a live account, without secrets."),
     stack: stackOption("Take the settings of this stack (default: the selected one)."),
   },
   uses: {
@@ -41,7 +40,7 @@ are not compared and not shown.`,
       json: async () => (await import("../compare/schemas.js")).comparisonSchema,
       exits: {
         0: "the same",
-        1: "failed, wrong command line, or the same as far as both sides could be read",
+        1: "failed, invalid command line, or no difference found but a kind could not be read",
         2: "different",
         130: "interrupted",
       },
@@ -54,7 +53,7 @@ are not compared and not shown.`,
   usageExitCode: 1,
   work: async ({ json: _, save: file, ...options }, session, [a = "", b]) => {
     if (file !== undefined && b !== undefined)
-      throw new CommandFailure("--save takes one side, which is saved.");
+      throw new CommandFailure("--save takes one side: the account to save.");
     const { isDifferent, runCompare, saveAccount } = await import("../compare/comparison.js");
     const { compareReport } = await import("../compare/reports.js");
     const { withProgress } = await import("../terminal/progress.js");
@@ -63,7 +62,7 @@ are not compared and not shown.`,
         const objects = await saveAccount(a, file, { ...options, ...progress });
         return {
           value: { file, objects },
-          text: `${objects} objects saved, without secrets: ${file}\n`,
+          text: `Saved ${objects} objects, without secrets: ${file}\n`,
         };
       }
       if (b === undefined) throw new CommandFailure(oneSide(a));

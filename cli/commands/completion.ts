@@ -6,16 +6,16 @@ export const completionCommand = (commands: () => readonly CommandSpec[]): Comma
   command({
     name: "completion",
     isHidden: true,
-    summary: "Print a script that makes a shell complete the commands.",
+    summary: "Print a shell script for command completion.",
     description:
-      "Prints a script for a shell that completes commands, options and the words that these\n" +
-      "take. Changes nothing; where to put it is below.",
+      "Print a shell script that completes commands, options and their values.\n" +
+      "The command changes nothing; see below for where to put the script.",
     details: `
 bash  echo 'source <(pulumi-conversation completion bash)' >> ~/.bashrc
 zsh   echo 'source <(pulumi-conversation completion zsh)' >> ~/.zshrc   (after compinit)
 fish  pulumi-conversation completion fish > ~/.config/fish/completions/pulumi-conversation.fish
 
-It works for the command pulumi-conversation, so have that on PATH: node_modules/.bin.`,
+Completion needs the command pulumi-conversation on PATH: add node_modules/.bin.`,
     words: [{ value: "<shell>", doc: "The shell.", choices: shells }],
     options: {},
     uses: {

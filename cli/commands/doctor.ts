@@ -6,16 +6,16 @@ export const doctorCommand = command({
   name: "doctor",
   summary: "Check Node, Pulumi, settings, token, scopes and clock.",
   description:
-    "Checks everything that a run needs and says what to do about what is wrong.\n" +
-    "Changes nothing, shows no secret, and makes a few calls to the service that only read.",
+    "Check everything that a run needs, and show how to fix problems. The command changes\n" +
+    "nothing, shows no secret, and makes only a few read-only calls to the service.",
   options: {
-    profile: profileOption("Look at the settings of this profile."),
+    profile: profileOption("Check the settings of this profile."),
     stack: stackOption("Read the configuration of this stack (default: the selected one)."),
   },
   uses: {
     usual: {
       json: async () => (await import("../doctor/diagnose.js")).diagnosisSchema,
-      exits: { 0: "nothing failed", 1: "something did" },
+      exits: { 0: "no check failed", 1: "a check failed" },
     },
   },
   work: async (options, { coloured }) => {

@@ -4,24 +4,24 @@ import { profileOption, stackOption } from "./common-options.js";
 /** `drift`: shows what differs between a stack and the service. */
 export const driftCommand = command({
   name: "drift",
-  summary: "Show what was changed outside, deleted outside, or is in no stack.",
+  summary: "Show what changed outside Pulumi, or is in no stack.",
   description:
-    "Compares the state of a stack with the service, field by field and by meaning, and lists\n" +
-    "what else is in the account. Reads lists and states only; changes nothing.\n" +
-    "Run it in the folder of the Pulumi project.",
+    "Compare the state of a stack with the service, field by field and by meaning, and list\n" +
+    "what else is in the account. The command reads only lists and states, and changes\n" +
+    "nothing. Run it in the folder of the Pulumi project.",
   details: `
 What counts as drift:
-  changed    a field that the program declares means something else live
-  deleted    an object is gone
-  unmanaged  an object that no stack of the backend has; not with --managed-only
-Objects of other stacks are listed and are no drift. Secrets are never shown;
-those that the service hides, or that an import did not read, cannot be checked, and are
-said to be so.`,
+  changed    a field that the program declares has another meaning at the service
+  deleted    the object is gone
+  unmanaged  no stack of the backend has the object; not with --managed-only
+The command lists objects of other stacks, but they are not drift. It never shows secrets.
+It cannot check secrets that the service hides or that an import did not read, and names
+them.`,
   options: {
     markdown: flagOption("Print Markdown for a comment; its first line names the stack."),
-    preview: flagOption("Make a preview, too, and name who still uses what it deletes."),
-    managedOnly: flagOption("Look only at what the state of the stack holds."),
-    profile: profileOption("Use the settings of this profile if a resource names none."),
+    preview: flagOption("Also make a preview, and name what blocks its deletions."),
+    managedOnly: flagOption("Compare only what the state of the stack holds."),
+    profile: profileOption("Use the settings of this profile for resources that name none."),
     stack: stackOption(),
   },
   excludes: { json: ["markdown"] },
@@ -30,9 +30,9 @@ said to be so.`,
       json: async () => (await import("../compare/schemas.js")).driftSchema,
       exits: {
         0: "no drift",
-        1: "failed, wrong command line, or no drift as far as the service let itself be read",
+        1: "failed, invalid command line, or no drift found but a kind could not be read",
         2: "drift",
-        4: "the preview holds a deletion that will be refused",
+        4: "the service will refuse a deletion of the preview",
         130: "interrupted",
       },
     },

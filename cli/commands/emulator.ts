@@ -21,7 +21,7 @@ const allowed = (values: (typeof switchTable)[keyof typeof switchTable]["values"
 
 /** All uncertainties about the service, as the help lists them. */
 const switchHelp = [
-  "Switches, for what is uncertain about the service:",
+  "Switches for uncertain behavior of the service:",
   ...Object.entries(switchTable).flatMap(([name, { doc, values, default: fallback }]) => [
     ...indented(`${name}=${allowed(values)} (default: ${fallback})`, 2),
     ...wrapped(doc, 74).map((line) => `      ${line}`),
@@ -31,54 +31,55 @@ const switchHelp = [
 /** `emulator`: runs the service on this machine until it is interrupted. */
 export const emulatorCommand = command({
   name: "emulator",
-  summary: "Run the service on this machine.",
+  summary: "Run an emulator of the service on this machine.",
   description:
-    "Runs an emulator of the conversation service until Ctrl-C or SIGTERM, and prints what a program needs " +
-    "to reach it. With a command after -- it runs that instead: waits until the emulator is ready, sets " +
-    "the environment (CONVERSATION_BASE_URL and the other settings, CONVERSATION_CONTROL_URL), passes " +
-    "signals on, stops with the command and hands on its exit code.\n\n" +
-    "Changes nothing elsewhere; messages go to the callbacks that its client applications name.",
+    "Run an emulator of the conversation service until Ctrl-C or SIGTERM, and print what a\n" +
+    "program needs to reach it. If you give a command after --, the emulator runs it with\n" +
+    "CONVERSATION_BASE_URL, the other settings and CONVERSATION_CONTROL_URL in its\n" +
+    "environment, passes signals on, stops with the command and returns its exit code.\n\n" +
+    "The emulator changes nothing elsewhere; it sends messages to the callbacks that its\n" +
+    "client applications name.",
   details: switchHelp,
   words: [
     {
       value: "[command...]",
-      doc: "Command to run with the emulator; its own options go after --.",
+      doc: "The command to run with the emulator, after --.",
     },
   ],
   options: {
     port: numberOption(
       "<number>",
-      "Port to listen on; 0 picks a free one, as a command has (default: 4010).",
+      "The port to listen on; 0 picks a free one (default: 4010, or 0 with a command).",
       0,
       LAST_PORT,
     ),
-    host: withDefault(textOption("<address>", "Address to listen on."), "127.0.0.1"),
-    plan: choiceOption("<plan>", planNames, "Plan whose rates are kept (default: none)."),
-    burst: numberOption("<calls>", "Calls that a rate allows in a short burst.", 1, 1_000_000),
+    host: withDefault(textOption("<address>", "The address to listen on."), "127.0.0.1"),
+    plan: choiceOption("<plan>", planNames, "The plan whose rates apply (default: none)."),
+    burst: numberOption("<calls>", "The number of calls in a burst.", 1, 1_000_000),
     clock: withDefault(
       choiceOption(
         "<clock>",
         ["real", "manual"],
-        "Clock of rates, tokens and dates; manual: moved by POST /clock.",
+        "The clock of rates, tokens and dates; POST /clock moves the manual one.",
       ),
       "real",
     ),
     data: textOption("<file>", "Keep the objects in this file (default: in memory)."),
-    switch: switchesOption("Set a switch; may be given several times (default: see below)."),
+    switch: switchesOption("Set a switch (repeatable; defaults: see below)."),
     like: textOption(
       "<file>",
-      "Behave like the tenant whose findings probe wrote here: switches, plan and burst.",
+      "Take switches, plan and burst from this file of findings, which probe wrote.",
     ),
     controlSecret: {
       ...textOption(
         "[secret]",
-        "Let other hosts control the emulator, and ask for this secret; left empty: one is made.",
+        "Let other hosts control the emulator with this secret; without a value, the emulator generates one.",
       ),
       environment: "CONVERSATION_CONTROL_SECRET",
     },
-    openapi: flagOption("Print the API as an OpenAPI 3.1 document (JSON) and end."),
-    tlsCert: textOption("<file>", "Serve https with this certificate (PEM)."),
-    tlsKey: textOption("<file>", "Key of the certificate (PEM)."),
+    openapi: flagOption("Print the API as an OpenAPI 3.1 document (JSON) and exit."),
+    tlsCert: textOption("<file>", "Serve HTTPS with this certificate (PEM)."),
+    tlsKey: textOption("<file>", "The private key of the certificate (PEM)."),
   },
   jsonDoc: "Print one JSON object with addresses and credentials as the first line.",
   uses: {
@@ -87,15 +88,15 @@ export const emulatorCommand = command({
       exits: {
         0: "stopped",
         1: "could not start",
-        else: "that of the command (127: there is no such command; 128 and the number of the signal that ended it)",
+        else: "the exit code of the command (127: command not found; 128 plus the number of the signal that ended it)",
       },
     },
   },
   work: async (given, session, words) => {
-    if (words[0] === "") throw new CommandFailure("The command after -- has an empty name.", 2);
+    if (words[0] === "") throw new CommandFailure("The command after -- is empty.", 2);
     const other = (["json", "openapi"] as const).find((name) => given[name]);
     if (words.length > 0 && other)
-      throw new CommandFailure(`--${other} goes with no command: the output is the command's.`, 2);
+      throw new CommandFailure(`You cannot combine --${other} with a command.`, 2);
     const { likeTenant } = await import("../probe/probe-findings.js");
     const options = likeTenant(given);
     // A command gets the port from its environment, so several can run at once.

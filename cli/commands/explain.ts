@@ -4,28 +4,28 @@ import { profileOption, stackOption } from "./common-options.js";
 /** `explain`: says who gets which message from whom. */
 export const explainCommand = command({
   name: "explain",
-  summary: "Say who gets which message from whom, and where one is lost.",
+  summary: "Show who gets which messages, and where messages are lost.",
   description:
-    "Says for each account who gets which type of message from whom, in which order, and\n" +
-    "where a conversation ends up nowhere. Reads the live account by lists alone, the\n" +
-    "state of a stack, or a file. Changes nothing, and shows no secret.",
+    "Show for each account who gets which types of messages from whom, in which order, and\n" +
+    "where a conversation reaches a dead end. The command reads the live account with list\n" +
+    "calls only, the state of a stack, or a file. It changes nothing, and shows no secret.",
   details: `
-The table has a row for each sender and group of message types, while a bot has the
-conversation and while an agent has it: who gets them, in the order of the calls.
-Where an orchestration names several, all who are active get them (assumed).`,
+The table has a row for each sender and group of message types, first while a bot has the
+conversation, then while an agent has it. It shows who gets the messages, in the order of
+the calls. If an orchestration names several recipients, all active ones get them (assumed).`,
   options: {
-    state: flagOption("Read the state of the stack in place of the live account."),
-    snapshot: textOption("<file>", "Read a saved account, or the snapshot of an emulator."),
-    account: textOption("<name>", "Only the account with this name, address or id."),
+    state: flagOption("Read the state of the stack instead of the live account."),
+    snapshot: textOption("<file>", "Read a saved account or a snapshot of an emulator."),
+    account: textOption("<name>", "Show only the account with this name, address or id."),
     format: withDefault(
       choiceOption(
         "<format>",
         ["table", "mermaid", "plain"],
-        "A table, or a diagram as Mermaid or as plain text.",
+        "Print a table, or a diagram as Mermaid or as plain text.",
       ),
       "table",
     ),
-    check: flagOption("Exit with 3 if a conversation ends up nowhere."),
+    check: flagOption("Exit with 3 if a conversation reaches a dead end."),
     profile: profileOption(),
     stack: stackOption(),
   },
@@ -33,7 +33,7 @@ Where an orchestration names several, all who are active get them (assumed).`,
   uses: {
     usual: {
       json: async () => (await import("../explain/explanation.js")).explanationSchema,
-      exits: { 0: "done", 3: "with --check: a conversation ends up nowhere", 130: "interrupted" },
+      exits: { 0: "done", 3: "with --check: a dead end", 130: "interrupted" },
     },
   },
   work: async ({ json: _, format, check, ...options }, session) => {

@@ -13,7 +13,7 @@ import { profileOption, selectionHelp, selectionOptions, stackOption } from "./c
 const pulumiName = (doc: string): OptionSpec<string> =>
   parsedOption("<name>", doc, (given) => {
     if (/^[\w.-]{1,100}$/.test(given)) return given;
-    throw new Error('Allowed are 1 to 100 letters, digits, "_", "-" and ".".');
+    throw new Error('Give 1 to 100 letters, digits, "_", "-" or ".".');
   });
 
 /** `export`: writes an account as a Pulumi project. */
@@ -21,31 +21,33 @@ export const exportCommand = command({
   name: "export",
   summary: "Write an account as a Pulumi project in TypeScript.",
   description:
-    "Reads an account, by list calls alone, and writes a project that declares it: the\n" +
-    "program, its configuration, a README of the next steps, and import.json for pulumi import.\n" +
-    "Changes nothing at the service. Writes into a folder that is new, empty, or of a former export.",
+    "Read an account with list calls only, and write a project that declares it: the program,\n" +
+    "its configuration, a README with the next steps, and import.json for pulumi import. The\n" +
+    "command changes nothing at the service. It writes only into a folder that is new, is\n" +
+    "empty, or holds an earlier export.",
   details: `${selectionHelp}
-What is left out but referred to is looked up (Channel.get); --with-dependencies
-declares it, too. Names stay the same whatever is left out.
 
-Objects that carry the mark of a stack are left out, and named: they have a program.
---managed declares them, too, under the names that they have there: to read, to compare,
-or to move them to another stack. They are not in import.json: as long as their stack
-has them, no other may.
-Secrets are in no file: the program takes each from the configuration of its stack,
-and does not start without it. Members that only the service knows may be secrets, too:
-the README names them, without values; they stay as they are.`,
+The program looks up objects that you leave out but that others refer to (Channel.get);
+--with-dependencies declares them instead. Names stay the same whatever you leave out.
+
+The command leaves out objects that carry the mark of a stack, and names them: they have a
+program. --managed declares them too, under the same names, to read, compare or move them.
+They are not in import.json: as long as their stack has them, no other stack may.
+
+No file holds a secret: the program reads each from the configuration of its stack, and does
+not start without it. Members that only the service knows may be secrets too: the README
+names them without their values, and they stay as they are.`,
   options: {
-    out: { ...textOption("<folder>", "Write the project here."), isRequired: true },
+    out: { ...textOption("<folder>", "Write the project into this folder."), isRequired: true },
     ...selectionOptions,
-    managed: flagOption("Declare also what a stack manages."),
+    managed: flagOption("Also declare objects that a stack manages."),
     split: withDefault(
-      choiceOption("<way>", ["by-kind", "single"], "One file, or one for each kind."),
+      choiceOption("<way>", ["by-kind", "single"], "Write one file, or one for each kind."),
       "single",
     ),
-    project: pulumiName("Name of the project (default: that of the folder)."),
-    toStack: withDefault(pulumiName("Stack that the configuration is written for."), "prod"),
-    prove: flagOption("Import and preview it on an emulator with the same account."),
+    project: pulumiName("The name of the project (default: the folder name)."),
+    toStack: withDefault(pulumiName("The stack to write the configuration for."), "prod"),
+    prove: flagOption("Import and preview the project on an emulator with the same account."),
     profile: profileOption("Read the account of this profile."),
     stack: stackOption("Take the settings from this stack (default: the selected one)."),
   },
@@ -55,7 +57,7 @@ the README names them, without values; they stay as they are.`,
       exits: {
         0: "written",
         1: "failed, or refused",
-        4: "written, but --prove found something that would change",
+        4: "written, but --prove shows that a run would change something",
         130: "interrupted",
       },
     },

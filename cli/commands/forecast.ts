@@ -14,7 +14,7 @@ import { stackOption } from "./common-options.js";
 
 const plan = parsedOption(
   "<plan>",
-  `Plan of the tenant: ${plans.join(", ")} (default: CONVERSATION_PLAN, else conversation:plan).`,
+  `The plan of the tenant: ${plans.join(", ")} (default: CONVERSATION_PLAN, then conversation:plan).`,
   (given) => {
     const found = plans.find((known) => known === given.toLowerCase());
     if (found) return found;
@@ -25,43 +25,43 @@ const plan = parsedOption(
 const minutes = (doc: string): OptionSpec<number> =>
   parsedOption("<minutes>", doc, (given) => {
     if (/^\d{0,9}\.?\d{1,9}$/.test(given)) return Number(given);
-    throw new Error("Allowed is a number of at least 0, such as 10 or 2.5.");
+    throw new Error("Give a number of 0 or more, such as 10 or 2.5.");
   });
 
 /** `forecast`: says in advance how many calls a run makes and how long it takes. */
 export const forecastCommand = command({
   name: "forecast",
-  summary: "Say how many calls a run makes and how long it takes.",
+  summary: "Forecast how many calls a run makes and how long it takes.",
   description:
-    "Says how many calls the next run of Pulumi makes and how long it takes under the\n" +
-    "rate limits. Makes a preview and exports the state of the stack, or reads both from\n" +
-    "files. Calls the service only as far as a preview does, for what a program looks up,\n" +
-    "and to see whether the stack's objects are there (not with --from).\n" +
-    "If the run deletes something, it also lists who still uses that (not with --from).",
+    "Compute how many calls the next run of Pulumi makes and how long it takes under the rate\n" +
+    "limits. The command makes a preview and exports the state of the stack, or reads both\n" +
+    "from files. It calls the service only as a preview does, for what the program looks up,\n" +
+    "and to see whether the stack's objects exist (not with --from). If the run deletes\n" +
+    "something, the command also lists what still uses it (not with --from).",
   options: {
     operation: withDefault(
-      choiceOption("<operation>", forecastOperations, "What is forecast."),
+      choiceOption("<operation>", forecastOperations, "The operation to forecast."),
       "up",
     ),
     stack: stackOption("Forecast this stack (default: the selected one)."),
     plan,
     burst: numberOption(
       "<calls>",
-      "Calls that an endpoint takes in a burst (default: CONVERSATION_BURST, else conversation:burst, else about 20 s of its rate).",
+      "The number of calls that an endpoint accepts in a burst (default: CONVERSATION_BURST, then conversation:burst, then about 20 s of its rate).",
       1,
     ),
     parallel: numberOption(
       "<steps>",
-      "Steps that Pulumi runs together (default: PULUMI_PARALLEL, else 4 for each core).",
+      "The number of steps that Pulumi runs in parallel (default: PULUMI_PARALLEL, then 4 for each core).",
       1,
     ),
-    pageSize: numberOption("<objects>", "Objects on a page of a list (default: 10, assumed).", 1),
-    maxMinutes: minutes("Exit with 3 if the run takes longer."),
-    maxCalls: numberOption("<calls>", "Exit with 3 if the run makes more calls.", 0),
-    comparePlans: flagOption("Show what the run would take on each plan."),
+    pageSize: numberOption("<objects>", "The page size of lists (default: 10, assumed).", 1),
+    maxMinutes: minutes("Exit with 3 if the run takes longer than this."),
+    maxCalls: numberOption("<calls>", "Exit with 3 if the run makes more calls than this.", 0),
+    comparePlans: flagOption("Show how long the run would take on each plan."),
     from: textsOption(
       "<file...>",
-      "Read what pulumi preview --json and pulumi stack export printed from these files.",
+      "Read the output of pulumi preview --json and pulumi stack export from these files.",
     ),
   },
   uses: {
@@ -69,8 +69,8 @@ export const forecastCommand = command({
       json: async () => (await import("../forecast/printed-forecast.js")).printedForecastSchema,
       exits: {
         0: "done",
-        3: "the run goes beyond a budget",
-        4: "the service will refuse a deletion, as something still uses what is deleted",
+        3: "the run exceeds a limit that you set",
+        4: "the service will refuse a deletion because something still uses the object",
         130: "interrupted",
       },
     },

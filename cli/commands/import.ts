@@ -4,7 +4,7 @@ import { importOptions, selectionHelp, stackOption } from "./common-options.js";
 /** `KIND NAME ID KIND NAME ID …` in threes. */
 const inThrees = (words: readonly string[]) => {
   const wrong = new CommandFailure(
-    "Give the kind, name and id of each object, such as: import --print Channel web 4711",
+    "Give the kind, name and id of each object, for example: import --print Channel web 4711",
     2,
   );
   if (words.length === 0 || words.length % 3 !== 0) throw wrong;
@@ -18,43 +18,45 @@ const unnamed = ["include", "exclude", "withDependencies", "withSecrets"];
 /** `import`: takes objects of the account into the state of a stack. */
 export const importCommand = command({
   name: "import",
-  summary: "Take objects of the account into the state of a stack.",
+  summary: "Import objects of the account into the state of a stack.",
   description:
-    "Shows which objects Pulumi would take over, and with --apply lets it. Reads the account by\n" +
-    "list calls alone, and never writes to the service. Run it in the folder of the Pulumi project.\n" +
-    "With --print it prints objects that you name as pulumi import --file reads them: one look at\n" +
-    "the service for each, one at the states, and nothing is changed.",
+    "Show which objects Pulumi would import. With --apply, import them. The command reads the\n" +
+    "account with list calls only, and never writes to the service. Run it in the folder of\n" +
+    "the Pulumi project. With --print, it prints the objects that you name as a file for\n" +
+    "pulumi import --file, with one call for each object, and changes nothing.",
   details: `${selectionHelp}
 
-Runs: pulumi import --from conversation --generate-code=false --protect=false
---yes, in such a way that no file is written.
-An object has the name that export gives it. Refused are objects that a state has
-already, objects with the mark of another stack, and a Pulumi older than 3.255.
-A secret is taken to be what the program gives first, unless --with-secrets.
+With --apply, the command runs pulumi import --from conversation --generate-code=false
+--protect=false --yes, in such a way that Pulumi writes no file.
+An object gets the name that export gives it. The command refuses objects that a state
+already has, objects with the mark of another stack, and Pulumi older than 3.255.
+Without --with-secrets, the first value that the program gives a secret counts as the
+imported one.
 
 After --print: pulumi import --file <file> --generate-code=false --protect=false --yes
 
-The file holds no secret. A Pulumi from 3.254 on reads it. The stack's Ownership is in it
-if its state has none yet.
+The file holds no secret, and needs Pulumi 3.254 or newer. If the stack's state has no
+Ownership yet, the file includes it.
 
 --file takes what pulumi preview --import-file <file> has written: the resources that the
-program would create, their ids missing. Each object is looked up by the name that the
-program gives it, among several by its mark; an id that you write into the file counts.
-What the account does not have is left out, for up to create. What is not clear is refused. Resources of other packages stay as they are, and --apply
-leaves them out.`,
+program would create, without their ids. The command looks up each object by the name that
+the program gives it or, if several match, by its mark; an id that you write into the file
+takes precedence. It leaves out objects that the account does not have, so that up creates
+them, and refuses ambiguous ones. Resources of other packages stay as they are, and --apply leaves
+them out.`,
   words: [
     {
       value: "[object...]",
-      doc: "With --print: kind, logical name in the program, and id of each object.",
+      doc: "With --print: the kind, the logical name in the program and the id of each object.",
     },
   ],
   options: {
-    apply: flagOption("Import them into the state of the stack."),
-    yes: flagOption("The same as --apply."),
+    apply: flagOption("Import the objects into the state of the stack."),
+    yes: flagOption("Same as --apply."),
     print: flagOption("Print the import file of these objects instead, for pipelines."),
-    byName: flagOption("With --print: each id is the name of the object at the service."),
-    file: textOption("<file>", "Import what this file of pulumi preview --import-file names."),
-    out: textOption("<file>", "With --print or --file: write the import file here."),
+    byName: flagOption("With --print: treat each id as the name of the object at the service."),
+    file: textOption("<file>", "Import the resources in this file of pulumi preview."),
+    out: textOption("<file>", "With --print or --file: write the import file to this path."),
     ...importOptions,
     stack: stackOption("Import into this stack (default: the selected one)."),
   },
@@ -68,7 +70,7 @@ leaves them out.`,
       json: async () => (await import("../import/import-schema.js")).importSchema,
       exits: {
         0: "done or shown",
-        1: "failed, refused, or a run is at work on the stack",
+        1: "failed, refused, or a run is in progress on the stack",
         130: "interrupted",
       },
     },
@@ -84,7 +86,7 @@ leaves them out.`,
       const { profile, stack } = options;
       const { runImportFile } = await import("../import/run-import.js");
       const { withStep } = await import("../terminal/progress.js");
-      const file = await withStep(session, "Looking at the objects and at the states", (step) =>
+      const file = await withStep(session, "Reading the objects and the states", (step) =>
         runImportFile(objects, { ...step, profile, stack }),
       );
       if (out === undefined) {
@@ -98,7 +100,7 @@ leaves them out.`,
     }
     if (words.length > 0 || byName || (out !== undefined && options.file === undefined))
       throw new CommandFailure(
-        "Objects named one by one, --by-name and --out go with --print, --out also with --file; --include chooses what is imported.",
+        "Name single objects and use --by-name only with --print, and use --out only with --print or --file. To choose what to import, use --include.",
         2,
       );
     const { importJson, importReport, runImport } = await import("../import/run-import.js");
@@ -110,7 +112,7 @@ leaves them out.`,
       const { writeFileSync } = await import("node:fs");
       writeFileSync(out, `${JSON.stringify(result.filled, null, 2)}\n`);
       session.err(
-        `Wrote ${out}. Import it: pulumi import --file ${out} --generate-code=false --protect=false --yes\n`,
+        `Wrote ${out}. To import it: pulumi import --file ${out} --generate-code=false --protect=false --yes\n`,
       );
     }
     return { value: importJson(result), text: importReport(result) };

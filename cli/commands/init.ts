@@ -5,42 +5,42 @@ import { pipelines } from "../init/template-project.js";
 /** `init`: makes a new project with an account, a test and a pipeline. */
 export const initCommand = command({
   name: "init",
-  summary: "Make a new Pulumi project with an account, a test and a pipeline.",
+  summary: "Create a Pulumi project with an account, a test and a pipeline.",
   description:
-    "Makes a Pulumi project in TypeScript in an empty folder: an account with a bot and agents, a\n" +
-    "test of it, a stack with encrypted secrets, and pipelines. Asks for what the options leave\n" +
-    "open, if there is a terminal. Makes no call to the service.",
+    "Create a Pulumi project in TypeScript in an empty folder: an account with a bot and\n" +
+    "agents, a test, a stack with encrypted secrets, and pipelines. In a terminal, the command\n" +
+    "asks for what the options leave open. It makes no call to the service.",
   details: `
-Secrets: CONVERSATION_CLIENT_SECRET of the environment, else it is asked for without being
-shown. It is stored encrypted in the stack's configuration; a secret for your callbacks is
-made up. Neither is ever an argument of a command.`,
+Secrets: the command reads the client secret from CONVERSATION_CLIENT_SECRET, or asks for it
+without showing it. It stores the secret encrypted in the stack's configuration, and generates
+a secret for your callbacks. Neither is ever an argument of a command.`,
   words: [
     {
       value: "[folder]",
-      doc: "Where the project goes: an empty folder, or a new one (default: .).",
+      doc: "The folder of the project, empty or new (default: .).",
     },
   ],
   options: {
-    name: textOption("<name>", "Name of the project (default: that of the folder)."),
-    description: textOption("<text>", "What the project is for."),
-    stack: textOption("<name>", "First stack (default: dev)."),
-    emulator: flagOption("Use the emulator: nothing about a service is asked."),
-    baseUrl: textOption("<address>", "Base address of the service, ending with v3."),
-    tokenUrl: textOption("<address>", "Token address."),
-    clientId: textOption("<id>", "Client that calls the service."),
-    plan: textOption("<plan>", `Plan of the tenant: ${plans.join(", ")}.`),
-    pipeline: choiceOption("<kind>", pipelines, "Pipeline to write."),
+    name: textOption("<name>", "The name of the project (default: the folder name)."),
+    description: textOption("<text>", "The description of the project."),
+    stack: textOption("<name>", "The first stack (default: dev)."),
+    emulator: flagOption("Use the emulator; the command then asks nothing about a service."),
+    baseUrl: textOption("<address>", "The base address of the service; it ends with v3."),
+    tokenUrl: textOption("<address>", "The token address of the service."),
+    clientId: textOption("<id>", "The id of the client that calls the service."),
+    plan: textOption("<plan>", `The plan of the tenant: ${plans.join(", ")}.`),
+    pipeline: choiceOption("<kind>", pipelines, "The pipeline to write."),
     install: negatedOption("Do not run npm install."),
-    yes: { ...flagOption("Ask nothing; what is left open gets its default."), short: "-y" },
+    yes: { ...flagOption("Ask nothing; use the default for what is left open."), short: "-y" },
   },
-  jsonDoc: "Ask nothing, and print one JSON object.",
+  jsonDoc: "Ask nothing and print one JSON object.",
   uses: {
     usual: {
       json: async () => (await import("../init/run-init.js")).newProjectSchema,
       exits: {
-        0: "made; next holds what is left to do",
+        0: "created (next lists what is left to do)",
         1: "failed, or the folder is not empty",
-        130: "stopped",
+        130: "interrupted",
       },
     },
   },

@@ -11,52 +11,51 @@ interface Purpose {
 /** Rejects options that only make sense together. */
 const assertSensible = ({ delete: remove, release, id, ignoreLock }: Purpose): void => {
   const wrong = (problem: string): CommandFailure => new CommandFailure(problem, 2);
-  if (release && !id) throw wrong("Name what --release is to release, with --id.");
-  if (id && !remove && !release)
-    throw wrong("--id says what to delete or to release: add --delete or --release.");
+  if (release && !id) throw wrong("--release needs --id: name the objects to release.");
+  if (id && !remove && !release) throw wrong("--id needs --delete or --release.");
   if (ignoreLock && !remove && !release)
-    throw wrong("--ignore-lock is for --delete and --release; looking never waits for a lock.");
+    throw wrong("--ignore-lock needs --delete or --release: a listing never waits for the lock.");
 };
 
 /** `orphans`: finds what interrupted runs and former states left behind. */
 export const orphansCommand = command({
   name: "orphans",
-  summary: "Find what is in no state any more; delete or release it on demand.",
+  summary: "Find, delete or release objects that are no longer in a state.",
   description:
-    "Lists the objects at the service that carry this stack's mark or name and that its state\n" +
-    "does not hold: left-overs of interrupted runs, objects kept on purpose, copies made by hand.\n" +
-    "Run it in the folder of the Pulumi project. Changes nothing without --delete or --release.",
+    "List the objects at the service that carry this stack's mark or name but are not in its\n" +
+    "state: left-overs of interrupted runs, objects kept on purpose, and copies made by hand.\n" +
+    "Run the command in the folder of the Pulumi project. It changes nothing without --delete\n" +
+    "or --release.",
   details: `
-How an object stands:
+Standing of an object:
   left-over  this stack made it, and it is in no state
   held       another state has it, or a program looks it up: never touched
-  copy       a person made it from one of ours, with its mark: never deleted
-  former     has the stack's name, but is of a destroyed, lost or foreign state
+  copy       a person copied an object of this stack with its mark: never deleted
+  former     has the stack's name, but belongs to a destroyed, lost or foreign state
 
---delete refuses while the stack is locked, and where the lock or a state cannot
-be seen.
-An object that was kept on purpose (retainOnDelete, pulumi state delete) is a
+--delete refuses while the stack is locked, and if the command cannot read the lock or a
+state. An object that you keep on purpose (retainOnDelete, pulumi state delete) is a
 left-over too.`,
   options: {
-    delete: flagOption("Delete the left-overs, users before what they use."),
-    release: flagOption("Take the mark off the objects of --id, so that adopt can take them over."),
+    delete: flagOption("Delete the left-overs, each user before what it uses."),
+    release: flagOption("Remove the mark of the --id objects so that you can adopt them."),
     id: textsOption(
       "<id>",
-      "Only this object; may be repeated. With it --delete takes former ones too.",
+      "Act only on this object (repeatable). With it, --delete also deletes former objects.",
     ),
-    ignoreLock: flagOption("Go on if the lock of the stack cannot be seen."),
+    ignoreLock: flagOption("Continue even if the command cannot read the lock of the stack."),
     profile: profileOption(),
     stack: stackOption(),
   },
   excludes: { delete: ["release"] },
-  jsonDoc: "Print one JSON array; its shape is below.",
+  jsonDoc: "Print one JSON array; see its shape below.",
   uses: {
     usual: {
       json: async () => (await import("../repair/schemas.js")).orphansSchema,
       exits: {
         0: "done",
-        1: "failed, refused, or something could not be deleted or released",
-        130: "interrupted; what was done is shown",
+        1: "failed, refused, or an object could not be deleted or released",
+        130: "interrupted (the output shows what was done)",
       },
     },
   },
@@ -67,12 +66,12 @@ left-over too.`,
     const { withStep } = await import("../terminal/progress.js");
     const { done, isEnded } = await withStep(
       session,
-      "Looking at the account and at the states",
+      "Reading the account and the states",
       async ({ say, signal }) => {
         const result = await runOrphans({ ...options, ...(ids ? { ids } : {}), say, signal });
         return { done: result, isEnded: signal.aborted };
       },
-      "What is left over now: pulumi-conversation orphans",
+      "To see what is left: pulumi-conversation orphans",
     );
     for (const note of done.notes) session.err(`note: ${note}\n`);
     const isDone = done.found.every(({ reason }) => reason === undefined);

@@ -13,32 +13,32 @@ export const probeCommand = command({
   name: "probe",
   summary: "Find out on a tenant what the specification leaves open.",
   description:
-    "Finds out, on the tenant of the settings, what the specification leaves open:\n" +
-    "what PUT does to what it leaves out, how secrets come back, which status\n" +
-    "refuses, how lists come, plan and burst. Says how many calls it makes, and asks.\n" +
-    "Makes objects of its own, named pulumi-conversation-probe-…, and removes them\n" +
-    "again; what a probe that was killed has begun is removed by the next one, and\n" +
-    "by --clean, which does nothing else and asks nothing.\n" +
-    "Touches no other object. Writes a file that the setting findings, rehearse and\n" +
-    "emulator --like read.",
+    "Find out, on the tenant of the settings, what the specification leaves open: what PUT\n" +
+    "does to members that the body leaves out, how the service returns secrets, which status\n" +
+    "means a refusal, how lists work, and the plan and the burst. The command says how many\n" +
+    "calls it makes, and asks before it starts. It creates objects of its own, named\n" +
+    "pulumi-conversation-probe-…, and removes them again. If a probe is killed, the next one\n" +
+    "removes what is left; --clean does only that, and asks nothing. The command touches no\n" +
+    "other object. It writes a file that the setting findings, rehearse and emulator --like\n" +
+    "read.",
   options: {
     out: withDefault(textOption("<file>", "The file to write."), "conversation-findings.json"),
-    yes: flagOption("Agree to the calls."),
-    clean: flagOption("Only remove what a probe that was killed has left."),
-    maxCalls: numberOption("<calls>", "Ask only as much as so many calls allow.", 1, 999_999),
-    burst: negatedOption("Use up the rate of no endpoint; plan and burst stay open."),
-    assets: flagOption("Ask for the life of a signed address, too; see the documentation."),
+    yes: flagOption("Agree to the calls without being asked."),
+    clean: flagOption("Only remove what a killed probe left."),
+    maxCalls: numberOption("<calls>", "Make at most this number of calls.", 1, 999_999),
+    burst: negatedOption("Do not use up the rate of any endpoint; plan and burst stay unknown."),
+    assets: flagOption("Also find out how long a signed address lasts; see the documentation."),
     profile: profileOption(),
     stack: stackOption("Read the configuration of this stack (default: the selected one)."),
   },
-  jsonDoc: "Print what is written; its shape is below.",
+  jsonDoc: "Print the content of the file; see its shape below.",
   uses: {
     usual: {
       json: async () => (await import("../probe/probe-findings.js")).findingsSchema,
       exits: {
-        0: "it ended, whatever stays open",
+        0: "finished, even if something stays open",
         1: "failed, or left something behind",
-        2: "nobody agreed, or wrong command line",
+        2: "not confirmed, or invalid command line",
         130: "interrupted",
       },
     },

@@ -6,11 +6,11 @@ const assertPulumiOptions = (args: readonly string[], isAlone: boolean): void =>
   const [first] = args;
   if (first === undefined) return;
   if (isAlone)
-    throw new CommandFailure("Options of Pulumi go neither with --check nor with --from-empty.", 2);
+    throw new CommandFailure("You cannot combine Pulumi options with --check or --from-empty.", 2);
   const wrong = optionNotHandedOn(args);
   if (wrong !== undefined)
     throw new CommandFailure(
-      `${wrong} is not allowed: it would affect the real stack. --stack and --json are options of this command; settings are those of the stack and of the environment.`,
+      `${wrong} is not allowed: it would affect the real stack. Put --stack and --json before --; settings come from the stack and the environment.`,
       2,
     );
   if (!first.startsWith("-"))
@@ -22,50 +22,51 @@ const interrupted = { 130: "interrupted" };
 /** `rehearse`: says what a run will do to the account by doing it to a copy. */
 export const rehearseCommand = command({
   name: "rehearse",
-  summary: "Run the program on a copy of account and state, and say what will happen.",
+  summary: "Run the program on a copy of the account and the state, and report what happens.",
   description:
-    "Reads the account, loads an emulator with it, copies the state of the stack into a\n" +
-    "private folder and runs pulumi up of your program there. Says what is done, in which\n" +
-    "order and time, what is refused and who is in the way, and what the account is like\n" +
-    "afterwards. Changes nothing: the service gets lists only; state and files stay.\n" +
-    "The program sees a dry run: what it guards with pulumi.runtime.isDryRun() is not done,\n" +
-    "and resource hooks are not called. What it does unguarded, also in apply, it does.\n\n" +
-    "With --check nothing is run: it looks whether program, settings, state, account and\n" +
-    "record are as they were when --record wrote the file, so that a pipeline runs only\n" +
-    "what was rehearsed. With --from-empty the emulator has nothing in it, as after the loss\n" +
-    "of the account: how long making everything anew takes on the tenant's plan, what the\n" +
-    "program cannot make, and what is in the account but not in the program.",
+    "Read the account, load it into an emulator, copy the state of the stack into a private\n" +
+    "folder, and run pulumi up of your program there. The report shows the steps with their\n" +
+    "times, refusals and the objects in the way, and the account afterwards. The command\n" +
+    "changes nothing: it only reads lists from the service, and leaves the state and your\n" +
+    "files as they are. Your program sees a dry run: code that it guards with\n" +
+    "pulumi.runtime.isDryRun() does not run, and Pulumi does not call resource hooks.\n" +
+    "Unguarded code runs, including code in apply.\n\n" +
+    "With --check, the command runs nothing: it checks whether program, settings, state,\n" +
+    "account and record are as they were when --record wrote the file, so that a pipeline runs\n" +
+    "only what you rehearsed. With --from-empty, the emulator starts empty, as after the loss\n" +
+    "of the account: the report shows how long it takes to create everything again on the\n" +
+    "tenant's plan, what the program cannot create, and what only the account has.",
   details: `
-Options after -- go to pulumi up, or to pulumi destroy, such as:
+Options after -- go to pulumi up or to pulumi destroy, for example:
   rehearse -- --target 'urn:pulumi:…' --parallel 16
 
-With --from-empty secrets are not compared; references are, by what they stand for. What is
-lost with members is made by the program, but without these as they are.`,
-  words: [{ value: "[options...]", doc: "Options of pulumi up, after --." }],
+With --from-empty, the command does not compare secrets, and compares references by what
+they stand for. A lost object with members exists in the program, but these members differ.`,
+  words: [{ value: "[options...]", doc: "The options of pulumi up, after --." }],
   options: {
     destroy: flagOption("Rehearse pulumi destroy."),
     fromEmpty: flagOption(
-      "Make everything anew on an empty copy: how long it takes, and what is lost.",
+      "Create everything again on an empty copy: report how long it takes and what is lost.",
     ),
     record: textOption("<file>", "Write a change record for --check to this file."),
-    check: textOption("<file>", "Say whether this change record still holds; run nothing."),
+    check: textOption("<file>", "Check whether this change record still holds; run nothing."),
     plan: planOption,
     stack: stackOption(
-      "Rehearse this stack (default: the selected one; with --check that of the record).",
+      "Rehearse this stack (default: the selected one; with --check, the one of the record).",
     ),
     also: textsOption(
       "<type>",
-      "Run resources of this type, too, such as random:index/randomId:RandomId; may be repeated.",
+      "Also run resources of this type, such as random:index/randomId:RandomId (repeatable).",
     ),
     switch: switchesOption(
-      "Say how the service behaves where that is not certain, as for emulator; may be repeated.",
+      "Set a switch for uncertain behavior of the service (see emulator --help; repeatable).",
     ),
     asScopes: textOption(
       "<scopes>",
-      "Scopes of the client that will deploy, such as manage (default: those of the client in use, or all if it may only read).",
+      "The scopes of the client that will deploy, such as manage (default: those of the client in use, or all if it may only read).",
     ),
     runEffects: flagOption(
-      "Let the program see a real update. Warning: what it guards with isDryRun() is really done, in each run on a copy.",
+      "Let the program see a real update. Warning: code that it guards with isDryRun() really runs, in each run on a copy.",
     ),
     markdown: flagOption("Print a comment for a pull request."),
   },
@@ -81,27 +82,27 @@ lost with members is made by the program, but without these as they are.`,
     usual: {
       json: async () => (await import("../rehearse/rehearsal-schema.js")).rehearsalSchema,
       exits: {
-        0: "it goes through",
-        3: "it will be refused",
-        4: "it goes through, but not if the service behaves otherwise than is assumed",
+        0: "the run succeeds",
+        3: "the service refuses the run",
+        4: "the run succeeds, but not if the service behaves differently than assumed",
         ...interrupted,
       },
     },
     check: {
       json: async () => (await import("../rehearse/rehearsal-schema.js")).checkedRecordSchema,
       exits: {
-        0: "it holds",
-        2: "wrong command line, or no change record of this stack",
-        3: "something has changed since, or the rehearsal did not go through: do not run it",
+        0: "the record holds",
+        2: "invalid command line, or not a change record of this stack",
+        3: "something has changed since, or the rehearsal failed: do not run the change",
         ...interrupted,
       },
     },
     fromEmpty: {
       json: async () => (await import("../rehearse/rehearsal-schema.js")).fromEmptySchema,
       exits: {
-        0: "the program makes all that is in the account",
-        3: "the program cannot make everything anew",
-        4: "the account holds more than it makes",
+        0: "the program creates everything that is in the account",
+        3: "the program cannot create everything again",
+        4: "the account holds more than the program creates",
         ...interrupted,
       },
     },

@@ -4,32 +4,32 @@ import { profileOption, stackOption } from "./common-options.js";
 /** `repair`: puts a stack in order after a run was killed. */
 export const repairCommand = command({
   name: "repair",
-  summary: "Bring a stack in order after a run that was killed.",
+  summary: "Repair a stack after a run was killed.",
   description:
-    "Finds what a killed run has left: its lock, its processes, creations that are noted\n" +
-    "as under way, objects that are there twice. Shows the steps that bring it in order.\n" +
-    "Run it in the folder of the Pulumi project. With --apply it does them: it writes\n" +
-    "what was made into the state and deletes what was made twice.",
+    "Find what a killed run left behind: its lock, its processes, pending operations, and\n" +
+    "objects that exist twice. The command shows the steps that repair the stack. With\n" +
+    "--apply, it carries them out: it writes created objects into the state, and deletes\n" +
+    "duplicates. Run it in the folder of the Pulumi project.",
   details: `
-What it finds:
-  remove-cut-off-files  files of a file:// backend that a kill left empty
-  restore-state         a state of a file:// backend that was cut off: its copy
-  end-process           a provider of the killed run that still waits
-  cancel                the lock of the killed run
-  record                an object that was made and is not in the state
-  refresh               an object whose update was cut off
-  forget                a note of something under way that is not
-  delete                an object that is there twice; the other one stays
+Steps:
+  remove-cut-off-files  remove files of a file:// backend that a kill left empty
+  restore-state         restore a truncated state of a file:// backend from its copy
+  end-process           end a provider of the killed run that is still waiting
+  cancel                remove the lock of the killed run
+  record                add an object that exists to the state
+  refresh               refresh an object whose update was interrupted
+  forget                remove a pending operation that is no longer under way
+  delete                delete one of two objects of a resource; the other one stays
 
-Without --apply nothing is changed. It refuses while a run is at work, and where
-that cannot be seen. Objects are found by their marks; a copy that a person made
-is never deleted.`,
+Without --apply, the command changes nothing. It refuses while a run is in progress, and
+if it cannot see whether one is. It finds objects by their marks, and never deletes a copy
+that a person made.`,
   options: {
-    apply: flagOption("Do the steps."),
+    apply: flagOption("Carry out the steps."),
     ignoreLock: flagOption(
-      "Go on if it cannot be seen whether the run that holds the lock is still alive.",
+      "Continue even if it is unclear whether the run that holds the lock is still alive.",
     ),
-    profile: profileOption("Use the settings of this profile if a resource names none."),
+    profile: profileOption("Use the settings of this profile for resources that name none."),
     stack: stackOption(),
   },
   uses: {
@@ -37,7 +37,7 @@ is never deleted.`,
       json: async () => (await import("../repair/schemas.js")).repairSchema,
       exits: {
         0: "done, or only shown",
-        1: "failed, refused, or something is left that needs a person",
+        1: "failed, refused, or something is left for you to do",
         130: "interrupted",
       },
     },
@@ -52,7 +52,7 @@ is never deleted.`,
         result: await runRepair({ ...options, ...means }),
         isEnded: means.signal.aborted,
       }),
-      "What is left to do now: pulumi-conversation repair",
+      "To see what is left to do: pulumi-conversation repair",
     );
     return {
       value: result,

@@ -136,8 +136,8 @@ const encryptedNote = (
   title: string,
   { definition: { kind }, name, encrypted = [] }: ComparedSide,
 ): string =>
-  `${title}: ${kind} "${name}": ${encrypted.join(", ")} not compared, as a secret in it is encrypted. ` +
-  "pulumi stack export --show-secrets shows it.";
+  `${title}: ${kind} "${name}": ${encrypted.join(", ")} not compared, because it holds an encrypted secret. ` +
+  "To compare it, use pulumi stack export --show-secrets.";
 
 const ofState = (title: string, all: readonly StateResource[]): ComparedAccount => {
   const objects = all
@@ -185,7 +185,7 @@ const ofImportFile = (title: string, text: string): ComparedAccount | undefined 
 const ofFile = async (path: string): Promise<ComparedAccount> => {
   const file = statSync(path).isDirectory() ? join(path, "import.json") : path;
   const text = await readFile(file, "utf8").catch((error: unknown) => {
-    throw new CommandFailure(`Comparing: ${file} cannot be read: ${messageOf(error)}`);
+    throw new CommandFailure(`Cannot read ${file} to compare it: ${messageOf(error)}`);
   });
   const state = stackExportIn(text);
   const found =
@@ -194,7 +194,7 @@ const ofFile = async (path: string): Promise<ComparedAccount> => {
     ofImportFile(path, text);
   if (found) return found;
   throw new CommandFailure(
-    `Comparing: ${file} is no saved account, no snapshot of an emulator, no state (pulumi stack export) and no import file.`,
+    `Cannot compare ${file}: it is not a saved account, a snapshot of an emulator, a state (pulumi stack export) or an import file.`,
   );
 };
 
@@ -235,11 +235,11 @@ export const comparedAccount = async (
   if (existsSync(source)) return ofFile(source);
   const [, kind, name = ""] = /^(stack|profile):(.*)$/.exec(source) ?? [];
   if (kind !== undefined && name === "")
-    throw new CommandFailure(`Comparing: "${source}" names no ${kind}.`);
+    throw new CommandFailure(`Cannot compare "${source}": the name of the ${kind} is missing.`);
   if (kind === "stack") return ofStack(name, options);
   if (kind === "profile" || source === "live") return ofProfile(name || undefined, options);
   if (/[./\\]/.test(source))
-    throw new CommandFailure(`Comparing: there is no file or folder ${source}.`);
+    throw new CommandFailure(`Cannot compare ${source}: there is no such file or folder.`);
   try {
     return await ofStack(source, options);
   } catch (notStack) {
@@ -247,7 +247,7 @@ export const comparedAccount = async (
       return await ofProfile(source, options);
     } catch (notProfile) {
       throw new CommandFailure(
-        `Comparing: "${source}" is neither a file, nor a stack (${messageOf(notStack).split("\n")[0]}), nor a profile (${messageOf(notProfile).split("\n")[0]}).`,
+        `Cannot compare "${source}": it is neither a file, nor a stack (${messageOf(notStack).split("\n")[0]}), nor a profile (${messageOf(notProfile).split("\n")[0]}).`,
       );
     }
   }

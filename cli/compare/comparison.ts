@@ -122,7 +122,7 @@ class Links {
   }
 
   of(side: "a" | "b", kind: string, id: unknown): string {
-    if (this.#unread.has(kind)) return `${kind} that could not be read`;
+    if (this.#unread.has(kind)) return `unreadable ${kind}`;
     const whole = `${kind} ${id}`;
     return this.#texts[side].get(whole) ?? whole;
   }
@@ -394,7 +394,7 @@ export const saveAccount = async (
   const { reading } = await readAccountInputs({ ...options, ...(profile ? { profile } : {}) });
   const text = `${JSON.stringify(savedAccount(reading), null, 2)}\n`;
   await writeFile(file, text, { mode: 0o600 }).catch((error: unknown) => {
-    throw new CommandFailure(`Saving the account: ${file} cannot be written: ${messageOf(error)}`);
+    throw new CommandFailure(`Cannot save the account to ${file}: ${messageOf(error)}`);
   });
   return reading.kinds.reduce((sum, { objects }) => sum + objects.size, 0);
 };

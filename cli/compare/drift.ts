@@ -345,10 +345,10 @@ const whoChanged = (object: ComparedObject, reading: StackReading): string => {
   const mark = originalMark(definition, live);
   const own = ownershipsOf(reading.states.own).map(stackMark);
   if (mark && own.length > 0 && !own.includes(mark.stack))
-    return `the stack that marked it: ${mark.label}`;
-  if (interrupted(object, reading)) return "perhaps a run of this stack that was cut off or failed";
+    return `the stack whose mark it carries: ${mark.label}`;
+  if (interrupted(object, reading)) return "perhaps an interrupted or failed run of this stack";
   if (changedSince === undefined)
-    return "not known: its time of change is that of this stack's last write";
+    return "unknown: the time of its last change is the time of this stack's last write";
   const since = before.record.modified ?? before.record.created;
   return `not this stack, which wrote it ${since ? `at ${since}` : "before that"}`;
 };
@@ -364,7 +364,7 @@ const deletedObject = (object: ComparedObject, reading: StackReading): DeletedOb
   return {
     ...managed(object),
     who: interrupted(object, reading)
-      ? "perhaps a run of this stack that was cut off"
+      ? "perhaps an interrupted run of this stack"
       : "not this stack, whose state still has it",
     ...(other === undefined ? {} : { sameName: other }),
   };
@@ -420,28 +420,28 @@ const notesOf = (
   return [
     ...touched.map(
       ({ definition, name, changedSince }) =>
-        `${definition.kind} "${name}" was changed at ${changedSince}, in nothing that the program declares.`,
+        `${definition.kind} "${name}" changed at ${changedSince}, but in no field that the program declares.`,
     ),
     ...(states.complete
       ? []
       : [
-          "Not every stack of the backend could be read; one of the others may hold what is listed as unmanaged.",
+          "The command could not read every stack of the backend; one of the others may hold objects listed as unmanaged.",
         ]),
     ...(accounts.every(({ reading }) => reading.consistent)
       ? []
-      : ["The account changed while it was read; what is listed may be of different moments."]),
+      : ["The account changed during the read: the result may mix old and new objects."]),
   ];
 };
 
 const begunNote = (object: string): string =>
-  `${object} is being made by a run of this stack. If that run was killed: pulumi-conversation repair.`;
+  `A run of this stack is creating ${object}. If that run was killed, use: pulumi-conversation repair`;
 
 const lockNotes = async ({ readLock, names }: OpenStack): Promise<readonly string[]> => {
   const lock = await readLock();
   if (lock.state !== "locked") return [];
   const by = lock.by ? ` (${lock.by})` : "";
   return [
-    `${names.project}/${names.stack} is locked${by}: a run may be at work, and what it has just done may be listed.`,
+    `${names.project}/${names.stack} is locked${by}: a run may be in progress, and its latest changes may appear here.`,
   ];
 };
 

@@ -34,8 +34,7 @@ const driftSummary = (result: DriftResult): string => {
     ...(deleted.length > 0 ? [`${deleted.length} deleted outside`] : []),
     ...(unmanaged.length > 0 ? [`${unmanaged.length} in no stack`] : []),
   ];
-  const missing =
-    unread.length > 0 ? `; ${withCount(unread.length, "kind")} could not be read` : "";
+  const missing = unread.length > 0 ? `; ${withCount(unread.length, "kind")} unreadable` : "";
   return found.length === 0
     ? `No drift: ${of}${missing}.`
     : `Drift: ${found.join(", ")}; ${of}${missing}.`;
@@ -43,14 +42,14 @@ const driftSummary = (result: DriftResult): string => {
 
 const changeText = ({ path, state, live }: DriftChange): string =>
   state === "[secret]" && live === "[secret]"
-    ? `${path}: another value (secret)`
+    ? `${path}: a different secret`
     : `${path}: ${shown(state)} in the state, ${shown(live)} live`;
 
 const standings = {
-  foreign: "no stack has it",
+  foreign: "in no stack",
   "left-over": "this stack made it, and no state has it",
-  copy: "a copy that somebody made of one of ours",
-  former: "of a former state of this name",
+  copy: "a copy that a person made of an object of this stack",
+  former: "from a former state of this name",
 } as const;
 
 const fewAlike = 3;
@@ -65,7 +64,7 @@ const fieldOf = (path: string): string => path.replaceAll(/\[[^[\]]*\]/g, "[]");
 const uncheckableLines = (objects: readonly UncheckableSecrets[]): readonly string[] => {
   const one = (each: UncheckableSecrets) =>
     indented(
-      `${titleOf(each)}: ${each.paths.join(", ")}${each.changedSince ? `; the object was changed ${each.changedSince}` : ""}`,
+      `${titleOf(each)}: ${each.paths.join(", ")}${each.changedSince ? `; the object changed at ${each.changedSince}` : ""}`,
       2,
     );
   const touched = objects.filter(({ changedSince }) => changedSince);
@@ -87,7 +86,7 @@ const sectionsOf = (result: DriftResult): readonly ReportSection[] => [
     lines: listed(result.changed, (each) => [
       ...indented(titleOf(each), 2),
       ...each.changes.flatMap((change) => indented(changeText(change), 4)),
-      ...indented(`by: ${each.who}${each.modified ? ` (changed ${each.modified})` : ""}`, 4),
+      ...indented(`by: ${each.who}${each.modified ? ` (changed at ${each.modified})` : ""}`, 4),
     ]),
     columns: ["Object", "Field", "State", "Live", "By"],
     rows: result.changed.flatMap((each) =>
@@ -101,7 +100,7 @@ const sectionsOf = (result: DriftResult): readonly ReportSection[] => [
     lines: listed(result.deleted, (each) => [
       ...indented(titleOf(each), 2),
       ...indented(`by: ${each.who}`, 4),
-      ...(each.sameName ? indented(`its name is that of ${each.sameName} now`, 4) : []),
+      ...(each.sameName ? indented(`its name now belongs to ${each.sameName}`, 4) : []),
     ]),
     columns: ["Object", "Id", "By"],
     rows: result.deleted.map((each) => [cellOf(each), foreign(each.id), foreign(each.who)]),
@@ -115,20 +114,20 @@ const sectionsOf = (result: DriftResult): readonly ReportSection[] => [
     rows: result.unmanaged.map((each) => [cellOf(each), foreign(each.id), each.standing]),
   },
   {
-    title: "Could not be read",
+    title: "Not read",
     lines: listed(result.unread, ({ kind, problem }) => indented(`${kind}: ${problem}`, 2)),
     columns: ["Kind", "Why"],
     rows: result.unread.map(({ kind, problem }) => [kind, foreign(problem)]),
   },
   {
-    title: "Of other stacks (no drift)",
+    title: "Objects of other stacks (not drift)",
     lines: listed(result.otherStacks, (each) => indented(`${titleOf(each)}: ${each.stack}`, 2)),
     columns: ["Object", "Stack"],
     rows: result.otherStacks.map((each) => [cellOf(each), foreign(each.stack)]),
-    folded: `${result.otherStacks.length} of other stacks`,
+    folded: `Objects of other stacks: ${result.otherStacks.length}`,
   },
   {
-    title: "Cannot be checked (hidden, kept in the environment, or not read by an import)",
+    title: "Secrets not checked (hidden, only in the environment, or not read by an import)",
     lines: uncheckableLines(result.uncheckable),
     columns: ["Object", "Fields", "Object changed since"],
     rows: result.uncheckable.map((each) => [
@@ -136,11 +135,10 @@ const sectionsOf = (result: DriftResult): readonly ReportSection[] => [
       each.paths.flatMap((path, place) => [place > 0 ? ", " : "", foreign(path)]),
       valueCell(each.changedSince),
     ]),
-    folded:
-      "Secrets that are hidden, kept in the environment or not read by an import: nobody can tell",
+    folded: "Secrets not checked: hidden, only in the environment, or not read by an import",
   },
   {
-    title: "Deletions that will be refused",
+    title: "Deletions that the service will refuse",
     // A terminal shows them at the end, with the order that works.
     lines: [],
     columns: ["Object", "Id", "Used by"],
@@ -157,12 +155,12 @@ const sectionsOf = (result: DriftResult): readonly ReportSection[] => [
 const advice = ({ changed, deleted, unmanaged }: DriftResult): readonly Block[] => [
   changed.length + deleted.length > 0
     ? wrapped(
-        "To put the program's values back: pulumi refresh, then pulumi up. To keep what was changed, write it into the program first.",
+        "To restore the program's values, run pulumi refresh, then pulumi up. To keep the changes, write them into the program first.",
         80,
       )
     : [],
   unmanaged.length > 0
-    ? wrapped("To manage what is in no stack, adopt it in a program (adopt: true).", 80)
+    ? wrapped("To manage an object that is in no stack, adopt it in a program (adopt: true).", 80)
     : [],
 ];
 
@@ -221,12 +219,12 @@ export const compareReport = (result: Comparison): string => {
     [...wrapped(`A: ${a}`, 80), ...wrapped(`B: ${b}`, 80)],
     [
       !isDifferent(result)
-        ? `No difference${same ? "" : " as far as both could be read"}: ${count}.`
+        ? `No difference${same ? "" : " in the kinds that could be read"}: ${count}.`
         : `${count}, ${different.length} of them different; ${onlyInA.length} only in A, ${onlyInB.length} only in B.`,
     ],
     ...different.map(({ kind, name, matchedBy, differences }) => [
       ...indented(
-        `${kind} "${name}"${matchedBy === "name" ? "" : ` (known by its ${matchedBy})`}`,
+        `${kind} "${name}"${matchedBy === "name" ? "" : ` (matched by ${matchedBy})`}`,
         2,
       ),
       ...differences.flatMap(differenceLines),
@@ -235,7 +233,7 @@ export const compareReport = (result: Comparison): string => {
     ...oneSided("Only in B:", onlyInB),
     unread.flatMap(({ side, kind }) =>
       wrapped(
-        `Not all of ${kind} could be read in ${side.toUpperCase()}: what only the other side has of it is left out.`,
+        `The command could not read every ${kind} in ${side.toUpperCase()}; it leaves out those that only the other side has.`,
         80,
       ),
     ),

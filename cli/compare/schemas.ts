@@ -4,27 +4,27 @@ import { blastRadiusSchema } from "../stack/blast-radius-schema.js";
 
 const object = { kind: z.string(), name: z.string(), id: z.string() };
 const managed = { ...object, urn: z.string() };
-const who = z.string().describe("Who may have done it, in a sentence without a dot");
+const who = z.string().describe("Who may have done it, as text without a period");
 
 const driftChangeSchema = z.strictObject({
-  path: z.string().describe("As a program writes it, such as roles[custom_bot].callback"),
+  path: z.string().describe("The path in a program, such as roles[custom_bot].callback"),
   state: z
     .exactOptional(z.string())
-    .describe("Short JSON text of what the state has; secrets are [secret]"),
-  live: z.exactOptional(z.string()).describe("Short JSON text of what the service holds"),
+    .describe("Short JSON text of the value in the state; [secret] for a secret"),
+  live: z.exactOptional(z.string()).describe("Short JSON text of the value at the service"),
 });
 
 const changedSchema = z.strictObject({
   ...managed,
   changes: z.array(driftChangeSchema),
-  modified: z.exactOptional(z.string()).describe("When the service says that it was changed last"),
+  modified: z.exactOptional(z.string()).describe("The time of the last change, from the service"),
   who,
 });
 
 const deletedSchema = z.strictObject({
   ...managed,
   who,
-  sameName: z.exactOptional(z.string()).describe("Id of an object that has the same name now"),
+  sameName: z.exactOptional(z.string()).describe("Id of an object that now has the same name"),
 });
 
 const unmanagedSchema = z.strictObject({
@@ -32,16 +32,16 @@ const unmanagedSchema = z.strictObject({
   standing: z
     .enum(["foreign", "left-over", "copy", "former"])
     .describe(
-      "foreign: without a mark; left-over: this stack made it; copy: a person made it from one of ours; former: of a state that is no more, or that cannot be seen",
+      "foreign: without a mark; left-over: made by this stack; copy: copied by a person from an object of this stack; former: from a state that no longer exists or that the command cannot read",
     ),
   created: z.exactOptional(z.string()),
   modified: z.exactOptional(z.string()),
-  label: z.exactOptional(z.string()).describe("Project, stack and logical name, as its mark says"),
+  label: z.exactOptional(z.string()).describe("Project, stack and logical name in its mark"),
 });
 
 const otherStacksSchema = z.strictObject({
   ...object,
-  stack: z.string().describe("The stack, as Pulumi names it, or as the mark does"),
+  stack: z.string().describe("The name of the stack in Pulumi, or else in the mark"),
 });
 
 const uncheckableSchema = z.strictObject({
@@ -49,7 +49,7 @@ const uncheckableSchema = z.strictObject({
   paths: z.array(z.string()),
   changedSince: z
     .exactOptional(z.string())
-    .describe("When somebody changed the object, after this stack wrote it last"),
+    .describe("The time of a change after the last write of this stack"),
 });
 
 /** Shape of what `drift --json` prints. */
@@ -57,25 +57,25 @@ export const driftSchema = z.strictObject({
   project: z.string(),
   stack: z.string(),
   readAt: z.iso.datetime(),
-  consistent: z.boolean().describe("False if an account changed while it was read"),
-  drift: z.boolean().describe("Whether anything was changed or deleted outside, or is in no stack"),
-  changed: z.array(changedSchema).describe("What is not as the state has it"),
-  deleted: z.array(deletedSchema).describe("What the state has, and the service no longer"),
-  unmanaged: z.array(unmanagedSchema).describe("Objects that no stack has"),
+  consistent: z.boolean().describe("False if an account changed while the command read it"),
+  drift: z.boolean().describe("Whether changed, deleted or unmanaged holds an object"),
+  changed: z.array(changedSchema).describe("Objects that differ from the state"),
+  deleted: z.array(deletedSchema).describe("Objects that no longer exist"),
+  unmanaged: z.array(unmanagedSchema).describe("Objects that are in no stack"),
   otherStacks: z.array(otherStacksSchema),
   uncheckable: z
     .array(uncheckableSchema)
     .describe(
-      "Secrets that the service hides, or that only the environment has (fromEnv), so that it is not known whether they changed",
+      "Secrets that may have changed: the service hides them, or only the environment has them (fromEnv)",
     ),
   unread: z
     .array(z.strictObject({ kind: z.string(), problem: z.string() }))
-    .describe("Kinds that could not be read whole, and why"),
-  compared: z.int().min(0).describe("Resources of the stack that were compared"),
+    .describe("Kinds that the command could not read completely, with the reason"),
+  compared: z.int().min(0).describe("Number of compared resources of the stack"),
   notes: z.array(z.string()),
   deletions: z
     .exactOptional(blastRadiusSchema)
-    .describe("With --preview: who stands in the way of what it deletes"),
+    .describe("With --preview: what blocks its deletions"),
 });
 
 /** A field that differs from the state. */
@@ -95,10 +95,10 @@ export type DriftResult = Printed<z.output<typeof driftSchema>>;
 
 /** Shape of a field whose meaning differs between the two sides. */
 export const sideDifferenceSchema = z.strictObject({
-  path: z.string().describe("As a program writes it, such as roles[custom_bot].callback"),
+  path: z.string().describe("The path in a program, such as roles[custom_bot].callback"),
   a: z
     .exactOptional(z.string())
-    .describe("Short JSON text; left out if that side has nothing; references are Kind name"),
+    .describe("Short JSON text, references as kind and name; left out without a value"),
   b: z.exactOptional(z.string()),
 });
 
@@ -119,19 +119,21 @@ export const oneSidedSchema = z.strictObject(object);
 export const comparisonSchema = z.strictObject({
   a: z.string(),
   b: z.string(),
-  same: z.boolean().describe("Nothing differs, and both sides could be read whole"),
-  matched: z.int().min(0).describe("Objects found on both sides"),
+  same: z.boolean().describe("True if nothing differs and both sides were read completely"),
+  matched: z.int().min(0).describe("Number of objects on both sides"),
   different: z.array(differentSchema),
   onlyInA: z.array(oneSidedSchema),
   onlyInB: z.array(oneSidedSchema),
   unread: z
     .array(z.strictObject({ side: z.enum(["a", "b"]), kind: z.string() }))
-    .describe("Kinds that a side could not read whole: what only the other side has is left out"),
+    .describe(
+      "Kinds that a side could not read completely; objects of the other side are left out",
+    ),
   notes: z.array(z.string()),
 });
 
 /** Shape of what `compare a --save file --json` prints. */
 export const savedSchema = z.strictObject({
   file: z.string(),
-  objects: z.int().min(0).describe("Objects that were saved"),
+  objects: z.int().min(0).describe("Number of saved objects"),
 });

@@ -63,7 +63,7 @@ export const checkNode = (version = process.versions.node): DoctorCheck => {
   if (!isAtLeast(version, `${BEST_NODE}.0`))
     return ok(
       "node",
-      `Node ${version}; from Node ${BEST_NODE} on, processes share their rate limits`,
+      `Node ${version}; with Node ${BEST_NODE} or newer, processes share their rate limits`,
     );
   return ok("node", `Node ${version}`);
 };
@@ -82,11 +82,11 @@ export const checkSdk = (folder: string): DoctorCheck => {
   const version = sdkVersionFrom(folder);
   const install = 'Run: npm install "@pulumi/pulumi@^3"';
   if (version === undefined)
-    return warn("pulumi-sdk", `@pulumi/pulumi is not installed for ${folder}`, install);
+    return warn("pulumi-sdk", `@pulumi/pulumi is not installed in ${folder}`, install);
   if (!isAtLeast(version, LEAST_SDK) || isAtLeast(version, "4.0.0"))
     return fail(
       "pulumi-sdk",
-      `@pulumi/pulumi ${version}; needed: ${LEAST_SDK} or newer, below 4`,
+      `@pulumi/pulumi ${version}; required: ${LEAST_SDK} or newer, below 4`,
       install,
     );
   return ok("pulumi-sdk", `@pulumi/pulumi ${version}`);
@@ -117,13 +117,13 @@ const checkParallel = (held: readonly StateResource[], source: SettingSource): D
   const counts = countKinds(held);
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const best = recommendedParallel(planOf(source), counts, now);
-  const together = `Pulumi runs ${now} steps together`;
+  const together = `Pulumi runs ${now} steps in parallel`;
   if (total === 0)
-    return ok(name, `${together}; the command forecast says whether more would be faster`);
+    return ok(name, `${together}; the command forecast shows whether more would be faster`);
   if (best === now) return ok(name, `${together}: enough for the stack's ${total} objects`);
   return ok(
     name,
-    `${together}: with the stack's ${total} objects, steps that wait for one endpoint hold up others`,
+    `${together}: with the stack's ${total} objects, steps that wait for one endpoint delay others`,
     `Set PULUMI_PARALLEL=${best}, or run pulumi with --parallel ${best}.`,
   );
 };
@@ -138,15 +138,15 @@ const checkHeldObjects = async (
   try {
     const { asked, problem } = await stateStanding(held, settings, { env });
     if (problem !== undefined) return fail(name, problem, elsewhereAdvice);
-    return ok(name, asked === 0 ? "the stack holds none yet" : "at this service");
+    return ok(name, asked === 0 ? "the stack has no objects yet" : "at this service");
   } catch (error) {
-    return skipped(name, `could not be looked at: ${messageOf(error)}`);
+    return skipped(name, `not checked: ${messageOf(error)}`);
   }
 };
 
 /** Shape of what `doctor --json` prints. */
 export const diagnosisSchema = z.strictObject({
-  ok: z.boolean().describe("False as soon as one check failed"),
+  ok: z.boolean().describe("False if a check failed"),
   checks: z.array(checkSchema),
 });
 
@@ -186,7 +186,7 @@ const readWhole = (source: SettingSource, profile: string | undefined): Settings
   try {
     return readSettings(source, profile);
   } catch (error) {
-    return fail("settings", messageOf(error), "Correct that, then run doctor again.");
+    return fail("settings", messageOf(error), "Fix the problem, then run doctor again.");
   }
 };
 
@@ -204,7 +204,7 @@ export const diagnose = async (options: DiagnoseOptions = {}): Promise<Diagnosis
   const each = checkSettings(source, profile);
   const whole = each.some(hasFailed) ? undefined : readWhole(source, profile);
   const settings = whole && "baseUrl" in whole ? whole : undefined;
-  const why = "the settings cannot be used yet";
+  const why = "the settings are incomplete or wrong";
   const connection = settings
     ? await checkConnection(settings, env)
     : [skipped("token", why), ...skippedAfterToken(why)];
@@ -212,7 +212,7 @@ export const diagnose = async (options: DiagnoseOptions = {}): Promise<Diagnosis
   const objects =
     settings && isReached
       ? await checkHeldObjects(held, settings, env)
-      : skipped("stack-objects", "the service does not answer yet");
+      : skipped("stack-objects", "the service does not respond");
   const checks = [
     checkNode(),
     checkSdk(folder),
@@ -263,8 +263,8 @@ export const doctorReport = ({ checks }: Diagnosis, coloured: boolean): string =
   };
   const verdict = [
     ...counted("fail", "failed"),
-    ...counted("warn", "to look at"),
+    ...counted("warn", "to review"),
     ...counted("skipped", "skipped"),
   ].join(", ");
-  return `${lines.join("\n")}\n\n${verdict === "" ? "All is well." : `${verdict}.`}\n`;
+  return `${lines.join("\n")}\n\n${verdict === "" ? "All checks passed." : `${verdict}.`}\n`;
 };

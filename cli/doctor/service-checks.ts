@@ -23,12 +23,12 @@ import { type DoctorCheck, fail, ok, skipped, warn } from "./setting-checks.js";
 
 /** A proxy address without the credentials that it may carry. */
 const shownProxy = (address: string): string =>
-  URL.canParse(address) ? new URL(address).host : "an address that cannot be read";
+  URL.canParse(address) ? new URL(address).host : "an invalid address";
 
 /** Proxy settings that the service client follows. */
 export const checkProxy = (env: NodeJS.ProcessEnv): DoctorCheck => {
   const proxy = proxySetting(env)?.text;
-  if (!proxy) return ok("proxy", "none: calls go straight to the service");
+  if (!proxy) return ok("proxy", "none: calls go directly to the service");
   const except = env.no_proxy || env.NO_PROXY;
   const message = `calls go through ${shownProxy(proxy)}${except ? `, except for ${except}` : ""}`;
   if (URL.canParse(proxy)) return ok("proxy", message);
@@ -45,8 +45,8 @@ export const checkCertificates = (env: NodeJS.ProcessEnv): DoctorCheck => {
   if (env.NODE_TLS_REJECT_UNAUTHORIZED === "0")
     return warn(
       "certificates",
-      "NODE_TLS_REJECT_UNAUTHORIZED=0: certificates are not checked, credentials can be stolen",
-      "Unset it; trust a company's own authority with NODE_EXTRA_CA_CERTS=<file> instead.",
+      "NODE_TLS_REJECT_UNAUTHORIZED=0: Node does not check certificates, so credentials can be stolen",
+      "Unset it. To trust your company's certificate authority, set NODE_EXTRA_CA_CERTS=<file>.",
     );
   if (extra && !existsSync(extra))
     return fail(
@@ -54,7 +54,7 @@ export const checkCertificates = (env: NodeJS.ProcessEnv): DoctorCheck => {
       `NODE_EXTRA_CA_CERTS names ${extra}, which does not exist`,
       "Correct the path.",
     );
-  return ok("certificates", extra ? `Node's own and those of ${extra}` : "Node's own");
+  return ok("certificates", extra ? `Node's own and those in ${extra}` : "Node's own");
 };
 
 const CALL_MS = 15_000;
@@ -70,7 +70,7 @@ const isAllowed = (operation: Operation, scopes: readonly string[] | undefined):
 export const checkScopes = (scopes: readonly string[] | undefined): DoctorCheck => {
   const name = "scopes";
   if (scopes === undefined)
-    return skipped(name, "the token address does not say which scopes it granted");
+    return skipped(name, "the token response does not name the granted scopes");
   const refused = allOperations().filter((operation) => !isAllowed(operation, scopes));
   if (refused.length === 0) return ok(name, `${scopes.length} granted: every operation is allowed`);
   const shown = refused.slice(0, SHOWN_OPERATIONS).map(({ title }) => title);
@@ -78,8 +78,8 @@ export const checkScopes = (scopes: readonly string[] | undefined): DoctorCheck 
   const needed = [...new Set(refused.flatMap(({ scopes: [first] }) => first ?? []))];
   return warn(
     name,
-    `${refused.length} operations would be refused: ${shown.join(", ")}${more}`,
-    `Have these scopes granted to the client, and ask for them in conversation:scope: ${needed.join(" ")}`,
+    `the service would refuse ${refused.length} operations: ${shown.join(", ")}${more}`,
+    `Grant these scopes to the client and request them in conversation:scope: ${needed.join(" ")}`,
   );
 };
 
@@ -87,16 +87,16 @@ export const checkScopes = (scopes: readonly string[] | undefined): DoctorCheck 
 export const checkClock = (date: unknown, now: number): DoctorCheck => {
   const name = "clock";
   const theirs = typeof date === "string" ? Date.parse(date) : Number.NaN;
-  if (Number.isNaN(theirs)) return skipped(name, "the service sends no Date");
+  if (Number.isNaN(theirs)) return skipped(name, "the service sends no Date header");
   const seconds = Math.round((now - theirs) / 1000);
   const apart = `${Math.abs(seconds)} s ${seconds < 0 ? "behind" : "ahead of"} the service`;
   if (Math.abs(seconds) > CLOCK_WARN_S)
     return warn(
       name,
-      `this machine's clock is ${apart}`,
+      `the clock of this machine is ${apart}`,
       "Synchronize the clock of this machine (NTP).",
     );
-  return ok(name, Math.abs(seconds) <= 1 ? "the same as the service's" : apart);
+  return ok(name, Math.abs(seconds) <= 1 ? "the same time as the service" : apart);
 };
 
 const reason = (error: unknown, url: string): string =>
@@ -119,26 +119,26 @@ const checkToken = async ({
 }: Connection): Promise<{ check: DoctorCheck; grant?: TokenGrant }> => {
   try {
     const grant = grantOf(settings, await transport.send(tokenRequest(settings, HEADERS)));
-    const lifetime = grant.expiresIn === undefined ? "" : `, good for ${grant.expiresIn} s`;
-    return { check: ok("token", `had from ${settings.tokenUrl}${lifetime}`), grant };
+    const lifetime = grant.expiresIn === undefined ? "" : `, valid for ${grant.expiresIn} s`;
+    return { check: ok("token", `issued by ${settings.tokenUrl}${lifetime}`), grant };
   } catch (error) {
     const advice = isConversationError(error)
-      ? "Correct that, then run doctor again."
-      : `The address is the setting ${settingLabel("tokenUrl", settings.profile)}.`;
+      ? "Fix the problem, then run doctor again."
+      : `Check the setting ${settingLabel("tokenUrl", settings.profile)}.`;
     return { check: unanswered("token", error, settings.tokenUrl, advice) };
   }
 };
 
 const judgeAnswer = ({ status }: HttpResponse, call: string): DoctorCheck => {
   const name = "service";
-  const said = `${call} answered ${status}`;
+  const said = `${call} returned ${status}`;
   if (status === 200) return ok(name, said);
   if (status === 401)
     return fail(name, said, "Check that tokenUrl and baseUrl belong to the same service.");
-  if (status === 403) return warn(name, said, "The client lacks a scope or a right: ask for it.");
-  if (status === 404) return fail(name, said, "Check the path of baseUrl.");
-  if (status === 429) return warn(name, said, "The rate limit is used up at the moment.");
-  return fail(name, said, "Check baseUrl; if it is right, the service has a problem.");
+  if (status === 403) return warn(name, said, "The client lacks a scope or permission.");
+  if (status === 404) return fail(name, said, "Check the path in baseUrl.");
+  if (status === 429) return warn(name, said, "The rate limit is exhausted. Try again later.");
+  return fail(name, said, "Check baseUrl. If it is correct, the service has a problem.");
 };
 
 /** One harmless call with the token: a list that the granted scopes allow. */
@@ -152,7 +152,7 @@ const checkService = async (
   );
   if (!operation) {
     const unknown = skipped("clock", "no call was made");
-    return [skipped("service", "no scope to list anything with"), unknown];
+    return [skipped("service", "no granted scope allows a list"), unknown];
   }
   const url = settings.baseUrl + operation.template;
   const headers = { ...HEADERS, authorization: `Bearer ${accessToken}` };
@@ -162,8 +162,8 @@ const checkService = async (
     const clock = checkClock(response.headers.date, Date.now());
     return [judgeAnswer(response, endpointName(operation)), clock];
   } catch (error) {
-    const failed = unanswered("service", error, url, `The address is the setting ${label}.`);
-    return [failed, skipped("clock", "the service did not answer")];
+    const failed = unanswered("service", error, url, `Check the setting ${label}.`);
+    return [failed, skipped("clock", "the service did not respond")];
   }
 };
 

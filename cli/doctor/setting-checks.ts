@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { withCount } from "../../provider/kernel/columns.js";
 import { nearestWord } from "../../provider/kernel/text.js";
 import {
   type ConfigEntry,
@@ -17,10 +18,10 @@ const statuses = ["ok", "warn", "fail", "skipped"] as const;
 export type CheckStatus = (typeof statuses)[number];
 
 export const checkSchema = z.strictObject({
-  name: z.string().describe("Stable name, such as node or setting:baseUrl"),
+  name: z.string().describe("Stable name of the check, such as node or setting:baseUrl"),
   status: z.enum(statuses),
-  message: z.string().describe("What was found; never a secret"),
-  advice: z.string().describe("What to do about it; empty if there is nothing to do"),
+  message: z.string().describe("The result; never a secret"),
+  advice: z.string().describe("What to do; empty if there is nothing to do"),
 });
 
 /** What one check found. Never holds a secret. */
@@ -65,10 +66,10 @@ export const checkEnvironmentNames = (env: NodeJS.ProcessEnv): DoctorCheck => {
   const name = "environment";
   const typos = Object.keys(env).flatMap((variable) => {
     const meant = env[variable] ? meantVariable(variable) : undefined;
-    return meant === undefined ? [] : [`${variable} is no setting: did you mean ${meant}?`];
+    return meant === undefined ? [] : [`${variable} is not a setting: did you mean ${meant}?`];
   });
-  if (typos.length === 0) return ok(name, "no variable that is nearly one of a setting");
-  return warn(name, typos.join(" "), "Set it under the right name.");
+  if (typos.length === 0) return ok(name, "no misspelled variable");
+  return warn(name, typos.join(" "), "Use the correct name.");
 };
 
 const find = ({ environment, config }: SettingDescription, source: SettingSource) =>
@@ -97,7 +98,7 @@ const unset = (name: string, setting: SettingDescription): DoctorCheck => {
   if (fallback === undefined) return ok(name, "not set");
   return ok(
     name,
-    `not set; default: ${fallback.length > SHOWN_DEFAULT ? "a longer text" : fallback}`,
+    `not set; default: ${fallback.length > SHOWN_DEFAULT ? "a long text" : fallback}`,
   );
 };
 
@@ -127,7 +128,7 @@ export const checkVersionSegment = (
   if (rule !== undefined) return fail(name, `baseUrl ${rule}`, howToSet(baseUrl));
   return ok(
     name,
-    `${found.text.trim().replace(/^.*\/(?=[^/])|\/$/g, "")}, the version this package talks to`,
+    `${found.text.trim().replace(/^.*\/(?=[^/])|\/$/g, "")}, the version that this package supports`,
   );
 };
 
@@ -170,13 +171,13 @@ export const checkConfigKeys = (entries: Entries, stack?: string): DoctorCheck =
   if (typos.length > 0)
     return warn(
       name,
-      typos.map((key) => `${key} is no setting: did you mean ${meantKey(key)}?`).join(" "),
-      `Set it under the right name, then run: ${typos
+      typos.map((key) => `${key} is not a setting: did you mean ${meantKey(key)}?`).join(" "),
+      `Use the correct name, then run: ${typos
         .map((key) => `pulumi config rm ${key}${forStack(stack)}`)
         .join("; ")}`,
     );
   // A program, or a project called conversation, may keep values of its own there.
-  return ok(name, keys.length > 0 ? `not ours, not read: ${keys.join(", ")}` : "all known");
+  return ok(name, keys.length > 0 ? `ignored (not settings): ${keys.join(", ")}` : "all known");
 };
 
 const holdsPassword = (text: string): boolean =>
@@ -210,17 +211,17 @@ export const checkConfigSecrets = (entries: Entries, stack?: string): DoctorChec
   const exposed = [...entries].flatMap(([key, entry]) =>
     isExposed(key, entry) || looksExposed(key, entry) ? [key] : [],
   );
-  if (exposed.length === 0) return ok(name, "none in clear text");
+  if (exposed.length === 0) return ok(name, "none in plain text");
   const commands = exposed.map((key) => `pulumi config set --secret ${key}${forStack(stack)}`);
   return warn(
     name,
-    `in clear text in the stack's file: ${exposed.join(", ")}`,
-    `Encrypt: ${commands.join("; ")}. If the file was shared or committed, have a new secret made.`,
+    `in plain text in the stack's file: ${exposed.join(", ")}`,
+    `To encrypt: ${commands.join("; ")}. If you shared or committed the file, replace the secret.`,
   );
 };
 
 const absentAdvice =
-  "Run this in the folder of a Pulumi project, with pulumi on PATH; without --stack only the environment is looked at.";
+  "Run the command in the folder of a Pulumi project, with pulumi on PATH. Without --stack, it checks only the environment.";
 
 /** The stack's configuration as a whole: was it read, are its keys known, are its secrets encrypted? */
 export const checkConfig = (config: StackConfig, stack?: string): readonly DoctorCheck[] => {
@@ -229,16 +230,16 @@ export const checkConfig = (config: StackConfig, stack?: string): readonly Docto
   // Someone who names a stack wants to know about that stack: the environment alone is no answer.
   const missing = stack === undefined ? warn : fail;
   if (absent !== undefined && stack === undefined)
-    return [skipped(name, `${absent}: only the environment is looked at`)];
+    return [skipped(name, `${absent}: only the environment was checked`)];
   if (absent !== undefined)
-    return [fail(name, `the stack ${stack} could not be looked at: ${absent}`, absentAdvice)];
+    return [fail(name, `cannot read the stack ${stack}: ${absent}`, absentAdvice)];
   if (unread !== undefined) {
-    const message = `the stack's configuration could not be read: ${unread}`;
-    const advice = `${stackAdvice(unread)} Only the environment was looked at.`;
+    const message = `cannot read the stack's configuration: ${unread}`;
+    const advice = `${stackAdvice(unread)} Only the environment was checked.`;
     return [missing(name, message, advice)];
   }
   const own = [...entries.keys()].filter((key) => settingFor(key) !== undefined).length;
-  const read = ok(name, `${own} of our keys set in ${stack ?? "the selected stack"}`);
+  const read = ok(name, `${withCount(own, "setting")} in ${stack ?? "the selected stack"}`);
   if (entries.size === 0) return [read];
   return [read, checkConfigKeys(entries, stack), checkConfigSecrets(entries, stack)];
 };

@@ -54,7 +54,7 @@ const recipientText = ({
 
 const routeRow = ({ from, types, to, leadsTo }: MessageRoute): readonly string[] => [
   from,
-  typesText(types) + (leadsTo ? ` → ${leadsTo === "ended" ? "over" : "with the agent"}` : ""),
+  typesText(types) + (leadsTo ? ` → ${leadsTo === "ended" ? "ended" : "to the agent"}` : ""),
   to.map((each) => shortened(recipientText(each), 200)).join("\n"),
 ];
 
@@ -66,12 +66,17 @@ const isShown = ({ phase, from }: MessageRoute): boolean => from === "customer" 
 const phaseLines = ({ routes }: ExplainedAccount, phase: MessageRoute["phase"]) => {
   const rows = routes.filter((route) => route.phase === phase && isShown(route)).map(routeRow);
   if (rows.length === 0) return [];
-  return [`While the ${phase} has it:`, "", ...textTable(["from", "types", "to"], rows), ""];
+  return [
+    `While the ${phase} has the conversation:`,
+    "",
+    ...textTable(["from", "types", "to"], rows),
+    "",
+  ];
 };
 
 const deadEndLines = (deadEnds: readonly string[]): readonly string[] =>
   deadEnds.length === 0
-    ? ["No message is lost on the way.", ""]
+    ? ["No message is lost.", ""]
     : [...deadEnds.flatMap((text) => wrapped(`✗ ${text}`, 80)), ""];
 
 const refusedLines = ({ refused }: ExplainedAccount): readonly string[] => {
@@ -84,7 +89,7 @@ const refusedLines = ({ refused }: ExplainedAccount): readonly string[] => {
 
 const accountLines = (account: ExplainedAccount): readonly string[] => [
   ...wrapped(titleOf(account), 80),
-  ...(account.inUse ? [`A new conversation is with the ${account.begins}.`] : []),
+  ...(account.inUse ? [`A new conversation begins with the ${account.begins}.`] : []),
   "",
   ...(account.inUse ? phases.flatMap((phase) => phaseLines(account, phase)) : []),
   ...refusedLines(account),
@@ -128,7 +133,7 @@ interface Edge {
 }
 
 const edgeText = ({ leadsTo, phase }: MessageRoute): string =>
-  leadsTo === "agent" ? "escalation" : `while the ${phase} has it`;
+  leadsTo === "agent" ? "escalation" : `while the ${phase} has the conversation`;
 
 /** A side as a sender: those who get the messages for it. */
 const senders = (account: ExplainedAccount, side: string): readonly string[] => {
@@ -236,8 +241,8 @@ const fromFile = (file: string, { env = process.env, profile }: ExplainOptions):
   const kinds = accountInFile(textOf(file))?.kinds;
   if (!kinds)
     throw new CommandFailure(
-      `Explaining ${file}: it holds neither a saved account nor the snapshot of an emulator. ` +
-        "An emulator gives one at GET /snapshot of its control address.",
+      `Cannot explain ${file}: it holds neither a saved account nor a snapshot of an emulator. ` +
+        "To get a snapshot from an emulator, call GET /snapshot at its control address.",
     );
   return {
     name: file,
@@ -254,18 +259,18 @@ const textOf = (file: string): string => {
   try {
     return readFileSync(file, "utf8");
   } catch {
-    throw new CommandFailure(`Explaining ${file}: the file cannot be read. Correct the path.`);
+    throw new CommandFailure(`Cannot read ${file}. Correct the path.`);
   }
 };
 
 const fromState = async (options: ExplainOptions): Promise<Source> => {
   const { folder = process.cwd(), env = process.env, stack, profile } = options;
   const place = pulumiPlace(folder, env, stack);
-  if (!place) throw new CommandFailure("Explaining the state: there is no pulumi on PATH.");
+  if (!place) throw new CommandFailure("Cannot read the state: pulumi is not on PATH.");
   const answer = await queryPulumi(place, ["stack", "export", "--show-secrets"]);
   if ("reason" in answer)
     throw new CommandFailure(
-      `Explaining the state: it could not be read: ${answer.reason}\n${stackAdvice(answer.reason)}`,
+      `Cannot read the state of the stack: ${answer.reason}\n${stackAdvice(answer.reason)}`,
     );
   const held = stackExportIn(answer.text)?.deployment.resources ?? [];
   const platformName = platformNameIn(env, profile);
@@ -301,7 +306,7 @@ const chosen = (all: Explanation, wanted: string | undefined): Explanation => {
     .slice(0, 20)
     .join(", ");
   throw new CommandFailure(
-    `Explaining the account ${wanted}: there is none with this name, address or id. There are: ${known || "none"}.`,
+    `Cannot explain the account ${wanted}: no account has this name, address or id. Accounts: ${known || "none"}.`,
   );
 };
 
@@ -311,7 +316,7 @@ const decisive = ({ name, objectsOf, platformName, problems }: Source): SetUpObj
     const problem = problems.get(definition.kind)?.replace(/(?<![.!?])$/, ".");
     if (problem === undefined) return objectsOf(definition);
     throw new CommandFailure(
-      `Explaining ${name}: who gets what cannot be said, as its ${definition.noun}s could not all be read: ${problem}`,
+      `Cannot explain ${name}: the command could not read all of its ${definition.noun}s: ${problem}`,
     );
   }, platformName);
 
@@ -324,7 +329,7 @@ export const explainSetUp = async (options: ExplainOptions): Promise<Explanation
   const source = await sourceOf(options);
   const { name, objectsOf, notes } = source;
   const known = resources.map((definition) => objectsOf(definition).length);
-  const empty = known.every((count) => count === 0) ? ["Nothing is set up there."] : [];
+  const empty = known.every((count) => count === 0) ? ["The account is empty."] : [];
   const objects = decisive(source);
   return chosen(explain(objects, name, [...notes, ...empty]), options.account);
 };

@@ -122,23 +122,23 @@ export const setUpObjects = (objectsOf: ObjectsOf, platformName: string): SetUpO
 const side = z.enum(conversationSides);
 
 const recipientSchema = z.strictObject({
-  side: side.describe("Whose side of the conversation it is"),
+  side: side.describe("Side of the conversation"),
   applicationId: z.string().optional(),
   application: z.string().optional().describe("Name of the client application"),
   participant: z.string().optional().describe("Name of the bot"),
   role: z.string().optional(),
-  callback: z.string().optional().describe("Where its messages go"),
-  unreached: z.string().optional().describe("Why it gets nothing; left out: it does"),
+  callback: z.string().optional().describe("Address that gets its messages"),
+  unreached: z.string().optional().describe("Why it gets no messages; left out if it gets them"),
 });
 
 const routeSchema = z.strictObject({
-  phase: z.enum(["bot", "agent"]).describe("Who has the conversation when the message is sent"),
+  phase: z.enum(["bot", "agent"]).describe("Who has the conversation at the time of the message"),
   from: side,
   types: z
     .array(z.string())
     .describe("Message types that the sender may send and the channel carries"),
-  to: z.array(recipientSchema).describe("In the order in which they are called"),
-  leadsTo: z.enum(["agent", "ended"]).optional().describe("What becomes of the conversation"),
+  to: z.array(recipientSchema).describe("The recipients, in the order of the calls"),
+  leadsTo: z.enum(["agent", "ended"]).optional().describe("What happens to the conversation"),
 });
 
 const explainedSchema = z.strictObject({
@@ -147,19 +147,19 @@ const explainedSchema = z.strictObject({
   address: z.string(),
   channel: z.string().describe("Type of the channel; empty if there is none"),
   inUse: z.boolean().describe("Whether a conversation can begin"),
-  begins: z.enum(["bot", "agent"]).describe("Who has a new conversation"),
+  begins: z.enum(["bot", "agent"]).describe("Who gets a new conversation"),
   routes: z.array(routeSchema),
   refused: z
     .array(z.strictObject({ from: side, type: z.string(), reason: z.string() }))
-    .describe("What the channel does not carry"),
-  deadEnds: z.array(z.string()).describe("Where a conversation ends up nowhere"),
+    .describe("Message types that the channel does not carry"),
+  deadEnds: z.array(z.string()).describe("Dead ends: where messages or conversations are lost"),
 });
 
 /** Shape of what `explain --json` prints. */
 export const explanationSchema = z.strictObject({
   source: z.string(),
   accounts: z.array(explainedSchema),
-  notes: z.array(z.string()).describe("What could not be seen"),
+  notes: z.array(z.string()).describe("What the command could not read"),
 });
 
 /** Who gets the messages for a side: a role of a client application, or why nobody does. */
@@ -234,14 +234,14 @@ const unreachedText = (
   if (inactive !== undefined) return inactive;
   if (callback === undefined)
     return `the client application ${application.name} has no role ${rolesOnSide[side].join(" or ")}`;
-  return isHttpUrl(callback) ? undefined : `its callback is no http or https address`;
+  return isHttpUrl(callback) ? undefined : `its callback is not an HTTP or HTTPS address`;
 };
 
 const keyOf = ({ applicationId, role }: ExplainedRecipient): string => `${applicationId} ${role}`;
 
 const nobody = (side: ConversationSide): ExplainedRecipient => ({
   side,
-  unreached: `the orchestration names nobody for the ${side}'s side`,
+  unreached: `the orchestration names no recipient for the ${side}'s side`,
 });
 
 const takesPart = (party: NamedParty): boolean => inactiveText(party) === undefined;
@@ -283,7 +283,7 @@ const channelTypeOf = ({ channels }: SetUpObjects, { channel }: AccountObject) =
 const missingPart = (objects: SetUpObjects, account: AccountObject): string | undefined => {
   const channel = objects.channels.get(account.channel ?? "");
   if (!account.active) return "no conversation begins: the account is not active";
-  if (!channel) return "no conversation begins: the channel of the account is not there";
+  if (!channel) return "no conversation begins: the channel of the account does not exist";
   if (!channel.active) return `no conversation begins: the channel ${channel.type} is not active`;
   const orchestration = orchestrationFor(objects, account);
   return orchestration?.active === false
@@ -304,7 +304,7 @@ const outOfUse = (objects: SetUpObjects, account: AccountObject): string | undef
   );
   return first === account
     ? undefined
-    : `no conversation begins: the account ${first?.name} was made earlier with the same address ${account.address} on ${type}`;
+    : `no conversation begins: the account ${first?.name} is older and has the same address ${account.address} on ${type}`;
 };
 
 const reasonsOf = (to: readonly ExplainedRecipient[], side: ConversationSide): string =>
@@ -324,10 +324,10 @@ const deadEndsOf = (routes: readonly MessageRoute[], begins: Phase): readonly st
       to.some((each) => each.side === side) && !isReached(to, side);
     return [
       ...(from === "customer" && phase === begins && lost(phase)
-        ? [`a new conversation reaches nobody: ${reasonsOf(to, phase)}`]
+        ? [`a new conversation reaches no recipient: ${reasonsOf(to, phase)}`]
         : []),
       ...(isHandOver && lost("agent")
-        ? [`an escalation leads nowhere: ${reasonsOf(to, "agent")}`]
+        ? [`an escalation reaches no agent: ${reasonsOf(to, "agent")}`]
         : []),
       ...(from !== "customer" && lost("customer")
         ? [`no reply reaches the customer: ${reasonsOf(to, "customer")}`]
@@ -337,7 +337,7 @@ const deadEndsOf = (routes: readonly MessageRoute[], begins: Phase): readonly st
   const partly = routes.flatMap(({ to }) =>
     to.flatMap((each) =>
       each.unreached !== undefined && isReached(to, each.side)
-        ? [`one of several for the ${each.side}'s side gets nothing: ${each.unreached}`]
+        ? [`one of several recipients on the ${each.side}'s side gets nothing: ${each.unreached}`]
         : [],
     ),
   );
@@ -357,12 +357,12 @@ const refusal = (direction: Direction | undefined, type: MessageType): string | 
   if (!direction) return undefined;
   const { features, richMessageTypes, midChatAuth } = direction;
   if (type.startsWith("typing.") && features && !features.includes("typing_events"))
-    return "the channel's features have no typing_events";
+    return "the channel's features do not include typing_events";
   if (!type.startsWith(rich)) return undefined;
   if (richMessageTypes && !richMessageTypes.includes(type.slice(rich.length)))
-    return "the channel's richMessageTypes do not name it";
+    return "the channel's richMessageTypes do not include it";
   return type === "richMessage.authentication" && midChatAuth === false
-    ? "the channel has midChatAuth off"
+    ? "midChatAuth is off for the channel"
     : undefined;
 };
 

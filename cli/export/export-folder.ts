@@ -45,7 +45,7 @@ const makeStaging = (folder: string): string => {
   } catch (error) {
     if (!isThere(error)) throw error;
     throw new CommandFailure(
-      `Another export writes ${folder} at this moment. Nothing was changed. Start this one again in a minute.`,
+      `Another export is writing to ${folder}. Nothing was changed. Run this export again in a minute.`,
     );
   }
   return staging;
@@ -75,10 +75,10 @@ const writeTogether = (folder: string, plan: () => FolderChange): void => {
   try {
     made = makeFolders(folder);
     staging = makeStaging(folder);
-    advice = "Nothing was changed. Correct that and start the export again.";
+    advice = "Nothing was changed. Fix the problem and run the export again.";
     const { written, removed } = plan();
     for (const [name, text] of written) writeFileSync(join(staging, name), text);
-    advice = "Correct that and start the export again: it completes the files.";
+    advice = "Fix the problem and run the export again: it completes the files.";
     const names = [...written.keys()];
     for (const name of names.slice(0, -1)) renameSync(join(staging, name), join(folder, name));
     for (const name of removed) rmSync(join(folder, name), { force: true });
@@ -130,7 +130,7 @@ const assertWritable = (folder: string): void => {
     accessSync(nearest, constants.W_OK | constants.X_OK);
   } catch (error) {
     throw new CommandFailure(
-      `${folder} cannot be written: ${messageOf(error)}. Nothing was changed. Name another folder with --out.`,
+      `Cannot write to ${folder}: ${messageOf(error)}. Nothing was changed. Name another folder with --out.`,
     );
   }
 };
@@ -147,7 +147,7 @@ export const formerExport = (folder: string): ExportManifest | undefined => {
   const manifest = manifestIn(folder);
   if (manifest || readdirSync(folder).every(isForeign)) return manifest;
   throw new CommandFailure(
-    `${folder} is not empty, and no export has written it. Nothing was changed. Name a new folder with --out.`,
+    `${folder} is not empty, and no export wrote it. Nothing was changed. Name a new folder with --out.`,
   );
 };
 
@@ -178,13 +178,13 @@ const assertUnchanged = (
 ): void => {
   if (JSON.stringify(manifestIn(folder)) !== JSON.stringify(former))
     throw new CommandFailure(
-      `Another export has written ${folder} meanwhile. Nothing was changed. Start the export again.`,
+      `Another export wrote to ${folder} in the meantime. Nothing was changed. Run the export again.`,
     );
   const edited = editedFiles(folder, former, files);
   if (edited.length > 0)
     throw new CommandFailure(
-      `${edited.join(", ")} in ${folder} changed since the last export, which would be lost. Nothing was changed. ` +
-        "Export to a new folder and compare, or remove these files first.",
+      `The export would overwrite ${edited.join(", ")} in ${folder}, edited since the last export. Nothing was changed. ` +
+        "Export to a new folder and compare the two, or remove these files first.",
     );
 };
 

@@ -135,9 +135,9 @@ const steps = ({ names: { stack }, secrets, plan }: ReadmeContent): readonly str
   ...[packedPackage()?.command ?? []].flat(),
   "npm install",
   `pulumi stack init ${stack}`,
-  "# Pulumi asks for the values:",
+  "# Pulumi asks for each value:",
   "pulumi config set --secret conversation:clientSecret",
-  ...(secrets.length > 0 ? ["# Each secret of the table below:"] : []),
+  ...(secrets.length > 0 ? ["# Each secret in the table below:"] : []),
   ...secrets.slice(0, 1).map(({ key }) => `pulumi config set --secret ${key}`),
   ...(plan.declared.every(isManaged) ? [] : [importLine]),
   "pulumi preview",
@@ -148,8 +148,8 @@ const secretRows = ({ secrets }: ReadmeContent): readonly string[] =>
   tableSection(
     "Secrets to set",
     [
-      "No secret is in these files. The first value that you set is taken to be the one that the service has: it is " +
-        "written only when something of its object changes. Set each one with `pulumi config set --secret <key>`.",
+      "These files hold no secret. The first value that you set counts as the one that the service has: a run " +
+        "writes it only when its object changes. Set each one with `pulumi config set --secret <key>`.",
     ],
     ["Key", "Object", "Member"],
     secrets.map(({ key, resource, path }) => [codeSpan(key), label(resource), codeSpan(path)]),
@@ -157,11 +157,11 @@ const secretRows = ({ secrets }: ReadmeContent): readonly string[] =>
 
 const possibleRows = ({ possible }: ReadmeContent): readonly string[] =>
   tableSection(
-    "Secrets that may be there",
+    "Possible secrets",
     [
-      "The service leaves secrets out, so nobody can see whether these are set. What the program does not declare " +
-        "is not touched; a change of such an object is refused until its secret is declared, or " +
-        "`conversation:put` says that this tenant keeps what a change does not name.",
+      "The service does not return secrets, so the export cannot see whether these are set. A run does not change what " +
+        "the program does not declare. It refuses to change such an object until you declare its secret, or until " +
+        "`conversation:put` says that this tenant keeps members that a change does not name.",
     ],
     ["Object", "Member"],
     possible.map(({ resource, path }) => [label(resource), codeSpan(path)]),
@@ -171,9 +171,9 @@ const undeclaredRows = ({ plan: { declared } }: ReadmeContent): readonly string[
   tableSection(
     "Members that the program does not declare",
     [
-      "Only the service knows them, so any of them may be a secret, and no file holds their values. They stay as they " +
-        "are when their object is changed; an account that is made anew from this program lacks them. To declare one " +
-        "that is no item of a list, write it into `extra` of its resource: a secret by `config.requireSecret`.",
+      "Only the service knows these members. Any of them may be a secret, so no file holds their values. They stay as " +
+        "they are when a run changes their object; an account that you create again from this program lacks them. To " +
+        "declare one outside a list, add it to `extra` of its resource; read a secret with `config.requireSecret`.",
     ],
     ["Object", "Member"],
     declared.flatMap((resource) =>
@@ -185,11 +185,11 @@ const managedRows = ({ plan: { declared }, names }: ReadmeContent): readonly str
   tableSection(
     "Managed by a stack",
     [
-      "These have a program already, and are not in `import.json`: an object is managed by one stack. To read or " +
-        "compare, do nothing. To move one here, move it between the states; `pulumi stack --show-urns` names it:",
+      "These objects already have a program and are not in `import.json`, because only one stack can manage an object. To " +
+        "read or compare them, do nothing. To move one here, move its resource; `pulumi stack --show-urns` shows the URN:",
       `\`\`\`sh\npulumi state move --source <their stack> --dest ${names.stack} <urn>\n\`\`\``,
-      "Then run `pulumi up` here, which writes the new mark, and remove it from its old program. If the stack no longer exists, `pulumi-conversation orphans --release --id " +
-        "<id>` frees the object; export again.",
+      "Then run `pulumi up` here, which writes the new mark, and remove the resource from its old program. If the stack no longer exists, `pulumi-conversation orphans --release --id " +
+        "<id>` releases the object; then export again.",
     ],
     ["Object", "Stack", "Resource"],
     declared.filter(isManaged).map((resource) => {
@@ -200,7 +200,7 @@ const managedRows = ({ plan: { declared }, names }: ReadmeContent): readonly str
 
 const nothingDeclared = ({ plan: { skipped } }: ReadmeContent): readonly string[] => {
   const why = skipped.some(({ object }) => object.mark)
-    ? "What a stack manages has a program already; `--managed` declares it, too."
+    ? "Objects that a stack manages already have a program; `--managed` declares them too."
     : "";
   return ["## Next steps", `There is nothing to import. ${why}`.trim()];
 };
@@ -228,11 +228,11 @@ const nextSteps = (content: ReadmeContent): readonly string[] => [
   "## Next steps",
   steps(content).join("\n"),
   content.plan.declared.every(isManaged)
-    ? "There is nothing to import: stacks manage all of it. The preview would make the objects anew, and an `up` is " +
-      "refused, until they have been moved here; see below."
-    : "The preview says that nothing changes. The import makes no call to the service; it only shows Pulumi which " +
-      "object stands for which resource. The first `pulumi up` writes the dependencies into the state: run it " +
-      "before anything is deleted.",
+    ? "There is nothing to import: stacks manage all objects. Until you move them here as shown below, the preview " +
+      "wants to create them again and `up` refuses."
+    : "The preview shows no changes. The import makes no call to the service; it only records which object belongs " +
+      "to which resource. The first `pulumi up` writes the dependencies into the state: run it before you delete " +
+      "anything.",
 ];
 
 /** The page that says what to do next. */
@@ -349,7 +349,7 @@ const secretsText = (secrets: readonly ProgramSecret[], start: string): string =
   return [
     "const config = new pulumi.Config();",
     "",
-    "// A missing secret ends a run before anything is read or written.",
+    "// If a secret is missing, the run ends before it reads or writes anything.",
     `${start}const secrets = {`,
     ...lines,
     "};",

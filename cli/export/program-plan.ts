@@ -69,7 +69,7 @@ export const selected = (
   const [idle] = idleWords(objects, include);
   if (idle !== undefined)
     throw new CommandFailure(
-      `--include ${JSON.stringify(idle)} is no kind, and no object of the account has this name or id. ` +
+      `--include ${JSON.stringify(idle)} matches no kind, and no name or id of an object of the account. ` +
         `Kinds: ${resources.map(({ kind }) => kind).join(", ")}.`,
     );
   const excluders = exclude.map(matcher);

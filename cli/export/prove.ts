@@ -164,10 +164,10 @@ const pulumiIn =
     const env = environment(folder, cli, settingsFor(emulator, settings));
     const limits = { cwd: folder, env, signal, timeoutMs: longestMs };
     const ended = await runCommand(cli.command, [...args, "--non-interactive"], limits);
-    if (signal?.aborted) throw new CommandFailure("Interrupted; nothing is left running.", 130);
+    if (signal?.aborted) throw new CommandFailure("Interrupted. No process is left running.", 130);
     if (ended.code === 0) return ended.stdout;
     const said = ended.lastLines.slice(-12).join("\n");
-    throw new CommandFailure(`Proving the export: pulumi ${args[0]} failed.\n${said}`);
+    throw new CommandFailure(`Proving the export: pulumi ${args[0]} failed:\n${said}`);
   };
 
 /** The result of an export on an emulator that holds the same account. */
@@ -217,7 +217,7 @@ const load = async ({ controlUrl, controlSecret }: Emulator, copy: JsonObject): 
   });
   if (!response.ok)
     throw new CommandFailure(
-      `Proving the export: the emulator does not take the account: ${await response.text()}`,
+      `Proving the export: the emulator does not accept the account: ${await response.text()}`,
     );
 };
 
@@ -269,7 +269,7 @@ export const prove = async (options: ProofOptions): Promise<Proof> => {
     try {
       fill(folder, options);
       const proof = await compared(pulumiIn(folder, cli, emulator, options), options);
-      step.done(proof.ok ? "Proved: 0 changes" : "Compared: something would change");
+      step.done(proof.ok ? "Proved: 0 changes" : "Not proved: a run would change something");
       return proof;
     } finally {
       remove();

@@ -1,6 +1,6 @@
 import { basename, resolve } from "node:path";
 import { z } from "zod";
-import { textTable, wrapped } from "../../provider/kernel/columns.js";
+import { textTable, withCount, wrapped } from "../../provider/kernel/columns.js";
 import type { Printed } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
 import type { Settings } from "../../provider/service/setting-table.js";
@@ -36,10 +36,10 @@ const resource = {
 
 /** Shape of the result of an export on an emulator that holds the same account. */
 const proofSchema = z.strictObject({
-  ok: z.boolean().describe("The import went through, and nothing changes after it"),
+  ok: z.boolean().describe("True if the import succeeds and nothing changes after it"),
   differences: z
     .array(z.string())
-    .describe("What would change: operation, resource and the members in question"),
+    .describe("What would change: the operation, the resource and its members"),
 });
 
 /** Shape of what `export --json` prints. */
@@ -48,14 +48,14 @@ export const exportSchema = z.strictObject({
   project: z.string(),
   stack: z.string(),
   files: z.array(z.string()),
-  kept: z.array(z.string()).describe("Files that hold what you have set and were left unchanged"),
-  resources: z.array(z.strictObject(resource)).describe("What the program declares"),
-  lookedUp: z.array(z.strictObject(resource)).describe("What it only refers to"),
+  kept: z.array(z.string()).describe("Files with your settings, left unchanged"),
+  resources: z.array(z.strictObject(resource)).describe("Objects that the program declares"),
+  lookedUp: z.array(z.strictObject(resource)).describe("Objects that the program only looks up"),
   managed: z
     .array(
       z.strictObject({
         ...resource,
-        mark: z.string().describe("Project, stack and logical name of who manages it"),
+        mark: z.string().describe("Project, stack and logical name of its resource"),
       }),
     )
     .describe("Resources that a stack manages; not in import.json"),
@@ -68,12 +68,12 @@ export const exportSchema = z.strictObject({
         path: z.string(),
       }),
     )
-    .describe("What the configuration of the stack has to hold"),
+    .describe("Secrets that the stack's configuration must hold"),
   undeclared: z
     .array(z.strictObject({ ...resource, path: z.string() }))
-    .describe("Members that the program does not declare, and that stay as they are"),
+    .describe("Members that the program does not declare; they stay as they are"),
   possibleSecrets: z.array(z.strictObject({ ...resource, path: z.string() })),
-  notes: z.array(z.string()).describe("What could not be read"),
+  notes: z.array(z.string()).describe("What the export could not read"),
   proof: z.exactOptional(proofSchema).describe("With --prove"),
 });
 
@@ -227,7 +227,7 @@ const skippedLines = ({ plan: { skipped }, folder }: ExportResult): readonly str
       )
     : []),
   ...(skipped.some(({ object }) => object.mark)
-    ? wrapped("What a stack manages has a program already; --managed declares it, too.", width)
+    ? wrapped("Managed objects already have a program; --managed declares them too.", width)
     : []),
 ];
 
@@ -242,13 +242,13 @@ const readmeLines = ({ plan: { declared }, folder }: ExportResult): readonly str
     declared.filter(({ object }) => object.mark).length,
     "is",
     "are",
-    `managed by a stack and not in import.json: ${folder}/README.md says how to move them.`,
+    `managed by a stack and not in import.json; ${folder}/README.md shows how to move them.`,
   ),
   ...countedLines(
     declared.filter(({ object }) => object.undeclared).length,
     "has",
     "have",
-    `members that the program does not declare; they stay as they are: ${folder}/README.md names them.`,
+    `members that the program does not declare and that stay as they are; ${folder}/README.md names them.`,
   ),
 ];
 
@@ -256,15 +256,15 @@ const nextSteps = ({ source, folder, plan }: ExportResult): readonly string[] =>
   if (plan.declared.length === 0) return [];
   const count = source.secrets.length;
   const secrets =
-    count === 0 ? "" : `Set ${count === 1 ? "a secret" : `${count} secrets`}, import and preview: `;
-  return wrapped(`${secrets}${folder}/README.md says how to go on.`, width);
+    count === 0 ? "Next steps: " : `Next, set ${withCount(count, "secret")}, import and preview: `;
+  return wrapped(`${secrets}see ${folder}/README.md.`, width);
 };
 
 const proofLines = (proof: Proof | undefined): readonly string[] => {
   if (!proof) return [];
   if (proof.ok) return ["Proved on an emulator with the same account: 0 changes."];
   return [
-    "Not proved: on an emulator with the same account, the preview says otherwise.",
+    "Not proved: on an emulator with the same account, a run would change something.",
     ...proof.differences.flatMap((line) => wrapped(`  ${line}`, width)),
   ];
 };
@@ -278,8 +278,8 @@ export const exportReport = (result: ExportResult, proof?: Proof): string => {
     ...skippedLines(result),
     ...readmeLines(result),
     ...notes.flatMap((note) => wrapped(`Not read: ${note}`, width)),
-    ...wrapped(`Wrote ${texts.size - kept.length} files to ${folder}.`, width),
-    ...kept.flatMap((name) => wrapped(`Left ${name} as it is: it holds what you have set.`, width)),
+    ...wrapped(`Wrote ${withCount(texts.size - kept.length, "file")} to ${folder}.`, width),
+    ...kept.flatMap((name) => wrapped(`Kept ${name}: it holds your settings.`, width)),
     ...proofLines(proof),
     ...nextSteps(result),
   ];

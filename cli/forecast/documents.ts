@@ -32,7 +32,7 @@ const errorsIn = (text: string): readonly string[] =>
 
 const adviceFor = (said: string): string =>
   projectIsMissing.test(said)
-    ? `${stackAdvice(said)} forecast also takes saved documents, with --from.`
+    ? `${stackAdvice(said)} forecast also reads saved output with --from.`
     : stackAdvice(said);
 
 /** What Pulumi said about its failure, and what may help. */
@@ -42,8 +42,8 @@ const failed = (shown: string, stdout: string, lastLines: readonly string[]): Co
   const said = lines.join("\n");
   // Errors that a preview reports come from the program; all others are about project, stack or
   // backend.
-  const advice = errors.length > 0 ? "Correct that first, and try again." : adviceFor(said);
-  return new CommandFailure(`${shown} failed. Pulumi says:\n${said}\n${advice}`);
+  const advice = errors.length > 0 ? "Fix the program and try again." : adviceFor(said);
+  return new CommandFailure(`${shown} failed. Pulumi reports:\n${said}\n${advice}`);
 };
 
 /** Where Pulumi runs; without a stack, on the selected one. */
@@ -61,7 +61,7 @@ const printed = async (
   const command = findProgram("pulumi", env.PATH);
   if (command === undefined)
     throw new CommandFailure(
-      "There is no pulumi on PATH. Install it; forecast also takes saved documents, with --from.",
+      "pulumi is not on PATH. Install it; forecast also reads saved output with --from.",
     );
   const args = [...what, ...(stack === undefined ? [] : ["--stack", stack])];
   const shown = `pulumi ${args.join(" ")}`;
@@ -74,9 +74,7 @@ const printed = async (
   if (ended.code !== 0) throw failed(shown, ended.stdout, ended.lastLines);
   const document = documentIn(ended.stdout);
   if (document) return document;
-  throw new CommandFailure(
-    `What ${shown} printed cannot be read. Use a Pulumi of version 3.254 or newer.`,
-  );
+  throw new CommandFailure(`Cannot read the output of ${shown}. Use Pulumi 3.254 or newer.`);
 };
 
 /**
@@ -98,12 +96,12 @@ export const currentDocuments = async (
 
 const readSaved = async (file: string): Promise<Documents> => {
   const text = await readFile(file, "utf8").catch((error: unknown) => {
-    throw new CommandFailure(`${file} cannot be read: ${messageOf(error)}`, 2);
+    throw new CommandFailure(`Cannot read ${file}: ${messageOf(error)}`, 2);
   });
   const document = documentIn(text);
   if (document) return document;
   throw new CommandFailure(
-    `${file} is neither what \`pulumi preview --json\` prints nor what \`pulumi stack export\` prints.`,
+    `${file} is neither the output of \`pulumi preview --json\` nor the output of \`pulumi stack export\`.`,
     2,
   );
 };
@@ -120,7 +118,7 @@ export const savedDocuments = async (
       : [documents.state, "pulumi stack export"];
   if (needed) return documents;
   throw new CommandFailure(
-    `pulumi ${operation} is forecast from what \`${how}\` prints, and no file of --from holds that. Save it with: ${how} > file.json`,
+    `The forecast of pulumi ${operation} needs the output of \`${how}\`, which no file of --from holds. To save it: ${how} > file.json`,
     2,
   );
 };

@@ -160,7 +160,7 @@ export const runForecast = async (
   });
   const radius = found && "radius" in found ? found.radius : undefined;
   if (found && "unread" in found)
-    say("note", `who still uses what is deleted could not be looked at: ${found.unread}`);
+    say("note", `the command could not check what still uses the deleted objects: ${found.unread}`);
   const whole: Printed<z.output<typeof printedForecastSchema>> = radius
     ? { ...made, deletions: radius }
     : made;

@@ -152,11 +152,11 @@ const spelledType = (file: string, name: string): string => {
 const purposes: Readonly<Record<string, string>> = {
   ".": "What programs declare. Limits and sources of every field: [Resources](../resources.md).",
   "./runtime": "The client of a running account.",
-  "./pkce": "Signing in customers, for browsers too.",
-  "./emulator": "The service on this machine.",
+  "./pkce": "Customer sign-in, including in browsers.",
+  "./emulator": "An emulator of the service on this machine.",
   "./testing": "Tests of programs and conversations.",
   "./policies": "Rules for stacks.",
-  "./provider/v1": "What the state of every resource leads to. Not for direct use.",
+  "./provider/v1": "The code that the state of every resource loads. Do not use it directly.",
 };
 
 const manifestSchema = z.object({
@@ -320,12 +320,12 @@ const sectionWithin = (
   if (args && isResource(declared)) {
     const own = rows.filter(({ name }) => !given.has(name) && !ofEveryResource.includes(name));
     const page = `../resources.md#${declared.name.toLowerCase()}`;
-    const outputs = `Its outputs are the members of ${link(args.name)}, as the service has them. [Example](${page})`;
+    const outputs = `Its outputs are the members of ${link(args.name)}, with the values at the service. [Example](${page})`;
     return section(declared, [outputs, ...tableOf(own)], []);
   }
   const isPart = args && rows.length > 0 && rows.every(({ name }) => given.has(name));
   return isPart
-    ? section(declared, [`The members of ${link(args.name)}, as the service has them.`])
+    ? section(declared, [`The members of ${link(args.name)}, with the values at the service.`])
     : section(declared);
 };
 
@@ -342,7 +342,7 @@ const alsoHere = (names: readonly (readonly [name: string, page: string])[]): re
   [...Map.groupBy(names, ([, page]) => page)].map(([page, same]) => {
     const list = same.map(([name]) => `\`${name}\``).join(", ");
     const title = page.replace(/^.*\/|\.md$/g, "");
-    return `From here you can also import what [${title}](${page}) explains: ${list}.`;
+    return `You can also import these names, which [${title}](${page}) describes: ${list}.`;
   });
 
 /** @param explained pages of names that need no second section */
@@ -365,7 +365,7 @@ const pageOf = (
   return withoutSource(
     `${[
       `# \`pulumi-conversation${entry.slice(1)}\``,
-      `${purpose} Every name that can be imported from here, from its doc comment.`,
+      `${purpose} All names that you can import from here, with their doc comments.`,
       ...alsoHere(elsewhere),
       ...everyResource(own),
       ...own.map((declared) => sectionWithin(declared, all)),

@@ -32,7 +32,7 @@ const memberLine = ({ path, doc }: JsonMember): string => `- \`${path}\`: ${doc}
 const schemaLines = async (command: CommandSpec): Promise<readonly string[]> => {
   const explained = jsonMembers(await jsonSchemaOf(command)).filter(({ doc }) => doc !== "");
   return [
-    `Schema of its JSON: [${command.name}.json](schemas/${command.name}.json).`,
+    `JSON schema: [${command.name}.json](schemas/${command.name}.json).`,
     "",
     ...explained.map(memberLine),
     ...(explained.length > 0 ? [""] : []),
@@ -43,17 +43,17 @@ const intro = `# The command line
 
 <!-- Generated from the commands by \`npm run build\`; do not edit. -->
 
-Every command is run as \`npx pulumi-conversation <command>\`, or by its name if \`node_modules/.bin\` is on PATH. For all commands:
+Run every command as \`npx pulumi-conversation <command>\`, or by its name if \`node_modules/.bin\` is on PATH. The following applies to all commands:
 
-- \`--json\` prints one JSON document on standard output, and nothing else goes there. Progress and notes go to standard error.
-  \`?\` behind a member says that it may be left out. Later releases may add members.
+- \`--json\` prints one JSON document, and nothing else, on standard output. Progress and notes go to standard error.
+  \`?\` after a member means that it may be left out. Later releases may add members.
 - If a command fails with \`--json\` before it has printed anything, it prints
   \`{ error: { code, message, advice, exitCode } }\`: [failure.json](schemas/failure.json).
 - \`pulumi-conversation help --json\` lists all commands with their options, exit codes and schemas: [help.json](schemas/help.json).
-- Exit codes: 0 done, 1 failed, 2 wrong command line; each command explains its others.
-- A command writes to the service or to a state only with an option that says so, such as \`--apply\` or \`--delete\`.
-- Colors only on a terminal; \`NO_COLOR\` turns them off, \`FORCE_COLOR\` on. Tables keep to 80 columns.
-- \`pulumi-conversation completion bash\` prints a script that completes commands and options; also for zsh and fish.
+- Exit codes: 0 done, 1 failed, 2 invalid command line. The section of each command lists its other codes.
+- A command writes to the service or to a state only with an explicit option, such as \`--apply\` or \`--delete\`.
+- Output has colors only on a terminal; \`NO_COLOR\` turns them off, \`FORCE_COLOR\` turns them on. Tables fit 80 columns.
+- \`pulumi-conversation completion bash\` prints a completion script for bash; zsh and fish work the same way.
 `;
 
 /** docs/cli.md: the help of every command, and the shapes of its JSON. */

@@ -200,12 +200,7 @@ export const accountPicture = (resources: readonly Definition[]): string => {
     `<style>${style}</style>`,
     `<rect x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="8" class="card"/>`,
     text(edge, 40, "title", "What an account is made of"),
-    text(
-      edge,
-      62,
-      "quiet",
-      "In the order in which it is set up; it is removed the other way round.",
-    ),
+    text(edge, 62, "quiet", "In set-up order; objects are removed in reverse order."),
     ...linesOf(boxes),
     ...boxes.map(boxSvg),
     "</svg>",

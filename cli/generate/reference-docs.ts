@@ -81,25 +81,25 @@ const deletionOf = (definition: Definition, resources: readonly Definition[]): s
 };
 
 const automaticNames = [
-  "A `name` that is left out is made from the logical name and a suffix that is the same in every run for this project, stack, kind,",
-  "the types of the parents, and logical name. A name once made stays, even if the resource is renamed or moved with `aliases`.",
+  "If you leave out `name`, the name consists of the logical name and a suffix that is the same in every run for this project, stack, kind,",
+  "types of the parents and logical name. The name then stays, even if you rename or move the resource with `aliases`.",
 ].join(" ");
 
 const ownership = [
   "## Ownership",
   [
-    "Every stack has one more resource, `Ownership`, registered by itself. It stands for no object of the service and makes no calls:",
-    "it is a random id in the state, from which the owner marks of the stack's objects are made, so that two states with the same",
-    "project and stack name never take each other's objects for their own. It is made before everything else, once, even if",
-    "component libraries bring copies of this package of their own, and removed last.",
+    "Every stack has one more resource, `Ownership`, which the package registers. It represents no object of the service and makes no calls:",
+    "it is a random id in the state. The marks of the stack's objects contain it, so that two states with the same",
+    "project and stack name never mistake each other's objects for their own. It is created first and only once, even if",
+    "component libraries have their own copies of this package, and removed last.",
   ].join(" "),
   [
-    "`pulumi destroy` removes it, too, and the next `up` makes another one. If it alone is taken out of the state, that `up` puts the new",
-    "mark on all objects that are still in the state; what an earlier run left behind is taken for another state's from then on.",
+    "`pulumi destroy` removes it too, and the next `up` creates a new one. If you remove it alone from the state, that `up` writes the new",
+    "mark on all objects that are still in the state; what an earlier run left behind then counts as an object of another state.",
   ].join(" "),
   [
-    "A first `up` of some resources alone needs it beside them: add `--target '**conversation:Ownership::ownership'` (two asterisks, as",
-    "one does not stand for colons). `--exclude` needs nothing of the kind, nor does a stack that has its `Ownership`.",
+    "If the first `up` has targets, it needs `Ownership` too: add `--target '**conversation:Ownership::ownership'` (two asterisks,",
+    "because one does not match colons). You need this neither with `--exclude` nor once the stack has its `Ownership`.",
   ].join(" "),
 ].join("\n\n");
 
@@ -132,9 +132,9 @@ const argumentTable = (): string =>
 
 /** What Pulumi does with a resource, and the calls that this takes. */
 const operations: readonly (readonly [string, StepAction])[] = [
-  ["make", "create"],
-  ["take over (`adopt`)", "adopt"],
-  ["change", "update"],
+  ["create", "create"],
+  ["adopt (`adopt`)", "adopt"],
+  ["update", "update"],
   ["delete", "delete"],
   ["look up (`get`)", "get"],
 ];
@@ -165,7 +165,7 @@ const callsTable = (resources: readonly Definition[]): string => {
   return ["| Pulumi | Calls, and the scope of each |", "|---|---|", ...rows].join("\n");
 };
 
-const scopeWords = `Scopes are shortened: \`manage\` is \`${scopes.manage}\`, \`read\` is \`${scopes.read}\`. A list has a call for each page. \`refresh\` makes the lists; a preview, and a run without changes, no call at all.`;
+const scopeWords = `Scopes are abbreviated: \`manage\` is \`${scopes.manage}\`, \`read\` is \`${scopes.read}\`. A list takes one call for each page. \`refresh\` makes the list calls; a preview and a run without changes make no calls.`;
 
 /** The reference page: every property of every kind, and the components. */
 export const resourceReference = (
@@ -176,7 +176,7 @@ export const resourceReference = (
     "<!-- Generated from provider/resources by `npm run generate`. Change the definitions, not this file. -->",
     "# Resources",
     "![Which kind refers to which, by which property](account.svg)",
-    "Required means required inside its parent, if the parent is given. A property is seen in a public reference of a service of this shape, unless another source is named: stated in the specification, or assumed.",
+    "Required applies within the parent, if you give the parent. A public reference of a service of this shape shows each property, unless its row names another source (specification, or assumed).",
     automaticNames,
     "## Calls",
     scopeWords,

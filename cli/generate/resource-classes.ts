@@ -184,7 +184,7 @@ const classOf = (definition: Definition, types: readonly NestedType[]): string =
     definition.doc,
     `Collection \`/${definition.collection}\`. Updated in place, never replaced.`,
     "",
-    "@throws pulumi.RunError if a reference is of another kind, or `import` contradicts `adopt`",
+    "@throws pulumi.RunError if a reference is of the wrong kind, or if `import` contradicts `adopt`",
     "@example",
     ...exampleOf(definition).split("\n"),
   ];
@@ -192,7 +192,7 @@ const classOf = (definition: Definition, types: readonly NestedType[]): string =
   /** Type token, part of every state file. */
   static readonly __pulumiType: string = typeToken("${kind}");
 
-  /** Whether a value is ${article(noun)} ${noun}, also one made by another copy of this package. Never fails. */
+  /** Whether a value is ${article(noun)} ${noun}, including one from another copy of this package. Never throws. */
   static override isInstance(value: unknown): value is ${kind} {
     return isOfType(value, ${kind}.__pulumiType);
   }
@@ -200,8 +200,8 @@ const classOf = (definition: Definition, types: readonly NestedType[]): string =
 ${outputs(definition, types)}
   /**
    * @param name Logical name, unique in the program.
-   * @param args What the ${noun} is to be.
-   * @param opts Options of the engine. \`import\` takes an existing object over, as \`adopt\` does; not both.
+   * @param args Properties of the ${noun}.
+   * @param opts Options of Pulumi. \`import\` takes over an existing object, as \`adopt\` does; do not use both.
    */
   constructor(name: string, args: ${kind}Args, opts?: pulumi.CustomResourceOptions) {
     super(${camel(kind)}, name, args, opts);
@@ -209,23 +209,23 @@ ${outputs(definition, types)}
 
   /**
    * Reads an existing ${noun} without managing it: one call to the service on every preview and update.
-   * The run fails if there is none with this id, or it cannot be read.
+   * The run fails if no ${noun} has this id, or if the service does not return it.
    *
    * @param name Logical name, unique in the program.
    * @param id Id of the ${noun} at the service.
-   * @param state Settings to read with.
+   * @param state Settings for the call.
    */
   static get(name: string, id: pulumi.Input<pulumi.ID>, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): ${kind} {
     return lookUp(${kind}, name, id, state, opts);
   }
 
   /**
-   * Finds an existing ${noun} by its ${known} and reads it without managing it: the list of all, once for a
-   * program, and one call, on every preview and update. Its ${known} is the logical name, too.
-   * The run fails if there is none, or if there are several.
+   * Finds an existing ${noun} by its ${known} and reads it without managing it. It lists all once for each
+   * program and makes one call, on every preview and update. Its ${known} is also the logical name.
+   * The run fails if no ${noun} matches, or if several do.
    *
-   * @param where The ${known} that people know it by, exactly.
-   * @param state Settings to read with.
+   * @param where The exact ${known}.
+   * @param state Settings for the call.
    */
   static find(where: { readonly ${known}: string }, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): ${kind} {
     return findBy(${camel(kind)}, ${kind}, where, state, opts);
@@ -248,13 +248,13 @@ const common = (): string => {
         `${comment(doc, "  ")}  ${name}?: ${argumentTypes[form]} | undefined;\n`,
     )
     .join("");
-  const doc = ["What every resource takes besides the fields of its kind."];
+  const doc = ["Arguments of every resource, besides the fields of its kind."];
   return `${comment(doc, "")}export interface CommonArgs {\n${members}}\n`;
 };
 
 const kindSource = (definition: Definition): string => {
   const types = nestedTypes(definition);
-  const doc = [`What a program says of one ${definition.noun}.`, definition.doc];
+  const doc = [`Arguments of ${article(definition.noun)} ${definition.noun}.`, definition.doc];
   return [
     ...nested(types),
     argsOf(`${definition.kind}Args`, doc, definition, types, true),

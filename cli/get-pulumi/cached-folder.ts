@@ -23,7 +23,7 @@ export interface Making {
 
 /** @throws CommandFailure with exit code 130 if the work was aborted */
 export const throwIfInterrupted = (what: string, signal: AbortSignal | undefined): void => {
-  const message = `Getting ${what}: interrupted; nothing half-made was kept.`;
+  const message = `Getting ${what}: interrupted. No incomplete files were kept.`;
   if (signal?.aborted) throw new CommandFailure(message, 130);
 };
 
@@ -46,7 +46,7 @@ export const lockFolder = async (
     throwIfInterrupted(what, signal);
     attempt = tryLock(path);
   }
-  step.done("The other process is done");
+  step.done("The other process has finished");
   return attempt.release;
 };
 

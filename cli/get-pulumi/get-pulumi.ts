@@ -66,7 +66,7 @@ const installOfficially = async (
     return undefined;
   }
   const reason = ended.timedOut
-    ? `no end within ${LONGEST_INSTALLATION_MS / 60_000} minutes`
+    ? `not finished within ${LONGEST_INSTALLATION_MS / 60_000} minutes`
     : (ended.lastLines.at(-1) ?? "no reason given");
   step.failed(`Official installer: ${reason}`);
   return reason;
@@ -99,7 +99,7 @@ export const cachedPulumi = (env: NodeJS.ProcessEnv): string | undefined => {
 export const missingPulumiAdvice = (env: NodeJS.ProcessEnv): string => {
   const cached = cachedPulumi(env);
   return cached
-    ? `Use the one that this package fetched: export PATH="${dirname(cached)}:$PATH"`
+    ? `Use the Pulumi that this package installed: export PATH="${dirname(cached)}:$PATH"`
     : `Install Pulumi ${LEAST_PULUMI} or newer: https://www.pulumi.com/docs/install/`;
 };
 
@@ -137,12 +137,12 @@ const addProviderScript = (bin: string): void => {
 const giveUp = (tried: readonly string[]): CommandFailure =>
   new CommandFailure(
     [
-      `Looking for the Pulumi CLI (${LEAST_PULUMI} or newer): none could be obtained.`,
+      `Cannot find or install the Pulumi CLI (${LEAST_PULUMI} or newer):`,
       ...tried.map((line) => `  - ${line}`),
-      "Do one of these, then try again:",
-      "  - install it: https://www.pulumi.com/docs/install/ (its folder must be on PATH);",
-      `  - let the network reach ${release.installer}, so that it is installed for you;`,
-      `  - install Go ${LEAST_GO} or newer, so that it is built for you.`,
+      "Do one of the following, then try again:",
+      "  - install Pulumi (https://www.pulumi.com/docs/install/) and add its folder to PATH;",
+      `  - allow access to ${release.installer}, so that this package can install Pulumi;`,
+      `  - install Go ${LEAST_GO} or newer, so that this package can build Pulumi.`,
     ].join("\n"),
   );
 

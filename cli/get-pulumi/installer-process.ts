@@ -12,7 +12,7 @@ const ownSemver = (): typeof import("semver") =>
 const main = async (root: string | undefined): Promise<void> => {
   if (!root) throw new Error("The folder to install into is missing.");
   await fetch(release.installer, { method: "HEAD", signal: AbortSignal.timeout(PROBE_MS) }).catch(
-    () => Promise.reject(new Error(`${new URL(release.installer).host} cannot be reached`)),
+    () => Promise.reject(new Error(`cannot reach ${new URL(release.installer).host}`)),
   );
   const { SemVer } = ownSemver();
   await PulumiCommand.install({ version: new SemVer(release.version), root });

@@ -57,7 +57,7 @@ const handedOver = async (url: string): Promise<readonly ImportEntry[]> => {
   );
   const { data } = entriesSchema.safeParse(answer);
   if (data) return data;
-  throw new CommandFailure("The command that started this import has ended. Start it again.");
+  throw new CommandFailure("The command that started this import has ended. Run it again.");
 };
 
 /* The protocol files come with the SDK of the project, in the types of its release, so the parts in
@@ -124,7 +124,7 @@ const serviceOf = (load: (path: string) => unknown, convert: Convert) => {
       respond().catch((error) => answer({ code: unknownStatus, details: messageOf(error) }));
     },
     convertProgram: (_: unknown, answer: unknown): void => {
-      const details = "Programs are written by: pulumi-conversation export";
+      const details = "To write a program: pulumi-conversation export";
       if (isAnswer(answer)) answer({ code: unimplementedStatus, details });
     },
   };
@@ -177,8 +177,8 @@ const assertNoFile = ({ withSecrets }: ImportFlags): void => {
   const isGiven = words?.some((word) => /^--generate-resources(=|$)/.test(word)) ?? true;
   if (withSecrets && !isGiven)
     throw new CommandFailure(
-      "With --with-secrets, an import that fails would leave a file with all secrets in clear in the folder of the project. " +
-        `Give pulumi import also: --generate-resources ${devNull}`,
+      "With --with-secrets, a failed import would leave a file with all secrets in plain text in the project folder. " +
+        `To prevent this, add to pulumi import: --generate-resources ${devNull}`,
       2,
     );
 };

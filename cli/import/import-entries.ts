@@ -110,7 +110,7 @@ export interface LeftObject extends Candidate {
 }
 
 const heldIn = ({ own, stack, urn }: Holding): string =>
-  own ? `the state already has it: ${urn}` : `it is in the state of the stack ${stack}: ${urn}`;
+  own ? `it is already in the state: ${urn}` : `it is in the state of the stack ${stack}: ${urn}`;
 
 const namesake = ({ object, logical, parents = "" }: Candidate, { holdings }: StackStates) =>
   holdings.find(
@@ -129,10 +129,10 @@ const obstacle = (candidate: Candidate, states: StackStates): string | undefined
   const isOurs = mark !== undefined && ownershipsOf(states.own).map(stackMark).includes(mark.stack);
   if (mark && !isOurs) return `it carries the mark of another stack: ${mark.label}`;
   if (mark && isBegun(definition, mark, states))
-    return `a run of this stack has begun to make it (${mark.label}): pulumi-conversation repair writes it into the state`;
+    return `an unfinished run of this stack created it (${mark.label}); to write it into the state: pulumi-conversation repair`;
   const other = namesake(candidate, states);
-  if (other) return `the state has another object for this name: ${other.urn} (id ${other.id})`;
-  return problem === undefined ? undefined : `no program can declare it as it is: ${problem}`;
+  if (other) return `the state has another object under this name: ${other.urn} (id ${other.id})`;
+  return problem === undefined ? undefined : `no program can declare it unchanged: ${problem}`;
 };
 
 /** The candidates that may be taken over and those that may not. */
@@ -200,8 +200,8 @@ export const importOwnership = (names: StackNames, states: StackStates) => {
  * @param way how to leave out some, such as `Leave them out with --exclude`
  */
 export const takeOverAdvice = (way: string): string =>
-  `${way}, or all of them with --skip-managed. An object that a stack no longer has is ` +
-  "freed by: pulumi-conversation orphans --release --id <id>";
+  `${way}, or all of them with --skip-managed. To release an object that ` +
+  "a stack no longer has: pulumi-conversation orphans --release --id <id>";
 
 /**
  * Decides what is imported, under the names that an export gives.
@@ -224,7 +224,7 @@ export const planImport = (
   if (left.length > 0 && !options.skipManaged)
     throw takeOverRefusal(left, takeOverAdvice("Leave them out with --exclude"));
   if (candidates.length === 0)
-    throw new CommandFailure("There is nothing to import: no object of the account is left.");
+    throw new CommandFailure("There is nothing to import: the account has no matching objects.");
   const { ownership, first } = importOwnership(stack, states);
   const entries = free.map((each) => entryOf(each, { ...options, ownership }));
   return { taken: free, left, entries: [...first, ...entries] };

@@ -11,13 +11,13 @@ export const importSchema = z.strictObject({
   project: z.string(),
   stack: z.string(),
   applied: z.boolean(),
-  objects: z.array(z.strictObject(object)).describe("What is, or would be, imported"),
+  objects: z.array(z.strictObject(object)).describe("Objects that are, or would be, imported"),
   left: z.array(z.strictObject({ ...object, reason: z.string() })),
   skipped: z
     .array(z.strictObject({ type: z.string(), name: object.name, reason: z.string() }))
     .optional()
-    .describe("With --file: resources of the file that are not imported"),
-  notes: z.array(z.string()).describe("What could not be read"),
+    .describe("With --file: resources in the file that are not imported"),
+  notes: z.array(z.string()).describe("What the command could not read"),
 });
 
 /** Shape of a resource in a file for `pulumi import --file`. */

@@ -73,7 +73,7 @@ const assertImports = async (place: PulumiPlace, way: keyof typeof importWays): 
   if (isAtLeast(text, least)) return;
   const have = versionIn(text)?.join(".") ?? "of an unknown version";
   throw new CommandFailure(
-    `Pulumi is ${have}; importing needs ${least} or newer. ${outcome}. Install a newer one: ` +
+    `Pulumi is ${have}, but the import needs ${least} or newer. ${outcome}. To install a newer one: ` +
       "https://www.pulumi.com/docs/install/",
   );
 };
@@ -116,15 +116,15 @@ const flags = [
 
 const lockedFailure = ({ names }: OpenStack, by?: string): CommandFailure =>
   new CommandFailure(
-    `Nothing was imported: the stack ${names.project}/${names.stack} is locked${by ? ` (${by})` : ""}, so a run may be at work on it. ` +
-      "Wait until it has ended; if it was killed, run: pulumi-conversation repair. Then import again.",
+    `Nothing was imported: the stack ${names.project}/${names.stack} is locked${by ? ` (${by})` : ""}, so a run may be in progress. ` +
+      "Wait until it ends; if it was killed, run pulumi-conversation repair. Then import again.",
   );
 
 /** What Pulumi says if a run, such as a second import, took the lock after the check. */
 const aboutLock = /stack is currently locked by|another update is currently in progress/i;
 
 const again =
-  "What was imported by then is in the state, of a killed import nothing. Run pulumi-conversation repair, which takes away what was left, " +
+  "The state holds what was imported so far, or nothing if the import was killed. To clean up, run pulumi-conversation repair; " +
   "then import the rest with --skip-managed.";
 
 const aboutFile = /^Generated import file written out/;
@@ -260,11 +260,11 @@ export const importJson = ({
 /** The next step. */
 const nextStep = ({ names: { project, stack }, applied, taken }: ImportResult): string => {
   if (taken.length === 0)
-    return `There is nothing left to import into ${project}/${stack}. Nothing was changed.`;
+    return `Nothing is left to import into ${project}/${stack}. Nothing was changed.`;
   const counted = taken.length === 1 ? "this object" : `these ${taken.length} objects`;
   return applied
-    ? `Imported into ${project}/${stack}. The program must declare them under these names; then ` +
-        "pulumi preview shows what differs, and the first pulumi up writes the dependencies into the state."
+    ? `The objects are in the state of ${project}/${stack}. Declare them in the program under these names; then ` +
+        "pulumi preview shows the differences, and the first pulumi up writes the dependencies into the state."
     : `Nothing was imported. To import ${counted} into ${project}/${stack}, add --apply.`;
 };
 
@@ -301,7 +301,7 @@ const definitionNamed = (kind: string): Definition => {
   const found = kindNamed(kind);
   if (found) return found;
   const kinds = resources.map((each) => each.kind).join(", ");
-  throw new CommandFailure(`There is no kind ${JSON.stringify(kind)}. Kinds: ${kinds}.`, 2);
+  throw new CommandFailure(`${JSON.stringify(kind)} is not a kind. Kinds: ${kinds}.`, 2);
 };
 
 type Find = (
@@ -327,7 +327,7 @@ const byName: Find = async (service, definition, name) => {
   if (!one) throw new CommandFailure(`There is no ${called}. Nothing was printed.`);
   const ids = found.map(([id]) => id).join(", ");
   throw new CommandFailure(
-    `${found.length} objects could be meant by the ${called}: ${ids}. Name the one by its id.`,
+    `${found.length} objects match the ${called}: ${ids}. Use the id of one.`,
   );
 };
 
@@ -339,7 +339,7 @@ const assertOnce = (candidates: readonly Candidate[]): void => {
   ]);
   const twice = names.find((name, place) => names.indexOf(name) !== place);
   if (twice !== undefined)
-    throw new CommandFailure(`${twice} is named twice. Nothing was printed.`, 2);
+    throw new CommandFailure(`${twice} is named twice. Name it once. Nothing was printed.`, 2);
 };
 
 /**
@@ -370,7 +370,8 @@ export const runImportFile = async (
     // Read after the objects: by then the states hold what a run has taken over in between.
     const states = await stack.readStates("all");
     const { left } = divided(candidates, states);
-    if (left.length > 0) throw takeOverRefusal(left, "Correct that first.", "Nothing was printed");
+    if (left.length > 0)
+      throw takeOverRefusal(left, "Resolve these problems first.", "Nothing was printed");
     const { ownership, first } = importOwnership(stack.names, states);
     const entries = candidates.map((candidate) => entryOf(candidate, { ownership, profile }));
     return inImportFile([...first, ...entries]);

@@ -58,7 +58,7 @@ export type Skeleton = z.output<typeof skeletonSchema>;
 
 const wrongFile = (path: string, fault: string): CommandFailure =>
   new CommandFailure(
-    `${path} ${fault}. Nothing was done. Make it anew with: pulumi preview --import-file <file>`,
+    `${path} ${fault}. Nothing was done. To create the file again: pulumi preview --import-file <file>`,
     2,
   );
 
@@ -73,9 +73,9 @@ export const readSkeleton = (path: string): Skeleton => {
   const [{ path: place = [], message = "" } = {}] = error.issues;
   const fault =
     document === undefined
-      ? "it is not JSON"
+      ? "it is not valid JSON"
       : `${place.map(String).join(".") || "the file"}: ${message}`;
-  throw wrongFile(path, `is no import file of Pulumi: ${fault}`);
+  throw wrongFile(path, `is not an import file of Pulumi: ${fault}`);
 };
 
 /** An entry with its place in the program. */
@@ -139,15 +139,15 @@ const lookUp = (
   profile: string | undefined,
 ): ObjectInputs | NoObject => {
   const definition = kinds.find(({ kind }) => tokens.some((token) => token + kind === entry.type));
-  if (!definition) return { reason: "it stands for no object of the account" };
+  if (!definition) return { reason: "it represents no object of the account" };
   const urn = `urn:pulumi:${stack}::${project}::${parents}${entry.type}::${logical}`;
   const step = steps.find((each) => each.urn === urn && each.op === "create");
   const inputs = step?.newState?.inputs;
-  if (!inputs) return { reason: "the program does not create it, or the state has it already" };
-  if (entry.provider) return { reason: "its own provider names an account that was not read" };
+  if (!inputs) return { reason: "the program does not create it, or it is already in the state" };
+  if (entry.provider) return { reason: "its provider names an account that is not read" };
   const wanted = profileIn(inputs);
   if (wanted !== profile)
-    return { reason: `it is of another account: ${wanted ? `--profile ${wanted}` : "no profile"}` };
+    return { reason: `it is in another account: ${wanted ? `--profile ${wanted}` : "no profile"}` };
   const { noun } = definition;
   const problem = reading.kinds.find((each) => each.definition === definition)?.problem;
   const all = objects.filter((object) => object.definition === definition);
@@ -158,7 +158,7 @@ const lookUp = (
     );
   const { key, isUnique } = namingOf(definition);
   const name = inputs[key];
-  if (!isShown(name)) return doubt(`its ${key} is a secret, or is known only after pulumi up`);
+  if (!isShown(name)) return doubt(`its ${key} is a secret, or unknown until pulumi up`);
   const named = all.filter(({ wire }) => sameScalar(nameOnWire(definition, wire), name));
   if (problem !== undefined && (!isUnique || named.length === 0)) return doubt(problem);
   const owner = `${states.own.ownership}/${parents}${logical}`;
@@ -167,10 +167,10 @@ const lookUp = (
   const found = marked.length > 0 ? marked : named;
   const [object, ...others] = found;
   const called = `${noun} with the ${key} ${JSON.stringify(name)}`;
-  if (!object) return { reason: `there is no ${called}; pulumi up creates it` };
+  if (!object) return { reason: `no ${called} exists; pulumi up creates it` };
   if (others.length === 0) return object;
   const ids = found.map(({ id }) => id).join(", ");
-  return doubt(`${found.length} objects could be meant by the ${called}: ${ids}`);
+  return doubt(`${found.length} objects match the ${called}: ${ids}`);
 };
 
 /** A resource of the file that is not imported, with the reason. */
@@ -228,12 +228,12 @@ export const planSkeleton = (
       [
         "Nothing was imported:",
         ...doubts.map(({ type, name, reason }) => `  ${type} ${name}: ${reason}`),
-        "Write the id that is meant into the file, or take the resource out of it: pulumi up then creates it.",
+        "Write the correct id into the file, or remove the resource from the file so that pulumi up creates it.",
       ].join("\n"),
     );
   const { free, left } = divided([...found.values()], sources.states);
   if (left.length > 0 && !skipManaged)
-    throw takeOverRefusal(left, takeOverAdvice("Take them out of the file"));
+    throw takeOverRefusal(left, takeOverAdvice("Remove them from the file"));
   const freed = new Set(free.map(({ entry }) => entry));
   const isHeld = ({ above }: PlacedEntry) =>
     above.every((each) => each.component || freed.has(each));

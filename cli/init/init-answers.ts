@@ -39,7 +39,7 @@ const asked = async (
   });
   const lines = createInterface({ input, output, terminal: true });
   const stopped = Promise.withResolvers<never>();
-  const stop = () => stopped.reject(new CommandFailure("Stopped. Nothing was made.", 130));
+  const stop = () => stopped.reject(new CommandFailure("Interrupted. Nothing was created.", 130));
   lines.once("SIGINT", stop);
   lines.once("close", stop);
   try {
@@ -105,7 +105,7 @@ export interface InitAnswers {
 const nameProblem = (name: string): string | undefined =>
   /^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/.test(name)
     ? undefined
-    : `${JSON.stringify(name)} is not allowed: letters, digits, "_", "-" and ".", beginning with a letter or digit, at most 100.`;
+    : `${JSON.stringify(name)} is not a valid name. Use at most 100 letters, digits, "_", "-" and ".", and begin with a letter or digit.`;
 
 const settingProblem =
   (key: SettingKey) =>
@@ -124,7 +124,7 @@ const laterOr =
     text === "" ? undefined : problem(text);
 
 const oneOfPipelines = (text: string): string | undefined =>
-  pipelines.some((one) => one === text) ? undefined : `One of ${pipelines.join(", ")}.`;
+  pipelines.some((one) => one === text) ? undefined : `Enter one of ${pipelines.join(", ")}.`;
 
 /** A project name derived from the folder's. */
 const nameFor = (folder: string): string =>
@@ -153,7 +153,7 @@ const askService = async (
   if (emulator) return {};
   const answers: Partial<Record<AskedSetting, string>> = {};
   for (const key of askedSettings) {
-    const text = `${settingTable[key].doc.split(/[.:;]/)[0]} (empty: later)`;
+    const text = `${settingTable[key].doc.split(/[.:;]/)[0]} (leave empty to set it later)`;
     const given = flags[key] ?? (await ask({ text, problem: laterOr(settingProblem(key)) }));
     if (given !== "") answers[key] = given;
     // Without an address, the rest is meaningless.
@@ -185,7 +185,7 @@ export const initAnswers = async (
     flags[key] === undefined ? [] : [[key, flags[key]]],
   );
   const settings = ask ? await askService(flags, ask) : Object.fromEntries(given);
-  const later = "Secret of the client, not shown (empty: later)";
+  const later = "Client secret, not shown (leave empty to set it later)";
   const clientSecret =
     secret ?? (settings.clientId && (await ask?.({ text: later, secret: true }))) ?? "";
   const chosen = await ask?.({

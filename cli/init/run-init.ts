@@ -26,13 +26,13 @@ const assertRoom = (folder: string): void => {
   const isFile = existsSync(folder) && !statSync(folder).isDirectory();
   if (isFile)
     throw new CommandFailure(
-      `${folder} is a file, not a folder. Nothing was made. Name a new folder: pulumi-conversation init <folder>`,
+      `${folder} is a file, not a folder. Nothing was created. Name a new folder: pulumi-conversation init <folder>`,
     );
   const found = existsSync(folder) ? readdirSync(folder).filter((name) => !harmless.has(name)) : [];
   if (found.length === 0) return;
   const named = found.slice(0, 5).join(", ") + (found.length > 5 ? ", …" : "");
   throw new CommandFailure(
-    `${folder} is not empty (${named}). Nothing was made. Name a new folder: pulumi-conversation init <folder>`,
+    `${folder} is not empty (${named}). Nothing was created. Name a new folder: pulumi-conversation init <folder>`,
   );
 };
 
@@ -46,7 +46,7 @@ const writeProject = (folder: string, files: readonly ProjectFile[]): void => {
     }
   } catch (error) {
     throw new CommandFailure(
-      `Making the project in ${folder}: it cannot be written: ${messageOf(error)}. Name another folder: pulumi-conversation init <folder>`,
+      `Cannot write the project to ${folder}: ${messageOf(error)}. Name another folder: pulumi-conversation init <folder>`,
     );
   }
 };
@@ -132,12 +132,12 @@ const missingFirst = (refusal = ""): "login" | "passphrase" | undefined => {
 };
 
 const laterFor = {
-  login: "nobody is logged in to Pulumi yet",
+  login: "you are not logged in to Pulumi yet",
   passphrase: "it needs a passphrase",
 } as const;
 
 const noPulumi =
-  "There is no pulumi on PATH: install it (https://www.pulumi.com/docs/install/), then make the stack.";
+  "pulumi is not on PATH. Install it (https://www.pulumi.com/docs/install/), then create the stack.";
 
 /** Makes the first stack of a project with its configuration; reports what does not work. */
 const makeStack = async (
@@ -154,15 +154,17 @@ const makeStack = async (
   }
   const bin = dirname(pulumi);
   const step = projectSteps(folder, environmentWith(bin, env));
-  const doing = progress.step(`Making stack ${answers.stack}`);
+  const doing = progress.step(`Creating stack ${answers.stack}`);
   const init = await step(pulumi, ["stack", "init", answers.stack, "--non-interactive"]);
   const refusal = init ?? (await configure(step, pulumi, answers));
   const missing = missingFirst(refusal);
   if (missing) {
     doing.end();
-    progress.note(`Stack ${answers.stack} comes later: ${laterFor[missing]}. See the next steps.`);
-  } else if (refusal) doing.failed(`Stack ${answers.stack} was not made whole: ${refusal}`);
-  else doing.done(`Stack ${answers.stack}, with its secrets encrypted`);
+    progress.note(
+      `Stack ${answers.stack} is not created yet: ${laterFor[missing]}. See the next steps.`,
+    );
+  } else if (refusal) doing.failed(`Stack ${answers.stack} is incomplete: ${refusal}`);
+  else doing.done(`Created stack ${answers.stack} with encrypted secrets`);
   return {
     made: init === undefined,
     configured: refusal === undefined,
@@ -245,8 +247,8 @@ export const newProjectSchema = z.strictObject({
   name: z.string(),
   stack: z.string(),
   files: z.array(z.string()),
-  stackMade: z.boolean().describe("Whether the stack and its configuration were made"),
-  next: z.array(z.string()).describe("Commands that remain, in order"),
+  stackMade: z.boolean().describe("Whether the stack and its configuration were created"),
+  next: z.array(z.string()).describe("The remaining commands, in order"),
 });
 
 export interface InitOptions extends InitFlags {
@@ -273,7 +275,7 @@ const fetchPackages = async (
   const [commands, npm] = [[...(packed ? [packed.pack] : []), fetch], findProgram("npm", env.PATH)];
   const left = [...(packed ? [packed.command] : []), "npm install"];
   if (!install || !npm) return left;
-  const doing = progress.step("Fetching packages (npm install)");
+  const doing = progress.step("Installing packages (npm install)");
   const step = projectSteps(folder, environmentOfPackages(env), (line) =>
     doing.detail(line.replace(/^npm http \w+ /, "")),
   );
@@ -283,7 +285,7 @@ const fetchPackages = async (
     doing.failed(`npm ${args[0]} failed: ${reason}`);
     return left;
   }
-  doing.done("Packages");
+  doing.done("Installed the packages");
   return [];
 };
 
@@ -301,7 +303,7 @@ export const runInit = async (options: InitOptions): Promise<NewProject> => {
   const packed = packedPackage();
   const files = templateProject({ ...answers, dependency: packed?.dependency });
   writeProject(folder, files);
-  options.progress.note(`${files.length} files in ${folder}`);
+  options.progress.note(`Wrote ${files.length} files to ${folder}`);
   const { env, progress, emulator = false } = options;
   const packages = await fetchPackages(folder, options, packed);
   const standing = await makeStack(answers, folder, withoutSecretSettings(env), progress);

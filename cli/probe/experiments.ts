@@ -72,7 +72,7 @@ const isAccepted = ({ status }: Pick<TenantAnswer, "status">): boolean =>
 
 /** An answer that no experiment expects. */
 const unexpected = ({ status }: Pick<TenantAnswer, "status">): StillOpen =>
-  new StillOpen(`the tenant answered ${status}`);
+  new StillOpen(`the tenant returned ${status}`);
 
 /** The same answer for several names. */
 export const allOpen = (names: readonly string[], why: string): Answers =>
@@ -145,14 +145,14 @@ const probeCall = async (client: TenantClient): Promise<TenantAnswer> => {
   // The token had expired: the rate was not measured.
   const answer = first.status === 401 ? await client.attempt("GET", path) : first;
   if (isOver(answer) || isAbsent(answer) || isAccepted(answer)) return answer;
-  throw new Error(`the tenant answered ${answer.status} while its rate was measured`);
+  throw new Error(`the tenant returned ${answer.status} during the measurement of its rate`);
 };
 
 /** The form in which a rate-limit refusal says when to try again. */
 const retryAfterIn = ({ header }: TenantAnswer) => {
   const text = header("retry-after");
   if (text === undefined) return "none";
-  return retryAfterForm(text) ?? new StillOpen("it is no time");
+  return retryAfterForm(text) ?? new StillOpen("it is not a time");
 };
 
 /** The plan whose rate gives one token back within its period, and no more; each try waits for one. */
@@ -185,13 +185,13 @@ const measuredRate = async ({ client }: ProbeMeans, mostBurst: number): Promise<
     if (isOver(answer)) refused = answer;
     else accepted += 1;
   }
-  if (!refused) throw new StillOpen(`${accepted} calls at once were within the rate`);
+  if (!refused) throw new StillOpen(`${accepted} simultaneous calls did not exceed the rate`);
   if (accepted === 0) throw new StillOpen("the first call was refused: others use up the rate");
   const seconds = (client.now() - since) / 1000;
   const found = await planOf(client);
   if (!found)
     return {
-      ...allOpen(burstNames, "the rate is none of a plan"),
+      ...allOpen(burstNames, "the rate belongs to no plan"),
       burst: accepted,
       retryAfter: retryAfterIn(refused),
     };
@@ -210,7 +210,7 @@ const measuredRate = async ({ client }: ProbeMeans, mostBurst: number): Promise<
  * @param mostBurst maximum number of calls
  */
 export const burstExperiment = (mostBurst: number): Experiment => ({
-  asks: `plan and burst, and how a call beyond the rate is refused (uses up GET /${orchestration.collection}/{id})`,
+  asks: `the plan and the burst, and how the tenant refuses a call beyond the rate (uses up the rate of GET /${orchestration.collection}/{id})`,
   names: burstNames,
   mostCalls: mostBurst + 8,
   run: (means) => measuredRate(means, mostBurst),
@@ -218,7 +218,7 @@ export const burstExperiment = (mostBurst: number): Experiment => ({
 
 /** What the response of the token address shows. */
 export const tokenExperiment: Experiment = {
-  asks: "how long a token lives, and which pages may read it",
+  asks: "how long a token is valid, and which web pages may read it",
   names: ["tokenLifetime", "cors"],
   mostCalls: 1,
   run: async ({ client }) => {
@@ -226,8 +226,8 @@ export const tokenExperiment: Experiment = {
     const allowed = answer.header("access-control-allow-origin");
     const isAny = allowed === "*" || allowed === foreignOrigin;
     return {
-      tokenLifetime: expiresIn ?? new StillOpen("the token address does not say"),
-      cors: isAny ? "any" : new StillOpen("only pages of registered addresses could find out"),
+      tokenLifetime: expiresIn ?? new StillOpen("the token response does not say"),
+      cors: isAny ? "any" : new StillOpen("only web pages of registered addresses can find out"),
     };
   },
 };
@@ -260,7 +260,7 @@ const lagOf = async (
 };
 
 const freshList = question("listLagMs", {
-  asks: "whether a list lags behind",
+  asks: "whether a list shows changes late",
   mostCalls: 3 + lagLooks,
   find: async (means) => {
     const { objects } = means;
@@ -286,7 +286,7 @@ const pageSizeOf = (first: ReturnType<typeof listIn>) => {
   const isSeen = items.length === Math.min(pageSize, count);
   return isSeen
     ? pageSize
-    : new StillOpen(`it is said to be ${pageSize}, but ${items.length} came`);
+    : new StillOpen(`the list names ${pageSize} per page, but returned ${items.length} objects`);
 };
 
 /**
@@ -298,19 +298,19 @@ const pagingOf = async (means: ProbeMeans): Promise<Answers> => {
   const second = await listed(means, "$pagenum=2&$pagesize=1");
   const { items, count = items.length } = first;
   if (!isAccepted(first.answer)) throw unexpected(first.answer);
-  if (isRefused(second.answer)) throw new StillOpen("the tenant knows no $pagenum and $pagesize");
+  if (isRefused(second.answer)) throw new StillOpen("the tenant lacks $pagenum and $pagesize");
   if (!isAccepted(second.answer)) throw unexpected(second.answer);
-  if (count < 2) throw new StillOpen("the list does not show what was made");
+  if (count < 2) throw new StillOpen("the list does not show the created objects");
   const [whole, page] = [idsOf(items), idsOf(second.items)];
   const isAgain = page.size > 1 && [...page].every((id) => whole.has(id));
   if (isAgain && page.size === whole.size)
-    return { paging: "all", pageSize: new StillOpen("lists come whole, not in pages") };
-  if (isAgain) throw new StillOpen("a page repeats what was on another");
+    return { paging: "all", pageSize: new StillOpen("lists have no pages") };
+  if (isAgain) throw new StillOpen("a page repeats objects of another page");
   return { paging: "pages", pageSize: pageSizeOf(first) };
 };
 
 const pages: Experiment = {
-  asks: "whether a list comes in pages, and how long they are",
+  asks: "whether a list has pages, and how many objects a page holds",
   names: ["paging", "pageSize"],
   mostCalls: 6,
   run: async (means) => {
@@ -321,7 +321,7 @@ const pages: Experiment = {
 };
 
 const unknownQuery = question("unknownQuery", {
-  asks: "whether an unknown query parameter is refused",
+  asks: "whether the tenant refuses an unknown query parameter",
   mostCalls: 2,
   find: async (means) => {
     const { answer } = await listed(means, "probe=1");
@@ -352,10 +352,10 @@ const isDescribed = ({ description }: JsonObject): boolean =>
   description !== undefined && description !== null;
 
 const keptIn = async (before: JsonObject, after: TenantAnswer): Promise<string> => {
-  if (!isDescribed(before)) throw new StillOpen("descriptions are not shown");
+  if (!isDescribed(before)) throw new StillOpen("the tenant does not return descriptions");
   const object = objectIn(after);
   if (object.active !== false)
-    throw new StillOpen("what a PUT wrote did not show within two seconds");
+    throw new StillOpen("the effect of a PUT did not show within two seconds");
   return isDescribed(object) ? "keep" : "replace";
 };
 
@@ -371,7 +371,7 @@ const staleAnswer = async (
   if (!isRefused(stale)) throw unexpected(stale);
   const right = await put(means, id, { ...body, modified });
   if (isAccepted(right)) return "refuse";
-  throw new StillOpen(`a PUT with modified is refused whatever it says (${right.status})`);
+  throw new StillOpen(`the tenant refuses every PUT with modified (${right.status})`);
 };
 
 /**
@@ -379,7 +379,7 @@ const staleAnswer = async (
  * time.
  */
 const putExperiment: Experiment = {
-  asks: "what PUT does to members that it leaves out, and with an old modified",
+  asks: "what PUT does to members that the body leaves out, and what it does with an old modified",
   names: ["put", "staleModified"],
   mostCalls: 6 + mostLooks,
   run: async (means) => {
@@ -410,14 +410,14 @@ const secretIn = (sent: unknown, shown: unknown): string => {
   if (shown === undefined || shown === null || shown === "") return "omit";
   if (shown === sent) return "echo";
   if (typeof shown !== "string" || typeof sent !== "string")
-    throw new StillOpen("secrets come back as something that is no text");
+    throw new StillOpen("the tenant returns secrets as something other than text");
   if (looksMasked(shown)) return "mask";
   if (JSON.stringify(jsonIn(shown) ?? 0) === JSON.stringify(jsonIn(sent) ?? 1)) return "echo";
-  throw new StillOpen("secrets come back as another text, which is no mask");
+  throw new StillOpen("the tenant returns secrets as another text that is not a mask");
 };
 
 const secretsShown = question("secrets", {
-  asks: "whether secrets are given back, masked or left out",
+  asks: "whether the tenant returns secrets, masks them or leaves them out",
   mostCalls: 3,
   find: async (means) => {
     const { objects } = means;
@@ -429,21 +429,21 @@ const secretsShown = question("secrets", {
 });
 
 const takenName = question("duplicateStatus", {
-  asks: "which status refuses a name that is taken",
+  asks: "which status refuses a name that is already taken",
   mostCalls: 4,
   find: async ({ objects }) => {
     const body = await objects.body(authentication);
     const first = await objects.post(authentication, body);
     if (!isAccepted(first)) throw unexpected(first);
     const again = await objects.post(authentication, body);
-    if (isAccepted(again)) throw new StillOpen("a name may be taken twice");
+    if (isAccepted(again)) throw new StillOpen("two objects may have the same name");
     if (isRefused(again)) return again.status;
     throw unexpected(again);
   },
 });
 
 const unknownMember = question("unknownFields", {
-  asks: "what happens to members that nobody knows",
+  asks: "what happens to unknown members",
   mostCalls: 3,
   find: async (means) => {
     const { objects } = means;
@@ -468,17 +468,17 @@ const formsOf = (object: JsonObject): string => {
     ...(["callback", "notificationEmail"] as const).filter(
       (name) => valueAt(first, name) !== role[name],
     ),
-    ...(hasNull(object) ? ["what was not given"] : []),
+    ...(hasNull(object) ? ["members that were not set"] : []),
   ];
   if (changed.length === 0) return "given";
   if (changed.length === 3) return "own";
   throw new StillOpen(
-    `some come back in another form, others as given; changed: ${changed.join(", ")}`,
+    `the tenant returns some values in another form and others unchanged; changed: ${changed.join(", ")}`,
   );
 };
 
 const ownForms = question("forms", {
-  asks: "whether objects come back in the forms in which they were given",
+  asks: "whether the tenant returns objects in the form in which they were sent",
   mostCalls: 3,
   find: async (means) => {
     const { objects } = means;
@@ -511,16 +511,16 @@ const heldObject = question("inUseStatus", {
     const id = await objects.id(authentication);
     await objects.id(clientApplication);
     const status = await objects.remove(authentication, id);
-    if (isAccepted({ status })) throw new StillOpen("objects in use can be deleted");
+    if (isAccepted({ status })) throw new StillOpen("the tenant deletes objects that are in use");
     if (!isRefused({ status }) || status === 404) throw unexpected({ status });
     if (await canDelete(means)) return status;
-    throw new StillOpen(`every deletion is refused (${status})`);
+    throw new StillOpen(`the tenant refuses every deletion (${status})`);
   },
 });
 
 /** A refusal counts if the same request is accepted with the id of an existing object. */
 const danglingReference = question("unknownReference", {
-  asks: "whether the id of an object that does not exist is refused",
+  asks: "whether the tenant refuses the id of an object that does not exist",
   mostCalls: 7,
   find: async ({ objects }) => {
     const { application: _, ...body } = await objects.body(participant);
@@ -540,11 +540,11 @@ const assertAlone = async ({ client, objects }: ProbeMeans): Promise<void> => {
   const { items, count } = listIn(answer, listKey);
   if (count === undefined)
     throw new StillOpen(
-      "the list of client applications does not say how many there are: if there are others, and they hold every channel, one that is made could not be removed again",
+      "the list of client applications does not say how many exist. If others exist and hold every channel, the probe could not remove a new channel",
     );
   if (count !== objects.countOf(clientApplication) || !items.every(isOurs))
     throw new StillOpen(
-      "the tenant has client applications of its own: if these hold every channel, one that is made could not be removed again. You see it when you delete a channel that no account names",
+      "the tenant has its own client applications. If these hold every channel, the probe could not remove a new channel. To find out, delete a channel that no account names",
     );
 };
 
@@ -553,7 +553,7 @@ const assertAlone = async ({ client, objects }: ProbeMeans): Promise<void> => {
  * then not be removed again, so one is made only if the client application can be removed, too.
  */
 const channelHolder = question("channelRule", {
-  asks: "what holds a channel: accounts, or any client application",
+  asks: "what prevents the deletion of a channel: accounts, or any client application",
   mostCalls: 9,
   find: async (means) => {
     const { objects } = means;
@@ -566,7 +566,7 @@ const channelHolder = question("channelRule", {
     await objects.removeAll(clientApplication);
     if (isAccepted({ status: await objects.remove(channel, made) }))
       return "any-client-application";
-    throw new StillOpen(`the deletion of a channel is refused anyway (${status})`);
+    throw new StillOpen(`the tenant refuses the deletion of a channel in any case (${status})`);
   },
 });
 
@@ -584,7 +584,7 @@ const { createAsset } = runtimeOperations;
  * be found and removed, so this question needs an explicit request.
  */
 export const assetExperiment = question("assetUrlLifetime", {
-  asks: "how long a signed address lives",
+  asks: "how long a signed address is valid",
   mostCalls: 4,
   find: async ({ client }) => {
     const list = await client.call("GET", `/${channel.collection}`);
@@ -599,7 +599,7 @@ export const assetExperiment = question("assetUrlLifetime", {
     // The header has whole seconds only, rounded down.
     const seconds = Math.floor((expiry - date) / 1000);
     if (Number.isFinite(seconds)) return seconds;
-    throw new StillOpen("its answer does not say");
+    throw new StillOpen("the response does not give the expiry");
   },
 });
 
@@ -613,7 +613,7 @@ const wordIn = (kind: string | undefined): string | undefined => {
 
 /** Reads what the tenant has: roles of client applications and types of bots name the platform. */
 export const platformExperiment = question("platformName", {
-  asks: "which word stands for the platform in the kinds of bots and agents",
+  asks: "which word denotes the platform in the types of bots and agents",
   mostCalls: 2,
   find: async ({ client }) => {
     const applications = await client.call("GET", `/${clientApplication.collection}`);
@@ -629,27 +629,27 @@ export const platformExperiment = question("platformName", {
     if (word !== undefined && words.size === 1) return word;
     throw new StillOpen(
       words.size > 1
-        ? `the tenant names several: ${[...words].join(", ")}`
-        : "no bot and no agent of the platform is registered",
+        ? `the tenant uses several words: ${[...words].join(", ")}`
+        : "no bot or agent of the platform is registered",
     );
   },
 });
 
-const conversation = "only a conversation shows it, and one cannot be removed again";
+const conversation = "only a conversation shows this, and the probe cannot remove a conversation";
 
 /** What no experiment can find out, why not, and where it shows. */
 const reasons = {
-  runningConversationStatus: `${conversation}. Fetch one that goes on, and look at the status`,
-  usedAssetStatus: `${conversation}. Delete an asset that was used in a message`,
-  idleTimeout: `${conversation}. Answer in one that was idle for longer than the timeout of its account`,
-  recipients: `${conversation}. See who gets a message if an orchestration names several bots`,
-  inactiveObjects: `${conversation}. Start one over an account that is not active`,
-  channelRestrictions: `${conversation}, and a message beyond the restrictions that is not refused begins one. Send one where nobody is disturbed`,
-  deliveryRetries: `${conversation}. Count the calls to a callback that answers 500`,
-  notificationMails: `${conversation}, and the mail goes to a person. Look into the mailbox after a callback could not be reached`,
+  runningConversationStatus: `${conversation}. To find out, read a running conversation and check the status`,
+  usedAssetStatus: `${conversation}. To find out, delete an asset that a message uses`,
+  idleTimeout: `${conversation}. To find out, reply in a conversation that was idle longer than the timeout of its account`,
+  recipients: `${conversation}. To find out, check who gets a message if an orchestration names several bots`,
+  inactiveObjects: `${conversation}. To find out, start a conversation on an inactive account`,
+  channelRestrictions: `${conversation}; an accepted message beyond the restrictions begins one. To find out, send such a message on an account that nobody uses`,
+  deliveryRetries: `${conversation}. To find out, count the calls to a callback that returns 500`,
+  notificationMails: `${conversation}; the mail also goes to a person. To find out, check the mailbox after a callback fails`,
   deletionRule:
-    "if it is not refused, an orchestration is left that names what is gone. Delete a client application that only an orchestration names",
-  callbackContent: `${conversation}. Look at the content of a call to a callback`,
+    "if the tenant allows it, an orchestration with a deleted object remains. To find out, delete a client application that only an orchestration names",
+  callbackContent: `${conversation}. To find out, check the content of a call to a callback`,
 } as const satisfies Partial<Record<SwitchName, string>>;
 
 /** The reasons as answers: every switch of the emulator is either found out or listed as open. */

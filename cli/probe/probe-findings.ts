@@ -16,17 +16,17 @@ const found = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]
 export const findingsSchema = z.strictObject({
   version: z.literal(1),
   probedAt: z.iso.datetime(),
-  baseUrl: z.string().describe("The tenant that it was found out on"),
-  calls: z.int().min(0).describe("Calls that it took"),
-  switches: found.describe("By the names of the emulator's switches"),
-  settings: found.describe("By the names of settings"),
-  observed: found.describe("What else was seen"),
-  open: z.record(z.string(), z.string()).describe("What could not be found out, and why"),
+  baseUrl: z.string().describe("Base address of the tenant"),
+  calls: z.int().min(0).describe("Number of calls"),
+  switches: found.describe("Values by switch of the emulator"),
+  settings: found.describe("Values by setting"),
+  observed: found.describe("Other observations"),
+  open: z.record(z.string(), z.string()).describe("Questions that stay open, with the reason"),
 }) satisfies z.ZodType<TenantFindings>;
 
 /** Shape of what `probe --clean --json` prints. */
 export const cleanedSchema = z.strictObject({
-  removed: z.int().min(0).describe("Objects of an earlier probe that were looked up and removed"),
+  removed: z.int().min(0).describe("Number of removed objects of an earlier probe"),
 });
 
 /** What `probe --clean --json` prints. */
@@ -79,7 +79,7 @@ export const foundSwitches = (file: string): Partial<Switches> => {
     return parseSwitches(switches);
   } catch (error) {
     throw new CommandFailure(
-      `The findings in ${file} are of another release: ${messageOf(error)} Probe the tenant again.`,
+      `The findings in ${file} come from another release: ${messageOf(error)} Probe the tenant again.`,
     );
   }
 };
@@ -107,7 +107,7 @@ export const likeTenant = <G extends LikeArguments>(given: G): G => {
   const burst = Number.isInteger(settings.burst) ? Number(settings.burst) : undefined;
   if ((burst ?? 1) < 1 || plan !== settings.plan || burst !== settings.burst)
     throw new CommandFailure(
-      `No emulator supports the plan or the burst in ${like}. Probe the tenant again.`,
+      `The emulator does not support the plan or the burst in ${like}. Probe the tenant again.`,
     );
   const isPlanGiven = given.plan !== undefined;
   return {

@@ -47,7 +47,7 @@ const savedIn = (file: string): readonly JournalEntry[] => {
   const saved = document.safeParse(text === undefined ? undefined : jsonIn(text)).data;
   if (saved) return saved.objects;
   throw new CommandFailure(
-    `${file} cannot be read: in it, an earlier probe recorded what it made. Nothing was sent. Look for objects named pulumi-conversation-probe-… at the tenant, remove them and then the file.`,
+    `Cannot read ${file}, in which an earlier probe recorded its objects. Nothing was sent. Remove all objects named pulumi-conversation-probe-… from the tenant, then remove the file.`,
   );
 };
 
@@ -57,7 +57,7 @@ const assertCache = (env: NodeJS.ProcessEnv): void => {
     ownCacheFolder(env);
   } catch (error) {
     throw new CommandFailure(
-      `A probe records what it makes before it makes it, and cannot: ${messageOf(error)}. Nothing was sent.`,
+      `The probe cannot record the objects that it creates: ${messageOf(error)}. Nothing was sent.`,
       1,
       { cause: error },
     );
@@ -94,7 +94,7 @@ export class ProbeJournal {
     const attempt = tryLock(`${file}.lock`);
     if (attempt.release) return ProbeJournal.#locked(file, baseUrl, attempt.release);
     throw new CommandFailure(
-      `Probing ${baseUrl}: ${attempt.heldBy} is probing this tenant. Wait until it has ended.`,
+      `Probing ${baseUrl}: ${attempt.heldBy} is probing this tenant. Wait until it ends.`,
     );
   }
 
@@ -239,7 +239,7 @@ export class ProbeObjects {
     const answer = await this.make(definition);
     const id = idIn(answer.body);
     if (id === undefined || answer.status >= 300)
-      throw new Error(`${definition.noun} was refused (${answer.status})`);
+      throw new Error(`the tenant refused the ${definition.noun} (${answer.status})`);
     this.#first.set(definition.kind, id);
     return id;
   }
@@ -290,7 +290,7 @@ export class ProbeObjects {
   cleanUp(): Promise<readonly string[]> {
     return this.#cleaned(patient, (entry) => {
       if (this.listsLag && !entry.refused)
-        return "its creation was not answered, and lists lag: look for it";
+        return "the tenant did not confirm its creation, and lists show changes late: look for it";
       this.journal.gone(entry);
       return undefined;
     });
@@ -333,7 +333,7 @@ export class ProbeObjects {
       if (status < 300) return "removed";
       // Something in front of the tenant may say 404 to everything: its list is the proof.
       const isGone = status === 404 && (await this.#lookedUp(definition, entry.name)) === undefined;
-      return isGone ? "removed" : { why: `its deletion was refused (${status})` };
+      return isGone ? "removed" : { why: `the tenant refused its deletion (${status})` };
     } catch (error) {
       return { why: error instanceof NoTenantAnswer ? error.message : "its deletion failed" };
     }
@@ -370,7 +370,7 @@ export class ProbeObjects {
       const id = idIn(found);
       if (id !== undefined) return id;
       if (answer.status !== 200)
-        throw new NoTenantAnswer(`its list was refused (${answer.status})`);
+        throw new NoTenantAnswer(`the tenant refused its list (${answer.status})`);
       // A list that comes whole repeats the same, whatever page is requested.
       const more = items.filter((item) => !seen.has(item.id));
       if (more.length === 0) return undefined;

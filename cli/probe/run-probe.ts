@@ -70,7 +70,7 @@ const probePlan = (settings: Settings, options: PlanOptions): ProbePlan => {
   const leftOut: { experiment: Experiment; why: string }[] = [];
   for (const experiment of all) {
     if (mostCalls + experiment.mostCalls > maxCalls) {
-      leftOut.push({ experiment, why: `--max-calls ${maxCalls} leaves no room for it` });
+      leftOut.push({ experiment, why: `--max-calls ${maxCalls} does not allow it` });
       continue;
     }
     experiments.push(experiment);
@@ -80,7 +80,7 @@ const probePlan = (settings: Settings, options: PlanOptions): ProbePlan => {
   if (!assets)
     leftOut.push({
       experiment: assetExperiment,
-      why: "an asset cannot be found again if its creation is cut off: ask for it with --assets",
+      why: "the probe cannot find an asset again if its creation is interrupted; to include this, use --assets",
     });
   return { experiments, leftOut, mostCalls };
 };
@@ -100,12 +100,12 @@ const planText = (baseUrl: string, { experiments, mostCalls, leftOut }: ProbePla
   [
     `Probing ${baseUrl}:`,
     ...wrapped(
-      `at most ${mostCalls} calls, and those that are repeated because of the rate, a failure or a token that ran out. Objects are made, all of them named pulumi-conversation-probe-…, and removed again. It finds out:`,
+      `The probe makes at most ${mostCalls} calls, plus retries because of the rate, a failure or an expired token. It creates objects named pulumi-conversation-probe-… and removes them again. It finds out:`,
     ),
     ...experiments.flatMap(({ asks }) => listItem(asks)),
     "It does not find out:",
     ...leftOut.flatMap(({ experiment, why }) => listItem(`${experiment.asks}: ${why}`)),
-    ...listItem("what messages do: a conversation cannot be removed again"),
+    ...listItem("what messages do: the probe cannot remove a conversation"),
     "",
   ].join("\n");
 
@@ -128,7 +128,7 @@ const findingsText = (findings: TenantFindings, file: string): string => {
     ...table,
     ...(left.length > 0 ? ["", "Still open:", ...left] : []),
     "",
-    `${calls} calls. Nothing was left behind. What was found out is in a file; use it with:`,
+    `The probe made ${calls} calls and left nothing behind. To use the findings:`,
     `  export CONVERSATION_FINDINGS=${file}`,
     `  npx pulumi-conversation emulator --like ${file}`,
     "",
@@ -165,12 +165,12 @@ const settingsFor = async (
 /** @throws CommandFailure if nobody agrees */
 const assertAgreed = async ({ yes }: ProbeOptions): Promise<void> => {
   if (yes) return;
-  const unasked = "Probing makes and removes objects at the tenant. Say --yes to agree.";
+  const unasked = "The probe creates and removes objects at the tenant. To agree, use --yes.";
   if (!process.stdin.isTTY || !process.stderr.isTTY) throw new CommandFailure(unasked, 2);
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await terminal.question("Go on? (y/N) ").finally(() => terminal.close());
+  const answer = await terminal.question("Continue? (y/N) ").finally(() => terminal.close());
   if (!/^y(es)?$/i.test(answer.trim()))
-    throw new CommandFailure("Nothing was sent: not confirmed.");
+    throw new CommandFailure("Not confirmed. Nothing was sent.");
 };
 
 /** @throws CommandFailure before anything is sent: otherwise the findings would be lost */
@@ -182,7 +182,7 @@ const assertWritable = (file: string): void => {
     // Reported below.
   }
   throw new CommandFailure(
-    `${file} cannot be written. Nothing was sent. Name another file with --out.`,
+    `Cannot write ${file}. Nothing was sent. Name another file with --out.`,
     2,
   );
 };
@@ -211,9 +211,9 @@ const askAll = async (
 const leftBehind = (left: readonly string[], file: string): CommandFailure =>
   new CommandFailure(
     [
-      "Probing left objects behind:",
+      "The probe left objects behind:",
       ...left.map((line) => `  - ${line}`),
-      `They stand in ${file}. Run the probe again: it removes them first.`,
+      `They are recorded in ${file}. Run the probe again: it removes them first.`,
     ].join("\n"),
   );
 
@@ -262,8 +262,8 @@ const removeEarlier = async (
 
 const cleanedText = (removed: number, { settings: { baseUrl } }: Work): string =>
   removed === 0
-    ? `Nothing of an earlier probe is left at ${baseUrl}.\n`
-    : `Removed what an earlier probe had begun at ${baseUrl}: ${removed} objects looked up.\n`;
+    ? `No objects of an earlier probe are left at ${baseUrl}.\n`
+    : `Removed what an earlier probe left at ${baseUrl}: ${removed} objects looked up.\n`;
 
 const clean = async (work: Work): Promise<CommandResult> => {
   const removed = await removeEarlier(work, true);
@@ -316,7 +316,7 @@ export const runProbe = async (
     return await (options.clean ? clean(work) : findOut(work, plan, options, session));
   } catch (error) {
     if (!(error instanceof ProbeStopped)) throw error;
-    throw new CommandFailure("Interrupted. Everything that was made is removed again.", 130);
+    throw new CommandFailure("Interrupted. The probe removed all objects that it created.", 130);
   } finally {
     journal.close();
     await transport.close();

@@ -18,7 +18,7 @@ export interface TenantAnswer {
 /** Why no further call may be made. */
 export class ProbeStopped extends Error {
   constructor(readonly reason: "budget" | "interrupted") {
-    super(reason === "budget" ? "the calls allowed were used up" : "it was interrupted");
+    super(reason === "budget" ? "the allowed calls were used up" : "the probe was interrupted");
   }
 }
 
@@ -143,7 +143,7 @@ export class TenantClient {
     const answer = answerOf(response);
     // Something in front of the tenant answered; whether the tenant acted is not known.
     if (answer.status < 300 && answer.body === undefined && response.text.trim() !== "")
-      throw new NoTenantAnswer("a page came in place of the tenant's answer");
+      throw new NoTenantAnswer("a web page came instead of the tenant's response");
     if (answer.status === 401) this.#token = undefined;
     if (ofEveryCall.includes(answer.status)) this.refusals += 1;
     return answer;
@@ -179,7 +179,7 @@ export class TenantClient {
     try {
       return await transport.send(request);
     } catch (error) {
-      throw new NoTenantAnswer("the tenant gave no answer", { cause: error });
+      throw new NoTenantAnswer("the tenant did not respond", { cause: error });
     }
   }
 }

@@ -142,7 +142,7 @@ const environment = ({ cli, folder, settings }: ProjectOptions): NodeJS.ProcessE
 
 export const interrupted = (): CommandFailure =>
   new CommandFailure(
-    "Interrupted. Nothing is left running; npm run quickstart goes on from here.",
+    "Interrupted. No process is left running. To continue: npm run quickstart",
     130,
   );
 
@@ -152,9 +152,9 @@ const howItEnded = ({ code, timedOut }: Ended): string => {
 };
 
 const failed = (command: string, ended: Ended, shown: boolean): CommandFailure => {
-  const said = shown ? ["What it said is above."] : ended.lastLines;
+  const said = shown ? ["See its output above."] : ended.lastLines;
   const next =
-    "Run npm run quickstart again to go on, or remove the folder .quickstart to start afresh.";
+    "To continue, run npm run quickstart again. To start over, remove the folder .quickstart first.";
   return new CommandFailure([`pulumi ${command} ${howItEnded(ended)}.`, ...said, next].join("\n"));
 };
 
@@ -196,7 +196,7 @@ export const pulumiProject = (state: ProjectState, options: ProjectOptions) => {
       // In the state folder, since this writes the stack's configuration beside the project file.
       if (!state.hasStack()) await run(state.folder, ["stack", "init", "--no-select"]);
       if (!state.hasStaleLock()) return;
-      print("  An interrupted run left its lock behind: clearing it (pulumi cancel).");
+      print("  An interrupted run left its lock behind. Removing it (pulumi cancel).");
       await run(state.source, ["cancel", "--yes"]);
     },
     /** Runs a command and shows its output. */

@@ -133,7 +133,7 @@ export const configureCallbacks = async (
   const declared = declaredPort(pulumi.state.configFile);
   if (declared !== undefined && (await freePort(declared)) !== undefined) return;
   const port = await freePort();
-  if (port === undefined) throw new CommandFailure(`No port of ${HOST} is free for callbacks.`);
+  if (port === undefined) throw new CommandFailure(`No port on ${HOST} is free for callbacks.`);
   const callbackPassword = randomBytes(18).toString("hex");
   await pulumi.configure({ callbackUrl: `http://${HOST}:${port}` }, { callbackPassword });
 };
@@ -162,17 +162,17 @@ const converse = async (context: QuickstartContext, pulumi: PulumiProject): Prom
   if (signal.aborted) throw interrupted();
   if (ended.code !== 0)
     throw new CommandFailure(
-      "The conversation did not finish; the reason is above. Run npm run quickstart again to go on.",
+      "The conversation did not finish; see the reason above. To continue, run npm run quickstart again.",
     );
 };
 
 const nextSteps = [
-  ["A project of your own", "npx pulumi-conversation init ../shop --emulator"],
-  ["Change what is declared", "examples/default-account/index.ts, then npm run quickstart"],
+  ["Create your own project", "npx pulumi-conversation init ../shop --emulator"],
+  ["Change the account", "examples/default-account/index.ts, then npm run quickstart"],
   ["See how the bot works", "examples/orders-bot/README.md"],
-  ["Take it all down", "npm run quickstart -- --destroy"],
+  ["Remove everything", "npm run quickstart -- --destroy"],
   ["Run the emulator", "npm run emulator"],
-  ["Use a real service", "docs/guides/configuration.md; npx pulumi-conversation doctor checks it"],
+  ["Use a real service", "docs/guides/configuration.md, then npx pulumi-conversation doctor"],
 ] as const;
 
 /** What to do and how, side by side within 80 columns. */
@@ -181,8 +181,8 @@ const step = (what: string, how: string): readonly string[] =>
 
 const showObjects = async ({ print, title, settings }: QuickstartContext): Promise<void> => {
   const found = await readObjects(settings);
-  title("What the service holds now");
-  const lines = found.length === 0 ? ["nothing"] : objectTable(found);
+  title("Objects at the service");
+  const lines = found.length === 0 ? ["none"] : objectTable(found);
   for (const line of lines) print(`  ${line}`);
 };
 
@@ -204,7 +204,7 @@ const tryBot = async (context: QuickstartContext): Promise<void> => {
   await configureCallbacks(project);
   await project.show("up", "--yes", "--skip-preview");
   await showObjects(context);
-  context.title("A conversation on the account just declared: examples/orders-bot/converse.mts");
+  context.title("A conversation on this account: examples/orders-bot/converse.mts");
   await converse(context, project);
 };
 
@@ -212,7 +212,7 @@ const tryBot = async (context: QuickstartContext): Promise<void> => {
 const setUp = async (context: QuickstartContext): Promise<void> => {
   await declareAccount(context);
   await tryBot(context);
-  context.title("What to try next");
+  context.title("Next steps");
   for (const line of nextSteps.flatMap(([what, how]) => step(what, how))) context.print(line);
 };
 
@@ -229,7 +229,7 @@ const takeDown = async (context: QuickstartContext): Promise<void> => {
   }
   await showObjects(context);
   state.remove();
-  print("\nThe stacks and the folder .quickstart are gone. npm run quickstart starts afresh.");
+  print("\nThe stacks and the folder .quickstart are gone. To start over: npm run quickstart");
 };
 
 interface QuickstartOptions {
@@ -279,13 +279,13 @@ const play = async (options: QuickstartOptions, state: StateFolder): Promise<voi
 export const runQuickstart = async (options: QuickstartOptions): Promise<void> => {
   const state = stateFolder(options.root);
   if (options.destroy && !state.projects.some((project) => project.hasStack())) {
-    options.stream.write("There is nothing to take down: no quick start has run here.\n");
+    options.stream.write("There is nothing to remove: no quick start has run here.\n");
     return;
   }
   const lock = tryLock(state.lock);
   if (!lock.release)
     throw new CommandFailure(
-      `Another quick start runs in this folder: ${lock.heldBy}. Wait for it, or end it.`,
+      `Another quick start is running in this folder: ${lock.heldBy}. Wait until it ends, or end it.`,
     );
   try {
     await play(options, state);

@@ -127,7 +127,7 @@ export const settingsOfAccounts = (original: OriginalStack) => {
       const isOnlyOne = profile === undefined && profiles.length === 0;
       if (isOnlyOne || !isConversationError(error, "SETTINGS_MISSING")) throw error;
       if (profile !== undefined)
-        notes.push(`The settings of profile ${profile} are incomplete; its account was not read.`);
+        notes.push(`The settings of profile ${profile} are incomplete: its account was not read.`);
       return [];
     }
   });
@@ -149,7 +149,7 @@ export const readAccounts = async (all: readonly Settings[], options: ReadingOpt
 };
 
 const otherPlan = (profile: string | undefined, { plan }: Conditions): string =>
-  `The account of profile ${profile} is on the plan ${plan}; its calls keep to that.`;
+  `The account of profile ${profile} is on the plan ${plan}; its calls keep to the rates of that plan.`;
 
 /**
  * The limits of every account: those of the command line first, then those of its profile's
@@ -210,7 +210,7 @@ const scopeOf = (word: string): Scope => {
   const found = defaultScopes.find((scope) => scope === word || scope === prefix + word);
   if (found) return found;
   throw new CommandFailure(
-    `--as-scopes: the service has no scope ${quoted(word)}, only ${shortNames.join(", ")} (or in full, ${serviceScopes.manage} and so on)${nearestHint(word, shortNames)}`,
+    `--as-scopes: the service has no scope ${quoted(word)}. Its scopes are ${shortNames.join(", ")} (or the full names, such as ${serviceScopes.manage})${nearestHint(word, shortNames)}`,
     2,
   );
 };
@@ -264,10 +264,10 @@ const assumption = (reading: ClientReading, scopes: readonly string[]): string =
   const why =
     reading.scopes?.some(isScope) || !refused
       ? `has only ${scopes.join(", ")}`
-      : `may only read, as ${endpointName(setUpOperation(refused.definition, "list"))} was refused`;
+      : `may only read (the service refused ${endpointName(setUpOperation(refused.definition, "list"))})`;
   const { profile } = reading.settings;
   const whose = profile === undefined ? "of these settings" : `of profile ${profile}`;
-  return `The client ${whose} ${why}, so it is assumed that another one deploys, with all scopes of the service; say which it has with --as-scopes.`;
+  return `The client ${whose} ${why}, so the rehearsal assumes that another client deploys, with all scopes of the service. To name its scopes, use --as-scopes.`;
 };
 
 /**
@@ -314,7 +314,7 @@ export interface RehearsedAccountOptions extends ReadingOptions, Pick<ConditionO
 }
 
 const changedNote =
-  "The account changed while it was read, so the statements about it may be wrong.";
+  "The account changed while the rehearsal read it, so statements about it may be wrong.";
 
 /**
  * Reads every account that the program may reach, and what determines how a run goes there.

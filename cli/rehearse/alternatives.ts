@@ -4,6 +4,7 @@ import { usersAmong } from "../../provider/lifecycle/delete.js";
 import { resources } from "../../provider/resources/index.js";
 import { unknownMembers } from "../account/object-inputs.js";
 import { kindsIn, type RehearsedCall } from "./emulated-account.js";
+import { changeWord } from "./outcome.js";
 import type {
   AccountChange,
   Alternative,
@@ -131,7 +132,7 @@ const refusedOnly = (these: readonly Refusal[], those: readonly Refusal[]): read
 };
 
 const changeText = ({ change, kind, name, members }: AccountChange): string =>
-  `${kind} ${JSON.stringify(name)} is ${change}${members ? ` (${members.join(", ")})` : ""}`;
+  `${kind} ${JSON.stringify(name)} is ${changeWord(change)}${members ? ` (${members.join(", ")})` : ""}`;
 
 /** How two outcomes differ, each difference a sentence; empty if they are the same. */
 const differencesBetween = (
@@ -141,12 +142,12 @@ const differencesBetween = (
   const [before, after] = [usual.changes.map(changeText), other.changes.map(changeText)];
   return [
     ...refusedOnly(other.refusals, usual.refusals).map(
-      (refusal) => `${titleOf(refusal)} is refused: ${refusal.reason}`,
+      (refusal) => `The service refuses ${titleOf(refusal)}: ${refusal.reason}`,
     ),
     ...refusedOnly(usual.refusals, other.refusals).map(
-      (refusal) => `${titleOf(refusal)} is not refused.`,
+      (refusal) => `The service does not refuse ${titleOf(refusal)}.`,
     ),
-    ...after.filter((text) => !before.includes(text)).map((text) => `Afterwards ${text}.`),
+    ...after.filter((text) => !before.includes(text)).map((text) => `After the run, ${text}.`),
     ...before.filter((text) => !after.includes(text)).map((text) => `It is not true that ${text}.`),
   ];
 };

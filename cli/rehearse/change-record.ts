@@ -118,8 +118,8 @@ const isSame = (recorded: RecordedSettings[string] | undefined, text: string): b
 
 /** What a value was, if it is readable: findings are a digest, which means nothing to a person. */
 const wasText = (name: string, recorded: RecordedSettings[string] | undefined): string => {
-  if (recorded === undefined) return ", and was not set";
-  return typeof recorded === "string" && !name.endsWith("findings") ? `, and was ${recorded}` : "";
+  if (recorded === undefined) return "; it was not set";
+  return typeof recorded === "string" && !name.endsWith("findings") ? `; it was ${recorded}` : "";
 };
 
 const changeText = (
@@ -130,7 +130,7 @@ const changeText = (
   const isShown = !hidden && !name.endsWith("findings");
   const change = isShown ? `${label} is ${text}${wasText(name, recorded)}` : `${label} changed`;
   return name.endsWith("clientId")
-    ? `${change} (if another client deploys than the one that rehearses: rehearse --as-scopes)`
+    ? `${change} (if the client that deploys is not the one that rehearses: rehearse --as-scopes)`
     : change;
 };
 
@@ -158,7 +158,7 @@ export const scopeChanges = (
     const inUse = scopesInUse(reading);
     return asScopes
       .filter((scope) => !inUse.includes(scope))
-      .map((scope) => `the client ${whose} lacks ${scope}, with which this was rehearsed`);
+      .map((scope) => `the client ${whose} lacks the scope ${scope}, which the rehearsal had`);
   });
 
 /** What a rehearsal was made from, mostly as digests (SHA-256), and its outcome. */
@@ -297,14 +297,14 @@ export const changeRecord = (
  */
 const mostBytes = 256 * 1024 * 1024;
 
-const advice = "Make one with: npx pulumi-conversation rehearse --record <file>";
+const advice = "To create one: npx pulumi-conversation rehearse --record <file>";
 
 const recordText = (file: string): string => {
   try {
     if (statSync(file).size > mostBytes) return "";
     return readFileSync(file, "utf8");
   } catch (error) {
-    throw new CommandFailure(`The record could not be read: ${messageOf(error)}. ${advice}`, 2);
+    throw new CommandFailure(`Cannot read the change record: ${messageOf(error)}. ${advice}`, 2);
   }
 };
 
@@ -329,8 +329,8 @@ export const readRecord = (file: string): ChangeRecord => {
   if (record && isSaidOnce(text, json)) return record;
   const isOther = isObject(json) && json.format === changeRecordSchema.shape.format.value;
   const what = isOther
-    ? "is a change record of another release, or was changed by hand."
-    : "is no change record.";
+    ? "is a change record of another release, or someone edited it."
+    : "is not a change record.";
   throw new CommandFailure(`${file} ${what} ${advice}`, 2);
 };
 
@@ -372,7 +372,7 @@ export const runCheckRecord = async (options: CheckRecordOptions): Promise<Check
   const { names } = stack;
   if (names.project !== rehearsal.project || names.stack !== rehearsal.stack)
     throw new CommandFailure(
-      `The record is of ${rehearsal.project}/${rehearsal.stack}, and this is ${names.project}/${names.stack}.`,
+      `The change record belongs to ${rehearsal.project}/${rehearsal.stack}, but this stack is ${names.project}/${names.stack}.`,
       2,
     );
   const original = await readOriginal(stack);
@@ -408,7 +408,7 @@ const meanings: Readonly<Record<RecordPart, string>> = {
   program: "the program",
   settings: "the settings of the service",
   state: "the state of the stack",
-  account: "the account: an object was made, changed or deleted",
+  account: "the account: an object was created, changed or deleted",
   outcome: "the record itself",
 };
 
@@ -433,10 +433,10 @@ export const checkedRecordText = (checked: CheckedRecord): string => {
   const run = `pulumi ${[operation, ...args.map(shellWord)].join(" ")}`;
   const unreadText =
     unread.length > 0
-      ? `Not compared, as the rehearsal could not read it: ${unread.map(kindText).join(", ")}.\n`
+      ? `Not compared because the rehearsal could not read them: ${unread.map(kindText).join(", ")}.\n`
       : "";
   if (holds)
-    return `The rehearsal of ${project}/${stack} at ${madeAt} still holds.\n${unreadText}Go on with: ${run}\n`;
+    return `The rehearsal of ${project}/${stack} at ${madeAt} still holds.\n${unreadText}To continue: ${run}\n`;
   const lines = changed.flatMap((part) => [
     `  - ${meanings[part]}`,
     ...(part === "program" || part === "settings" ? differenceLines(differences[part]) : []),
@@ -445,6 +445,6 @@ export const checkedRecordText = (checked: CheckedRecord): string => {
     lines.length > 0
       ? [`Changed since the rehearsal of ${project}/${stack} at ${madeAt}:`, ...lines]
       : [];
-  const refused = passes ? [] : ["The rehearsal itself did not go through."];
-  return `${[...reason, ...refused, `Do not run ${run}. Rehearse again first.`].join("\n")}\n`;
+  const refused = passes ? [] : ["The rehearsal itself failed."];
+  return `${[...reason, ...refused, `Do not run ${run}. Rehearse it again first.`].join("\n")}\n`;
 };

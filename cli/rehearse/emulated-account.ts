@@ -211,7 +211,7 @@ export const copyAccount = ({ account }: TenantReading, bodies: StateBodies) => 
     ...{ objects, secrets },
     missing: unreadAmong(account.kinds).map(
       ({ definition: { noun }, problem }) =>
-        `The ${noun}s are missing in the copy, except those that the state of the stack has: ${problem}`,
+        `The copy has only those ${noun}s that are in the state of the stack: ${problem}`,
     ),
   };
 };

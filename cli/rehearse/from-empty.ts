@@ -107,9 +107,9 @@ export const rehearseFromEmpty = async (
   const { original, accounts, plan, parallel } = setup;
   const kinds = accounts.flatMap(({ account }) => account.kinds);
   const unread = unreadAmong(kinds).map(
-    ({ definition: { noun }, problem }) => `${noun}s were not compared: ${problem}`,
+    ({ definition: { noun }, problem }) => `The ${noun}s were not compared: ${problem}`,
   );
-  options.say("Making everything anew in an empty emulator …");
+  options.say("Creating everything again in an empty emulator …");
   const run = await runOnCopy({
     ...setup,
     original: { ...emptied(original), states: { ...original.states, ...noStates } },

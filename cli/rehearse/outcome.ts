@@ -202,6 +202,10 @@ const usersIn = (
 const nounOf = (kind: string): string =>
   resources.find((definition) => definition.kind === kind)?.noun ?? kind;
 
+/** What happened to an object, for people. */
+export const changeWord = (change: AccountChange["change"]): string =>
+  change === "made" ? "created" : change;
+
 /** `the orchestration "night" (id …)` */
 export const obstacleTitle = ({ kind, name, id }: Obstacle): string =>
   `the ${nounOf(kind)} ${JSON.stringify(name)}${id ? ` (id ${id})` : ""}`;
@@ -215,13 +219,13 @@ const orderOfDeletion = (
   ...users.map((user) => {
     const where =
       user.stack === undefined
-        ? "by hand, as no stack manages it"
+        ? "by hand, because no stack manages it"
         : user.stack === own
           ? "in this program"
           : `in the stack ${user.stack}`;
-    return `Take the reference to ${what} out of ${obstacleTitle(user)}, or delete that, ${where}.`;
+    return `Remove the reference to ${what} from ${obstacleTitle(user)}, or delete that object, ${where}.`;
   }),
-  "Then run this again.",
+  "Then run the command again.",
 ];
 
 /** The facts that explain a refusal. */
@@ -306,7 +310,7 @@ const blockedDeletions = (
     return [
       {
         ...{ urn, kind: definition.kind, name: logicalName(urn), operation: "delete" },
-        reason: `the service refuses to delete ${what}, as it is used.`,
+        reason: `the service refuses to delete ${what} because it is in use.`,
         inTheWay: users,
         order: orderOfDeletion(users, stack, what),
       },

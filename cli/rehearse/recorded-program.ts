@@ -362,14 +362,14 @@ export const programChanges = (
   now: RecordedProgram,
 ): readonly string[] => {
   const ofPackage =
-    version === now.version ? [] : [`pulumi-conversation is ${now.version}, and was ${version}`];
+    version === now.version ? [] : [`pulumi-conversation is ${now.version}; it was ${version}`];
   const ofFiles = [...new Set([...Object.keys(files), ...Object.keys(now.files)])]
     .toSorted()
     .flatMap((path) => {
       if (files[path] === now.files[path]) return [];
       if (files[path] === undefined) return [`${path} is new`];
       const isThere = now.files[path] !== undefined || now.outputs.includes(path);
-      return [isThere ? `${path} changed` : `${path} is gone`];
+      return [isThere ? `${path} changed` : `${path} was removed`];
     });
   return [...ofPackage, ...ofFiles];
 };

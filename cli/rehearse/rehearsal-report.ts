@@ -10,7 +10,7 @@ import {
 import { inertText } from "../../provider/kernel/text.js";
 import { type Block, textReport } from "../terminal/report.js";
 import type { LostObject, RehearsalFromEmpty } from "./from-empty.js";
-import { obstacleTitle } from "./outcome.js";
+import { changeWord, obstacleTitle } from "./outcome.js";
 import type {
   AccountChange,
   Alternative,
@@ -43,14 +43,14 @@ const headline = (
   if (!passes) {
     const first = refusals.filter(({ later }) => !later).length;
     return refusals.some((each) => each.operation === "preview")
-      ? `${what} will be refused by its preview.`
-      : `${what} will not go through: ${withCount(first, "step")} will be refused.`;
+      ? `the preview of ${what} will fail.`
+      : `${what} will fail: ${withCount(first, "step")} will be refused.`;
   }
   const depends = alternatives.some((reading) => !reading.passes)
-    ? " unless the service behaves otherwise than assumed"
+    ? " unless the service behaves differently than assumed"
     : "";
   const made = `${withCount(steps.length, "change")}, ${withCount(totalCalls, "call")}`;
-  return `${what} will go through${depends}: ${made}, about ${duration(totalSeconds)}.`;
+  return `${what} will succeed${depends}: ${made}, about ${duration(totalSeconds)}.`;
 };
 
 const stepRow = ({ fromSeconds, toSeconds, operation, kind, name }: RehearsedStep) => [
@@ -75,14 +75,11 @@ const refusalTitle = ({ operation, kind, name, urn }: Refusal): string =>
 
 /** A refusal with its reason, who is in the way, and what to do, in 80 columns. */
 const refusalLines = (refusal: Refusal): readonly string[] => [
-  ...wrappedText(
-    `${refusalTitle(refusal)}${refusal.later ? " (comes after the others)" : ""}`,
-    "✗ ",
-  ),
+  ...wrappedText(`${refusalTitle(refusal)}${refusal.later ? " (after the others)" : ""}`, "✗ "),
   ...wrappedText(refusal.reason, "  "),
   ...refusal.inTheWay.flatMap((obstacle) =>
     wrappedText(
-      `in the way: ${obstacleTitle(obstacle)}, ${obstacle.stack === undefined ? "in no stack" : `of the stack ${obstacle.stack}`}`,
+      `in the way: ${obstacleTitle(obstacle)}, ${obstacle.stack === undefined ? "in no stack" : `in the stack ${obstacle.stack}`}`,
       "  ",
     ),
   ),
@@ -98,13 +95,13 @@ const objectLine = ({ kind, name, id, profile }: NamedObject): string =>
 
 /** A change of the account for people. */
 const changeLine = (change: AccountChange): string =>
-  `${change.change}: ${objectLine(change)}${change.members ? `: ${change.members.join(", ")}` : ""}`;
+  `${changeWord(change.change)}: ${objectLine(change)}${change.members ? `: ${change.members.join(", ")}` : ""}`;
 
 const alternativeLines = ({ switches, differences, passes }: Alternative): readonly string[] => [
   ...wrappedText(
     `If ${Object.entries(switches)
       .map(([name, value]) => `${name} is ${value}`)
-      .join(" and ")}, it ${passes ? "goes through" : "does not go through"}:`,
+      .join(" and ")}, the run ${passes ? "succeeds" : "fails"}:`,
   ),
   ...some(differences, (text) => wrappedText(text, "  - ")),
 ];
@@ -115,14 +112,14 @@ const afterLines = ({ outcome }: Rehearsal): readonly string[] => {
     isIdempotent === undefined
       ? []
       : isIdempotent
-        ? ["A second run finds nothing to do, and no drift."]
-        : ["A second run finds something to do again: look at pulumi preview after it."];
+        ? ["A second run would find no changes and no drift."]
+        : ["A second run would find changes again: check pulumi preview after this run."];
   return [
     ...section(
-      `Afterwards the account holds ${withCount(objects, "object")}:`,
+      `After the run, the account holds ${withCount(objects, "object")}:`,
       changes.length > 0
         ? some(changes, (change) => wrappedText(changeLine(change), "  - "))
-        : ["  nothing of it is changed"],
+        : ["  no changes"],
     ),
     ...state,
   ];
@@ -131,7 +128,7 @@ const afterLines = ({ outcome }: Rehearsal): readonly string[] => {
 const sameText = ({ unaffectedSwitches }: Rehearsal): readonly string[] =>
   unaffectedSwitches.length > 0
     ? wrappedText(
-        `Comes to the same whichever way the service behaves where that is not certain: ${unaffectedSwitches.join(", ")}.`,
+        `These uncertain switches do not change the result: ${unaffectedSwitches.join(", ")}.`,
       )
     : [];
 
@@ -140,7 +137,7 @@ const headBlock = (
   { plan, parallel }: Pick<Rehearsal, "plan" | "parallel">,
 ): Block => [
   ...wrappedText(text),
-  `Plan ${plan}, --parallel ${parallel}. Nothing was written to service or state.`,
+  `Plan ${plan}, --parallel ${parallel}. Nothing was written to the service or the state.`,
 ];
 
 const noteLines = (notes: readonly string[]): Block =>
@@ -157,11 +154,11 @@ export const rehearsalReport = (rehearsal: Rehearsal): string => {
     sameText(rehearsal),
     afterLines(rehearsal),
     section(
-      "In no stack afterwards:",
+      "In no stack after the run:",
       some(outcome.undeclared, (object) => wrappedText(objectLine(object), "  - ")),
     ),
     section(
-      "Not run, as it reaches beyond the account (--also <type> runs it, too):",
+      "Not run because they reach beyond the account (--also <type> runs them too):",
       some(outcome.leftOut, (urn) => [`  - ${urn}`]),
     ),
     noteLines(notes),
@@ -186,7 +183,7 @@ const bullets = (lines: readonly string[]): readonly string[] => {
 };
 
 const refusalText = (refusal: Refusal): readonly string[] => [
-  `- **${sentence(refusalTitle(refusal))}**${refusal.later ? " (comes after the others)" : ""}: ${sentence(refusal.reason)}`,
+  `- **${sentence(refusalTitle(refusal))}**${refusal.later ? " (after the others)" : ""}: ${sentence(refusal.reason)}`,
   ...refusal.inTheWay.map((obstacle) => `  - in the way: ${sentence(obstacleTitle(obstacle))}`),
   ...refusal.order.map((step, place) => `  ${place + 1}. ${sentence(step)}`),
 ];
@@ -210,7 +207,7 @@ const stepTable = ({ outcome: { steps } }: Rehearsal): readonly string[] => {
 const readingText = ({ alternatives }: Rehearsal): readonly string[] =>
   alternatives.flatMap(({ switches, differences }) => [
     "",
-    `If the service behaves otherwise (${Object.entries(switches)
+    `If the service behaves differently (${Object.entries(switches)
       .map(([name, value]) => `\`${name}: ${value}\``)
       .join(", ")}):`,
     ...bullets(differences),
@@ -228,16 +225,16 @@ export const rehearsalMarkdown = (rehearsal: Rehearsal): string => {
     ...(outcome.refusals.length > 0 ? ["", ...outcome.refusals.flatMap(refusalText)] : []),
     ...readingText(rehearsal),
     ...foldedLines(
-      `${outcome.steps.length} changes in their order`,
+      `${withCount(outcome.steps.length, "change")} in order`,
       outcome.steps.length > 0 ? stepTable(rehearsal) : [],
     ),
-    ...foldedLines("The account afterwards", bullets(outcome.changes.map(changeLine))),
+    ...foldedLines("The account after the run", bullets(outcome.changes.map(changeLine))),
     ...foldedLines(
-      `${outcome.undeclared.length} objects in no stack`,
+      `${withCount(outcome.undeclared.length, "object")} in no stack`,
       bullets(outcome.undeclared.map(objectLine)),
     ),
     ...foldedLines(
-      `${outcome.leftOut.length} resources that were not run`,
+      `${withCount(outcome.leftOut.length, "resource")} not run`,
       bullets(outcome.leftOut),
     ),
     ...(notes.length > 0 ? ["", ...bullets(notes.map((note) => `Note: ${note}`))] : []),
@@ -249,7 +246,7 @@ const mostLost = 100;
 
 const lostLine = (object: LostObject): string => {
   const what = object.members ? `: ${object.members.join(", ")}` : "";
-  const elsewhere = object.stack === undefined ? "" : `, made by the stack ${object.stack}`;
+  const elsewhere = object.stack === undefined ? "" : `, created by the stack ${object.stack}`;
   return `${objectLine(object)}${elsewhere}${what}`;
 };
 
@@ -257,8 +254,8 @@ const rebuiltHeadline = ({ project, stack, outcome }: RehearsalFromEmpty): strin
   const { passes, objects, totalCalls, totalSeconds } = outcome;
   const made = `${withCount(objects, "object")}, ${withCount(totalCalls, "call")}, about ${duration(totalSeconds)}`;
   return passes
-    ? `The program of ${project}/${stack} makes everything that it declares anew: ${made}.`
-    : `The program of ${project}/${stack} cannot make everything anew that it declares.`;
+    ? `The program of ${project}/${stack} creates everything that it declares again: ${made}.`
+    : `The program of ${project}/${stack} cannot create everything that it declares again.`;
 };
 
 const lostLines = ({ lost, liveObjects }: RehearsalFromEmpty): readonly string[] => {
@@ -275,8 +272,8 @@ const lostLines = ({ lost, liveObjects }: RehearsalFromEmpty): readonly string[]
           ...(objects.length > mostLost ? [`  … and ${objects.length - mostLost} more`] : []),
         ];
   return [
-    ...list("In the account, and not in the program:", whole),
-    ...list("In the program, but not with these members as they are in the account:", parts),
+    ...list("In the account but not in the program:", whole),
+    ...list("In the program, but these members differ from the account:", parts),
   ];
 };
 

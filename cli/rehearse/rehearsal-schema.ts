@@ -8,22 +8,22 @@ const namedSchema = z.strictObject({
   name: z.string(),
   id: z
     .exactOptional(z.string())
-    .describe("Left out if the run makes the object: the service gives it another one"),
+    .describe("Left out if the run creates the object: the service assigns another id"),
   profile: z.exactOptional(z.string()),
 });
 
 const obstacleSchema = namedSchema.extend({
   stack: z
     .exactOptional(z.string())
-    .describe("Who has it: short name of this stack, or another stack; left out: nobody"),
+    .describe("The stack that has it, by short name if it is this one; left out if none has it"),
 });
 
 const stepSchema = z.strictObject({
   urn: z.string(),
   kind: z.string(),
   name: z.string().describe("Logical name in the program"),
-  operation: z.string().describe("create, update, delete, replace or read, as Pulumi says"),
-  calls: z.int().min(0).describe("For it alone; lists that steps share are not counted"),
+  operation: z.string().describe("create, update, delete, replace or read, as Pulumi names it"),
+  calls: z.int().min(0).describe("Calls of this step alone, without lists that steps share"),
   fromSeconds: seconds.describe("From the start of pulumi up, without the preview before it"),
   toSeconds: seconds,
 });
@@ -31,46 +31,46 @@ const stepSchema = z.strictObject({
 const callSchema = z.strictObject({
   method: z.string().describe("Such as PUT"),
   template: z.string().describe("Such as /channels/{id}"),
-  id: z.exactOptional(z.string()).describe("Of the object that the call is about or has made"),
+  id: z.exactOptional(z.string()).describe("Id of the object that the call concerns or creates"),
   profile: z.exactOptional(z.string()),
   status: z.int(),
-  seconds: seconds.describe("From the start to the moment at which its rate lets it go"),
+  seconds: seconds.describe("From the start of the run until the rate allows the call"),
 });
 
 const refusalSchema = z.strictObject({
   urn: z.exactOptional(z.string()).describe("Left out if the run as a whole is refused"),
   kind: z.exactOptional(z.string()),
   name: z.exactOptional(z.string()),
-  operation: z.string().describe("preview if Pulumi refuses before anything is done"),
+  operation: z.string().describe("preview if Pulumi refuses before the run starts"),
   reason: z.string(),
   inTheWay: z.array(obstacleSchema),
-  order: z.array(z.string()).describe("What to do, in this order"),
+  order: z.array(z.string()).describe("What to do, in order"),
   later: z
     .exactOptional(z.literal(true))
-    .describe("Comes to light only after the others are out of the way"),
+    .describe("True if the refusal appears only after the others are resolved"),
 });
 
 const changeSchema = namedSchema.extend({
   change: z.enum(["made", "changed", "deleted"]),
-  members: z.exactOptional(z.array(z.string())).describe("Members that differ; no values"),
+  members: z.exactOptional(z.array(z.string())).describe("Names of changed members"),
 });
 
 const outcomeSchema = z.strictObject({
-  passes: z.boolean().describe("Whether everything gets done"),
+  passes: z.boolean().describe("Whether the run succeeds"),
   totalSeconds: seconds,
   totalCalls: z.int().min(0),
-  calls: z.array(callSchema).describe("In the order in which they are sent; without token calls"),
+  calls: z.array(callSchema).describe("In the order of sending, without token calls"),
   steps: z.array(stepSchema),
   refusals: z.array(refusalSchema),
   leftOut: z
     .array(z.string())
-    .describe("URNs of resources of other packages, and of smoke tests: they were not run"),
-  changes: z.array(changeSchema).describe("How the account changes"),
-  undeclared: z.array(namedSchema).describe("Objects that no stack declares, afterwards"),
-  objects: z.int().min(0).describe("Objects in the account afterwards"),
+    .describe("URNs of resources of other packages and of smoke tests, which were not run"),
+  changes: z.array(changeSchema).describe("Changes of the account"),
+  undeclared: z.array(namedSchema).describe("Objects that are in no stack after the run"),
+  objects: z.int().min(0).describe("Number of objects in the account after the run"),
   isIdempotent: z
     .exactOptional(z.boolean())
-    .describe("Whether a second run would find nothing to do; left out if this one is refused"),
+    .describe("Whether a second run would find no changes; left out if this one is refused"),
 });
 
 const alternativeSchema = z.strictObject({
@@ -89,9 +89,9 @@ export const rehearsalSchema = z.strictObject({
   outcome: outcomeSchema,
   alternatives: z
     .array(alternativeSchema)
-    .describe("How it ends if the service behaves otherwise; only what differs"),
-  unaffectedSwitches: z.array(z.string()).describe("Switches that make no difference"),
-  notes: z.array(z.string()).describe("What could not be seen or copied"),
+    .describe("Outcomes that differ if the service behaves differently"),
+  unaffectedSwitches: z.array(z.string()).describe("Switches that do not affect the outcome"),
+  notes: z.array(z.string()).describe("What the rehearsal could not read or copy"),
 });
 
 /** Shape of the outcome that `rehearse --from-empty --json` prints. */
@@ -107,7 +107,7 @@ export type RehearsedStep = Printed<z.output<typeof stepSchema>>;
 export type OutcomeCall = Printed<z.output<typeof callSchema>>;
 /** A step that will not be done. */
 export type Refusal = Printed<z.output<typeof refusalSchema>>;
-/** How the account changes; names only, no values. */
+/** Changes of the account; names only, no values. */
 export type AccountChange = Printed<z.output<typeof changeSchema>>;
 /** The outcome of a run. */
 export type RehearsedOutcome = Printed<z.output<typeof outcomeSchema>>;
@@ -124,10 +124,10 @@ export const lostSchema = z.strictObject({
   members: z
     .exactOptional(z.array(z.string()))
     .describe(
-      "Members that the made object lacks or has with other values; left out if all of it is missing",
+      "Members that the created object lacks or has with other values; left out if the whole object is missing",
     ),
   profile: z.exactOptional(z.string()),
-  stack: z.exactOptional(z.string()).describe("Another stack that makes it"),
+  stack: z.exactOptional(z.string()).describe("Another stack that creates it"),
 });
 
 /** Shape of what `rehearse --from-empty --json` prints. */
@@ -136,9 +136,9 @@ export const fromEmptySchema = z.strictObject({
   stack: z.string(),
   plan: z.string(),
   parallel: z.int().min(1),
-  outcome: rebuiltSchema.describe("The outcome of making everything anew"),
-  liveObjects: z.int().min(0).describe("Objects in the account now"),
-  lost: z.array(lostSchema).describe("What is in the account and not made by the program"),
+  outcome: rebuiltSchema.describe("The outcome of creating everything again"),
+  liveObjects: z.int().min(0).describe("Number of objects in the account now"),
+  lost: z.array(lostSchema).describe("What the program does not create"),
   notes: z.array(z.string()),
 });
 
@@ -155,17 +155,17 @@ export const checkedRecordSchema = z.strictObject({
   holds: z.boolean(),
   changed: z
     .array(z.enum(["program", "settings", "state", "account", "outcome"]))
-    .describe("Parts that are no longer as they were; with other settings the account is not read"),
+    .describe("Changed parts; the account is not read if the settings have changed"),
   differences: z
     .strictObject({ program: z.array(z.string()), settings: z.array(z.string()) })
-    .describe("Each file that is new, is gone or changed, and each setting that is another one"),
+    .describe("Each file that was added, removed or changed, and each setting that has changed"),
   unread: z
     .array(unreadKindSchema)
-    .describe("Kinds that the rehearsal could not read: they are not compared"),
-  passes: z.boolean().describe("Whether the rehearsal went through"),
-  madeAt: z.string().describe("When the rehearsal was made"),
+    .describe("Kinds that the rehearsal could not read, which are not compared"),
+  passes: z.boolean().describe("Whether the rehearsed run succeeds"),
+  madeAt: z.string().describe("Time of the rehearsal"),
   operation: z.enum(["up", "destroy"]),
   project: z.string(),
   stack: z.string(),
-  args: z.array(z.string()).describe("Options of the run that was rehearsed"),
+  args: z.array(z.string()).describe("Pulumi options of the rehearsed run"),
 });

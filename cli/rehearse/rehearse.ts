@@ -39,10 +39,11 @@ interface RehearsalResult {
 const cutOffNotes = ({ document }: OriginalStack, { state }: LockStanding): readonly string[] => {
   const { pending_operations: pending } = document.deployment;
   // What a run at work has begun is no remains.
-  const run = state === "unknown" ? "A run is at work, or was cut off" : "A run was cut off";
+  const run =
+    state === "unknown" ? "A run is in progress or was interrupted" : "A run was interrupted";
   return pending?.length && state !== "alive"
     ? [
-        `${run}: the state notes ${withCount(pending.length, "operation")} as under way. What it left, and what to do: pulumi-conversation repair`,
+        `${run}: the state holds ${withCount(pending.length, "pending operation")}. To see what it left and what to do: pulumi-conversation repair`,
       ]
     : [];
 };
@@ -79,7 +80,7 @@ const runRehearsal = async (
   const lock = await stack.readLock();
   const ofLock =
     lock.state === "locked"
-      ? ["The stack is locked: a run may be changing what was just read."]
+      ? ["The stack is locked: a run may be changing what the rehearsal has just read."]
       : [];
   const standing = lock.state === "free" ? lock : await lockStanding(stack);
   const stateBefore = await stateDigest(stack);
@@ -94,7 +95,7 @@ const runRehearsal = async (
       outcomeHere(await runOnCopy({ ...setup, ahead: run.ahead, ...changes }));
     const later = await refusedLater(run, setup, again);
     const others = run.stage === "run" ? doubtfulSwitches(run, known) : [];
-    if (others.length > 0) say("Rehearsing again where the service's behavior is not certain …");
+    if (others.length > 0) say("Rehearsing again for uncertain behavior of the service …");
     return { outcome, later, either: await alternativesTo(outcome, others, again) };
   };
   say(`Rehearsing pulumi ${operation} on a copy …`);
@@ -134,7 +135,7 @@ const writeRecord = (
   try {
     writeFileSync(path, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 });
   } catch (error) {
-    throw new CommandFailure(`The change record could not be written: ${messageOf(error)}`);
+    throw new CommandFailure(`Cannot write the change record: ${messageOf(error)}`);
   }
 };
 
@@ -155,7 +156,7 @@ export const rehearse = async (
   const stateAfter = await stateDigest(stack);
   if (stateAfter !== result.stateBefore)
     throw new CommandFailure(
-      "The state of the stack was changed by somebody else during the rehearsal, so its result is out of date. Rehearse again.",
+      "Another process changed the state of the stack during the rehearsal, so the result is out of date. Rehearse again.",
     );
   if (record !== undefined) writeRecord(record, result, options, stateAfter);
   return result.rehearsal;

@@ -233,8 +233,8 @@ const foreignIn = ({ original, also }: RunSetup): readonly string[] =>
 const assertDryRun = (copy: CopiedStack, { runEffects }: RunSetup): void => {
   if (runEffects || copy.hasSeenDryRun()) return;
   throw new CommandFailure(
-    "Nothing was rehearsed: the program would not see a dry run, and would really do whatever it guards with pulumi.runtime.isDryRun(). " +
-      "Only programs that run on Node.js with @pulumi/pulumi 3.216 or newer see one. With --run-effects it is rehearsed anyway.",
+    "Nothing was rehearsed: the program would not see a dry run, so code that it guards with pulumi.runtime.isDryRun() would really run. " +
+      "Only programs that run on Node.js with @pulumi/pulumi 3.216 or newer see one. To rehearse it anyway, use --run-effects.",
   );
 };
 
@@ -286,14 +286,14 @@ const lookAtPreview = async (copy: CopiedStack, setup: RunSetup) => {
   assertDryRun(copy, setup);
   if (!isWhole)
     throw new CommandFailure(
-      "Nothing was rehearsed: what Pulumi wrote of its preview could not be read.",
+      "Nothing was rehearsed: the event log of the Pulumi preview is not readable.",
     );
   const foreign = planned.flatMap(({ operation, urn, type, custom }) =>
     changing.test(operation) && !isRun(type, custom, also) ? [urn] : [],
   );
   if (foreign[0] !== undefined && namesTargets(args))
     throw new CommandFailure(
-      `The run would change ${foreign[0]}, which is no object of the account, and Pulumi leaves nothing out beside --target. Rehearse without that target, or allow its type with --also.`,
+      `The run would change ${foreign[0]}, which is not an object of the account, and Pulumi cannot exclude it together with --target. Rehearse without that target, or allow its type with --also.`,
       2,
     );
   const deletions = planned.filter(({ operation }) => operation === "delete");
@@ -387,17 +387,17 @@ const askedNotes = (packages: readonly string[]): readonly string[] =>
   packages.length === 0
     ? []
     : [
-        `The program uses other packages, too: ${packages.join(", ")}. If it calls their functions, those were really called and answered as of today; what depends on that may come out otherwise once resources that were left out have changed.`,
+        `The program also uses other packages: ${packages.join(", ")}. If it calls their functions, they really ran. Results that depend on them may differ in the real run, once resources that the rehearsal left out have changed.`,
       ];
 
 /** Shown before a run in which the program does not see a dry run. */
 const effectsWarning =
-  "Warning: the program sees a real update (--run-effects), so it really does what it guards with pulumi.runtime.isDryRun().";
+  "Warning: the program sees a real update (--run-effects), so code that it guards with pulumi.runtime.isDryRun() really runs.";
 
 const effectsNotes = ({ runEffects }: RunSetup): readonly string[] =>
   runEffects
     ? [
-        "The program did not see a dry run (--run-effects): what it guards with pulumi.runtime.isDryRun(), and its resource hooks, really ran, with ids that the service does not know.",
+        "The program did not see a dry run (--run-effects): code that it guards with pulumi.runtime.isDryRun() and its resource hooks really ran, with ids that the service does not know.",
       ]
     : [];
 

@@ -121,7 +121,7 @@ export const assertPassphrase = async ({
   if (salt === undefined || passphrase === undefined) return;
   if (await hasPassphrase(passphrase, salt)) return;
   throw new CommandFailure(
-    `The passphrase is not the one of the stack ${project}/${stack}, so Pulumi would not run it, and nothing was done. ` +
+    `Nothing was rehearsed: the passphrase does not match the stack ${project}/${stack}. ` +
       "Set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE to the passphrase of the stack.",
   );
 };
@@ -153,7 +153,7 @@ export const readOriginal = async (stack: OpenStack): Promise<OriginalStack> => 
   ]);
   if (config.unread !== undefined)
     throw new CommandFailure(
-      `The configuration of the stack could not be read, so nothing was done: ${config.unread}\n${stackAdvice(config.unread)}`,
+      `Cannot read the configuration of the stack, so nothing was done: ${config.unread}\n${stackAdvice(config.unread)}`,
     );
   return { stack, document, config: config.entries, source: config.source, states };
 };
@@ -292,7 +292,7 @@ export const readReferenced = async (
     const isOwn = project === names.project && stack === names.stack;
     return isOwn ? undefined : { project, stack, root };
   } catch (error) {
-    return { problem: `The outputs of the stack ${name} could not be read: ${messageOf(error)}` };
+    return { problem: `Cannot read the outputs of the stack ${name}: ${messageOf(error)}` };
   }
 };
 

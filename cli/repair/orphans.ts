@@ -61,26 +61,26 @@ export interface OrphansResult {
 const sections = [
   {
     standing: "left-over",
-    heading: "Left over: this stack made it, and no state holds it.",
+    heading: "Left-overs: this stack created them, and no state holds them.",
     advice:
-      "pulumi up takes over what the program still declares. To delete all of them: pulumi-conversation orphans --delete",
+      "pulumi up adopts those that the program still declares. To delete all of them: pulumi-conversation orphans --delete",
   },
   {
     standing: "held",
-    heading: "Held elsewhere: another stack has it, or a program looks it up.",
-    advice: "These are never touched.",
+    heading: "Held elsewhere: another stack has them, or a program looks them up.",
+    advice: "The command never changes these.",
   },
   {
     standing: "copy",
-    heading: "Copies: somebody made them from one of ours, description included.",
+    heading: "Copies: a person copied them from objects of this stack, mark included.",
     advice:
-      "These are never deleted. To take our mark off one: pulumi-conversation orphans --release --id <id>",
+      "The command never deletes these. To remove the mark from one: pulumi-conversation orphans --release --id <id>",
   },
   {
     standing: "former",
-    heading: "Of a former state of this name, or of somebody else's.",
+    heading: "Former: from an earlier state of this name, or from another stack of this name.",
     advice:
-      "If they are yours, take the mark off (pulumi-conversation orphans --release --id <id>) and adopt them in a program, or delete them (--delete --id <id>).",
+      "If they are yours, remove the mark (pulumi-conversation orphans --release --id <id>) and adopt them in a program, or delete them (--delete --id <id>).",
   },
 ];
 
@@ -98,12 +98,12 @@ const rowOf = (orphan: FoundOrphan): readonly string[] => {
 
 /** What was found and done, for people, within 80 columns. */
 export const orphansReport = ({ found, names: { project, stack } }: OrphansResult): string => {
-  if (found.length === 0) return `Nothing at the service is left over from ${project}/${stack}.\n`;
+  if (found.length === 0) return `The service holds no left-overs of ${project}/${stack}.\n`;
   const blocks = sections.flatMap(({ standing, heading, advice }) => {
     const these = found.filter((orphan) => orphan.standing === standing);
     if (these.length === 0) return [];
     const isDone = these.every(({ deleted, released }) => deleted === true || released === true);
-    const columns = ["kind", "id", "name, made by"];
+    const columns = ["kind", "id", "name, owner"];
     const table = textTable(columns, these.map(rowOf), { whole: ["kind", "id"] });
     return [[heading], table, isDone ? [] : wrapped(advice, 80)];
   });
@@ -116,10 +116,10 @@ export const orphansReport = ({ found, names: { project, stack } }: OrphansResul
 /** Who changed the mark of an object since it was listed; undefined if nobody did. */
 const markedSince = (live: WireObject, listed: Mark): string | undefined => {
   const there = markOn(live);
-  if (!there) return "somebody has taken its mark off since";
+  if (!there) return "its mark was removed in the meantime";
   return markText(there) === markText(listed)
     ? undefined
-    : `somebody has marked it again since: ${there.label}`;
+    : `its mark changed in the meantime: ${there.label}`;
 };
 
 /** @throws CommandFailure if an object carries another mark by now, or none, or cannot be read */
@@ -147,7 +147,7 @@ const removeOrphan = async (
     const users = await usersOf(definition, id, session, resources);
     if (users.length === 0) return messageOf(error);
     const named = users.map((user) => describeUser(user, mark)).join("; ");
-    return `the service refuses (${error.details.status ?? "no status"}), as it is used by ${named}`;
+    return `the service refuses (${error.details.status ?? "no status"}) because ${named} uses it`;
   }
 };
 
@@ -180,15 +180,15 @@ const releaseOrphan = async (
 ): Promise<string | undefined> => {
   try {
     const live = await service.read(definition, id);
-    if (!live) return "it is gone";
+    if (!live) return "it no longer exists";
     if (!markOn(live)) return undefined;
     const reason = markedSince(live, mark);
     if (reason) return reason;
     const { body, hidden } = withoutMark(definition, live, settings);
     if (hidden.length > 0)
       return (
-        `the service hides ${hidden.join(", ")}, which a change would erase. Take the mark off the end of its ` +
-        "description where it can be edited without that, or delete it: orphans --delete --id"
+        `the service hides ${hidden.join(", ")}, which a change would erase. Remove the mark from the end of its ` +
+        "description with a tool that keeps these, or delete the object: orphans --delete --id"
       );
     await service.replace(definition, id, body);
     return undefined;
@@ -216,7 +216,7 @@ export const changeOrphan = (
   const assertStill = async (): Promise<void> => {
     const { definition, id } = orphan;
     const [holder] = (await stack.readStates("own")).holdersOf(definition.kind, id);
-    if (holder) throw new CommandFailure(`a run has taken it over since: ${holder.urn}`);
+    if (holder) throw new CommandFailure(`a run adopted it in the meantime: ${holder.urn}`);
     await assertNobody();
     // A release has just read it.
     if (purpose === "delete") await assertMarked(orphan, access);
@@ -227,7 +227,7 @@ export const changeOrphan = (
 
 const standings = {
   held: "a state holds it or looks it up",
-  copy: "it is a copy that somebody made of one of ours, and belongs to them",
+  copy: "it is a copy that a person made of an object of this stack",
 } as const;
 
 /** Why one object may not be touched; undefined if it may. */
@@ -272,8 +272,8 @@ const chosenAmong = (
   const leftOver = orphans.filter(({ standing }) => standing === "left-over");
   if (leftOver.length === 0 || states.complete) return leftOver;
   throw new CommandFailure(
-    `${nothing} not every stack of the backend could be read, and one of the others may hold what looks left over. ` +
-      "Name what is certainly not needed: --delete --id <id>",
+    `${nothing} the command could not read every stack of the backend, and one of the others may hold these objects. ` +
+      "Name the objects that you certainly do not need: --delete --id <id>",
   );
 };
 
@@ -295,12 +295,12 @@ const lockRefusal = (
 ): string | undefined => {
   if (lock.state === "locked")
     return (
-      `the stack ${project}/${stack} is locked${lock.by ? ` (${lock.by})` : ""}, so a run may be at work on these objects. ` +
-      "Wait until it has ended; if it was killed, run: pulumi cancel. Then try again"
+      `the stack ${project}/${stack} is locked${lock.by ? ` (${lock.by})` : ""}, so a run may be changing these objects. ` +
+      "Wait until it ends; if it was killed, run pulumi cancel. Then try again"
     );
   if (lock.state === "free" || ignoreLock) return undefined;
   return (
-    `whether a run is at work on the stack ${project}/${stack} cannot be seen: ${lock.why}. ` +
+    `the command cannot see whether a run is in progress on the stack ${project}/${stack}: ${lock.why}. ` +
     "Make sure that none is, then try again with --ignore-lock"
   );
 };
@@ -314,15 +314,15 @@ const notesOf = (
   const notes: string[] = [];
   if (lock.state === "locked")
     notes.push(
-      `${name} is locked${lock.by ? ` (${lock.by})` : ""}: what a run is making now is listed too.`,
+      `${name} is locked${lock.by ? ` (${lock.by})` : ""}: the list may include objects that a run is creating now.`,
     );
   if (ownershipsOf(own).length === 0)
     notes.push(
-      `The state of ${name} holds no Ownership: it has made nothing yet, or was destroyed. What carries its name is of a former state, or of another one of the same name.`,
+      `The state of ${name} holds no Ownership: the stack has not created anything yet, or was destroyed. Objects that carry its name come from an earlier state, or from another stack of the same name.`,
     );
   if (!complete)
     notes.push(
-      "Not every stack of the backend could be read; one of the others may hold what is listed.",
+      "The command could not read every stack of the backend; one of the others may hold the listed objects.",
     );
   return notes;
 };

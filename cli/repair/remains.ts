@@ -231,12 +231,12 @@ const isAlive = ({ pid, since }: LockHolder): boolean => {
 
 const standingOf = (holder: LockHolder): LockStanding => {
   const { pid, host, since, by } = holder;
-  if (!Number.isInteger(pid)) return { state: "unknown", why: "its lock does not say whose it is" };
+  if (!Number.isInteger(pid)) return { state: "unknown", why: "its lock does not name its holder" };
   if (host !== hostname())
-    return { state: "unknown", why: `it was taken on another machine (${by})` };
+    return { state: "unknown", why: `its lock was taken on another machine (${by})` };
   if (isAlive(holder)) return { state: "alive", by };
   if (isInSight(since)) return { state: "left", by };
-  const why = `it was taken before this container began (${by}), which does not show what runs outside of it`;
+  const why = `its lock was taken before this container started (${by}), and the container cannot see processes outside`;
   return { state: "unknown", why };
 };
 
@@ -245,10 +245,10 @@ const standingOfFile = async (file: string): Promise<LockStanding> => {
   const holder = read() ?? (await pause(againMs).then(read));
   if (holder) return standingOf(holder);
   if (readPlainFile(file) !== undefined)
-    return { state: "left", by: "a run that was cut off while it took it" };
+    return { state: "left", by: "a run that was interrupted while it took the lock" };
   // Its run may have ended since the folder was read.
   if (!lstatSync(file, { throwIfNoEntry: false })) return { state: "free" };
-  return { state: "unknown", why: `its lock cannot be read: ${file}` };
+  return { state: "unknown", why: `its lock is unreadable: ${file}` };
 };
 
 /** Of several, the worst counts. */
@@ -269,7 +269,7 @@ export const lockInFolder = async (
     const byHope = order.flatMap((state) => standings.filter((each) => each.state === state));
     return byHope[0] ?? { state: "free" };
   } catch (error) {
-    return { state: "unknown", why: `its locks cannot be read: ${messageOf(error)}` };
+    return { state: "unknown", why: `its locks are unreadable: ${messageOf(error)}` };
   }
 };
 
@@ -283,7 +283,7 @@ export const lockStanding = async ({
   if (backend !== undefined) return lockInFolder(backend, names);
   const lock = await readLock();
   if (lock.state !== "locked") return lock;
-  const why = `the backend says that an update is in progress${lock.by ?? ""}`;
+  const why = `the backend reports that an update is in progress${lock.by ?? ""}`;
   return { state: "unknown", why };
 };
 
@@ -302,10 +302,10 @@ const fileBackend = async ({ stack: _, ...place }: PulumiPlace): Promise<string 
 
 const refusal = (lock: LockStanding, name: string, ignoreLock: boolean): string | undefined => {
   if (lock.state === "alive")
-    return `A run is at work on the stack ${name} (${lock.by}), so it is left alone. Wait until it has ended.`;
+    return `A run is in progress on the stack ${name} (${lock.by}), so nothing was done. Wait until it ends.`;
   if (lock.state !== "unknown" || ignoreLock) return undefined;
   return (
-    `Whether a run is at work on the stack ${name} cannot be seen: ${lock.why}. ` +
+    `The command cannot see whether a run is in progress on the stack ${name}: ${lock.why}. ` +
     "Make sure that none is, then try again with --ignore-lock."
   );
 };
@@ -367,7 +367,7 @@ export const lockRemains = async (
   const steps: RepairStep[] = [];
   for (const pid of await leftProcesses(folder, stack.names.project)) {
     const done = apply && (await endProcess(pid));
-    const outcome = done ? { done } : { done: false, reason: "it does not end" };
+    const outcome = done ? { done } : { done: false, reason: "the process does not end" };
     steps.push({ action: "end-process", pid, ...(apply ? outcome : {}) });
   }
   // Processes may take long to end, and others may have repaired the stack and begun a run.
@@ -378,6 +378,6 @@ export const lockRemains = async (
   const { ok, said } = apply
     ? await runStackCommand(stack.place, ["cancel", "--yes"])
     : { ok: true, said: "" };
-  if (!ok) throw new CommandFailure(`The lock could not be taken away: ${said}`);
+  if (!ok) throw new CommandFailure(`Cannot remove the lock: ${said}`);
   return [...steps, { action: "cancel", by, ...(apply ? { done: true } : {}) }];
 };

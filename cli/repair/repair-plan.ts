@@ -118,8 +118,8 @@ const unmarkedOutcome = (
   if (declared.isMarked || !named) return { outcome: "not-made" };
   const shown = describe(definition, { ...named.wire, id: named.id });
   return unclear(
-    `${definition.kind} ${logicalName(urn)}: its object could not carry a mark. The ${shown} has its name and may be it. ` +
-      `If it is, set adopt: "${named.id}" in the program and run pulumi up, then repair again; if not, give the resource another name.`,
+    `${definition.kind} ${logicalName(urn)}: its object could not carry a mark. The ${shown} has the same name and may be its object. ` +
+      `If it is, set adopt: "${named.id}" in the program, run pulumi up, and repair again. If not, give the resource another name.`,
   );
 };
 
@@ -136,8 +136,8 @@ const outcomeAmong = (
   if (object && (surplus.length === 0 || areApart)) return { outcome: "made", object, surplus };
   const ids = found.map(({ id }) => id).join(", ");
   return unclear(
-    `${logicalName(urn)}: one of these objects is a copy that a person made of the other, and it is not known which: ${ids}. ` +
-      "Take the mark off the copy (pulumi-conversation orphans --release --id <id>), then repair again.",
+    `${logicalName(urn)}: one of these objects is a copy of the other, but the marks do not show which: ${ids}. ` +
+      "Remove the mark from the copy (pulumi-conversation orphans --release --id <id>), then repair again.",
   );
 };
 
@@ -154,7 +154,7 @@ const creationOutcome = async (
   const { problem } = kindIn(account, definition);
   if (problem !== undefined)
     return unclear(
-      `${definition.kind} ${logicalName(urn)}: its kind could not be read: ${problem}`,
+      `${definition.kind} ${logicalName(urn)}: the command could not read the objects of its kind: ${problem}`,
     );
   const found = madeFor(declared, account, facts);
   if (found.length > 0) return outcomeAmong(found, account, urn);
@@ -191,7 +191,7 @@ const readEntry = async (
  */
 const stateEntry: typeof readEntry = (resource, definition, id, known, facts) =>
   readEntry(resource, definition, id, known, facts).catch((error: unknown) => ({
-    why: `${definition.kind} ${logicalName(resource.urn)}: its object (id ${id}) could not be read: ${messageOf(error)}`,
+    why: `${definition.kind} ${logicalName(resource.urn)}: the command could not read its object (id ${id}): ${messageOf(error)}`,
   }));
 
 /** The results gathered while the operations are examined one by one. */
@@ -317,8 +317,8 @@ const leftOversIn = ({ reading }: AccountRead, { names, states }: RepairFacts) =
   );
 
 const noteOn = ({ definition: { kind }, name, id }: MarkedObject): string =>
-  `${kind} "${asText(name)}" (id ${id}) was made by a run that left no note of it. ` +
-  "The next pulumi up takes it over, if the program still declares it; else: pulumi-conversation orphans --delete";
+  `${kind} "${asText(name)}" (id ${id}) was created by a run that left no pending operation. ` +
+  "If the program still declares it, the next pulumi up adopts it. If not: pulumi-conversation orphans --delete";
 
 /** How many operations of other packages are named; a run may have left hundreds. */
 const namedForeign = 3;
@@ -331,18 +331,18 @@ const foreignNotes = (operations: readonly PendingOperation[]): readonly string[
     .map(({ type, resource: { urn } }) => `${type} ${urn}`);
   const more = operations.length - named.length;
   return [
-    `Resources of other packages have ${withCount(operations.length, "operation")} pending, too: ${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}. ` +
-      "Run pulumi refresh in a terminal, which asks about creations and settles the rest, then repair again. Until then the state is left as it is.",
+    `Resources of other packages also have ${withCount(operations.length, "pending operation")}: ${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}. ` +
+      "Run pulumi refresh in a terminal, which asks about creations and resolves the rest, then repair again. Until then, the state stays as it is.",
   ];
 };
 
 const incompleteNote =
-  "Not every stack of the backend could be read, and one of the others may hold what looks like a duplicate: none is deleted.";
+  "The command could not read every stack of the backend. One of the others may hold what looks like a duplicate, so no duplicate is deleted.";
 
 const unreadNotes = ({ accounts }: RepairFacts): readonly string[] =>
   unreadAmong(accounts.flatMap(({ reading }) => reading.kinds)).map(
     ({ definition: { noun }, problem }) =>
-      `What a run has left among the ${noun}s cannot be seen: ${problem}`,
+      `The command cannot see what a run left among the ${noun}s: ${problem}`,
   );
 
 /** Decides on every pending operation and on every duplicate. */

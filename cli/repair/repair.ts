@@ -22,9 +22,9 @@ import { type RepairPlan, repairPlan } from "./repair-plan.js";
 import { isRepaired, type RepairResult, type RepairStep } from "./schemas.js";
 
 const reasons = {
-  held: "the state has it",
-  "not-made": "nothing was made",
-  again: "the next run does it again",
+  held: "it is in the state",
+  "not-made": "no object was created",
+  again: "the next run repeats the operation",
 } as const;
 
 /** What a step does, in a sentence. */
@@ -33,19 +33,19 @@ const sentenceOf = (step: RepairStep): string => {
     case "remove-cut-off-files":
       return `Remove ${step.files.length === 1 ? "a file" : `${step.files.length} files`} that the killed run left empty, so that Pulumi can read the state: ${step.files.join(" ")}`;
     case "restore-state":
-      return `Put the newest copy that Pulumi keeps (${step.copy}) in the place of the state, which is cut off (${step.file}). What was made since is found at the service.`;
+      return `Replace the truncated state (${step.file}) with the newest copy that Pulumi keeps (${step.copy}). Objects created since are found at the service.`;
     case "end-process":
-      return `End process ${step.pid}: the provider of the killed run, which waits forever.`;
+      return `End process ${step.pid}, the provider of the killed run, which waits forever.`;
     case "cancel":
-      return `Take away the lock (pulumi cancel): ${step.by}`;
+      return `Remove the lock (pulumi cancel): ${step.by}`;
     case "record":
-      return `Write ${step.kind} ${logicalName(step.urn)} into the state: it was made as "${step.name}" (id ${step.id}), and the state does not know it.`;
+      return `Write ${step.kind} ${logicalName(step.urn)} into the state: the run created it as "${step.name}" (id ${step.id}), but it is not in the state.`;
     case "refresh":
-      return `Write into the state what ${step.kind} ${logicalName(step.urn)} (id ${step.id}) holds now: its update was cut off.`;
+      return `Write the current content of ${step.kind} ${logicalName(step.urn)} (id ${step.id}) into the state: its update was interrupted.`;
     case "forget":
-      return `Take off the note that a run is at work on ${step.kind} ${logicalName(step.urn)}: ${reasons[step.why]}.`;
+      return `Remove the pending operation on ${step.kind} ${logicalName(step.urn)}: ${reasons[step.why]}.`;
     case "delete":
-      return `Delete the ${step.kind} "${step.name}" (id ${step.id}): made twice, for ${step.label}, and the other one stays.`;
+      return `Delete the ${step.kind} "${step.name}" (id ${step.id}): it was created twice for ${step.label}, and the other one stays.`;
   }
 };
 
@@ -59,8 +59,8 @@ const stepLines = (step: RepairStep): readonly string[] => [
 const ending = (result: RepairResult): readonly string[] => {
   const { applied, steps } = result;
   if (steps.length === 0) return [];
-  if (!applied) return ["To do all this: pulumi-conversation repair --apply"];
-  return isRepaired(result) ? ["All in order. The next pulumi up goes on from here."] : [];
+  if (!applied) return ["To carry out these steps: pulumi-conversation repair --apply"];
+  return isRepaired(result) ? ["The stack is repaired. To continue: pulumi up"] : [];
 };
 
 /** The findings and actions, for people, within 80 columns. */
@@ -69,8 +69,8 @@ export const repairReport = (result: RepairResult): string => {
   const name = project ? `${project}/${stack}` : stack || "the selected stack";
   const heading =
     steps.length + left.length === 0
-      ? `Nothing to repair: no run of ${name} was cut off.`
-      : `A run of ${name} was cut off:`;
+      ? `Nothing to repair: no run of ${name} was interrupted.`
+      : `A run of ${name} was interrupted:`;
   const sentences = (all: readonly string[]) => all.flatMap((text) => wrappedText(text, "! "));
   return textReport(
     [heading],
@@ -95,7 +95,7 @@ const written = async (
   plan: RepairPlan,
   options: RepairOptions,
 ): Promise<string | undefined> => {
-  if (plan.left.length > 0) return "see below: the state is written once that is settled";
+  if (plan.left.length > 0) return "the state was not written because of the problem below";
   try {
     // A run that has begun since would overwrite this state, or this one its state.
     await assertNoRun(stack, options);
@@ -157,7 +157,8 @@ const ofStateAndService = async (
   }
 };
 
-const torn = "The state cannot be read before that is done; what else there is to do shows then.";
+const torn =
+  "After these steps, run the command again: only then can it read the state and find further steps.";
 
 /**
  * Finds, and on demand repairs, what a killed run left of a stack: its lock, its processes, notes

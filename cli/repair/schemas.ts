@@ -6,18 +6,16 @@ export const foundOrphanSchema = z.strictObject({
   kind: z.string(),
   name: z.string(),
   id: z.string(),
-  label: z.string().describe("Project, stack and logical name, as its mark says"),
+  label: z.string().describe("Project, stack and logical name in its mark"),
   standing: z.enum(["left-over", "held", "copy", "former"]),
   pending: z
     .exactOptional(z.literal(true))
-    .describe("A run began to make it and did not report: the next up takes it over"),
+    .describe("True if a run did not finish its creation: the next up adopts it"),
   heldBy: z
     .exactOptional(z.array(z.strictObject({ stack: z.string(), urn: z.string() })))
     .describe("The resources that hold it or look it up"),
-  deleted: z.exactOptional(z.boolean()).describe("Only if it was to be deleted: whether it is"),
-  released: z
-    .exactOptional(z.boolean())
-    .describe("Only if it was to be released: whether its mark is gone"),
+  deleted: z.exactOptional(z.boolean()).describe("With --delete: whether it was deleted"),
+  released: z.exactOptional(z.boolean()).describe("With --release: whether its mark was removed"),
   reason: z.exactOptional(z.string()).describe("Why it was not deleted or released"),
 });
 
@@ -27,8 +25,8 @@ export const orphansSchema = z.array(foundOrphanSchema);
 const object = { kind: z.string(), name: z.string(), id: z.string() };
 
 const outcome = {
-  done: z.exactOptional(z.boolean()).describe("Left out if it was only shown"),
-  reason: z.exactOptional(z.string()).describe("Why it was not done"),
+  done: z.exactOptional(z.boolean()).describe("Left out without --apply"),
+  reason: z.exactOptional(z.string()).describe("Why the step was not carried out"),
 };
 
 /** Shape of one step that puts a stack in order. */
@@ -40,8 +38,8 @@ const repairStepSchema = z.discriminatedUnion("action", [
   }),
   z.strictObject({
     action: z.literal("restore-state"),
-    file: z.string().describe("The state, which was cut off"),
-    copy: z.string().describe("The newest copy of it that is whole"),
+    file: z.string().describe("The truncated state"),
+    copy: z.string().describe("The newest complete copy of it"),
     ...outcome,
   }),
   z.strictObject({ action: z.literal("end-process"), pid: z.int(), ...outcome }),
@@ -49,7 +47,7 @@ const repairStepSchema = z.discriminatedUnion("action", [
   z.strictObject({
     action: z
       .enum(["record", "refresh"])
-      .describe("record: the state does not know it; refresh: it may have another form of it"),
+      .describe("record: it is not in the state; refresh: the state may hold other values"),
     urn: z.string(),
     ...object,
     ...outcome,
@@ -61,7 +59,7 @@ const repairStepSchema = z.discriminatedUnion("action", [
     why: z
       .enum(["held", "not-made", "again"])
       .describe(
-        "held: the state has it; not-made: nothing was made; again: the next run does it again",
+        "held: it is in the state; not-made: no object was created; again: the next run repeats the operation",
       ),
     ...outcome,
   }),
@@ -73,9 +71,9 @@ export const repairSchema = z.strictObject({
   project: z.string(),
   stack: z.string(),
   applied: z.boolean(),
-  steps: z.array(repairStepSchema).describe("In the order in which they are done"),
-  notes: z.array(z.string()).describe("What settles itself, or needs a look"),
-  left: z.array(z.string()).describe("What a repair cannot settle, and who can"),
+  steps: z.array(repairStepSchema).describe("The steps, in order"),
+  notes: z.array(z.string()).describe("What resolves itself or needs your attention"),
+  left: z.array(z.string()).describe("What the command cannot repair, and how to proceed"),
 });
 
 /**

@@ -179,14 +179,14 @@ export const blockedDeletionCode = 4;
 const holderText = ({ managed, stack }: RemainingUser): string => {
   if (managed === "own") return "of this stack";
   if (managed === "stack") return `of the stack ${stack}`;
-  return stack ? `in no state that can be seen; its mark names ${stack}` : "not managed by Pulumi";
+  return stack ? `in no readable state; its mark names ${stack}` : "not managed by Pulumi";
 };
 
 const uncertainLines = ({ unread = [] }: BlastRadius): readonly string[] =>
   unread.length === 0
     ? []
     : indented(
-        `It is not known whether these kinds use what is deleted, as they could not be read: ${unread.join(", ")}`,
+        `These kinds could not be read and may use the deleted objects: ${unread.join(", ")}`,
         0,
       );
 
@@ -194,9 +194,9 @@ const uncertainLines = ({ unread = [] }: BlastRadius): readonly string[] =>
 export const blastRadiusLines = (radius: BlastRadius): readonly string[] => {
   const { blocked, order } = radius;
   if (blocked.length === 0) return uncertainLines(radius);
-  const many = blocked.length === 1 ? "This deletion" : `These ${blocked.length} deletions`;
+  const many = blocked.length === 1 ? "this deletion" : `these ${blocked.length} deletions`;
   return [
-    `${many} will be refused, as something still uses what is deleted:`,
+    `The service will refuse ${many}, because the objects are still in use:`,
     "",
     ...blocked.flatMap(({ kind, name, id, users }) => [
       ...indented(`${kind} "${name}" (id ${id}) is used by`, 2),
@@ -208,13 +208,13 @@ export const blastRadiusLines = (radius: BlastRadius): readonly string[] => {
       ),
     ]),
     "",
-    "The order that works:",
+    "An order that works:",
     "",
     ...order.flatMap(({ action, kind, name, id }, at) =>
       indented(
         action === "delete"
           ? `${at + 1}. delete ${kind} "${name}" (id ${id})`
-          : `${at + 1}. change ${kind} "${name}" (id ${id}) so that it uses something else, or delete it`,
+          : `${at + 1}. change ${kind} "${name}" (id ${id}) so that it no longer uses a deleted object, or delete it`,
         2,
       ),
     ),

@@ -70,7 +70,7 @@ interface StateStanding {
 
 /** What to do if a stack's objects are not where its settings lead. */
 export const elsewhereAdvice =
-  "If the settings lead to another service, correct baseUrl, or use a stack of its own for this one: pulumi stack init. If the objects are gone, pulumi up --refresh makes them again.";
+  "If the settings lead to another service, correct baseUrl, or create a separate stack for this service: pulumi stack init. If the objects were deleted, pulumi up --refresh creates them again.";
 
 /**
  * Checks with up to three reads whether the objects of a state are at the service that the settings
@@ -96,7 +96,7 @@ export const stateStanding = async (
     );
     return {
       asked: objects.length,
-      problem: `the state's objects are not at ${baseUrl} (looked for ${names.join(", ")}): the stack was deployed to another service, or they were deleted there`,
+      problem: `the objects of the state are not at ${baseUrl} (checked: ${names.join(", ")}): the stack was deployed to another service, or the objects were deleted`,
     };
   } finally {
     await service.close();

@@ -71,7 +71,7 @@ export interface OpenStack {
 /** What Pulumi said about a state that it cannot read, and what to do. */
 const unreadState = (reason: string): CommandFailure =>
   new CommandFailure(
-    `The state of the stack could not be read, so nothing was done: ${reason}\n${stackAdvice(reason)}`,
+    `Cannot read the state of the stack, so nothing was done: ${reason}\n${stackAdvice(reason)}`,
   );
 
 /**
@@ -117,7 +117,7 @@ const namesFor = async (place: PulumiPlace): Promise<StackNames> => {
   const project = projectIn(place.folder);
   if (stack && project) return { project, stack };
   throw new CommandFailure(
-    "The names of project and stack are not known. Run this in the folder of the Pulumi project.",
+    "The names of the project and the stack are unknown. Run the command in the folder of the Pulumi project.",
   );
 };
 
@@ -131,7 +131,7 @@ export const openStack = async (options: StackOptions): Promise<OpenStack> => {
   const place = pulumiPlace(folder, env, stack);
   if (!place)
     throw new CommandFailure(
-      "There is no pulumi on PATH. Install it, or run this where your stacks are run.",
+      "pulumi is not on PATH. Install it, or run the command on the machine that runs your stacks.",
     );
   const names = await namesFor(place);
   let config: Promise<StackConfig> | undefined;
@@ -168,7 +168,7 @@ export const writeToState = async (
   const now = await exportStack(place);
   const clear = await exportStack(place, "clear");
   if (!sameJson(clear.deployment, before.deployment))
-    throw new CommandFailure("the state has changed meanwhile; nothing was written. Try again");
+    throw new CommandFailure("the state changed in the meantime; nothing was written. Try again");
   const { pending_operations: _, resources, ...rest } = now.deployment;
   const isReplaced = isOf(entries);
   const kept = (resources ?? []).map((resource) =>
@@ -213,7 +213,7 @@ export const whileAlone = async <R>(stack: ChangedStack, work: () => Promise<R>)
   if (lock.release === undefined) {
     const { project, stack: name } = stack.names;
     throw new CommandFailure(
-      `Another repair or orphans command is changing ${project}/${name} (${lock.heldBy}), so nothing was done. Wait until it has ended, then try again.`,
+      `Another repair or orphans command is changing ${project}/${name} (${lock.heldBy}), so nothing was done. Wait until it ends, then try again.`,
     );
   }
   try {

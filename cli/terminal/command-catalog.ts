@@ -16,10 +16,10 @@ export const failureSchema = z.strictObject({
     code: z
       .string()
       .describe(
-        "`USAGE`: the command line is wrong; `STOPPED`; `FAILED`; else a code of the service's failures, such as `NOT_FOUND`",
+        "`USAGE`: the command line is invalid; `STOPPED`: the command was interrupted; `FAILED`: another failure; or the code of a service failure, such as `NOT_FOUND`",
       ),
-    message: z.string().describe("Stands alone, without secrets"),
-    advice: z.string().describe("What to do, or where it is explained"),
+    message: z.string().describe("A complete message, without secrets"),
+    advice: z.string().describe("What to do, or where to read more"),
     exitCode: z.int(),
   }),
 });
@@ -45,20 +45,22 @@ export const catalogSchema = z.strictObject({
         z.strictObject({
           name: z.string().describe("Such as `--out`"),
           short: z.exactOptional(z.string()),
-          value: z.exactOptional(z.string()).describe("Left out: the option takes no value"),
+          value: z.exactOptional(z.string()).describe("Left out if the option takes no value"),
           doc: z.string(),
           choices,
           default: z.exactOptional(z.unknown()),
           required: z.boolean(),
-          environment: z.exactOptional(z.string()).describe("Read if the option is not given"),
+          environment: z
+            .exactOptional(z.string())
+            .describe("Variable to read if the option is missing"),
         }),
       ),
       excludes: z
         .record(z.string(), z.array(z.string()))
-        .describe("Options that exclude one another"),
+        .describe("Options that you cannot combine"),
       exitCodes: z
         .record(z.string(), z.record(z.string(), z.string()))
-        .describe("Meanings by use: `usual`, or the option that chooses another use"),
+        .describe("Meanings of exit codes by use: `usual`, or the option that chooses another use"),
       output: z.unknown().describe("JSON Schema of what `--json` prints"),
     }),
   ),

@@ -24,7 +24,7 @@ test("two bots answer on the kiosk in Berlin", async () => {
   await account().expectObject("Account", { address: kiosk.address });
 });
 
-test("the first bot gets what the customer says, with a token of its own system", async () => {
+test("the first bot gets the message of the customer, with a token of its own system", async () => {
   const ada = account().conversation(kiosk);
   await ada.say("Where is my order?");
   await account().expectDelivery({ url: "https://bot.example.com/messages", type: "text" });

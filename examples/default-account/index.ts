@@ -1,4 +1,4 @@
-// A whole conversation account: a shop's chat kiosk, answered by two bots, with agents behind them.
+// A complete conversation account: a chat kiosk of a shop. Two bots answer, and agents take over.
 import * as pulumi from "@pulumi/pulumi";
 import {
   Account,
@@ -11,11 +11,11 @@ import {
 
 const config = new pulumi.Config();
 
-/** A secret of this stack, set by `pulumi config set --secret <key>`. DEMO VALUE where it is not set. */
+/** A secret of this stack, set by `pulumi config set --secret <key>`. DEMO VALUE if it is not set. */
 const secret = (key: string): pulumi.Output<string> =>
   config.getSecret(key) ?? pulumi.secret("demo-value-not-a-real-secret");
 
-// 1. How the service signs in when it posts messages to the shop's own systems.
+// 1. How the service signs in to the shop's systems when it posts messages.
 const basic = new Authentication("desk-login", {
   basicAuth: { username: "hub", password: secret("deskPassword") },
 });
@@ -63,7 +63,7 @@ const agent = new ClientApplication("desk", {
   ],
 });
 
-// 3. The bots that live in the bot application.
+// 3. The bots of the bot application.
 const orders = new Participant("orders-bot", {
   type: "custom_bot",
   application: bot,
@@ -75,7 +75,7 @@ const returns = new Participant("returns-bot", {
   intents: [{ value: "returns", displayValue: "Return an item" }],
 });
 
-// 4. The way that messages travel.
+// 4. The channel on which messages arrive.
 const channel = new Channel("kiosk", {
   type: "custom.kiosk",
   displayName: "Store kiosk",

@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from "vitest";
 
 let program: MockedProgram;
 
-/** Runs index.ts without Pulumi's engine and without a service; breaks where a preview would refuse it. */
+/** Runs index.ts without Pulumi's engine and without a service; fails if a preview would fail. */
 beforeAll(async () => {
   program = await runMocked(() => import("./index.js"), {
     project: "${PROJECT}",
@@ -11,7 +11,7 @@ beforeAll(async () => {
   });
 });
 
-test("customers write to the bot, and it can hand over to the agents", () => {
+test("the bot answers customers and can hand over to the agents", () => {
   const bot = program.resource("ClientApplication", "shop-orders");
   const agent = program.resource("ClientApplication", "shop-agent");
   program.expectResource("Orchestration", "shop", {
@@ -23,7 +23,7 @@ test("customers write to the bot, and it can hand over to the agents", () => {
   });
 });
 
-test("every callback is signed in to, over https", () => {
+test("every callback needs a sign-in and uses HTTPS", () => {
   const applications = program.resources.filter(({ type }) => type.endsWith(":ClientApplication"));
   expect(applications).toHaveLength(3);
   for (const { name } of applications)
@@ -32,6 +32,6 @@ test("every callback is signed in to, over https", () => {
     });
 });
 
-test("a message is only sent where the configuration asks for it", () => {
+test("the smoke test is off unless the configuration enables it", () => {
   program.expectResource("ConversationSmokeTest", "smoke", { enabled: false });
 });

@@ -1,13 +1,13 @@
-// A conversation account: a web chat that a bot answers first, and agents on escalation.
+// A conversation account: a web chat. A bot answers first, and agents take over on escalation.
 import * as pulumi from "@pulumi/pulumi";
 import { ConversationAccount, ConversationSmokeTest } from "pulumi-conversation";
 
 const config = new pulumi.Config();
 
-/** Where your own systems take messages. */
+/** Address of your systems that receive messages. */
 const host = config.get("callbackHost") ?? "https://chat.example.com";
 
-/** How the service signs in there: with a token of your own token address. */
+/** How the service signs in there: with a token from your token address. */
 const oauth2 = {
   tokenRequestUrl: `${host}/oauth/token`,
   method: "POST",
@@ -16,7 +16,7 @@ const oauth2 = {
   accessTokenPath: "$.access_token",
 };
 
-/** Who is told when a callback cannot be reached. */
+/** Who gets an email if the service cannot reach a callback. */
 const notificationEmail = config.get("notificationEmail") ?? "ops@example.com";
 
 const shop = new ConversationAccount("shop", {

@@ -2,7 +2,7 @@ import type { ConversationClient, ReceivedMessage } from "pulumi-conversation/ru
 
 const sender = { kind: "custom_agent", name: "Sam" } as const;
 
-/** The agent, scripted: joins when the bot asks for one, answers, and ends when the customer has no more questions. */
+/** The scripted agent: joins when the bot asks for one, answers, and ends when the customer has no more questions. */
 export const agent =
   (hub: ConversationClient) =>
   async (message: ReceivedMessage): Promise<void> => {

@@ -23,19 +23,19 @@ const offer = async (hub: ConversationClient, to: ReceivedMessage, channel: stri
     sender,
     text: "All of them in one file:",
     attachments: [file],
-    // With it the recipient can tell whether the file arrived as it was sent.
+    // With this, the recipient can check that the file arrived unchanged.
     attributes: { sha256: createHash("sha256").update(bytes).digest("hex") },
   });
 };
 
-/** Says so, and hands the conversation over with what the agent needs to know. */
+/** Replies to the customer, and hands the conversation over to the agent with the order. */
 const handOver = async (hub: ConversationClient, to: ReceivedMessage, order: Order) => {
-  const text = `${order.item}: ${order.status}. I ask a colleague when it arrives.`;
+  const text = `${order.item}: ${order.status}. I will ask a colleague when it arrives.`;
   await hub.messages.reply(to, { type: "text", sender, text });
   await hub.messages.escalate(to, sender, { content: { order: order.id } });
 };
 
-/** The bot: what it does about a message. All it needs to know is in the message. */
+/** The bot: what it does with a message. The message holds everything that the bot needs. */
 export const ordersBot =
   (hub: ConversationClient, channel: string) =>
   async (message: ReceivedMessage): Promise<void> => {

@@ -19,7 +19,7 @@ const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/;
  * Where to listen for callbacks.
  *
  * @param url where the service sends them
- * @param port what to listen at in its place: behind a tunnel, for example
+ * @param port the port to listen on instead, for example behind a tunnel
  */
 export const placeFor = (url: string, port: number | undefined): Place => {
   if (port !== undefined) return { host: "127.0.0.1", port };
@@ -27,7 +27,7 @@ export const placeFor = (url: string, port: number | undefined): Place => {
   if (protocol === "http:" && loopback.test(hostname))
     return { host: hostname.replace(/^\[|\]$/g, ""), port: Number(own || 80) };
   throw new Error(
-    `The callbacks of the account are at ${url}, which is not this machine. Say with --port where to listen for what is forwarded from there.`,
+    `The callbacks of the account are at ${url}, which is not this machine. Forward that address to this machine, and set the port to listen on with --port.`,
   );
 };
 
@@ -40,7 +40,7 @@ const toItsSide =
     return void side.handler.node(request, response);
   };
 
-/** Takes the calls of the service for all sides. */
+/** Receives the calls of the service for all sides. */
 export const startCallbackServer = async (
   sides: readonly Side[],
   { host, port }: Place,
@@ -50,7 +50,7 @@ export const startCallbackServer = async (
     await once(server.listen(port, host), "listening");
   } catch (error) {
     const said = error instanceof Error ? error.message : String(error);
-    throw new Error(`Could not listen for callbacks: ${said}.`);
+    throw new Error(`Cannot listen for callbacks: ${said}.`);
   }
   return {
     close: () => {

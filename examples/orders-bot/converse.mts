@@ -4,8 +4,8 @@
  *   node converse.mts [--patience <seconds>] [--port <port>]
  *
  * Settings of the service come from the environment (CONVERSATION_BASE_URL and so on), the account
- * from ORDERS_BOT_STACK: what `pulumi stack output --json --show-secrets` prints. Exit code 1: the
- * conversation did not come to its end; the message says which link is broken.
+ * from ORDERS_BOT_STACK: the output of `pulumi stack output --json --show-secrets`. Exit code 1: the
+ * conversation did not finish; the message names the broken link.
  */
 import { type ConversationClient, connect } from "pulumi-conversation/runtime";
 import { agent } from "./agent.mts";
@@ -40,7 +40,7 @@ const sidesOf = (hub: ConversationClient, stack: StackOutputs, inbox: Inbox) => 
   };
 };
 
-/** Lets the customer have the conversation, while bot and agent answer from their callbacks. */
+/** Runs the conversation of the customer, while bot and agent answer from their callbacks. */
 const converse = async (
   hub: ConversationClient,
   stack: StackOutputs,
@@ -70,8 +70,8 @@ const show = async (hub: ConversationClient, { conversationId, file }: Visit): P
   const conversation = await hub.conversations.get(conversationId);
   for (const line of transcript(conversation)) console.log(line);
   console.log(
-    `\nThe customer downloaded ${file.name}: ${file.size} bytes, as the bot uploaded them\n` +
-      `(SHA-256 ${file.sha256.slice(0, 12)}…).`,
+    `\nThe customer downloaded ${file.name}: ${file.size} bytes, identical to what the bot\n` +
+      `uploaded (SHA-256 ${file.sha256.slice(0, 12)}…).`,
   );
 };
 

@@ -24,7 +24,7 @@ export interface CustomerOptions {
   readonly account: NewConversation["account"];
   /** What arrives at the customer's callback. */
   readonly inbox: Inbox;
-  /** Told before the customer says something. */
+  /** Called before the customer says something. */
   readonly onSpeak: () => void;
 }
 
@@ -34,22 +34,22 @@ export interface Visit {
   readonly file: ReceivedFile;
 }
 
-/** Downloads the file of a message, and compares it with what the sender says of it. */
+/** Downloads the file of a message, and compares it with the digest from the sender. */
 const downloaded = async (
   { assets }: ConversationClient,
   { attachments: [attachment], attributes }: ReceivedMessage,
 ): Promise<ReceivedFile> => {
-  if (!attachment?.id) throw new Error("The bot's message holds no attachment with an id.");
+  if (!attachment?.id) throw new Error("The message of the bot has no attachment with an id.");
   const { bytes, name = attachment.id, size } = await assets.download(attachment.id);
   const sha256 = createHash("sha256").update(bytes).digest("hex");
   if (sha256 !== attributes.sha256)
     throw new Error(
-      `The ${size} bytes of ${name} are not those that the bot sent: their SHA-256 is ${sha256}, not ${attributes.sha256}.`,
+      `The ${size} bytes of ${name} differ from those that the bot sent: their SHA-256 is ${sha256}, not ${attributes.sha256}.`,
     );
   return { name, size, sha256 };
 };
 
-/** The customer, scripted: asks, takes the file, picks an order, and thanks the agent. */
+/** The scripted customer: asks, takes the file, picks an order, and thanks the agent. */
 export const visit = async ({ hub, account, inbox, onSpeak }: CustomerOptions): Promise<Visit> => {
   onSpeak();
   const { conversationId } = await hub.messages.start({

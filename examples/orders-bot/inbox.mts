@@ -2,7 +2,7 @@ import { EventEmitter, once } from "node:events";
 import type { MessageType, ReceivedMessage } from "pulumi-conversation/runtime";
 import type { SideName } from "./side.mts";
 
-/** A message that somebody waits for. */
+/** A message to wait for. */
 export interface Expected {
   readonly conversationId: string;
   readonly type: MessageType;
@@ -14,7 +14,7 @@ export class NothingCame extends Error {
   readonly expected: Expected;
 
   constructor(expected: Expected, patienceMs: number) {
-    super(`No ${expected.type} came from the ${expected.from} within ${patienceMs / 1000} s.`);
+    super(`No ${expected.type} arrived from the ${expected.from} within ${patienceMs / 1000} s.`);
     this.expected = expected;
   }
 }
@@ -25,7 +25,7 @@ interface Failure {
   readonly conversationId: string | undefined;
 }
 
-/** What has arrived for somebody, in order, until it is looked at. */
+/** Messages that have arrived, in order, until they are read. */
 export class Inbox {
   readonly #patienceMs: number;
   readonly #messages: ReceivedMessage[] = [];
@@ -42,14 +42,14 @@ export class Inbox {
     this.#arrivals.emit("change");
   }
 
-  /** Ends the waiting in a conversation: what is waited for will not come. */
+  /** Ends the wait in a conversation: the expected message will not arrive. */
   fail(reason: Error, conversationId?: string): void {
     this.#failures.push({ reason, conversationId });
     this.#arrivals.emit("change");
   }
 
   /**
-   * The next message of a type in a conversation; others before it are passed over.
+   * The next message of a type in a conversation; skips those before it.
    *
    * @throws NothingCame
    */

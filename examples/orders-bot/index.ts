@@ -4,10 +4,10 @@ import { Authentication, ConversationAccount } from "pulumi-conversation";
 
 const config = new pulumi.Config();
 
-/** Where converse.mts listens, as the service reaches it: each side has its own path below. */
+/** Address at which the service reaches converse.mts; each side has its own path below it. */
 export const callbackUrl = config.require("callbackUrl");
 
-/** What the service shows at the callbacks, and converse.mts asks for. */
+/** Password that the service sends to the callbacks and that converse.mts checks. */
 export const callbackPassword = config.requireSecret("callbackPassword");
 
 const authentication = new Authentication("callbacks", {
@@ -34,6 +34,6 @@ const shop = new ConversationAccount("shop", {
   chatConfigurations: { timeout: 30 },
 });
 
-/** How a conversation names the account that it starts on. */
+/** Address and channel type, with which a conversation names its account. */
 export const address = shop.account.address;
 export const channel = shop.channel.type;

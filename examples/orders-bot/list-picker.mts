@@ -8,10 +8,10 @@ export interface Choice {
   readonly titles: readonly string[];
 }
 
-/** The choice that a message holds; undefined where it is no list picker. */
+/** The choice that a message holds; undefined if it is not a list picker. */
 export const choiceIn = ({ type, content }: ReceivedMessage): Choice | undefined => {
   if (type !== "richMessage.listpicker") return undefined;
-  // The service's own word for it, which programs leave out.
+  // The service adds this member; programs leave it out.
   const { type: _list, ...picker } = content ?? {};
   const { title, list } = schema.parse({ content: picker }).content;
   const titles = list.sections.flatMap(({ items }) => items.map((item) => item.title));

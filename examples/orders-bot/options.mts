@@ -1,10 +1,10 @@
 import { parseArgs } from "node:util";
 
-/** What the command line says. */
+/** The options of the command line. */
 export interface Options {
   /** Longest wait for one message, in milliseconds. Default: 30 s. */
   readonly patienceMs: number;
-  /** Where to listen on this machine. Default: where the stack's `callbackUrl` says. */
+  /** Port to listen on. Default: the port of the stack's `callbackUrl`. */
   readonly port: number | undefined;
 }
 
@@ -14,7 +14,7 @@ const numberIn = (name: string, text: string, least: number, most: number): numb
   throw new Error(`--${name} must be a number from ${least} to ${most}, not "${text}".`);
 };
 
-/** @throws Error that names the option that cannot be used */
+/** @throws Error that names the invalid option */
 export const optionsIn = (args: string[]): Options => {
   const options = {
     patience: { type: "string", default: "30" },

@@ -1,7 +1,7 @@
 /**
  * The bot on its account, without a tenant: npx vitest run orders-bot.test.mts
  *
- * The program of this folder is applied to an emulator by the real Pulumi. Its callbacks are those of
+ * Pulumi applies the program of this folder to an emulator. Its callbacks are those of
  * production; here bot.mts and agent.mts answer them.
  */
 import { join } from "node:path";
@@ -36,9 +36,7 @@ const test = base.extend<{ shop: EmulatedStack }>({
 
 const account = { channel: "custom.web", address: "shop-web" };
 
-test("the bot offers the open orders, and hands over with the one that was picked", async ({
-  shop,
-}) => {
+test("the bot offers the open orders and hands over with the chosen one", async ({ shop }) => {
   const ada = shop.conversation(account);
   await ada.say("Where is my order?");
   await ada.expect({ from: "bot", type: "richMessage.listpicker" });
@@ -55,7 +53,7 @@ test("the bot offers the open orders, and hands over with the one that was picke
   await ada.expect({ from: "agent", type: "conversation.end" });
 });
 
-test("what was said once is said again, to the same people", ({ shop }) =>
+test("the recorded conversation repeats, with the same recipients", ({ shop }) =>
   goldenConversation(shop, {
     ...account,
     file: join(import.meta.dirname, "golden", "running-shoes.txt"),
@@ -76,7 +74,7 @@ test("the bot is registered for the question that it answers", async ({ shop }) 
   });
 });
 
-test("a run without changes calls nobody, and a first one stays within ten minutes", async ({
+test("a run without changes makes no call, and the first one takes at most ten minutes", async ({
   shop,
 }) => {
   const { calls } = await shop.up();

@@ -1,21 +1,21 @@
 import { type Callbacks, callbacks, type ReceivedMessage } from "pulumi-conversation/runtime";
 
-/** Who takes part in a conversation. Each has a callback of its own. */
+/** The participants of a conversation. Each has its own callback. */
 export type SideName = "customer" | "bot" | "agent";
 
-/** One side, and what came to its callback lately. */
+/** One side, and what its callback received recently. */
 export interface Side {
   readonly name: SideName;
   /** Its callback, as the service knows it. */
   readonly url: string;
-  /** How calls were answered: status codes, in order. */
+  /** Status codes of its responses, in order. */
   readonly answers: readonly number[];
   readonly messages: readonly ReceivedMessage[];
   readonly handler: Callbacks;
-  /** Whether it is still at work on a message. */
+  /** Whether it is still working on a message. */
   isBusy(): boolean;
   answered(status: number): void;
-  /** From here on only what comes next counts. */
+  /** Forgets everything received so far. */
   forget(): void;
 }
 

@@ -10,14 +10,14 @@ const parsed = (text: string): ReadonlyMap<string, unknown> => {
   try {
     return new Map(Object.entries(Object(JSON.parse(text))));
   } catch {
-    throw new Error(`ORDERS_BOT_STACK holds no JSON. ${howToSet}`);
+    throw new Error(`ORDERS_BOT_STACK does not hold JSON. ${howToSet}`);
   }
 };
 
 /**
  * The outputs of the stack, as `pulumi stack output --json --show-secrets` prints them.
  *
- * @throws Error that says what is missing; values are never shown
+ * @throws Error that names what is missing, without values
  */
 export const stackOutputs = (text: string | undefined): StackOutputs => {
   if (!text) throw new Error(`ORDERS_BOT_STACK is not set. ${howToSet}`);

@@ -22,10 +22,10 @@ const rowOf = (message: ReceivedMessage): Row => {
   return [name === undefined ? kind : `${name} (${kind})`, message.type, said(message)];
 };
 
-/** Lines for people keep to this many columns, so that they fit a narrow terminal when they are set in. */
+/** Lines for people keep to this many columns, so that they fit a narrow terminal even when indented. */
 const COLUMNS = 78;
 
-/** A text in lines of at most so many columns. */
+/** A text in lines of at most that many columns. */
 const folded = (text: string, columns: number): readonly string[] => {
   const lines = [""];
   for (const word of text.split(" ")) {
@@ -36,7 +36,7 @@ const folded = (text: string, columns: number): readonly string[] => {
   return lines;
 };
 
-/** A conversation as lines for people: who sent which type, and what it says, in order. */
+/** A conversation as lines for people: sender, type and content of each message, in order. */
 export const transcript = ({ messages }: Conversation): readonly string[] => {
   const rows = messages.map(rowOf);
   const width = (column: 0 | 1) => Math.max(...rows.map((row) => row[column].length));

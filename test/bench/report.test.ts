@@ -48,7 +48,7 @@ const figures = (changes: Partial<Figures> = {}): Figures => ({
       refused: 2,
     },
   ],
-  engine: { skipped: "It was left out with --no-engine." },
+  engine: { skipped: "Skipped with --no-engine." },
   overhead: {
     requests: 10,
     inFlight: 1,
@@ -77,7 +77,7 @@ const engine = {
 
 test.each([
   ...clients.map(({ name }) => [`the client ${name}`, {}, new RegExp(`^${name}  `, "m")] as const),
-  ["a part that was left out", {}, /Engine: not measured\. It was left out/],
+  ["a part that was left out", {}, /Engine: not measured\. Skipped with --no-engine/],
   [
     "the engine's floor and what is above it",
     { engine },

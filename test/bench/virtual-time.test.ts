@@ -57,5 +57,5 @@ test("a sleeper that is called off does not hold time back", async () => {
 
 test("waiting for nothing is a failure, not a standstill", async () => {
   const time = new VirtualTime();
-  await expect(time.during(new Promise(() => {}))).rejects.toThrow("Nothing is left to wait for");
+  await expect(time.during(new Promise(() => {}))).rejects.toThrow("no timer is left to wait for");
 });

@@ -89,9 +89,9 @@ test("the account that was declared carries a whole conversation, again and agai
 });
 
 test.each([
-  ["bot", "richMessage.listpicker came from the bot"],
-  ["agent", "agent.join came from the agent"],
-  ["customer", "richMessage.listpicker came from the bot"],
+  ["bot", "richMessage.listpicker arrived from the bot"],
+  ["agent", "agent.join arrived from the agent"],
+  ["customer", "richMessage.listpicker arrived from the bot"],
 ])("a callback of the %s that nobody answers is named", async (side, missing) => {
   const snapshot = await control("GET", "/snapshot");
   const url = `${callbackUrl()}/${side}`;
@@ -108,7 +108,7 @@ test("a password that is not the stack's is distinguished from a callback that i
   const other = JSON.stringify({ ...JSON.parse(outputs), callbackPassword: "another-one" });
   const { code, said } = await converse(["--patience", patience], { ORDERS_BOT_STACK: other });
   expect(code).toBe(1);
-  expect(said).toContain(`callback of the bot, ${callbackUrl()}/bot. The service called, but`);
+  expect(said).toContain(`callback of the bot, ${callbackUrl()}/bot. The service called it with the wrong password`);
   expect(said).not.toContain("another-one");
 });
 
@@ -116,7 +116,7 @@ test("a service that does not answer the bot is distinguished from a callback th
   await arm({ on: "POST /assets", kind: "hang", times: 100 });
   const { code, said } = await converse(["--patience", patience]);
   expect(code).toBe(1);
-  expect(said).toContain(`✗ No text came from the bot within ${patience} s.\n`);
+  expect(said).toContain(`✗ No text arrived from the bot within ${patience} s.\n`);
   expect(said).toContain("from the bot to the service. The bot got a message, and the service");
 });
 
@@ -135,7 +135,12 @@ test("an account that is not there is said to be missing", async () => {
 
 test.each([
   ["no outputs", [], { ORDERS_BOT_STACK: "" }, "✗ ORDERS_BOT_STACK is not set. Set it"],
-  ["outputs that are no JSON", [], { ORDERS_BOT_STACK: "{" }, "✗ ORDERS_BOT_STACK holds no JSON"],
+  [
+    "outputs that are no JSON",
+    [],
+    { ORDERS_BOT_STACK: "{" },
+    "✗ ORDERS_BOT_STACK does not hold JSON",
+  ],
   ["outputs of another stack", [], { ORDERS_BOT_STACK: "{}" }, "holds no address: run pulumi up"],
   ["no settings", [], { CONVERSATION_BASE_URL: "" }, "baseUrl is missing"],
   ["an unknown option", ["--fast"], {}, "✗ Unknown option '--fast'"],

@@ -102,7 +102,7 @@ const isListening = (port: number): Promise<boolean> =>
 test("the first run declares both accounts and ends with a conversation", async () => {
   const text = await run();
   expect(sums(text)).toEqual(["12 to create", "12 created", "12 unchanged", "11 created"]);
-  expect(text).toContain(`\n${conversation}\n\nWhat to try next\n`);
+  expect(text).toContain(`\n${conversation}\n\nNext steps\n`);
   expect(text).not.toContain("\u001b");
 });
 
@@ -136,7 +136,7 @@ test("an interruption ends a conversation under way, and nothing is left", async
 test("destroy takes both accounts down and leaves the service empty", async () => {
   const text = await run({ destroy: true });
   expect(sums(text)).toEqual(["11 deleted", "12 deleted"]);
-  expect(text).toContain("What the service holds now\n  nothing\n");
+  expect(text).toContain("Objects at the service\n  nothing\n");
   expect(existsSync(join(clone.root, ".quickstart"))).toBe(false);
   expect(await run({ destroy: true })).toContain("There is nothing to take down");
 });

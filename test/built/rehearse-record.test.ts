@@ -125,7 +125,7 @@ test("the guide's lines: a record holds until something changes, of which it nam
   const { code, output } = await project.tool(["rehearse", "--check", recordFile], unmarked);
   expect(code).toBe(3);
   expect(output).toMatch(
-    / {2}- the settings of the service\n {6}conversation:own.* \(CONVERSATION_OWNERSHIP_MARK\) is none, and was description\nDo not run/,
+    / {2}- the settings of the service\n {6}conversation:own.* \(CONVERSATION_OWNERSHIP_MARK\) is none; it was description\nDo not run/,
   );
   expect(await stats()).toEqual(before);
 
@@ -177,7 +177,7 @@ test("a deletion names everybody who uses something, also what is reached only l
     { kind: "Participant", name: "bot", operation: "delete", inTheWay: [night] },
     { kind: "ClientApplication", name: "app", later: true, inTheWay: [night] },
   ]);
-  expect(outcome.refusals[0]?.order.at(0)).toContain("by hand, as no stack manages it");
+  expect(outcome.refusals[0]?.order.at(0)).toContain("by hand, because no stack manages it");
   expect(outcome.undeclared).toContainEqual(night);
   await project.byHand("DELETE", `/orchestrations/${id}`);
 });
@@ -234,7 +234,7 @@ test("a rehearsal that is interrupted takes its copy away, and says that nothing
     if (said.includes("Rehearsing") && !child.killed) child.kill("SIGINT");
   }
   expect((await exited)[0]).toBe(130);
-  expect(said).toContain("Interrupted. Nothing was written, and nothing is left behind.");
+  expect(said).toContain("Interrupted. Nothing was written or left behind.");
   expect(copies()).toEqual([]);
 });
 

@@ -218,7 +218,7 @@ const repaired = async (...args: string[]) => {
 const rehearsal = async () =>
   JSON.parse((await project.tool(["rehearse", "--json", ...certain])).output);
 
-const locked = "The stack is locked: a run may be changing what was just read.";
+const locked = "The stack is locked: a run may be changing what the rehearsal has just read.";
 
 test("while a run is at work it refuses; once it was killed, the guide brings all in order", async () => {
   const { child, ended } = await hanging();
@@ -227,13 +227,13 @@ test("while a run is at work it refuses; once it was killed, the guide brings al
   for (const args of [[], ["--apply", "--ignore-lock"]]) {
     const { code, errors } = await repaired(...args);
     expect(code).toBe(1);
-    expect(errors).toContain(`A run is at work on the stack shop/prod (`);
+    expect(errors).toContain(`A run is in progress on the stack shop/prod (`);
     expect(errors).toContain(`process ${child.pid}`);
   }
   expect(await project.log()).toHaveLength(calls);
   const { notes } = await rehearsal();
   expect(notes).toContain(locked);
-  expect(notes.join()).not.toContain("cut off");
+  expect(notes.join()).not.toContain("interrupted");
 
   // The system would end a stopped process together with its parent. What goes on must not reach the
   // command line, which would write its state.
@@ -257,7 +257,7 @@ test("while a run is at work it refuses; once it was killed, the guide brings al
     outcome: { passes: true, objects: 3 },
     notes: expect.arrayContaining([
       locked,
-      expect.stringContaining("A run was cut off: the state notes 1 operation as under way."),
+      expect.stringContaining("A run was interrupted: the state holds 1 pending operation."),
     ]),
   });
 
@@ -267,7 +267,7 @@ test("while a run is at work it refuses; once it was killed, the guide brings al
     ...{ code: 0, ...before },
   });
   for (const line of output.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
-  expect(output).toContain("To do all this: pulumi-conversation repair --apply");
+  expect(output).toContain("To carry out these steps: pulumi-conversation repair --apply");
 
   expect(await follow(project, apply)).toMatchObject({ code: 0 });
   expect(providers.filter(isRunning)).toEqual([]);
@@ -363,7 +363,7 @@ const inContainer = (script: string, ...args: string[]) => {
 };
 
 test.runIf(inContainer("").status === 0).each([
-  [-60_000, "unknown", "it was taken before this container began (ci@"],
+  [-60_000, "unknown", "its lock was taken before this container started (ci@"],
   [60_000, "left", "ci@"],
 ])(
   "in a container, the lock of a run that cannot be seen, taken %i ms after its start: %s",

@@ -230,7 +230,7 @@ test("echoed secrets, through pulumi import --from conversation", async () => {
   await succeeds(from, environment);
   const again = await inFolder("shop")([...from, "--", "--include", "Channel"], environment);
   expect(again.code).not.toBe(0);
-  expect(again.output).toContain("the state already has it: urn:pulumi:prod");
+  expect(again.output).toContain("it is already in the state: urn:pulumi:prod");
   await isTakenOver();
 });
 

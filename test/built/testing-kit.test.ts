@@ -158,7 +158,7 @@ test("a program that cannot be applied fails with what Pulumi said, and leaves n
   });
   await expect(failing).rejects.toThrow(StackFailure);
   await expect(failing).rejects.toThrow(
-    /^pulumi up failed\. Pulumi says:\n[\s\S]*type must have 1/,
+    /^pulumi up failed\. Pulumi reports:\n[\s\S]*type must have 1/,
   );
 });
 

@@ -102,7 +102,7 @@ test("a client that may only read rehearses for another one, with the scopes of 
   const { CONVERSATION_TOKEN_URL = "" } = untold;
   const { differences } = await check({ ...deployer, CONVERSATION_TOKEN_URL });
   expect(differences.settings).toEqual([
-    expect.stringMatching(/clientId .* and was reader .*--as-scopes/),
+    expect.stringMatching(/clientId .*; it was reader .*--as-scopes/),
   ]);
 });
 
@@ -124,7 +124,7 @@ test("drift and a rehearsal from empty say which kind could not be read, and go 
   expect(drift.unread).toMatchObject([{ kind: "Authentication" }]);
   expect(drift.compared).toBe(3);
   const text = await project.tool(["drift"], reader);
-  expect(text.output).toContain("3 objects of shop/prod compared; 1 kind could not be read");
+  expect(text.output).toContain("3 objects of shop/prod compared; 1 kind unreadable");
   const rebuilt: RehearsalFromEmpty = (await json(["rehearse", "--from-empty"], reader)).said;
   expect(rebuilt.outcome).toMatchObject({ passes: true, refusals: [] });
   expect(rebuilt.notes[0]).toMatch(assumed);
@@ -164,14 +164,14 @@ test("the guide's lines, each with its client: the record of the one that reads,
   expect(lines).toHaveLength(2);
   const [record = "", deploy = ""] = lines.map(({ text }) => text);
   await run(record, reader);
-  expect(readFileSync(join(project.folder, "comment.md"), "utf8")).not.toContain("assumed");
+  expect(readFileSync(join(project.folder, "comment.md"), "utf8")).not.toContain("assumes");
   const lacking = await check(reader);
   expect(lacking).toMatchObject({ code: 3, changed: ["settings"] });
   expect(lacking.differences.settings).toEqual([
-    `the client of these settings lacks ${scopes.manage}, with which this was rehearsed`,
+    `the client of these settings lacks the scope ${scopes.manage}, which the rehearsal had`,
   ]);
   expect(await run(deploy, deployer)).toContain(
-    "Not compared, as the rehearsal could not read it: Authentication.",
+    "Not compared because the rehearsal could not read them: Authentication.",
   );
   expect(await project.objects("authentications")).toMatchObject([
     { description: expect.stringContaining("second") },

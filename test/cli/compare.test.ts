@@ -125,7 +125,7 @@ test("two stacks of one program are the same but for the ends of their automatic
 test("sides that are none are refused by name", async () => {
   expect((await run("compare", "--nonsense")).code).toBe(1);
   expect((await run("compare", "./nowhere.json", "./elsewhere.json")).err).toContain(
-    "no file or folder",
+    "no such file or folder",
   );
   for (const kind of ["stack", "profile"])
     expect((await run("compare", `${kind}:`, "live")).err).toContain(`names no ${kind}`);
@@ -148,7 +148,7 @@ test("what one side could not read is named, and nothing is said to be missing t
         unread: [{ side, kind }],
       });
       const report = compareReport(found);
-      expect(report).toContain("No difference as far as both could be read");
+      expect(report).toContain("No difference in the kinds that could be read");
       for (const line of report.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
     }
   }
@@ -164,7 +164,7 @@ test.each([
 ])("%s alone is answered with a whole command line", async (side, line) => {
   const { code, err } = await run("compare", side);
   expect(code).toBe(1);
-  expect(err).toContain(`Give two accounts, such as: pulumi-conversation ${line}`);
+  expect(err).toContain(`Give two accounts, for example: pulumi-conversation ${line}`);
 });
 
 const seed = Number(process.env.COMPARE_SEED ?? 20_261_122);
@@ -236,7 +236,7 @@ test.each([true, false])(
         });
         const isSealed = [a, b].some(({ title }) => title.endsWith("sealed.json"));
         if (isGiven || !isSealed)
-          expect(found.notes.join().includes("a secret in it is encrypted")).toBe(isSealed);
+          expect(found.notes.join().includes("it holds an encrypted secret")).toBe(isSealed);
       }
     expect(await box.control.writes()).toEqual(before);
     if (isGiven) await showsNoSecret(box, all);
@@ -248,8 +248,8 @@ test("a side that cannot be read is named, with what it may be", async () => {
   box.write();
   const text = (side: string) => runCompare("live", side, box.options).then(String, String);
   writeFileSync(join(box.folder, "torn.json"), '{"version":3,"deplo');
-  expect(await text(join(box.folder, "torn.json"))).toContain("is no saved account, no snapshot");
-  expect(await text(box.folder)).toContain("import.json cannot be read");
+  expect(await text(join(box.folder, "torn.json"))).toContain("is not a saved account, a snapshot");
+  expect(await text(box.folder)).toMatch(/Cannot read .*import\.json to compare it/);
   expect(await text("profile:nowhere")).toContain("CONVERSATION_NOWHERE_BASE_URL");
 });
 

@@ -93,7 +93,7 @@ test("missing scopes are reported by the operations that would be refused, and b
   expect(check.status).toBe("warn");
   // Per kind create, update and delete, and the list of authentications, which reading does not cover.
   const refused = 3 * resources.length + 1;
-  expect(check.message.split(":")[0]).toBe(`${refused} operations would be refused`);
+  expect(check.message.split(":")[0]).toBe(`the service would refuse ${refused} operations`);
   expect(check.message).toMatch(new RegExp(` and ${refused - 5} more$`));
   expect(check.advice).toMatch(/: app\.conversation\.conversationmgr\.manage$/);
 });
@@ -101,11 +101,15 @@ test("missing scopes are reported by the operations that would be refused, and b
 const now = Date.parse("2026-01-01T00:00:00Z");
 
 test.each([
-  ["Thu, 01 Jan 2026 00:00:00 GMT", "ok", "the same as the service's"],
+  ["Thu, 01 Jan 2026 00:00:00 GMT", "ok", "the same time as the service"],
   ["Thu, 01 Jan 2026 00:00:20 GMT", "ok", "20 s behind the service"],
-  ["Wed, 31 Dec 2025 23:50:00 GMT", "warn", "this machine's clock is 600 s ahead of the service"],
-  ["soon", "skipped", "the service sends no Date"],
-  [undefined, "skipped", "the service sends no Date"],
+  [
+    "Wed, 31 Dec 2025 23:50:00 GMT",
+    "warn",
+    "the clock of this machine is 600 s ahead of the service",
+  ],
+  ["soon", "skipped", "the service sends no Date header"],
+  [undefined, "skipped", "the service sends no Date header"],
 ])("clock, service at %s: %s", (date, status, message) => {
   expect(checkClock(date, now)).toMatchObject({ status, message });
 });
@@ -194,8 +198,8 @@ test("a key that is nearly a setting is a warning with the right one", () => {
   expect(check).toMatchObject({
     status: "warn",
     message:
-      "conversation:baseurl is no setting: did you mean conversation:baseUrl? " +
-      "conversation:eu.scop is no setting: did you mean conversation:eu.scope?",
+      "conversation:baseurl is not a setting: did you mean conversation:baseUrl? " +
+      "conversation:eu.scop is not a setting: did you mean conversation:eu.scope?",
   });
   expect(check.advice).toContain("pulumi config rm conversation:baseurl --stack dev");
 });
@@ -206,7 +210,7 @@ test("values that a program keeps in our namespace are named, not judged", () =>
   );
   expect(check).toMatchObject({
     status: "ok",
-    message: "not ours, not read: conversation:greeting",
+    message: "ignored (not settings): conversation:greeting",
   });
   expect(checkConfigKeys(entries({ "aws:region": "x" }))).toMatchObject({ message: "all known" });
 });
@@ -476,7 +480,7 @@ test.each([
 ])("the variable %s: %s is meant", (name, meant) => {
   const { status, message } = checkEnvironmentNames({ [name]: "x" });
   expect(status).toBe(meant === undefined ? "ok" : "warn");
-  if (meant) expect(message).toBe(`${name} is no setting: did you mean ${meant}?`);
+  if (meant) expect(message).toBe(`${name} is not a setting: did you mean ${meant}?`);
 });
 
 test("the report keeps to 80 columns, and cuts nothing that is to be copied", () => {

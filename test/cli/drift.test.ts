@@ -283,7 +283,7 @@ const result = (name: string): DriftResult => {
           { path: "basicAuth.password", state: "[secret]", live: "[secret]" },
         ],
         modified: "2026-01-01T00:00:00.000Z",
-        who: `the stack that marked it: ${name}`,
+        who: `the stack whose mark it carries: ${name}`,
       },
     ],
     deleted: [{ ...object, who: "not this stack, whose state still has it", sameName: id }],
@@ -333,7 +333,7 @@ test("secrets of many objects that cannot be checked are counted, and those touc
     ...(at === 7 ? { changedSince: "2026-01-01T00:00:00.000Z" } : {}),
   }));
   const report = driftReport({ ...plain, uncheckable: many });
-  const [, section = ""] = /Cannot be checked[^\n]*\n\n([\s\S]*?)\n\n/.exec(report) ?? [];
+  const [, section = ""] = /Secrets not checked[^\n]*\n\n([\s\S]*?)\n\n/.exec(report) ?? [];
   expect(section.split("\n").length).toBeLessThan(10);
   expect(section).toContain('ClientApplication "object-7"');
   expect(section).toContain("roles[].headers.X-Key of 999 objects");

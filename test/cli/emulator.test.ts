@@ -167,7 +167,7 @@ test("a command that does not exist is a clear error with exit code 127", async 
   const { code, err } = await run("emulator", "--", "no-such-command", "--flag");
   vi.unstubAllEnvs();
   expect(err).toBe(
-    "error: Running no-such-command: there is no such command. Check its name; options of the emulator go before the --.\n",
+    "error: Running no-such-command: the command does not exist. Check its name; options of the emulator go before the --.\n",
   );
   expect(code).toBe(127);
 });
@@ -178,21 +178,21 @@ test("where there is no pulumi, it is said how to get it", async () => {
   const { code, err } = await run("emulator", "--", "pulumi", "up");
   vi.unstubAllEnvs();
   expect(code).toBe(127);
-  expect(err).toMatch(/no such command\. Install Pulumi [\d.]+ or newer: https:\S+install\/$/m);
+  expect(err).toMatch(/command does not exist\. Install Pulumi [\d.]+ or newer: https:\S+install\/$/m);
 });
 
 test.each(["--json", "--openapi"])("%s and a command do not go together", async (option) => {
   const { code, err, out } = await run("emulator", option, ...node("0"));
   expect([code, err, out]).toEqual([
     2,
-    expect.stringContaining(`${option} goes with no command`),
+    expect.stringContaining(`You cannot combine ${option} with a command`),
     option === "--json" ? expect.stringContaining('"code": "USAGE"') : "",
   ]);
 });
 
 test("a command without a name is a wrong command line", async () => {
   const { code, err } = await run("emulator", "--", "");
-  expect([code, err]).toEqual([2, "error: The command after -- has an empty name.\n"]);
+  expect([code, err]).toEqual([2, "error: The command after -- is empty.\n"]);
 });
 
 test("the help has every switch and what it may be", async () => {
@@ -218,7 +218,7 @@ test.each([
   [
     ["--tls-cert", "/no/where.pem", "--tls-key", "/no/key.pem"],
     1,
-    "--tls-cert /no/where.pem cannot be read (ENOENT)",
+    "cannot read --tls-cert /no/where.pem (ENOENT)",
   ],
 ])("%j is refused with exit code %s", async (args, code, reason) => {
   const refused = await run("emulator", "--port", "0", ...args);

@@ -73,7 +73,7 @@ describe("import", () => {
     [
       "its own",
       { state: stateWith("prod", oddId(4, 0)) },
-      "the state already has it: urn:pulumi:prod",
+      "it is already in the state: urn:pulumi:prod",
     ],
     [
       "another",
@@ -83,7 +83,7 @@ describe("import", () => {
     [
       "a name",
       { state: stateWith("prod", oddId(4, 9), "custom-große-maß") },
-      "the state has another object for this name",
+      "the state has another object under this name",
     ],
     [
       "a mark",
@@ -103,7 +103,7 @@ describe("import", () => {
       const include = [left[0]?.object.id ?? ""];
       const none = await hub.import({ include, skipManaged: true, apply: true });
       expect(none).toMatchObject({ applied: false, taken: [], left: [{}] });
-      expect(importReport(none)).toContain("There is nothing left to import into shop/prod");
+      expect(importReport(none)).toContain("Nothing is left to import into shop/prod");
       expect(hub.imports()).toEqual([]);
     },
   );
@@ -119,7 +119,7 @@ describe("import", () => {
   test("refuses a CLI that is too old, before the service is asked", async () => {
     const hub = await importSandbox({ version: "3.254.9" });
     await expect(hub.import()).rejects.toThrow(
-      /Pulumi is 3\.254\.9; importing needs 3\.255\.0 or newer/,
+      /Pulumi is 3\.254\.9, but the import needs 3\.255\.0 or newer/,
     );
     expect(await hub.control.log()).toEqual([]);
     expect(JSON.parse(await hub.file(["Channel", "web", oddId(4, 0)]))).toHaveProperty("resources");
@@ -130,7 +130,7 @@ describe("import", () => {
   test("shows what Pulumi said if it fails", async () => {
     const hub = await importSandbox();
     await expect(hub.import({ apply: true })).rejects.toThrow(
-      /What was imported by then is in the state[\s\S]*the disk is full/,
+      /The state holds what was imported so far[\s\S]*the disk is full/,
     );
   });
 
@@ -140,7 +140,7 @@ describe("import", () => {
   ])("says that another run is at work where it began meanwhile: %s", async (refusal) => {
     const hub = await importSandbox({ refusal });
     await expect(hub.import({ apply: true })).rejects.toThrow(
-      /^Nothing was imported: the stack shop\/prod is locked, so a run may be at work on it/,
+      /^Nothing was imported: the stack shop\/prod is locked, so a run may be in progress/,
     );
   });
 
@@ -188,7 +188,7 @@ describe("import --print", () => {
     const named = JSON.parse(await hub.file(["Channel", "web", "custom.orders-bot"], true));
     expect(named.resources[1].id).toBe(oddId(4, 2));
     await expect(hub.file(["Orchestration", "flow", "Orders"], true)).rejects.toThrow(
-      /4 objects could be meant/,
+      /4 objects match/,
     );
     await expect(hub.file(["Account", "nobody", "nobody"], true)).rejects.toThrow(
       /There is no account with the name "nobody"/,
@@ -201,7 +201,7 @@ describe("import --print", () => {
   test("refuses what a state has", async () => {
     const hub = await importSandbox({ state: stateWith("prod", oddId(4, 0)) });
     await expect(hub.file(["Channel", "other", oddId(4, 0)])).rejects.toThrow(
-      /^Nothing was printed:\n.*the state already has it/,
+      /^Nothing was printed:\n.*it is already in the state/,
     );
   });
 
@@ -218,16 +218,18 @@ describe("import --print", () => {
       ["Channel", "web", oddId(4, 1)] as const,
       ["Channel", "x", web[2]] as const,
     ])
-      await expect(hub.file([web, other])).rejects.toThrow("is named twice. Nothing was printed.");
+      await expect(hub.file([web, other])).rejects.toThrow(
+        "is named twice. Name it once. Nothing was printed.",
+      );
   });
 
   test.each([
-    [["--print", "Chanel", "web", "1"], "There is no kind"],
+    [["--print", "Chanel", "web", "1"], "is not a kind"],
     [["--print", "Channel", "web"], "Give the kind, name and id of each object"],
     [["--print"], "Give the kind, name and id of each object"],
     [["--print", "Channel", "web", "1", "--apply"], "Give either --print or --apply, not both."],
-    [["Channel", "web", "1"], "go with --print"],
-    [["--out", "x.json"], "go with --print"],
+    [["Channel", "web", "1"], "only with --print"],
+    [["--out", "x.json"], "only with --print"],
   ])("%j is a wrong command line", async (args, message) => {
     const { code, err } = await run("import", ...args);
     expect(code).toBe(2);

@@ -71,7 +71,7 @@ test("a project has every file, its name in them, and nothing left to fill in", 
   expect(made("shop/Pulumi.yaml")).toMatch(/^name: shop\ndescription: "Chat: \\"web\\" & more"$/m);
   expect(made("shop/Pulumi.yaml")).not.toContain("template:");
   expect(statSync(join(folder, "shop/ci/report.sh")).mode & 0o111).not.toBe(0);
-  expect(said()).toContain("There is no pulumi on PATH");
+  expect(said()).toContain("pulumi is not on PATH");
 });
 
 test.each<[Pipeline, string | undefined]>([
@@ -148,7 +148,7 @@ test("a Pulumi that refuses is quoted, and the project stays", async () => {
   const { done, said } = quiet({ emulator: true, env, install: false });
   const { stackMade, next } = await done;
   expect(stackMade).toBe(false);
-  expect(said()).toContain("was not made whole");
+  expect(said()).toContain("is incomplete");
   expect(next.at(-1)).toBe("npm run emulator -- pulumi up");
 });
 
@@ -183,15 +183,12 @@ test("a person is asked for what is open, and asked again after a wrong answer",
 test("a folder with something in it is left as it is", async () => {
   mkdirSync(join(folder, "shop", ".git"), { recursive: true });
   await quiet().done;
-  await expect(quiet().done).rejects.toThrow(/shop is not empty \(.*Nothing was made/);
+  await expect(quiet().done).rejects.toThrow(/shop is not empty \(.*Nothing was created/);
 });
 
 test.each([
-  ["shop", /shop is a file, not a folder\. Nothing was made\. Name a new folder/],
-  [
-    "shop/below",
-    /^Making the project in .*shop\/below: it cannot be written: ENOTDIR.*Name another/,
-  ],
+  ["shop", /shop is a file, not a folder\. Nothing was created\. Name a new folder/],
+  ["shop/below", /^Cannot write the project to .*shop\/below: ENOTDIR.*Name another/],
 ])("where a file is in the way of %s, that is said with what to do", async (name, said) => {
   writeFileSync(join(folder, "shop"), "a file");
   const made = await run("init", join(folder, name), "--yes", "--emulator", "--no-install");
@@ -200,8 +197,8 @@ test.each([
 });
 
 test.each([
-  [["--name", "my shop"], '--name: "my shop" is not allowed'],
-  [["--stack", "a/b"], '--stack: "a/b" is not allowed'],
+  [["--name", "my shop"], '--name: "my shop" is not a valid name'],
+  [["--stack", "a/b"], '--stack: "a/b" is not a valid name'],
   [["--base-url", "https://hub.test/v2"], "--base-url: "],
   [["--plan", "gold"], "--plan: "],
   [["--emulator", "--base-url", "https://hub.test/v3"], "either --emulator or"],
@@ -234,8 +231,8 @@ test.each([
   async (_, text, emulator, first) => {
     const { next, said } = await refused(text, emulator);
     expect(next.slice(0, first.length + 1)).toEqual([...first, "pulumi stack init dev"]);
-    expect(said).toContain("Stack dev comes later: ");
-    expect(said).not.toMatch(/✗|not made whole/);
+    expect(said).toContain("Stack dev is not created yet: ");
+    expect(said).not.toMatch(/✗|incomplete/);
   },
 );
 
@@ -333,7 +330,7 @@ test.each([
   const answer = ask({ text: "Name" });
   keys.write(key);
   await expect(answer).rejects.toMatchObject({
-    message: "Stopped. Nothing was made.",
+    message: "Interrupted. Nothing was created.",
     exitCode: 130,
   });
 });

@@ -164,7 +164,7 @@ test("if a stack cannot be read, only what is named is deleted", async () => {
   const id = await box.make("Channel", channel("a"));
   await box.make("Channel", channel("b"));
   expect(await box.refusal({ delete: true })).toContain(
-    "not every stack of the backend could be read",
+    "could not read every stack of the backend",
   );
   const { found } = await box.orphans({ delete: true, ids: [id] });
   expect(found.map(({ deleted }) => deleted)).toEqual([true, undefined]);
@@ -189,7 +189,7 @@ test("what a run took over since the look stays", async () => {
   await box.up("Channel", "a", channel("a"));
   box.writeThen(3);
   const { found } = await box.orphans({ delete: true });
-  const reason = "a run has taken it over since: urn:pulumi:prod";
+  const reason = "a run adopted it in the meantime: urn:pulumi:prod";
   expect(found).toMatchObject([{ deleted: false, reason: expect.stringContaining(reason) }]);
   expect(await box.control.objects("channels")).toHaveLength(1);
 });
@@ -214,9 +214,9 @@ test("what somebody has marked again or released since the look stays, and the o
   const { found } = await running;
   expect(found.slice(0, -3).map(({ deleted }) => deleted)).toEqual(Array(9).fill(true));
   expect(found.slice(-3)).toMatchObject([
-    { deleted: false, reason: "somebody has marked it again since: site/prod else" },
-    { deleted: false, reason: "somebody has marked it again since: shop/prod custom.c10" },
-    { deleted: false, reason: "somebody has taken its mark off since" },
+    { deleted: false, reason: "its mark changed in the meantime: site/prod else" },
+    { deleted: false, reason: "its mark changed in the meantime: shop/prod custom.c10" },
+    { deleted: false, reason: "its mark was removed in the meantime" },
   ]);
   expect(await box.control.objects("channels")).toMatchObject(
     changed.map((description) => ({ description })),
@@ -330,9 +330,9 @@ test("the service is called within its rates, and long waits are announced", asy
 
 test.each([
   [["--delete", "--release", "--id", "1"], "either --delete or --release"],
-  [["--release"], "with --id"],
-  [["--id", "1"], "add --delete or --release"],
-  [["--ignore-lock"], "--ignore-lock is for"],
+  [["--release"], "--release needs --id"],
+  [["--id", "1"], "--id needs --delete or --release"],
+  [["--ignore-lock"], "--ignore-lock needs --delete or --release"],
 ])("orphans %j is a wrong command line", async (args, text) => {
   const { code, err } = await run("orphans", ...args);
   expect(code).toBe(2);

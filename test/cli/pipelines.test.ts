@@ -132,7 +132,7 @@ test("a preview that fails is shown, and a long one fits a comment", async () =>
 test("on the first run, report and deployment say how the stack is made", async () => {
   program("pulumi", "echo \"error: no stack named 'prod' found\" >&2; exit 255");
   expect((await shell(step("report", "Report"))).status).toBe(1);
-  const advice = /no stack named 'prod' found\n.*\npulumi stack init prod; .* Pulumi\.prod\.yaml/;
+  const advice = /no stack named 'prod' found\n.*\npulumi stack init prod\. .* Pulumi\.prod\.yaml/;
   expect(written()).toMatch(advice);
   const { status, stderr } = await shell(step("deploy", "Deploy"));
   expect(status).toBe(1);
@@ -187,7 +187,7 @@ test("whatever others wrote stays text in a report, however long it is", {
   timeout: 120_000,
 }, async () => {
   const ours =
-    /^(|<!-- conversation prod -->|## Stack `prod`|<\/?details>|… \d+ lines after these|<summary>(Preview: (done|2 to create, 1 unchanged)|Forecast: within 30 minutes)<\/summary>)$/;
+    /^(|<!-- conversation prod -->|## Stack `prod`|<\/?details>|… \d+ more lines|<summary>(Preview: (done|2 to create, 1 unchanged)|Forecast: within 30 minutes)<\/summary>)$/;
   program("pulumi", `cat "${folder}/preview"`);
   program("npx", `[ "$2" = forecast ] && cat "${folder}/preview" || cat "${folder}/drift"`);
   const property = fc.asyncProperty(
@@ -266,7 +266,7 @@ describe("a comment on a forge", () => {
     const { status, stdout, stderr } = await shell(step("report", "Comment"), env);
     expect(status).toBe(0);
     expect(stderr).toContain("POST /graphql: 401");
-    expect(stdout).toContain("::warning::The report is in the summary of this run only");
+    expect(stdout).toContain("::warning::The token may not comment, so the report is only in the summary");
     expect(written("summary.md")).toContain("first");
   });
 

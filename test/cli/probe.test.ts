@@ -135,7 +135,7 @@ test("what others have made is not touched, whatever its name, and a channel tha
   };
   await on.control.restore({ ...made, objects: { ...made.objects, clientapplications: [theirs] } });
   const found = await tenant.findings({ burst });
-  expect(found.open.channelRule).toContain("the tenant has client applications of its own");
+  expect(found.open.channelRule).toContain("the tenant has its own client applications");
   expect(found.switches).toMatchObject({ platformName });
   expect(await tenant.left()).toEqual([theirs]);
   expect((await on.control.log()).some(({ template }) => template === "/channels")).toBe(false);
@@ -182,8 +182,8 @@ test("nothing is sent before somebody agrees, and the calls are announced first"
   const file = ["--out", join(tenant.folder, "f.json")];
   const { code, err, out } = await run("probe", ...file);
   expect(code).toBe(2);
-  expect(err).toMatch(/^Probing http:.*:\nat most \d+ calls/);
-  expect(err).toContain("Say --yes to agree.");
+  expect(err).toMatch(/^Probing http:.*:\nThe probe makes at most \d+ calls/);
+  expect(err).toContain("To agree, use --yes.");
   expect(out).toBe("");
   expect(await on.control.log()).toEqual([]);
   const agreed = await run("probe", "--yes", "--json", "--no-burst", ...file);
@@ -306,11 +306,11 @@ test("a deletion that fails once is repeated; one that is always refused is repo
   await expect(ended).rejects.toThrow(
     /left objects behind:\n {2}- authentication pulumi-conversation-probe-/,
   );
-  await expect(ended).rejects.toThrow(/its deletion was refused \(403\)/);
+  await expect(ended).rejects.toThrow(/the tenant refused its deletion \(403\)/);
   await on.control.clearFaults();
   const { ended: next, written } = tenant.probe({ burst });
   await next;
-  expect(written.err).toContain("Removed what an earlier probe had begun");
+  expect(written.err).toContain("Removed what an earlier probe left");
   expect(await tenant.left()).toEqual([]);
 });
 
@@ -381,7 +381,7 @@ test("no object but the probe's own is removed, whatever id its journal has", as
   await tenant.probe({ clean: true }).ended;
   expect(await tenant.left()).toHaveLength(1);
   saved(`../channels/${id}`);
-  await expect(tenant.probe({ clean: true }).ended).rejects.toThrow("cannot be read");
+  await expect(tenant.probe({ clean: true }).ended).rejects.toThrow("Cannot read");
   expect(await tenant.left()).toHaveLength(1);
 });
 
@@ -394,7 +394,9 @@ test("an interrupted probe removes what it has made, and says so", async () => {
   });
   const { ended, interrupt } = tenant.probe({}, transport);
   stop = interrupt;
-  await expect(ended).rejects.toThrow("Interrupted. Everything that was made is removed again.");
+  await expect(ended).rejects.toThrow(
+    "Interrupted. The probe removed all objects that it created.",
+  );
   expect(await tenant.left()).toEqual([]);
 });
 
@@ -451,9 +453,9 @@ test("a tenant that refuses every creation is not judged by its refusals", async
   const { switches, observed, open } = await found({ closed: all });
   expect({ ...switches, ...observed }).toEqual({ unknownQuery: "ignore", tokenLifetime: 100_000 });
   expect(open).toMatchObject({
-    duplicateStatus: "the tenant answered 403",
-    unknownFields: "the tenant answered 403",
-    listLagMs: "the tenant answered 403",
+    duplicateStatus: "the tenant returned 403",
+    unknownFields: "the tenant returned 403",
+    listLagMs: "the tenant returned 403",
   });
 });
 
@@ -465,7 +467,7 @@ test("what no switch of an emulator can be set to is reported, and the file can 
   expect(likeTenant<LikeArguments>({ like }).switch).toEqual(switches);
   const spoiled = { ...JSON.parse(readFileSync(like, "utf8")), settings: { burst: -5 } };
   writeFileSync(like, JSON.stringify(spoiled));
-  expect(() => likeTenant({ like })).toThrow("No emulator supports the plan or the burst");
+  expect(() => likeTenant({ like })).toThrow("The emulator does not support the plan or the burst");
 });
 
 test("no more calls are made than announced, apart from new tokens and refusals for the rate", async () => {
@@ -493,7 +495,7 @@ test("a creation that was cut off is removed although lists show it late", async
   expect(value).not.toEqual({ removed: 0 });
   expect(tenant.left()).toEqual([]);
   const { text } = await tenant.probe({ clean: true }).ended;
-  expect(text).toMatch(/^Nothing of an earlier probe/);
+  expect(text).toMatch(/^No objects of an earlier probe/);
 });
 
 test("a journal that cannot be read is refused before anything is sent, and stays", async () => {
@@ -502,8 +504,8 @@ test("a journal that cannot be read is refused before anything is sent, and stay
   const file = journalFile(environment.CONVERSATION_BASE_URL ?? "", environment);
   writeFileSync(file, '{"baseUrl": "x", "obj');
   const before = { ...counts };
-  await expect(probe().ended).rejects.toThrow(/cannot be read: .*remove them and then/);
-  await expect(probe().ended).rejects.toThrow("cannot be read");
+  await expect(probe().ended).rejects.toThrow(/Cannot read .*then remove the file/);
+  await expect(probe().ended).rejects.toThrow("Cannot read");
   expect(counts).toEqual(before);
   expect(existsSync(file)).toBe(true);
 });
@@ -511,6 +513,6 @@ test("a journal that cannot be read is refused before anything is sent, and stay
 test("a file that cannot be written is refused before anything is sent", async () => {
   const { probe, folder, counts } = await oddTenant();
   const { ended } = probe({ out: join(folder, "nowhere", "f.json") });
-  await expect(ended).rejects.toThrow("cannot be written. Nothing was");
+  await expect(ended).rejects.toThrow("Nothing was sent. Name another file");
   expect(counts).toEqual({ tokens: 0, throttled: 0, expired: 0, others: 0 });
 });

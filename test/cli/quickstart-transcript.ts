@@ -13,6 +13,6 @@ const shown = (): string => {
 export const transcript: readonly string[] = [
   ...shown().split("\n"),
   "",
-  "The customer downloaded open-orders.csv: 78 bytes, as the bot uploaded them",
-  "(SHA-256 fb8f61549ae8…).",
+  "The customer downloaded open-orders.csv: 78 bytes, identical to what the bot",
+  "uploaded (SHA-256 fb8f61549ae8…).",
 ];

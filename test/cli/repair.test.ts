@@ -94,7 +94,7 @@ test("a copy that a person made of what was begun is left, and nothing is writte
   box.write(pending("creating", created));
   const before = box.bytes();
   const found = await box.repair({ apply: true });
-  expect(found.left).toEqual([expect.stringContaining("it is not known which")]);
+  expect(found.left).toEqual([expect.stringContaining("the marks do not show which")]);
   expect(found.left[0]).toContain(id);
   expect(box.bytes()).toEqual(before);
   expect(await box.control.objects("orchestrations")).toHaveLength(2);
@@ -142,7 +142,7 @@ test.each(["creating", "updating"])(
     );
     const found = await box.repair({ apply: true });
     expect(found.left).toEqual([expect.stringContaining("Channel web")]);
-    expect(found.notes.join()).toContain("channels cannot be seen");
+    expect(found.notes.join()).toContain("cannot see what a run left among the channels");
     expect(box.bytes()).toEqual(before);
     for (const line of repairReport(found).split("\n")) expect(line.length).toBeLessThanOrEqual(80);
   },
@@ -197,7 +197,7 @@ test("a state that moved meanwhile is not written, and nothing is deleted then",
   box.writeThen(5);
   const found = await box.repair({ apply: true });
   expect(found.steps).toMatchObject([
-    { action: "record", done: false, reason: expect.stringContaining("has changed meanwhile") },
+    { action: "record", done: false, reason: expect.stringContaining("changed in the meantime") },
     { action: "delete", done: false, reason: "the state was not written" },
   ]);
   expect(box.asked().filter((line) => line.startsWith("stack import"))).toEqual([]);
@@ -254,7 +254,7 @@ test("a run that begins while repair looks is left alone: the state is not writt
   // At the third export all states are read; then the steps are done.
   box.lockThen(3, lockOfRun());
   const { steps } = await box.repair({ apply: true });
-  const reason = expect.stringContaining("A run is at work on the stack shop/prod");
+  const reason = expect.stringContaining("A run is in progress on the stack shop/prod");
   expect(steps).toMatchObject([{ action: "record", done: false, reason }]);
   expect(box.deployment()).toEqual(before);
 });
@@ -295,7 +295,7 @@ test.runIf(process.platform === "linux")(
     const box = await cutOff();
     box.lock(lockOf(ended));
     await leftProvider(box, lockOfRun());
-    expect(await said(box)).toContain("A run is at work on the stack shop/prod");
+    expect(await said(box)).toContain("A run is in progress on the stack shop/prod");
     expect(box.asked().filter((line) => line.startsWith("cancel"))).toEqual([]);
   },
 );
@@ -304,22 +304,22 @@ const refusals: readonly (readonly [string, (box: StackSandbox) => void, string]
   [
     "of a run that lives, whatever its program is called",
     (box) => box.lock(lockOfRun()),
-    "A run is at work on the stack shop/prod",
+    "A run is in progress on the stack shop/prod",
   ],
   [
     "of another machine",
     (box) => box.lock(lockOf(7, undefined, "elsewhere")),
     "taken on another machine (ci@elsewhere, process 7",
   ],
-  ["without an owner", (box) => box.lock({}), "does not say whose it is"],
-  ["that cannot be read", (box) => mkdirSync(join(box.locks, "1.json")), "its lock cannot be read"],
+  ["without an owner", (box) => box.lock({}), "does not name its holder"],
+  ["that cannot be read", (box) => mkdirSync(join(box.locks, "1.json")), "its lock is unreadable"],
   [
     "in a folder that cannot be read",
     (box) => {
       rmSync(box.locks, { recursive: true });
       writeFileSync(box.locks, "");
     },
-    "its locks cannot be read",
+    "its locks are unreadable",
   ],
 ];
 
@@ -415,7 +415,7 @@ test("what other packages have pending stays, whatever it is, and is reported in
         expect(box.bytes()).toEqual(before);
         expect(found.steps).toMatchObject([{ action: "record", done: false }]);
         expect(found.left).toHaveLength(1);
-        expect(found.left[0]).toContain(`${types.length} operation`);
+        expect(found.left[0]).toContain(`${types.length} pending operation`);
         expect(found.left[0]).toContain(`${types[0]} urn:pulumi:prod::shop::aws:s3`);
         expect(repairReport(found).split("\n").length).toBeLessThan(20);
       },

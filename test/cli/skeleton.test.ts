@@ -105,7 +105,7 @@ describe("import --file", () => {
       {
         type: typeToken("Account"),
         name: "nobody",
-        reason: 'there is no account with the name "nobody"; pulumi up creates it',
+        reason: 'no account with the name "nobody" exists; pulumi up creates it',
       },
     ]);
     expect(ids(result)).toEqual([
@@ -205,19 +205,19 @@ describe("import --file", () => {
     expect(entriesIn(result)[1]).toEqual(foreign.entry);
     expect(ids(result).map(([name]) => name)).toEqual(["ownership", "pet", "bot", "below"]);
     expect(result.skipped?.map(({ name, reason }) => [name, reason.slice(0, 35)])).toEqual([
-      ["pet", "it stands for no object of the acco"],
-      ["smoke", "it stands for no object of the acco"],
-      ["nobody", 'there is no account with the name "'],
+      ["pet", "it represents no object of the acco"],
+      ["smoke", "it represents no object of the acco"],
+      ["nobody", 'no account with the name "nobody" e'],
       ["child", "its parent is not imported"],
     ]);
   });
 
   test("one of several namesakes: by an id in the file, by its mark, else none", async () => {
     const hub = await sandbox([flow]);
-    const lines = `${typeToken("Orchestration")} flow: 4 objects could be meant by the orchestration with the name "Orders": ${[0, 1, 2, 3].map((place) => oddId(5, place)).join(", ")}`;
+    const lines = `${typeToken("Orchestration")} flow: 4 objects match the orchestration with the name "Orders": ${[0, 1, 2, 3].map((place) => oddId(5, place)).join(", ")}`;
     await expect(hub.import({ apply: true })).rejects.toThrow(lines);
     await expect(hub.import({ skipManaged: true })).rejects.toThrow(
-      "Write the id that is meant into the file",
+      "Write the correct id into the file",
     );
     hub.write({ resources: [{ ...flow.entry, id: oddId(5, 3) }] });
     expect((await hub.import()).taken[0]?.object.id).toBe(oddId(5, 3));
@@ -256,7 +256,7 @@ describe("import --file", () => {
   ])("a name that is %s is not guessed", async (_, type) => {
     const hub = await sandbox([declared("Channel", "web", { type })]);
     await expect(hub.import()).rejects.toThrow(
-      /web: its type is a secret, or is known only after pulumi up/,
+      /web: its type is a secret, or unknown until pulumi up/,
     );
   });
 
@@ -274,11 +274,11 @@ describe("import --file", () => {
     const result = await hub.import({ apply: true });
     expect(result).toMatchObject({ taken: [], applied: false, filled: { resources: [] } });
     expect(result.skipped?.map(({ reason }) => reason)).toEqual([
-      "the program does not create it, or the state has it already",
-      "it is of another account: --profile eu",
-      "its own provider names an account that was not read",
+      "the program does not create it, or it is already in the state",
+      "it is in another account: --profile eu",
+      "its provider names an account that is not read",
     ]);
-    expect(importReport(result)).toContain("There is nothing left to import into shop/prod");
+    expect(importReport(result)).toContain("Nothing is left to import into shop/prod");
   });
 
   test("what a stack has is refused, and left out with --skip-managed", async () => {
@@ -287,7 +287,7 @@ describe("import --file", () => {
     const other = JSON.stringify({ version: 3, deployment: { resources: [held] } });
     const hub = await sandbox([web, bot], { other });
     await expect(hub.import()).rejects.toThrow(
-      /^Nothing was imported:\n.*it is in the state of the stack other.*\nTake them out of the file, or/,
+      /^Nothing was imported:\n.*it is in the state of the stack other.*\nRemove them from the file, or/,
     );
     const { taken, left } = await hub.import({ skipManaged: true });
     expect([taken.map(({ logical }) => logical), left.map(({ logical }) => logical)]).toEqual([
@@ -313,7 +313,7 @@ describe("import --file", () => {
     };
     const hub = await sandbox([foreign, web]);
     await expect(hub.import({ apply: true })).rejects.toThrow(
-      /What was imported by then[\s\S]*the disk is full/,
+      /The state holds what was imported so far[\s\S]*the disk is full/,
     );
     const [line = ""] = hub.imports();
     const [, file = ""] =
@@ -333,7 +333,11 @@ describe("the file", () => {
       writeFileSync(path, content);
 
   test.each([
-    ["no JSON", text(oddCanary), /is no import file of Pulumi: it is not JSON(?!.*canary)/],
+    [
+      "no JSON",
+      text(oddCanary),
+      /is not an import file of Pulumi: it is not valid JSON(?!.*canary)/,
+    ],
     ["a list", text("[]"), /the file: .*expected object/],
     ["an entry without a type", text('{"resources":[{"name":"x"}]}'), /resources\.0\.type: /],
     ["a wrong id", text('{"resources":[{"type":"a","name":"x","id":7}]}'), /resources\.0\.id: /],
@@ -393,7 +397,9 @@ describe("the file", () => {
       );
       expect([code, err]).toEqual([
         0,
-        expect.stringContaining("Wrote filled.json. Import it: pulumi import --file filled.json"),
+        expect.stringContaining(
+          "Wrote filled.json. To import it: pulumi import --file filled.json",
+        ),
       ]);
       expect(JSON.parse(out)).toMatchObject({
         objects: [{ kind: "Channel", id: oddId(4, 2), name: "web" }],

@@ -312,7 +312,8 @@ const check = async (objects: SetUpSnapshot): Promise<void> => {
         from === "customer" &&
         to.every(({ unreached }) => unreached),
     );
-    if (isLost) expect(account.deadEnds.join()).toContain("a new conversation reaches nobody");
+    if (isLost)
+      expect(account.deadEnds.join()).toContain("a new conversation reaches no recipient");
   }
 };
 

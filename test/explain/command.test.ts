@@ -69,11 +69,11 @@ const explained = (objects: JsonObject, ...args: string[]) =>
 test("the table says who gets what from whom, within 80 columns", async () => {
   const { code, out, err } = await explained(shop());
   expect([code, err]).toEqual([0, ""]);
-  expect(out).toContain("shop: shop-1 on custom.web\nA new conversation is with the bot.");
-  expect(out).toContain("While the bot has it:");
+  expect(out).toContain("shop: shop-1 on custom.web\nA new conversation begins with the bot.");
+  expect(out).toContain("While the bot has the conversation:");
   expect(out).toMatch(/customer {2}text, typing\.\*.*bot: orders-bot/);
-  expect(out).toMatch(/bot +escalation\.transfer → with the/);
-  expect(out).toContain("No message is lost on the way.");
+  expect(out).toMatch(/bot +escalation\.transfer → to the agent/);
+  expect(out).toContain("No message is lost.");
   for (const line of out.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
 });
 
@@ -97,7 +97,7 @@ test.each<[string, JsonObject, string]>([
     "a bot that is not active",
     { participants: [{ id: "p", name: "orders-bot", type: "custom_bot", active: false }] },
     // The conversation begins with the agent then.
-    "No message is lost on the way.",
+    "No message is lost.",
   ],
   [
     "an agent without a role",
@@ -108,15 +108,15 @@ test.each<[string, JsonObject, string]>([
         application("desk", "desk", "customer"),
       ],
     },
-    "an escalation leads nowhere: the client application desk has no role",
+    "an escalation reaches no agent: the client application desk has no role",
   ],
-  ["a channel that is not there", { channels: [] }, "the channel of the account is not there"],
+  ["a channel that is not there", { channels: [] }, "the channel of the account does not exist"],
   [
     "a channel that is not active",
     { channels: [{ id: "c", type: "custom.web", active: false }] },
     "the channel custom.web is not active",
   ],
-  ["no orchestration", { orchestrations: [] }, "a new conversation reaches nobody"],
+  ["no orchestration", { orchestrations: [] }, "a new conversation reaches no recipient"],
 ])("%s is named", async (_, changes, text) => {
   const { out } = await explained(shop(changes));
   expect(out.replace(/\s+/g, " ")).toContain(text);
@@ -149,14 +149,14 @@ test("a diagram takes names for names only", async () => {
 
 test("the plain diagram shows the way of a conversation", async () => {
   const { out } = await explained(shop(), "--format", "plain");
-  expect(out).toMatch(/customer kiosk +──▶ bot orders-bot\n +while the bot has it/);
+  expect(out).toMatch(/customer kiosk +──▶ bot orders-bot\n +while the bot has the conversation/);
   expect(out).toMatch(/bot orders-bot +──▶ agent desk\n +escalation/);
   for (const line of out.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
 });
 
 test.each([
   [["--state", "--snapshot", "x"], 2, "not both"],
-  [["--snapshot", "/nowhere"], 1, "the file cannot be read"],
+  [["--snapshot", "/nowhere"], 1, "Cannot read /nowhere"],
   [["--format", "svg"], 2, "Allowed choices are table, mermaid, plain"],
 ])("%j is refused", async (args, code, text) => {
   const refused = await run("explain", ...args);
@@ -168,7 +168,7 @@ test("an account that is not there is named, with those that are", async () => {
   const { code, err } = await explained(shop(), "--account", "shops");
   expect(code).toBe(1);
   expect(err).toContain(
-    "the account shops: there is none with this name, address or id. There are: shop.",
+    "the account shops: no account has this name, address or id. Accounts: shop.",
   );
 });
 
@@ -177,7 +177,7 @@ test("a file of something else is refused with what to do", async () => {
   writeFileSync(file, "{}");
   const { code, err } = await run("explain", "--snapshot", file);
   expect(code).toBe(1);
-  expect(err).toContain("An emulator gives one at GET /snapshot");
+  expect(err).toContain("To get a snapshot from an emulator, call GET /snapshot");
 });
 
 test("nothing is said where a kind that decides could not be read, live or in a file", async () => {

@@ -135,12 +135,12 @@ test("plan, burst, share and parallel are read from the environment", async () =
 
 test.each([
   [["--plan", "gold"], "developer, basic, enterprise"],
-  [["--burst", "0"], "whole number of at least 1"],
-  [["--parallel", "many"], "whole number of at least 1"],
-  [["--max-minutes", "-1"], "number of at least 0"],
-  [["--max-calls", "1.5"], "whole number of at least 0"],
+  [["--burst", "0"], "whole number of 1 or more"],
+  [["--parallel", "many"], "whole number of 1 or more"],
+  [["--max-minutes", "-1"], "number of 0 or more"],
+  [["--max-calls", "1.5"], "whole number of 0 or more"],
   [["--operation", "import"], "up, refresh, destroy"],
-  [["--from", "/nowhere.json"], "/nowhere.json cannot be read"],
+  [["--from", "/nowhere.json"], "Cannot read /nowhere.json"],
 ])("%j is refused with exit code 2", async (args, message) => {
   const { code, out, err } = await run("forecast", ...args);
   expect(err).toContain(message);
@@ -150,8 +150,8 @@ test.each([
 test("a file that Pulumi did not write, or that is not enough, is refused by name", async () => {
   const file = saved('{"resources": []}');
   for (const [given, message] of [
-    [file, `${file} is neither what \`pulumi preview --json\` prints`],
-    [state, "no file of --from holds that. Save it with: pulumi preview --json"],
+    [file, `${file} is neither the output of \`pulumi preview --json\` nor`],
+    [state, "no file of --from holds. To save it: pulumi preview --json"],
   ] as const) {
     const { code, err } = await run("forecast", "--from", given);
     expect(code).toBe(2);
@@ -177,13 +177,15 @@ test("without files Pulumi is asked for a preview and the state of the stack", a
 });
 
 test.each([
-  ["no Pulumi.yaml project file found", "a Pulumi project. forecast also takes saved documents"],
+  ["no Pulumi.yaml project file found", "a Pulumi project. forecast also reads saved output"],
   ["no stack named nope found", "pulumi stack ls lists them"],
   ["getting stack configuration: incorrect passphrase", "Set PULUMI_CONFIG_PASSPHRASE"],
   ["no stack selected; please use `pulumi stack select`", "or name one with --stack"],
 ])("when Pulumi says %j, what to do is said too", async (said, advice) => {
   const failing = withPulumi(`echo 'error: ${said}' >&2; exit 1`);
-  await expect(failing).rejects.toThrow(`pulumi stack export failed. Pulumi says:\nerror: ${said}`);
+  await expect(failing).rejects.toThrow(
+    `pulumi stack export failed. Pulumi reports:\nerror: ${said}`,
+  );
   await expect(failing).rejects.toThrow(advice);
 });
 
@@ -198,7 +200,7 @@ test("a preview that fails shows Pulumi's message, not its JSON", async () => {
   );
   const script = `case "$1" in stack) cat ${state};; *) cat ${failed}; exit 1;; esac`;
   await expect(withPulumi(script)).rejects.toThrow(
-    "pulumi preview --json failed. Pulumi says:\nerror: displayName must be text\nCorrect that first",
+    "pulumi preview --json failed. Pulumi reports:\nerror: displayName must be text\nFix the program",
   );
 });
 
@@ -206,7 +208,7 @@ test("without pulumi on PATH the way out is named", async () => {
   const { session } = recordedSession();
   const forecasting = runForecast(up, session, { PATH: "" }, temporaryFolder());
   await expect(forecasting).rejects.toThrow(
-    "no pulumi on PATH. Install it; forecast also takes saved",
+    "pulumi is not on PATH. Install it; forecast also reads saved",
   );
 });
 
@@ -252,14 +254,14 @@ test("doctor names a number of parallel steps where it would help", async () => 
     name: "parallel",
     status: "ok",
     message:
-      "Pulumi runs 8 steps together: with the stack's 36 objects, steps that wait for one endpoint hold up others",
+      "Pulumi runs 8 steps in parallel: with the stack's 36 objects, steps that wait for one endpoint delay others",
     advice: "Set PULUMI_PARALLEL=32, or run pulumi with --parallel 32.",
   });
 });
 
 test("doctor gives no advice where the number will do", async () => {
   expect(await doctored(stateOf(programs["30 participants"]))).toMatchObject({ advice: "" });
-  expect((await doctored("nothing"))?.message).toContain("the command forecast says whether");
+  expect((await doctored("nothing"))?.message).toContain("the command forecast shows whether");
 });
 
 const endpoints = allOperations().map(endpointName);

@@ -65,7 +65,7 @@ const verdictOn = (file: string): string => {
 };
 
 const refusal =
-  /^\S+ (is no change record|is a change record of another release, or was changed by hand)\. Make one with: npx pulumi-conversation rehearse --record <file>$/;
+  /^\S+ (is not a change record|is a change record of another release, or someone edited it)\. To create one: npx pulumi-conversation rehearse --record <file>$/;
 
 test("a record holds as it was written, however its lines end, after a byte order mark, and through a link", () => {
   expect(verdict(text)).toBe("holds");
@@ -93,7 +93,7 @@ test("what is no text of a record is refused in one sentence", () => {
   symlinkSync(join(folder, "itself"), join(folder, "itself"));
   for (const name of ["folder", "itself", "gone"])
     expect(verdictOn(join(folder, name))).toMatch(
-      /^The record could not be read: E[A-Z]+: [^\n]+\. Make one with: npx pulumi-conversation rehearse --record <file>$/,
+      /^Cannot read the change record: E[A-Z]+: [^\n]+\. To create one: npx pulumi-conversation rehearse --record <file>$/,
     );
 });
 
@@ -164,7 +164,7 @@ test("changed, without a member, with members swapped or added, or with another 
     fc.property(forgery, (forged) => {
       const said = verdict(JSON.stringify(forged) ?? "");
       if (JSON.stringify(forged) === original) expect(said).toBe("holds");
-      else expect(said).toMatch(/^outcome$|^\S+ is (no|a) change record/);
+      else expect(said).toMatch(/^outcome$|^\S+ is (not )?a change record/);
     }),
     { numRuns: 400, seed: 12 },
   );
@@ -257,6 +257,8 @@ test("the command ends with 2, before it looks for a stack, where there is no re
   for (const name of ["other.json", "gone.json"]) {
     const { code, out, err } = await run("rehearse", "--check", join(folder, name));
     expect({ code, out }).toEqual({ code: 2, out: "" });
-    expect(err).toMatch(/(is no change record|could not be read).*Make one with: npx/s);
+    expect(err).toMatch(
+      /(is not a change record|Cannot read the change record).*To create one: npx/s,
+    );
   }
 });

@@ -135,9 +135,9 @@ test("each file that is new, gone or another one is named, and the package of an
   write("package-lock.json", "{ }");
   rmSync(join(folder, "src/index.ts"));
   expect(programChanges({ ...before, version: "0.0.1" }, readProgram(folder, options))).toEqual([
-    `pulumi-conversation is ${before.version}, and was 0.0.1`,
+    `pulumi-conversation is ${before.version}; it was 0.0.1`,
     "package-lock.json changed",
-    "src/index.ts is gone",
+    "src/index.ts was removed",
     "src/new.ts is new",
   ]);
 });

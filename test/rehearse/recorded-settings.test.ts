@@ -43,20 +43,20 @@ test("a record holds what decides the outcome as it resolves, and no secret", ()
 });
 
 test.each([
-  ["CONVERSATION_BASE_URL", "https://x.example.com/v3", /baseUrl.* is https:.*, and was https:/],
-  ["CONVERSATION_TOKEN_URL", "https://x.example.com/t", /tokenUrl.* is https:.*, and was https:/],
+  ["CONVERSATION_BASE_URL", "https://x.example.com/v3", /baseUrl.* is https:.*; it was https:/],
+  ["CONVERSATION_TOKEN_URL", "https://x.example.com/t", /tokenUrl.* is https:.*; it was https:/],
   [
     "CONVERSATION_CLIENT_ID",
     "another",
-    /clientId.* is another, and was the-client \(.*--as-scopes\)$/,
+    /clientId.* is another; it was the-client \(.*--as-scopes\)$/,
   ],
-  ["CONVERSATION_SCOPE", "a", /scope.* is a, and was /],
-  ["CONVERSATION_PLAN", "basic", /plan.* is basic, and was not set$/],
-  ["CONVERSATION_BURST", "3", /burst.* is 3, and was not set$/],
-  ["CONVERSATION_SHARE", "0.5", /share.* is 0.5, and was 1$/],
-  ["CONVERSATION_PLATFORM_NAME", "acme", /platformName.* is acme, and was platform$/],
-  ["CONVERSATION_OWNERSHIP_MARK", "none", /ownershipMark.* is none, and was description$/],
-  ["CONVERSATION_PUT", "keep", /put.* is keep, and was not set$/],
+  ["CONVERSATION_SCOPE", "a", /scope.* is a; it was /],
+  ["CONVERSATION_PLAN", "basic", /plan.* is basic; it was not set$/],
+  ["CONVERSATION_BURST", "3", /burst.* is 3; it was not set$/],
+  ["CONVERSATION_SHARE", "0.5", /share.* is 0.5; it was 1$/],
+  ["CONVERSATION_PLATFORM_NAME", "acme", /platformName.* is acme; it was platform$/],
+  ["CONVERSATION_OWNERSHIP_MARK", "none", /ownershipMark.* is none; it was description$/],
+  ["CONVERSATION_PUT", "keep", /put.* is keep; it was not set$/],
 ])("%s is named when it changes, comes or goes", (name, value, said) => {
   const record = recordedSettings(resolve(usual));
   const now = resolve({ ...usual, [name]: value });
@@ -114,6 +114,6 @@ test("a setting of a profile is another one than that of the default account", (
     [],
   );
   expect(settingChanges(record, resolve({ ...eu, CONVERSATION_EU_PUT: "keep" }, {}, "eu"))).toEqual(
-    ["conversation:eu.put (CONVERSATION_EU_PUT) is keep, and was not set"],
+    ["conversation:eu.put (CONVERSATION_EU_PUT) is keep; it was not set"],
   );
 });

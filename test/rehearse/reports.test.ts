@@ -20,7 +20,7 @@ const rehearsal: Rehearsal = {
         ...{ urn: "urn:a", kind: "ClientApplication", name: "app", operation: "delete" },
         reason: `it is used by orchestration ${JSON.stringify(long)}`,
         inTheWay: [{ kind: "Orchestration", name: "<b>night</b> | `x`\n# y", id }],
-        order: ["Delete that by hand.", "Then run this again."],
+        order: ["Delete that by hand.", "Then run the command again."],
       },
       {
         ...{ urn: "urn:b", operation: "create", reason: "taken", inTheWay: [], order: [] },
@@ -41,12 +41,12 @@ test("a rehearsal fits a terminal of 80 columns, with everything that is refused
   const text = rehearsalReport(rehearsal);
   const tooLong = text.split("\n").filter((line) => [...line].length > 80);
   expect(tooLong).toEqual([]);
-  expect(text).toContain("will not go through: 1 step will be refused");
+  expect(text).toContain("will fail: 1 step will be refused");
   expect(text).toContain("✗ delete ClientApplication app");
   expect(text).toContain(id);
-  expect(text).toContain("(comes after the others)");
+  expect(text).toContain("(after the others)");
   expect(text).toContain("… and 20 more (--json shows all)");
-  expect(text).toContain("If put is keep, it goes through:");
+  expect(text).toContain("If put is keep, the run succeeds:");
 });
 
 test("one that goes through unless the service behaves otherwise says so", () => {
@@ -57,8 +57,8 @@ test("one that goes through unless the service behaves otherwise says so", () =>
     alternatives: [{ switches: { put: "keep" }, passes: false, differences: ["x"] }],
   };
   const text = rehearsalReport(passing);
-  expect(text).toContain("will go through unless the service behaves otherwise");
-  expect(text).toContain("A second run finds nothing to do, and no drift.");
+  expect(text).toContain("will succeed unless the service behaves differently");
+  expect(text).toContain("A second run would find no changes and no drift.");
 });
 
 test("words that are longer than a line stay whole", () => {

@@ -117,7 +117,7 @@ test("another passphrase than the stack's is refused, wherever it comes from; no
   expect(await said(file, { PULUMI_CONFIG_PASSPHRASE_FILE: "passphrase", TEXT: passphrase })).toBe(
     "",
   );
-  const refusal = "The passphrase is not the one of the stack shop/prod";
+  const refusal = "Nothing was rehearsed: the passphrase does not match the stack shop/prod";
   const wrong = [
     { PULUMI_CONFIG_PASSPHRASE: "wrong" },
     { PULUMI_CONFIG_PASSPHRASE: "", PULUMI_CONFIG_PASSPHRASE_FILE: "passphrase", TEXT: passphrase },

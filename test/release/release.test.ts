@@ -44,7 +44,7 @@ test("a release that is ready has no problems", () => {
 });
 
 test("the tag is the version", () => {
-  expect(releaseProblems(ready, "v0.3.0")).toEqual(["the tag is v0.3.0, the version is 0.2.0"]);
+  expect(releaseProblems(ready, "v0.3.0")).toEqual(["the tag is v0.3.0, the version 0.2.0"]);
   expect(releaseProblems(ready, "0.2.0")).toHaveLength(1);
 });
 

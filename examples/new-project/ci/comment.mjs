@@ -1,10 +1,10 @@
-// Puts a Markdown file into one comment of the pull or merge request, and writes over it the next time. The first line
-// of the file marks the comment. Only comments of this token's own user are looked through: anybody may write the same
-// line, and could change what is written into a comment of theirs before somebody approves it.
+// Writes a Markdown file into one comment of the pull or merge request, and overwrites it the next time. The first line
+// of the file marks the comment. Only comments of the token's own user count: other users can write the same line, and
+// could edit the report in their own comment before someone approves the change.
 //
 //   node ci/comment.mjs FILE
 //
-// GitHub: GH_TOKEN, NUMBER (of the pull request) and what the runner sets. GitLab: GITLAB_TOKEN and what the runner sets.
+// Needs GH_TOKEN and NUMBER (of the pull request) on GitHub, or GITLAB_TOKEN on GitLab, and the variables of the runner.
 import { readFileSync } from "node:fs";
 
 const { env } = process;
@@ -80,9 +80,9 @@ const onGitLab = async () => {
 };
 
 try {
-  if (!/^<!-- .+ -->$/.test(firstLine(body))) throw new Error("its first line is no marker");
+  if (!/^<!-- .+ -->$/.test(firstLine(body))) throw new Error("its first line is not a marker");
   await (env.CI_API_V4_URL ? onGitLab() : onGitHub());
 } catch (error) {
-  console.error(`Writing ${process.argv[2]} into a comment: ${error.message}`);
+  console.error(`Cannot write ${process.argv[2]} into a comment: ${error.message}`);
   process.exitCode = 1;
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Applies a stack where the forecast says that it ends in time: a run that is cut off leaves work behind.
+# Applies a stack if the forecast says that the run ends in time: an interrupted run needs a repair.
 # The smoke test of the program (smokeTest in the stack's configuration) then sends one message.
 #
 #   ci/deploy.sh STACK [MINUTES]

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Deletes the objects of a stack where a rehearsal says that the service will let it: users outside the stack
-# would make it refuse, which is said before anything is deleted.
+# Deletes the objects of a stack if a rehearsal shows that the service allows it. If an object outside the
+# stack still uses one of them, the script reports this before it deletes anything.
 #
 #   ci/destroy.sh STACK
 set -eu
@@ -11,7 +11,7 @@ code=0
 npx pulumi-conversation rehearse --stack "$stack" --destroy || code=$?
 case $code in
   0) ;;
-  4) echo "It goes through, unless the service behaves otherwise than is assumed, as said above: going on." >&2 ;;
+  4) echo "The run succeeds unless the service behaves differently than assumed, as shown above. Continuing." >&2 ;;
   *) exit "$code" ;;
 esac
 pulumi destroy --stack "$stack" --yes --non-interactive

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Ends with 1 where a stack cannot be opened, such as on the first run, and says what to do.
+# Exits with 1 if a stack cannot be opened, such as on the first run, and says what to do.
 #
 #   ci/open-stack.sh STACK
 set -u
@@ -10,8 +10,8 @@ said=$(pulumi stack export --stack "$stack" --non-interactive 2>&1 >/dev/null) &
 printf '%s\n' "$said"
 case $said in
   *"no stack named"*)
-    echo "There is no stack $stack where PULUMI_BACKEND_URL says that the state is. Make it once, with the same backend:"
-    echo "pulumi stack init $stack; then set its configuration and commit Pulumi.$stack.yaml."
+    echo "The backend in PULUMI_BACKEND_URL has no stack $stack. Create it once, with the same backend:"
+    echo "pulumi stack init $stack. Then set its configuration and commit Pulumi.$stack.yaml."
     ;;
 esac
 exit 1

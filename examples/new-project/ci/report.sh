@@ -1,9 +1,9 @@
 #!/bin/sh
-# Writes, as Markdown, what a change will do to a stack: the preview, its calls and time, what was changed
-# outside, and the rehearsal. Ends with 1 where the change cannot be applied as it is, so that the
-# pipeline can show the report first and fail then.
+# Writes, as Markdown, what a change will do to a stack: the preview, its calls and time, the drift and
+# the rehearsal. Exits with 1 if the change cannot be applied, so that the pipeline can show the report
+# first and then fail.
 #
-#   ci/report.sh STACK [MINUTES]      MINUTES: how long a run may take
+#   ci/report.sh STACK [MINUTES]      MINUTES: the longest time for a run
 set -u
 
 stack=${1:?ci/report.sh STACK [MINUTES]}
@@ -16,7 +16,7 @@ trap 'rm -rf "$work"' EXIT
 block() { node "$here/part.mjs" block "$1" <"$work/out"; }
 markdown() { node "$here/part.mjs" markdown <"$work/out"; }
 
-# What Pulumi counts at the end of a preview. Only these words are taken: others wrote the rest.
+# What Pulumi counts at the end of a preview. Only these words are taken; the rest is foreign text.
 counts() {
   awk '/^Resources:$/ { found = "" }
     /^    [-+~=<>]* ?[0-9]+ (to (create|update|delete|replace|import|read|discard)|unchanged)$/ {
@@ -25,7 +25,7 @@ counts() {
     END { print found == "" ? "done" : found }' "$work/out"
 }
 
-# What a command found before it failed is on standard output; why it failed is on standard error.
+# Standard output holds what a command found before it failed; standard error holds the reason.
 failure() {
   failed=1
   cat "$work/errors" >>"$work/out"
@@ -50,12 +50,12 @@ npx pulumi-conversation forecast --stack "$stack" --max-minutes "$minutes" >"$wo
 case $? in
   0) block "Forecast: within $minutes minutes" ;;
   3) failed=1; block "Forecast: <strong>longer than $minutes minutes</strong>" ;;
-  4) failed=1; block 'Forecast: <strong>a deletion will be refused</strong>' ;;
+  4) failed=1; block 'Forecast: <strong>the service will refuse a deletion</strong>' ;;
   *) failure 'Forecast: <strong>failed</strong>' ;;
 esac
 
-# 2: something was changed outside. 1 with a report: a kind could not be read, as with a client that may only read.
-# The nightly run turns red for both.
+# 2: drift. 1 with a report: a kind could not be read, for example if the client may only read.
+# The nightly run fails for both.
 npx pulumi-conversation drift --stack "$stack" --markdown >"$work/out" 2>"$work/errors"
 case $? in
   0 | 2 | 4) markdown ;;
@@ -63,7 +63,7 @@ case $? in
   *) failure 'Drift: <strong>failed</strong>' ;;
 esac
 
-# 3: it will be refused. 4: it goes through, unless the service behaves otherwise than is assumed; the report says how.
+# 3: the service refuses the run. 4: the run succeeds unless the service behaves differently than assumed; the report says how.
 npx pulumi-conversation rehearse --stack "$stack" --markdown >"$work/out" 2>"$work/errors"
 case $? in
   0 | 4) markdown ;;

@@ -186,7 +186,9 @@ test("no id leads a call astray, and no object whose id no call can use is passe
       const compared = await runCompare(join(folder, "saved.json"), "live", where);
       await hub.close();
       expect(hub.asked.filter((call) => !known.has(call))).toEqual([]);
-      const skipped = plan.skipped.filter(({ reason }) => reason === "its id can stand in no call");
+      const skipped = plan.skipped.filter(
+        ({ reason }) => reason === "no request can contain its id",
+      );
       expect(skipped.map(({ object }) => object.definition.kind).sort()).toEqual(
         ids.map(({ kind }) => kind).sort(),
       );

@@ -221,7 +221,7 @@ const nowhere = {
 };
 
 const refusal =
-  /no connection to 127\.0\.0\.1:\d+ \(ECONNREFUSED\).* Trying again, for up to 1[5-9] s\.$/;
+  /no connection to 127\.0\.0\.1:\d+ \(ECONNREFUSED\).* Retrying for up to 1[5-9] s\.$/;
 
 test("a service that does not answer is reported at once, and once for all calls", async () => {
   const settings = readSettings({ environment: nowhere, config: () => undefined });
@@ -232,7 +232,7 @@ test("a service that does not answer is reported at once, and once for all calls
     setImmediate(() => ended.abort());
   };
   const access = accessService(settings, { environment: {}, say, signal: ended.signal });
-  await expect(readAccount(access, { signal: ended.signal })).rejects.toThrow(/cancelled/);
+  await expect(readAccount(access, { signal: ended.signal })).rejects.toThrow(/canceled/);
   await access.close();
   expect(said).toEqual([[expect.stringMatching(refusal), "failure"]]);
 });
@@ -247,7 +247,7 @@ test("without a terminal, too: in a line of its own", async () => {
       if (written.includes("Trying again")) setImmediate(() => ended.abort());
     },
   });
-  await expect(explainSetUp({ env, progress, signal: ended.signal })).rejects.toThrow(/cancelled/);
+  await expect(explainSetUp({ env, progress, signal: ended.signal })).rejects.toThrow(/canceled/);
   const lines = written.split("\n").filter((line) => line !== "");
   expect(lines).toEqual([
     "Reading the account …",

@@ -123,7 +123,7 @@ describe("what is chosen", () => {
     [["CLASS"], 0],
   ])("include %j", async (include, count) => {
     if (count === 0)
-      await expect(labels({ include })).rejects.toThrow(/--include "CLASS" is no kind/);
+      await expect(labels({ include })).rejects.toThrow(/--include "CLASS" matches no kind/);
     else expect((await labels({ include })).declared).toHaveLength(count);
   });
 
@@ -185,7 +185,7 @@ test("an object with the mark of a stack is left out and reported; who refers to
   expect(hub.files()["README.md"]).toContain(
     "it carries the mark of another stack: other/prod Web_1",
   );
-  expect(exportReport(result)).toContain("--managed declares it, too");
+  expect(exportReport(result)).toContain("--managed declares them too");
 });
 
 test("--managed declares it under the name of its stack, without its mark, and does not import it", async () => {
@@ -242,7 +242,7 @@ test("is refused where a written file was edited; a file that was removed is wri
   await hub.export();
   const index = join(hub.folder, "shop", "index.ts");
   writeFileSync(index, "// mine\n");
-  await expect(hub.export()).rejects.toThrow(/index\.ts .* changed since the last export/);
+  await expect(hub.export()).rejects.toThrow(/overwrite index\.ts .* edited since the last export/);
   expect(hub.files()["index.ts"]).toBe("// mine\n");
   rmSync(index);
   await hub.export();
@@ -256,7 +256,7 @@ test.runIf(process.platform === "linux")(
     for (const out of ["/proc/none", "/proc/none/below/it", "/dev/fd/none"])
       await expect(hub.export({ out })).rejects.toThrow(
         // Whoever is not root is refused before the first folder.
-        /Writing the export to .* failed: ENOENT.*Nothing was changed|cannot be written: EACCES/,
+        /Writing the export to .* failed: ENOENT.*Nothing was changed|Cannot write to .*: EACCES/,
       );
   },
 );
@@ -294,11 +294,11 @@ test("of two exports at once one is refused, and neither mixes its files into th
   const folder = temporaryFolder();
   const staging = join(folder, stagingName);
   mkdirSync(staging);
-  expect(() => writeExport(folder, one, "own", undefined)).toThrow(/Another export writes/);
+  expect(() => writeExport(folder, one, "own", undefined)).toThrow(/Another export is writing to/);
   const longAgo = new Date(Date.now() - 120_000);
   utimesSync(staging, longAgo, longAgo);
   writeExport(folder, one, "own", undefined);
   // Both looked at the folder when it was empty.
-  expect(() => writeExport(folder, two, "own", undefined)).toThrow(/has written .* meanwhile/);
+  expect(() => writeExport(folder, two, "own", undefined)).toThrow(/wrote to .* in the meantime/);
   expect(readFileSync(join(folder, "index.ts"), "utf8")).toBe("one");
 });

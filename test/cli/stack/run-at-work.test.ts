@@ -24,23 +24,23 @@ test("drift beside a run: what it is making is no drift, and the lock is reporte
   expect(unmanaged).toMatchObject([{ name: "custom.hand", standing: "foreign" }]);
   expect([changed, deleted]).toEqual([[], []]);
   expect(notes[0]).toContain("shop/prod is locked (ci@runner, process");
-  expect(notes[1]).toContain(`Channel "custom.begun" (id ${id}) is being made by a run`);
+  expect(notes[1]).toContain(`A run of this stack is creating Channel "custom.begun" (id ${id})`);
   box.unlock();
-  expect((await runDrift(box.options)).notes[0]).toContain("is being made by a run");
+  expect((await runDrift(box.options)).notes[0]).toContain("A run of this stack is creating");
 });
 
 test("import beside a run: what it is making is left to it, and nothing is imported while it holds the lock", async () => {
   const { box } = await runAtWork();
   const options = { ...box.options, skipManaged: true };
   await expect(runImport({ ...options, apply: true })).rejects.toThrow(
-    /^Nothing was imported: the stack shop\/prod is locked \(ci@runner, process .*run: pulumi-conversation repair/,
+    /^Nothing was imported: the stack shop\/prod is locked \(ci@runner, process .*run pulumi-conversation repair/,
   );
   const { left, taken } = await runImport(options);
   expect(taken.map(({ object }) => object.wire.type)).toEqual(["custom.hand"]);
   expect(left.map(({ reason }) => reason)).toEqual([
-    expect.stringContaining("the state already has it"),
-    expect.stringContaining("a run of this stack has begun to make it (shop/prod begun)"),
+    expect.stringContaining("it is already in the state"),
+    expect.stringContaining("an unfinished run of this stack created it (shop/prod begun)"),
   ]);
-  await expect(runImport(box.options)).rejects.toThrow("has begun to make it");
+  await expect(runImport(box.options)).rejects.toThrow("an unfinished run of this stack created it");
   expect(box.asked().filter((line) => line.startsWith("import"))).toEqual([]);
 });
