@@ -41,6 +41,8 @@ const redrawMs = 250;
  * seconds.
  */
 const dotMs = 1_900;
+/** After so many dots, about half a minute, a line says how far it is. */
+const dotsPerLine = 16;
 const clearLine = "\r\x1b[K";
 
 /** How a step shows that it is alive: on a terminal in one line that is redrawn, elsewhere by dots. */
@@ -50,7 +52,12 @@ const signOfLife = (stream: ProgressStream, status: () => string, paint: Paint) 
   const width = () => (stream.columns ?? 80) - 1;
   const draw = () => {
     if (live) stream.write(`${clearLine}${paint("cyan", "·")} ${shortened(status(), width() - 2)}`);
-    else stream.write(".");
+    else if (dots < dotsPerLine) stream.write(".");
+    else {
+      stream.write(`\n  ${status()}\n`);
+      dots = 0;
+      return;
+    }
     dots += 1;
   };
   let timer = setInterval(draw, live ? redrawMs : dotMs);
