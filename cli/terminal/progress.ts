@@ -138,17 +138,20 @@ interface CommandStep {
   readonly signal: AbortSignal;
 }
 
+/** Progress on standard error, in lines that are redrawn if a person sees them. */
+export const sessionProgress = (session: Session): Progress => {
+  const isTTY = session.coloured && process.stderr.isTTY === true;
+  const columns = process.stderr.columns ?? 80;
+  return progressOn({ isTTY, columns, write: session.redraw ?? session.err });
+};
+
 /** Runs a command that takes a while; a signal ends it, with exit code 130. */
 export const withProgress = <T>(
   session: Session,
   work: (work: CommandWork) => Promise<T>,
   left?: string,
-): Promise<T> => {
-  const isTTY = session.coloured && process.stderr.isTTY === true;
-  const columns = process.stderr.columns ?? 80;
-  const progress = progressOn({ isTTY, columns, write: session.redraw ?? session.err });
-  return untilSignal((signal) => work({ progress, signal }), left);
-};
+): Promise<T> =>
+  untilSignal((signal) => work({ progress: sessionProgress(session), signal }), left);
 
 /** The same for a command that only says lines of what it does. */
 export const withLines = <T>(
