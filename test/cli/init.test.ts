@@ -153,6 +153,24 @@ test("a Pulumi that refuses is quoted, and the project stays", async () => {
   expect(next.at(-1)).toBe("npm run emulator -- pulumi up");
 });
 
+test("a Node that is too old for the new project is named, and one that a checkout brings is not it", async () => {
+  const brought = join(bin, "node_modules", ".bin");
+  mkdirSync(brought, { recursive: true });
+  shellScript(join(brought, "node"), "echo v24.1.0");
+  shellScript(join(bin, "node"), "echo v20.19.2");
+  const PATH = `${brought}:${bin}:/bin`;
+  const { done, said } = quiet({ emulator: true, env: { PATH }, install: false });
+  await done;
+  expect(said()).toContain(
+    `Node on your PATH is v20.19.2; install ${leastNode} or newer first: https://nodejs.org\n`,
+  );
+  shellScript(join(bin, "node"), `echo v${leastNode}.0`);
+  const other = { folder: join(folder, "other"), emulator: true, env: { PATH }, install: false };
+  const fine = quiet(other);
+  await fine.done;
+  expect(fine.said()).not.toContain("on your PATH");
+});
+
 test("on a terminal the line under way is redrawn, and nothing is red where nobody is logged in", async () => {
   const refusal =
     "error: PULUMI_ACCESS_TOKEN must be set for login during non-interactive CLI sessions";
