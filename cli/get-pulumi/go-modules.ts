@@ -66,7 +66,12 @@ const packagesToCompile = (listed: string): ReadonlyMap<string, number> =>
 
 /** Below this part of the work, an estimate says nothing. */
 const LEAST_PART = 0.05;
-const ROUNDED_TO_MS = 10_000;
+
+/** No more exact than it is: whole minutes, and the last two of them in steps of ten seconds. */
+const aboutLeft = (ms: number): string => {
+  const step = ms > 120_000 ? 60_000 : 10_000;
+  return `about ${durationText(Math.ceil(ms / step) * step)} left`;
+};
 
 /**
  * How far a compilation is, said each time that another package is compiled: `package 412 of 1480,
@@ -88,8 +93,7 @@ export const compileProgress = (
     begun += files.get(path) ?? 0;
     const place = `package ${packages} of ${files.size}`;
     if (part < LEAST_PART) return place;
-    const leftMs = ((now() - started) * (1 - part)) / part;
-    return `${place}, about ${durationText(Math.ceil(leftMs / ROUNDED_TO_MS) * ROUNDED_TO_MS)} left`;
+    return `${place}, ${aboutLeft(((now() - started) * (1 - part)) / part)}`;
   };
 };
 

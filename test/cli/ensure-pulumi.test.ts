@@ -167,4 +167,9 @@ test("a build shows which package of how many, and the time left by what took ti
   clock = 30_000;
   // 60 of 200 files took 30 seconds.
   expect(progress("example.com/large")).toBe("package 3 of 3, about 1 min 10 s left");
+  clock = 90_000;
+  const slower = compileProgress(files, () => clock);
+  for (const path of ["errors", "net/http"]) slower(path);
+  clock = 190_000;
+  expect(slower("example.com/large")).toBe("package 3 of 3, about 4 min left");
 });
