@@ -38,10 +38,13 @@ const cellsOf = (line: string): readonly string[] =>
     .slice(1, -1)
     .map((cell) => cell.trim());
 
-const [heading = [], , ...tried] = readPage("docs/install-matrix.md")
-  .split("\n")
-  .filter((line) => line.startsWith("|"))
-  .map(cellsOf);
+/** What stands in a column of the tables on the page of the install matrix. */
+const triedIn = (column: string): readonly string[] =>
+  [...readPage("docs/install-matrix.md").matchAll(/(?:^\|.*\n)+/gm)].flatMap(([table]) => {
+    const [heading = [], , ...rows] = table.trim().split("\n").map(cellsOf);
+    const at = heading.indexOf(column);
+    return at < 0 ? [] : rows.map((row) => row[at] ?? "");
+  });
 
 /** Such as 3.254 and 3.254.0: the shorter of the two names any release of its line. */
 const isSameRelease = (one: string, other: string): boolean =>
@@ -56,7 +59,7 @@ test.each([
   const [, oldest = "", , newest = ""] = cellsOf(
     installation.split("\n").find((line) => line.startsWith(`| ${name} `)) ?? "",
   );
-  const versions = tried.map((row) => row[heading.indexOf(column)] ?? "");
+  const versions = triedIn(column);
   expect(versions.length).toBeGreaterThan(10);
   const isTried = (given: string) => versions.some((version) => isSameRelease(given, version));
   expect([isTried(oldest.split(" ")[0] ?? ""), isTried(newest)]).toEqual([true, true]);
