@@ -192,7 +192,7 @@ const ensureBuild = async () => {
   const wanted = sourceHash();
   if (read(builtHash) === wanted) return;
   rmSync(builtHash, { force: true });
-  await npmStep("Building", ["run", "build", "--silent"]);
+  await npmStep("Building (about a minute)", ["run", "build", "--silent"]);
   writeFileSync(builtHash, wanted);
 };
 

@@ -47,18 +47,14 @@ a secret for your callbacks. Neither is ever an argument of a command.`,
   work: async ({ json, yes, ...given }, session, [folder = "."]) => {
     const { runInit } = await import("../init/run-init.js");
     const { shellWord } = await import("../../provider/kernel/columns.js");
-    const { progressOn } = await import("../terminal/progress.js");
+    const { sessionProgress } = await import("../terminal/progress.js");
     const { askPerson } = await import("../init/init-answers.js");
     const asks = !json && !yes && process.stdin.isTTY === true && process.stderr.isTTY === true;
     const made = await runInit({
       ...given,
       folder,
       env: process.env,
-      progress: progressOn({
-        isTTY: process.stderr.isTTY === true,
-        columns: process.stderr.columns,
-        write: session.err,
-      }),
+      progress: sessionProgress(session),
       ask: asks ? askPerson() : undefined,
     });
     const next = [...(folder === "." ? [] : [`cd ${shellWord(folder)}`]), ...made.next];

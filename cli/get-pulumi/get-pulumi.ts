@@ -68,7 +68,9 @@ const installOfficially = async (
   const reason = ended.timedOut
     ? `not finished within ${LONGEST_INSTALLATION_MS / 60_000} minutes`
     : (ended.lastLines.at(-1) ?? "no reason given");
-  step.failed(`Official installer: ${reason}`);
+  // No failure yet: another way comes next, and if none works, the reason is given then.
+  step.end();
+  progress.note(`The official installer of Pulumi could not be used: ${reason}.`);
   return reason;
 };
 
@@ -78,7 +80,7 @@ const installOfficially = async (
  * @returns why it did not work; undefined if it did
  */
 const buildFromGoModules = (root: string, options: FetchOptions): Promise<string | undefined> => {
-  const note = `Building Pulumi ${release.version} from its Go modules: about 4 minutes, once per user.`;
+  const note = `Building Pulumi ${release.version} from its Go modules: some minutes, once per user.`;
   return buildGoPrograms(release.programs, root, { ...options, note });
 };
 

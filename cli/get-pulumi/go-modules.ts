@@ -1,5 +1,6 @@
 import { chmodSync, copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, delimiter, join } from "node:path";
+import { durationText } from "../../provider/kernel/text.js";
 import { type Ended, runCommand, type Stops } from "../../provider/pulumi-cli/processes.js";
 import { findProgram, isAtLeast } from "../../provider/pulumi-cli/pulumi-cli.js";
 import type { Progress, ProgressStep } from "../terminal/progress.js";
@@ -51,17 +52,58 @@ const findGo = async (env: NodeJS.ProcessEnv): Promise<{ go: string } | { missin
 /** A line that names a package, as `go build -v` and `go list` print it. */
 const isPackage = (line: string): boolean => /^[\w.-]+(\/[\w.~-]+)*$/.test(line);
 
-/** Counts Go's progress lines, so that a long build visibly advances. */
-const follow = (step: ProgressStep, toCompile = 0): ((line: string) => void) => {
-  const counts = { downloaded: 0, compiled: 0 };
+/** Go's template for a package that has to be compiled: its path, and how many files it has. */
+const STALE = "{{if .Stale}}{{.ImportPath}} {{len .GoFiles}}{{end}}";
+
+/** The packages that `go list` names by that template, each with how many files it has. */
+const packagesToCompile = (listed: string): ReadonlyMap<string, number> =>
+  new Map(
+    listed.split("\n").flatMap((line): [string, number][] => {
+      const [path = "", files = ""] = line.split(" ");
+      return isPackage(path) && files !== "" ? [[path, Math.max(1, Number(files))]] : [];
+    }),
+  );
+
+/** Below this part of the work, an estimate says nothing. */
+const LEAST_PART = 0.05;
+
+/** No more exact than it is: whole minutes, and the last two of them in steps of ten seconds. */
+const aboutLeft = (ms: number): string => {
+  const step = ms > 120_000 ? 60_000 : 10_000;
+  return `about ${durationText(Math.ceil(ms / step) * step)} left`;
+};
+
+/**
+ * How far a compilation is, said each time that another package is compiled: `package 412 of 1480,
+ * about 3 min left`. The time left follows from the speed so far: files, not packages, take the time.
+ *
+ * @param now a clock in milliseconds
+ */
+export const compileProgress = (
+  files: ReadonlyMap<string, number>,
+  now: () => number = Date.now,
+): ((path: string) => string) => {
+  const all = [...files.values()].reduce((total, count) => total + count, 0);
+  const started = now();
+  let [packages, begun] = [0, 0];
+  return (path) => {
+    // What was begun before has been compiled by now, give or take one package for each processor.
+    const part = begun / all;
+    packages += 1;
+    begun += files.get(path) ?? 0;
+    const place = `package ${packages} of ${files.size}`;
+    if (part < LEAST_PART) return place;
+    return `${place}, ${aboutLeft(((now() - started) * (1 - part)) / part)}`;
+  };
+};
+
+/** Shows how many modules Go has downloaded. */
+const followDownloads = (step: ProgressStep): ((line: string) => void) => {
+  let count = 0;
   return (line) => {
-    if (line.startsWith("go: downloading")) {
-      counts.downloaded += 1;
-      step.detail(`${counts.downloaded} modules downloaded`);
-    } else if (toCompile > 0 && isPackage(line)) {
-      counts.compiled += 1;
-      step.detail(`package ${counts.compiled} of ${toCompile}, ${line}`);
-    }
+    if (!line.startsWith("go: downloading")) return;
+    count += 1;
+    step.detail(`${count} modules downloaded`);
   };
 };
 
@@ -125,17 +167,18 @@ const build = async (
     stops: STOPS,
     timeoutMs: LONGEST_BUILD_MS,
   };
-  const stale = ["list", "-deps", "-f", "{{if .Stale}}{{.ImportPath}}{{end}}"];
-  const listed = await runCommand(go, [...stale, ...flags, target], {
+  const listed = await runCommand(go, ["list", "-deps", "-f", STALE, ...flags, target], {
     ...options,
-    onLine: follow(step),
+    onLine: followDownloads(step),
   });
   if (listed.code !== 0) return listed;
-  const toCompile = listed.stdout.split("\n").filter(isPackage).length;
+  const progress = compileProgress(packagesToCompile(listed.stdout));
   const output = join(root, "bin", program.name);
   return runCommand(go, ["build", "-v", ...flags, "-o", output, target], {
     ...options,
-    onLine: follow(step, toCompile),
+    onLine: (line) => {
+      if (isPackage(line)) step.detail(progress(line));
+    },
   });
 };
 

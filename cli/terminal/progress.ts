@@ -41,6 +41,8 @@ const redrawMs = 250;
  * seconds.
  */
 const dotMs = 1_900;
+/** After so many dots, about half a minute, a line says how far it is. */
+const dotsPerLine = 16;
 const clearLine = "\r\x1b[K";
 
 /** How a step shows that it is alive: on a terminal in one line that is redrawn, elsewhere by dots. */
@@ -50,7 +52,12 @@ const signOfLife = (stream: ProgressStream, status: () => string, paint: Paint) 
   const width = () => (stream.columns ?? 80) - 1;
   const draw = () => {
     if (live) stream.write(`${clearLine}${paint("cyan", "·")} ${shortened(status(), width() - 2)}`);
-    else stream.write(".");
+    else if (dots < dotsPerLine) stream.write(".");
+    else {
+      stream.write(`\n  ${status()}\n`);
+      dots = 0;
+      return;
+    }
     dots += 1;
   };
   let timer = setInterval(draw, live ? redrawMs : dotMs);
@@ -131,17 +138,20 @@ interface CommandStep {
   readonly signal: AbortSignal;
 }
 
+/** Progress on standard error, in lines that are redrawn if a person sees them. */
+export const sessionProgress = (session: Session): Progress => {
+  const isTTY = session.coloured && process.stderr.isTTY === true;
+  const columns = process.stderr.columns ?? 80;
+  return progressOn({ isTTY, columns, write: session.redraw ?? session.err });
+};
+
 /** Runs a command that takes a while; a signal ends it, with exit code 130. */
 export const withProgress = <T>(
   session: Session,
   work: (work: CommandWork) => Promise<T>,
   left?: string,
-): Promise<T> => {
-  const isTTY = session.coloured && process.stderr.isTTY === true;
-  const columns = process.stderr.columns ?? 80;
-  const progress = progressOn({ isTTY, columns, write: session.redraw ?? session.err });
-  return untilSignal((signal) => work({ progress, signal }), left);
-};
+): Promise<T> =>
+  untilSignal((signal) => work({ progress: sessionProgress(session), signal }), left);
 
 /** The same for a command that only says lines of what it does. */
 export const withLines = <T>(

@@ -18,8 +18,8 @@ export const inertText = (text: string): string => text.replaceAll(active, escap
 
 const esc = "\u001b";
 
-/** Colors and weights as this package writes them; never sequences that hide or move. */
-const colours = new RegExp(`${esc}\\[(?:0|1|2|22|3\\d|39)m`, "g");
+/** Colors and weights as this package and Pulumi write them; never sequences that hide or move. */
+const colours = new RegExp(`${esc}\\[(?:0|1|2|22|3\\d|38;5;\\d{1,3}|39)m`, "g");
 
 /**
  * Lines of these forms are commands to the runners of GitHub, Azure and TeamCity, whatever their

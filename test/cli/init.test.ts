@@ -2,15 +2,16 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "n
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { release } from "../../cli/get-pulumi/get-pulumi.js";
 import { askPerson, initAnswers, type Question } from "../../cli/init/init-answers.js";
 import { type InitOptions, runInit } from "../../cli/init/run-init.js";
 import type { Pipeline } from "../../cli/init/template-project.js";
+import { runProgram } from "../../cli/program.js";
 import { progressOn } from "../../cli/terminal/progress.js";
 import { leastNode } from "../../provider/kernel/node-version.js";
 import { shellScript, temporaryFolder } from "../support/temporary-folder.js";
-import { run } from "./session.js";
+import { recordedSession, run } from "./session.js";
 
 const template = join(__dirname, "../../examples/new-project");
 
@@ -150,6 +151,44 @@ test("a Pulumi that refuses is quoted, and the project stays", async () => {
   expect(stackMade).toBe(false);
   expect(said()).toContain("is incomplete");
   expect(next.at(-1)).toBe("npm run emulator -- pulumi up");
+});
+
+test("a Node that is too old for the new project is named, and one that a checkout brings is not it", async () => {
+  const brought = join(bin, "node_modules", ".bin");
+  mkdirSync(brought, { recursive: true });
+  shellScript(join(brought, "node"), "echo v24.1.0");
+  shellScript(join(bin, "node"), "echo v20.19.2");
+  const PATH = `${brought}:${bin}:/bin`;
+  const { done, said } = quiet({ emulator: true, env: { PATH }, install: false });
+  await done;
+  expect(said()).toContain(
+    `Node on your PATH is v20.19.2; install ${leastNode} or newer first: https://nodejs.org\n`,
+  );
+  shellScript(join(bin, "node"), `echo v${leastNode}.0`);
+  const other = { folder: join(folder, "other"), env: { PATH }, install: false };
+  const fine = quiet({ ...other, emulator: true });
+  await fine.done;
+  expect(fine.said()).not.toContain("on your PATH");
+});
+
+test("on a terminal the line under way is redrawn, and nothing is red where nobody is logged in", async () => {
+  const refusal =
+    "error: PULUMI_ACCESS_TOKEN must be set for login during non-interactive CLI sessions";
+  shellScript(join(bin, "pulumi"), `echo "${refusal}" >&2`, "exit 255");
+  vi.stubEnv("PATH", env.PATH);
+  vi.stubEnv("PULUMI_HOME", join(bin, "home"));
+  const { isTTY } = process.stderr;
+  process.stderr.isTTY = true;
+  try {
+    const { session, written } = recordedSession();
+    const options = ["--emulator", "--yes", "--no-install"];
+    await runProgram(["init", join(folder, "shop"), ...options], { ...session, coloured: true });
+    expect(written.err).toContain("\r\u001b[K");
+    for (const wrong of ["\\u00", "\u001b[31m", "✗"]) expect(written.err).not.toContain(wrong);
+    expect(written.err).toContain("Stack dev comes later: nobody is logged in to Pulumi yet.");
+  } finally {
+    process.stderr.isTTY = isTTY;
+  }
 });
 
 test("a person is asked for what is open, and asked again after a wrong answer", async () => {

@@ -30,6 +30,18 @@ test("without a terminal a dot appears at least every 2 seconds", () => {
   expect(stream.text()).toBe("Building …\n...\n✓ Built (6 s)\n");
 });
 
+test("without a terminal a line says every half minute how far it is", () => {
+  const stream = recorder(false);
+  const step = progressOn(stream).step("Building");
+  step.detail("package 7 of 9");
+  vi.advanceTimersByTime(34_000);
+  step.done("Built");
+  const dots = ".".repeat(16);
+  expect(stream.text()).toBe(
+    `Building …\n${dots}\n  Building … 32 s, package 7 of 9\n✓ Built (34 s)\n`,
+  );
+});
+
 test("a line that is printed begins a new one, and counts as a sign of life", () => {
   const stream = recorder(false);
   const life = progressOn(stream).alive("pulumi up");

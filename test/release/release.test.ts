@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { z } from "zod";
 import {
   type LinkingFiles,
   namedRepository,
@@ -10,6 +11,7 @@ import {
   withRepository,
 } from "../../cli/release-files.js";
 import { leastNode } from "../../provider/kernel/node-version.js";
+import { dimensions } from "../install-matrix/combinations.js";
 
 const address = "https://git.example.com/acme/conversation";
 const changelog = `# Changelog
@@ -139,6 +141,18 @@ const every = [...workflows, join("examples/new-project", folder, "conversation.
 const sdk = dirname(createRequire(__filename).resolve("@pulumi/pulumi/package.json"));
 const yaml: { readonly load: (text: string) => unknown } = createRequire(join(sdk, "x"))("js-yaml");
 
+const workflow = z.object({
+  jobs: z.record(
+    z.string(),
+    z.object({
+      needs: z.union([z.string(), z.array(z.string())]).optional(),
+      uses: z.string().optional(),
+      strategy: z.object({ matrix: z.object({ node: z.array(z.string()) }) }).optional(),
+      steps: z.array(z.object({ run: z.string().optional() })).optional(),
+    }),
+  ),
+});
+
 test.each(workflows)(
   "%s is YAML with jobs, and may only read unless a job says otherwise",
   (name) => {
@@ -151,7 +165,7 @@ test.each(workflows)(
 );
 
 test.each(every)("%s names every action by its commit", (name) => {
-  const uses = [...read(name).matchAll(/uses: (.*)/g)].map(([, action = ""]) => action);
+  const uses = [...read(name).matchAll(/uses: (?!\.\/)(.*)/g)].map(([, action = ""]) => action);
   expect(uses.length).toBeGreaterThan(0);
   for (const action of uses)
     expect(action).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
@@ -169,15 +183,36 @@ test.each(workflows)("%s runs scripts that there are", (name) => {
   expect(Object.keys(scripts)).toEqual(expect.arrayContaining(named));
 });
 
-test("the tests run on the least Node that a user may have", () => {
-  expect(read(folder, "ci.yml")).toContain(`"${leastNode}"`);
+test("the tests run on every Node that a user may have, from the least one on", () => {
+  const { jobs } = workflow.parse(yaml.load(read(folder, "ci.yml")));
+  expect(jobs.source?.strategy?.matrix.node).toEqual(
+    expect.arrayContaining([leastNode, ...dimensions.node]),
+  );
+  expect(workflow.parse(yaml.load(read(folder, "release.yml"))).jobs.tests?.uses).toBe(
+    "./.github/workflows/ci.yml",
+  );
 });
 
-test("a release is published by its own job, with provenance, after the check", () => {
+test("a release is published by its own job, with provenance, after tests and check", () => {
   expect(yaml.load(read(folder, "release.yml"))).toMatchObject({
     on: { push: { tags: ["v*"] } },
-    jobs: { publish: { needs: "check", permissions: { contents: "read", "id-token": "write" } } },
+    jobs: {
+      publish: {
+        needs: ["tests", "check"],
+        permissions: { contents: "read", "id-token": "write" },
+      },
+    },
   });
   expect(read(folder, "release.yml")).toContain("npm publish --provenance");
   expect(read(folder, "release.yml").match(/id-token/g)).toHaveLength(1);
+});
+
+test("the bill of materials that was checked is attached to what was published", () => {
+  const { attach } = workflow.parse(yaml.load(read(folder, "release.yml"))).jobs;
+  expect(attach?.needs).toBe("publish");
+  const runs = attach?.steps?.flatMap(({ run }) => run ?? []);
+  expect(runs).toEqual([
+    expect.stringContaining("npm run release:check"),
+    expect.stringMatching(/^gh release create .* \.\/\*\.cdx\.json$/),
+  ]);
 });

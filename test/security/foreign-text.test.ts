@@ -144,6 +144,8 @@ test("JSON means the same once printed, and colours pass only if they are wanted
   expect(inertOutput("\u001b[32m✓\u001b[39m \u001b[8mhidden", true)).toBe(
     "\u001b[32m✓\u001b[39m \\u001b[8mhidden",
   );
+  const pulumis = "\u001b[38;5;2m+ \u001b[1mcreated\u001b[0m";
+  expect(inertOutput(pulumis, true)).toBe(pulumis);
   expect(inertOutput("\u001b[32m✓\u001b[39m", false)).toBe("\\u001b[32m✓\\u001b[39m");
 });
 
