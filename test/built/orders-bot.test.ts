@@ -108,7 +108,9 @@ test("a password that is not the stack's is distinguished from a callback that i
   const other = JSON.stringify({ ...JSON.parse(outputs), callbackPassword: "another-one" });
   const { code, said } = await converse(["--patience", patience], { ORDERS_BOT_STACK: other });
   expect(code).toBe(1);
-  expect(said).toContain(`callback of the bot, ${callbackUrl()}/bot. The service called it with the wrong password`);
+  expect(said).toContain(
+    `callback of the bot, ${callbackUrl()}/bot. The service called it with the wrong password`,
+  );
   expect(said).not.toContain("another-one");
 });
 

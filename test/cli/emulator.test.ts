@@ -178,7 +178,9 @@ test("where there is no pulumi, it is said how to get it", async () => {
   const { code, err } = await run("emulator", "--", "pulumi", "up");
   vi.unstubAllEnvs();
   expect(code).toBe(127);
-  expect(err).toMatch(/command does not exist\. Install Pulumi [\d.]+ or newer: https:\S+install\/$/m);
+  expect(err).toMatch(
+    /command does not exist\. Install Pulumi [\d.]+ or newer: https:\S+install\/$/m,
+  );
 });
 
 test.each(["--json", "--openapi"])("%s and a command do not go together", async (option) => {

@@ -266,7 +266,9 @@ describe("a comment on a forge", () => {
     const { status, stdout, stderr } = await shell(step("report", "Comment"), env);
     expect(status).toBe(0);
     expect(stderr).toContain("POST /graphql: 401");
-    expect(stdout).toContain("::warning::The token may not comment, so the report is only in the summary");
+    expect(stdout).toContain(
+      "::warning::The token may not comment, so the report is only in the summary",
+    );
     expect(written("summary.md")).toContain("first");
   });
 

@@ -41,6 +41,8 @@ test("import beside a run: what it is making is left to it, and nothing is impor
     expect.stringContaining("it is already in the state"),
     expect.stringContaining("an unfinished run of this stack created it (shop/prod begun)"),
   ]);
-  await expect(runImport(box.options)).rejects.toThrow("an unfinished run of this stack created it");
+  await expect(runImport(box.options)).rejects.toThrow(
+    "an unfinished run of this stack created it",
+  );
   expect(box.asked().filter((line) => line.startsWith("import"))).toEqual([]);
 });
