@@ -150,13 +150,13 @@ const spelledType = (file: string, name: string): string => {
 
 /** What each entry point of the package is for. */
 const purposes: Readonly<Record<string, string>> = {
-  ".": "What programs declare. Limits and sources of every field: [Resources](../resources.md).",
+  ".": "The names that programs declare. [Resources](../resources.md) lists limits and sources of every field.",
   "./runtime": "The client of a running account.",
-  "./pkce": "Signing in customers, for browsers too.",
-  "./emulator": "The service on this machine.",
+  "./pkce": "Signs customers in, even in browsers.",
+  "./emulator": "The service on your machine.",
   "./testing": "Tests of programs and conversations.",
   "./policies": "Rules for stacks.",
-  "./provider/v1": "What the state of every resource leads to. Not for direct use.",
+  "./provider/v1": "The state of every resource leads here. Do not use it directly.",
 };
 
 const manifestSchema = z.object({
@@ -262,11 +262,13 @@ const section = (
   examples: readonly string[] = examplesOf(declared.node),
 ): string => {
   const { name, node } = declared;
+  const head = headOf(declared);
   const parameters = parametersOf(node).map((one) => `- ${one}`);
   return [
     `## \`${name}\``,
     commentOf(node),
-    `\`\`\`text\n${headOf(declared)}\n\`\`\``,
+    // The table of its members says that it is an interface.
+    ...(/^interface \w+$/.test(head) && members.length > 0 ? [] : [`\`\`\`text\n${head}\n\`\`\``]),
     ...(parameters.length > 0 ? [parameters.join("\n")] : []),
     ...tagsOf(node, "throws").map((one) => `Fails: ${one}`),
     ...members,
@@ -342,7 +344,7 @@ const alsoHere = (names: readonly (readonly [name: string, page: string])[]): re
   [...Map.groupBy(names, ([, page]) => page)].map(([page, same]) => {
     const list = same.map(([name]) => `\`${name}\``).join(", ");
     const title = page.replace(/^.*\/|\.md$/g, "");
-    return `From here you can also import what [${title}](${page}) explains: ${list}.`;
+    return `You can also import the names that [${title}](${page}) explains: ${list}.`;
   });
 
 /** @param explained pages of names that need no second section */
@@ -365,7 +367,7 @@ const pageOf = (
   return withoutSource(
     `${[
       `# \`pulumi-conversation${entry.slice(1)}\``,
-      `${purpose} Every name that can be imported from here, from its doc comment.`,
+      `${purpose} This page lists every name that you can import from here.`,
       ...alsoHere(elsewhere),
       ...everyResource(own),
       ...own.map((declared) => sectionWithin(declared, all)),

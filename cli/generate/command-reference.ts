@@ -28,11 +28,10 @@ export const schemaFiles = async (): Promise<Readonly<Record<string, string>>> =
 
 const memberLine = ({ path, doc }: JsonMember): string => `- \`${path}\`: ${doc}`;
 
-/** The shape of the JSON stands in the help; here is what a name does not say. */
+/** The help shows the shape of the JSON; these lines explain what a name does not. */
 const schemaLines = async (command: CommandSpec): Promise<readonly string[]> => {
   const explained = jsonMembers(await jsonSchemaOf(command)).filter(({ doc }) => doc !== "");
-  return [
-    `Schema of its JSON: [${command.name}.json](schemas/${command.name}.json).`,
+  return [    `JSON schema: [${command.name}.json](schemas/${command.name}.json).`,
     "",
     ...explained.map(memberLine),
     ...(explained.length > 0 ? [""] : []),
@@ -43,17 +42,17 @@ const intro = `# The command line
 
 <!-- Generated from the commands by \`npm run build\`; do not edit. -->
 
-Every command is run as \`npx pulumi-conversation <command>\`, or by its name if \`node_modules/.bin\` is on PATH. For all commands:
+Run a command as \`npx pulumi-conversation <command>\`, or by its name if \`node_modules/.bin\` is on PATH. For all commands:
 
-- \`--json\` prints one JSON document on standard output, and nothing else goes there. Progress and notes go to standard error.
-  \`?\` behind a member says that it may be left out. Later releases may add members.
+- \`--help\` shows the help on this page. \`--json\` prints one JSON document, and nothing else, on standard output. Progress and notes go to standard error.
+  In the help, \`?\` marks a member that may be missing. Later releases may add members.
 - If a command fails with \`--json\` before it has printed anything, it prints
   \`{ error: { code, message, advice, exitCode } }\`: [failure.json](schemas/failure.json).
 - \`pulumi-conversation help --json\` lists all commands with their options, exit codes and schemas: [help.json](schemas/help.json).
-- Exit codes: 0 done, 1 failed, 2 wrong command line; each command explains its others.
+- Exit codes: 0 done, 1 failed, 2 wrong command line. Each command explains its others.
 - A command writes to the service or to a state only with an option that says so, such as \`--apply\` or \`--delete\`.
-- Colors only on a terminal; \`NO_COLOR\` turns them off, \`FORCE_COLOR\` on. Tables keep to 80 columns.
-- \`pulumi-conversation completion bash\` prints a script that completes commands and options; also for zsh and fish.
+- Colors appear only on a terminal. \`NO_COLOR\` turns them off, \`FORCE_COLOR\` on. Tables fit 80 columns.
+- \`pulumi-conversation completion bash\` prints a script that completes commands and options. It also supports zsh and fish.
 `;
 
 /** docs/cli.md: the help of every command, and the shapes of its JSON. */
@@ -75,8 +74,8 @@ export const commandReference = async (): Promise<string> => {
       getOutHasColors: () => false,
     });
     command.outputHelp();
-    return text
-      .split("\n")
+    return text      .split("\n")
+      .filter((line) => !line.startsWith("  -h, --help "))
       .map((line) => line.trimEnd())
       .join("\n")
       .trimEnd();

@@ -80,26 +80,22 @@ const deletionOf = (definition: Definition, resources: readonly Definition[]): s
     : "Nothing refers to it.";
 };
 
-const automaticNames = [
-  "A `name` that is left out is made from the logical name and a suffix that is the same in every run for this project, stack, kind,",
-  "the types of the parents, and logical name. A name once made stays, even if the resource is renamed or moved with `aliases`.",
+const automaticNames = [  "If you leave out a `name`, it consists of the logical name and a suffix. The suffix is the same in every run for this project, stack, kind,",
+  "types of the parents, and logical name. The name stays, even if you rename the resource or move it with `aliases`.",
 ].join(" ");
 
 const ownership = [
   "## Ownership",
-  [
-    "Every stack has one more resource, `Ownership`, registered by itself. It stands for no object of the service and makes no calls:",
-    "it is a random id in the state, from which the owner marks of the stack's objects are made, so that two states with the same",
-    "project and stack name never take each other's objects for their own. It is made before everything else, once, even if",
-    "component libraries bring copies of this package of their own, and removed last.",
+  [    "Every stack has one more resource, `Ownership`, which registers itself. It stands for no object and makes no calls.",
+    "It is a random id in the state, and a part of the owner marks of the stack's objects. With it, two states with the same",
+    "project and stack name never take each other's objects. Pulumi creates it once, before everything else, even if",
+    "component libraries bring their own copies of this package, and removes it last.",
   ].join(" "),
-  [
-    "`pulumi destroy` removes it, too, and the next `up` makes another one. If it alone is taken out of the state, that `up` puts the new",
-    "mark on all objects that are still in the state; what an earlier run left behind is taken for another state's from then on.",
+  [    "`pulumi destroy` removes it, too, and the next `up` creates another one. If you remove only it from the state, that `up` puts the new",
+    "mark on all objects in the state. From then on, left-overs of earlier runs count as another state's.",
   ].join(" "),
-  [
-    "A first `up` of some resources alone needs it beside them: add `--target '**conversation:Ownership::ownership'` (two asterisks, as",
-    "one does not stand for colons). `--exclude` needs nothing of the kind, nor does a stack that has its `Ownership`.",
+  [    "If the first `up` of a stack targets some resources only, add `--target '**conversation:Ownership::ownership'` (two asterisks, because",
+    "one does not match colons). You do not need this with `--exclude`, or if the stack already has its `Ownership`.",
   ].join(" "),
 ].join("\n\n");
 
@@ -131,8 +127,7 @@ const argumentTable = (): string =>
   ].join("\n");
 
 /** What Pulumi does with a resource, and the calls that this takes. */
-const operations: readonly (readonly [string, StepAction])[] = [
-  ["make", "create"],
+const operations: readonly (readonly [string, StepAction])[] = [  ["create", "create"],
   ["take over (`adopt`)", "adopt"],
   ["change", "update"],
   ["delete", "delete"],
@@ -165,7 +160,7 @@ const callsTable = (resources: readonly Definition[]): string => {
   return ["| Pulumi | Calls, and the scope of each |", "|---|---|", ...rows].join("\n");
 };
 
-const scopeWords = `Scopes are shortened: \`manage\` is \`${scopes.manage}\`, \`read\` is \`${scopes.read}\`. A list has a call for each page. \`refresh\` makes the lists; a preview, and a run without changes, no call at all.`;
+const scopeWords = `Scopes are short here: \`manage\` is \`${scopes.manage}\`, \`read\` is \`${scopes.read}\`. A list takes a call for each page. \`refresh\` calls the lists. A preview, and a run without changes, make no call.`;
 
 /** The reference page: every property of every kind, and the components. */
 export const resourceReference = (
@@ -175,8 +170,7 @@ export const resourceReference = (
   [
     "<!-- Generated from provider/resources by `npm run generate`. Change the definitions, not this file. -->",
     "# Resources",
-    "![Which kind refers to which, by which property](account.svg)",
-    "Required means required inside its parent, if the parent is given. A property is seen in a public reference of a service of this shape, unless another source is named: stated in the specification, or assumed.",
+    "![Which kind refers to which, by which property](account.svg)",    "A required property is required only if you give its parent. Properties come from a public reference of a service of this shape, unless the table names the specification or an assumption as the source.",
     automaticNames,
     "## Calls",
     scopeWords,
@@ -244,6 +238,5 @@ export const componentSections = (root: string): readonly string[] => [
     exportedSections(join(root, "dist", "sdk", "index.d.ts"), names).map((section, place) =>
       place === 0 ? section : `#${section}`,
     ),
-  ),
-  "More on the smoke test: [smoke-test.md](smoke-test.md).",
+  ),  "[Smoke test](smoke-test.md) explains when it runs and what a failure says.",
 ];
