@@ -150,7 +150,7 @@ const spelledType = (file: string, name: string): string => {
 
 /** What each entry point of the package is for. */
 const purposes: Readonly<Record<string, string>> = {
-  ".": "What programs declare. Limits and sources of every field: [Resources](../resources.md).",
+  ".": "The names that programs declare. [Resources](../resources.md) lists limits and sources of every field.",
   "./runtime": "The client of a running account.",
   "./pkce": "Customer sign-in, including in browsers.",
   "./emulator": "An emulator of the service on this machine.",
@@ -262,11 +262,13 @@ const section = (
   examples: readonly string[] = examplesOf(declared.node),
 ): string => {
   const { name, node } = declared;
+  const head = headOf(declared);
   const parameters = parametersOf(node).map((one) => `- ${one}`);
   return [
     `## \`${name}\``,
     commentOf(node),
-    `\`\`\`text\n${headOf(declared)}\n\`\`\``,
+    // The table of its members says that it is an interface.
+    ...(/^interface \w+$/.test(head) && members.length > 0 ? [] : [`\`\`\`text\n${head}\n\`\`\``]),
     ...(parameters.length > 0 ? [parameters.join("\n")] : []),
     ...tagsOf(node, "throws").map((one) => `Fails: ${one}`),
     ...members,

@@ -28,7 +28,7 @@ export const schemaFiles = async (): Promise<Readonly<Record<string, string>>> =
 
 const memberLine = ({ path, doc }: JsonMember): string => `- \`${path}\`: ${doc}`;
 
-/** The shape of the JSON stands in the help; here is what a name does not say. */
+/** The help shows the shape of the JSON; these lines explain what a name does not. */
 const schemaLines = async (command: CommandSpec): Promise<readonly string[]> => {
   const explained = jsonMembers(await jsonSchemaOf(command)).filter(({ doc }) => doc !== "");
   return [
@@ -75,8 +75,8 @@ export const commandReference = async (): Promise<string> => {
       getOutHasColors: () => false,
     });
     command.outputHelp();
-    return text
-      .split("\n")
+    return text      .split("\n")
+      .filter((line) => !line.startsWith("  -h, --help "))
       .map((line) => line.trimEnd())
       .join("\n")
       .trimEnd();

@@ -244,6 +244,5 @@ export const componentSections = (root: string): readonly string[] => [
     exportedSections(join(root, "dist", "sdk", "index.d.ts"), names).map((section, place) =>
       place === 0 ? section : `#${section}`,
     ),
-  ),
-  "More on the smoke test: [smoke-test.md](smoke-test.md).",
+  ),  "[Smoke test](smoke-test.md) explains when it runs and what a failure says.",
 ];

@@ -61,5 +61,5 @@ test("it says which packages the lock file does not pin by a hash", () => {
   expect(open.map(([path]) => nameOf(path)).every((name) => name.startsWith("@biomejs/cli-"))).toBe(
     true,
   );
-  expect(page).toContain(`but for ${open.length} of Biome's builds for other platforms`);
+  expect(page).toContain(`except for ${open.length} of Biome's builds for other platforms`);
 });
