@@ -340,7 +340,7 @@ export class ClientApplication extends ConversationResource {
 export interface ParticipantIntentArgs {
   /** Internal value. Source: public reference. */
   value: pulumi.Input<string>;
-  /** Shown value. Source: public reference. */
+  /** Display value. Source: public reference. */
   displayValue: pulumi.Input<string>;
 }
 
@@ -348,7 +348,7 @@ export interface ParticipantIntentArgs {
 export interface ParticipantIntent {
   /** Internal value. Source: public reference. */
   readonly value: string;
-  /** Shown value. Source: public reference. */
+  /** Display value. Source: public reference. */
   readonly displayValue: string;
 }
 
@@ -369,7 +369,7 @@ export interface ParticipantArgs extends CommonArgs {
   application: pulumi.Input<string> | pulumi.Input<ClientApplication>;
   /** Features of the bot. Source: public reference. */
   intents?: pulumi.Input<readonly (pulumi.Input<ParticipantIntentArgs>)[]> | undefined;
-  /** Free attributes. 1 to 25 entries. Source: public reference. */
+  /** Custom attributes. 1 to 25 entries. Source: public reference. */
   options?: pulumi.Input<Record<string, pulumi.Input<string>>> | undefined;
 }
 
@@ -427,7 +427,7 @@ export class Participant extends ConversationResource {
   /** Features of the bot. Source: public reference. */
   declare readonly intents: pulumi.Output<(ParticipantIntent)[] | undefined>;
 
-  /** Free attributes. 1 to 25 entries. Source: public reference. */
+  /** Custom attributes. 1 to 25 entries. Source: public reference. */
   declare readonly options: pulumi.Output<Record<string, string> | undefined>;
 
   /** When the service created the object: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update, the time of the response. Source: public reference. */
@@ -567,9 +567,9 @@ export interface ChannelRestrictions {
  * The parameters of a transport for chat messages.
  */
 export interface ChannelArgs extends CommonArgs {
-  /** Unique identity of the channel at run time. Custom channels look like `custom.teams`. If you change it, look-ups by type fail. 1 to 255 characters. Unique. Source: public reference. */
+  /** Unique identity of the channel at run time. Custom channels look like `custom.teams`. If you change it, lookups by type fail. 1 to 255 characters. Unique. Source: public reference. */
   type: pulumi.Input<string>;
-  /** Shown name. 1 to 255 characters. Source: public reference. */
+  /** Display name. 1 to 255 characters. Source: public reference. */
   displayName: pulumi.Input<string>;
   /** Image as base64; a PNG of 32 × 32 pixels if the platform's own agent desktop shows it. 1 to 512,000 characters. Base64 text, or a file: `new pulumi.asset.FileAsset("icon.png")`. Source: public reference. */
   icon: pulumi.Input<string> | pulumi.asset.FileAsset;
@@ -639,10 +639,10 @@ export class Channel extends ConversationResource {
     return isOfType(value, Channel.__pulumiType);
   }
 
-  /** Unique identity of the channel at run time. Custom channels look like `custom.teams`. If you change it, look-ups by type fail. 1 to 255 characters. Unique. Source: public reference. */
+  /** Unique identity of the channel at run time. Custom channels look like `custom.teams`. If you change it, lookups by type fail. 1 to 255 characters. Unique. Source: public reference. */
   declare readonly type: pulumi.Output<string>;
 
-  /** Shown name. 1 to 255 characters. Source: public reference. */
+  /** Display name. 1 to 255 characters. Source: public reference. */
   declare readonly displayName: pulumi.Output<string>;
 
   /** Image as base64; a PNG of 32 × 32 pixels if the platform's own agent desktop shows it. 1 to 512,000 characters. Base64 text, or a file: `new pulumi.asset.FileAsset("icon.png")`. Source: public reference. */
@@ -812,7 +812,7 @@ export interface OrchestrationApplications {
  * How a conversation moves between customer, bots and agents.
  */
 export interface OrchestrationArgs extends CommonArgs {
-  /** Name; need not be unique. Derived from the logical name if omitted. Source: public reference. */
+  /** Name; need not be unique; derived from the logical name if omitted. Source: public reference. */
   name?: pulumi.Input<string> | undefined;
   /** Purpose of the orchestration. 1 to 1,023 characters. Source: public reference. */
   description?: pulumi.Input<string> | undefined;
@@ -866,7 +866,7 @@ export class Orchestration extends ConversationResource {
     return isOfType(value, Orchestration.__pulumiType);
   }
 
-  /** Name; need not be unique. Derived from the logical name if omitted. Source: public reference. */
+  /** Name; need not be unique; derived from the logical name if omitted. Source: public reference. */
   declare readonly name: pulumi.Output<string>;
 
   /** Purpose of the orchestration. 1 to 1,023 characters. Source: public reference. */
@@ -981,7 +981,7 @@ export interface AccountArgs extends CommonArgs {
   description?: pulumi.Input<string> | undefined;
   /** Whether the account is in use. Default: `true`. Source: public reference. */
   active?: pulumi.Input<boolean> | undefined;
-  /** Business address on the channel: phone number, email address, page id. If you change it, look-ups by address fail. 1 to 255 characters. Source: public reference. */
+  /** Business address on the channel: phone number, email address, page id. If you change it, lookups by address fail. 1 to 255 characters. Source: public reference. */
   address: pulumi.Input<string>;
   /** Channel of the account. Source: public reference. */
   channel: pulumi.Input<string> | pulumi.Input<Channel>;
@@ -1038,7 +1038,7 @@ export class Account extends ConversationResource {
   /** Whether the account is in use. Default: `true`. Source: public reference. */
   declare readonly active: pulumi.Output<boolean | undefined>;
 
-  /** Business address on the channel: phone number, email address, page id. If you change it, look-ups by address fail. 1 to 255 characters. Source: public reference. */
+  /** Business address on the channel: phone number, email address, page id. If you change it, lookups by address fail. 1 to 255 characters. Source: public reference. */
   declare readonly address: pulumi.Output<string>;
 
   /** Channel of the account. Source: public reference. */
