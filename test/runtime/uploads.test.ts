@@ -115,8 +115,8 @@ test("a content type with parameters is the same type", async () => {
 });
 
 test.each([
-  ["more", bytes.length - 1, "more than the 199999 bytes"],
-  ["fewer", bytes.length + 1, "200000 of 200001 bytes"],
+  ["more", bytes.length - 1, "more than the announced 199999 bytes"],
+  ["fewer", bytes.length + 1, "only 200000 of 200001 bytes"],
 ])(
   "a stream of %s bytes than announced is given up, and leaves no asset",
   async (_, size, rule) => {
