@@ -75,7 +75,8 @@ export const commandReference = async (): Promise<string> => {
       getOutHasColors: () => false,
     });
     command.outputHelp();
-    return text      .split("\n")
+    return text
+      .split("\n")
       .filter((line) => !line.startsWith("  -h, --help "))
       .map((line) => line.trimEnd())
       .join("\n")

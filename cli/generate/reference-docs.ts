@@ -244,5 +244,6 @@ export const componentSections = (root: string): readonly string[] => [
     exportedSections(join(root, "dist", "sdk", "index.d.ts"), names).map((section, place) =>
       place === 0 ? section : `#${section}`,
     ),
-  ),  "[Smoke test](smoke-test.md) explains when it runs and what a failure says.",
+  ),
+  "[Smoke test](smoke-test.md) explains when it runs and what a failure says.",
 ];

@@ -244,7 +244,7 @@ test("without a terminal, too: in a line of its own", async () => {
   const progress = progressOn({
     write: (text) => {
       written += text;
-      if (written.includes("Trying again")) setImmediate(() => ended.abort());
+      if (written.includes("Retrying")) setImmediate(() => ended.abort());
     },
   });
   await expect(explainSetUp({ env, progress, signal: ended.signal })).rejects.toThrow(/canceled/);
