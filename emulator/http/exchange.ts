@@ -258,13 +258,15 @@ const parse = (bytes: Buffer, contentType = ""): JsonObject => {
   return value;
 };
 
-/**
- * The body of a call of the service: reads it to its end, and parses it on demand, which throws
- * HttpError if it is no JSON object or not declared as JSON.
- *
- * @throws HttpError for more than 2 MiB
- */
-export const readBody = async (request: IncomingMessage): Promise<() => JsonObject> => {
+/** The body of a call of the service. */
+export interface ReceivedBody {
+  readonly bytes: Buffer;
+  /** Parses it. @throws HttpError if it is no JSON object or not declared as JSON */
+  readonly json: () => JsonObject;
+}
+
+/** Reads the body of a call of the service to its end. @throws HttpError for more than 2 MiB */
+export const readBody = async (request: IncomingMessage): Promise<ReceivedBody> => {
   const bytes = await readBytes(request);
-  return () => parse(bytes, request.headers["content-type"]);
+  return { bytes, json: () => parse(bytes, request.headers["content-type"]) };
 };
