@@ -5,6 +5,7 @@ import {
   fill,
   foreignText,
   group,
+  inertText,
   keepRows,
   setAttributes,
   shortText,
@@ -29,7 +30,7 @@ import {
  */
 
 export const nodeHeight = 46;
-const rowHeight = 56;
+const rowHeight = 62;
 const headingHeight = 44;
 const margin = 16;
 /** Columns of few objects are centered beside longer ones. */
@@ -123,12 +124,15 @@ export const edgesFrom = ({ nodes }, node) =>
 /** Half of the room between two cards of a column: where lines to objects further away pass. */
 const passage = (rowHeight - nodeHeight) / 2;
 
-/** The height nearest to a wanted one at which a line crosses a column without touching a card. @param {readonly GraphNode[]} list @param {number} y */
-const crossing = (list, y) => {
+/** Lines to different objects pass side by side: so far from the middle, in pixels. */
+const lanes = [0, 3, -3];
+
+/** The height nearest to a wanted one at which a line crosses a column without touching a card. @param {readonly GraphNode[]} list @param {number} y @param {number} lane */
+const crossing = (list, y, lane) => {
   const [first, last] = [list[0], list.at(-1)];
   const isBeside = !first || !last || y <= first.y - passage || y >= last.y + nodeHeight + passage;
   if (isBeside) return y;
-  return first.y + Math.round((y + passage - first.y) / rowHeight) * rowHeight - passage;
+  return first.y + Math.round((y + passage - first.y) / rowHeight) * rowHeight - passage + lane;
 };
 
 /**
@@ -142,6 +146,7 @@ const crossing = (list, y) => {
 export const linePath = ({ columns, headings, nodeWidth }, { from, to }) => {
   const end = { x: from.x, y: from.y + nodeHeight / 2 };
   let [x, y] = [to.x + nodeWidth, to.y + nodeHeight / 2];
+  const lane = lanes[(from.column + from.row) % lanes.length] ?? 0;
   let path = `M${x} ${y}`;
   /** @param {{ readonly x: number, readonly y: number }} next */
   const bendTo = (next) => {
@@ -151,7 +156,7 @@ export const linePath = ({ columns, headings, nodeWidth }, { from, to }) => {
   };
   for (const heading of headings.slice(to.column + 1, from.column)) {
     const wanted = y + ((end.y - y) * (heading.x - x)) / (end.x - x);
-    bendTo({ x: heading.x, y: crossing(columns[heading.column] ?? [], wanted) });
+    bendTo({ x: heading.x, y: crossing(columns[heading.column] ?? [], wanted, lane) });
     x += nodeWidth;
     path += `H${x}`;
   }
@@ -410,7 +415,7 @@ export class GraphView {
         "data-key": key,
         click: () => this.choose(key),
       },
-      element("span", { class: "name", title: titleOf(object) }, foreignText(titleOf(object))),
+      element("span", { class: "name", title: inertText(titleOf(object)) }, foreignText(titleOf(object))),
       element("span", { class: "hidden" }, noun),
       element("span", { class: "about" }, ...first),
       ...rest.map((said) => element("span", { class: "hidden" }, ", ", ...said)),
