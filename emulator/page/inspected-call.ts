@@ -6,7 +6,7 @@ import { isDeeperThan, mostDepth } from "../http/exchange.js";
 import { shownMembers } from "../objects/forms.js";
 
 /** Why a call is refused: in a sentence, and the section of the documentation that says more. */
-interface Explanation {
+export interface Explanation {
   readonly rule: string;
   /** A page of the folder `docs`. */
   readonly page: string;
@@ -73,7 +73,7 @@ const hidden = (call: ShownCall, body: unknown, isAnswer: boolean): unknown => {
 };
 
 /** A body as the page shows it. */
-interface ShownBody {
+export interface ShownBody {
   /** In bytes. */
   readonly size: number;
   /** Its JSON, secrets as asterisks. */

@@ -256,10 +256,9 @@ export const pageRoutes = (
       const places = { messages: countIn(messages), call: call === "" ? -1 : countIn(call) };
       return jsonResponse(look({ cursor, conversation, object, ...places }));
     },
-    // As the command prints them: the page adds the address that it was opened with.
-    "GET /page/access": () => {
-      const { clientId, clientSecret = "" } = service.clients.own;
-      return jsonResponse({ clientId, clientSecret });
+    "GET /page/client": () => {
+      const { clientId, clientSecret = "", scopes } = service.clients.own;
+      return jsonResponse({ clientId, clientSecret, scope: scopes.join(" ") });
     },
     "POST /page/token": () => {
       const claims = {

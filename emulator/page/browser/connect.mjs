@@ -6,7 +6,7 @@ import {
   setText,
   statusLine,
 } from "./elements.mjs";
-import { causeText, fetchToken, readAccess, servicePaths } from "./page.mjs";
+import { causeText, fetchToken, readOwnClient, servicePaths } from "./page.mjs";
 
 /** @import { Page } from "./page.mjs" */
 
@@ -15,11 +15,12 @@ import { causeText, fetchToken, readAccess, servicePaths } from "./page.mjs";
 const hidden = "********";
 
 /** What a program needs to reach this emulator, by the address that the page was opened with. @returns {Promise<Access>} */
-const accessHere = async () => ({
-  baseUrl: location.origin + servicePaths.base,
-  tokenUrl: location.origin + servicePaths.token,
-  ...(await readAccess()),
-});
+const accessHere = async () => {
+  const { clientId, clientSecret } = await readOwnClient();
+  const { origin } = location;
+  const { base, token } = servicePaths;
+  return { baseUrl: origin + base, tokenUrl: origin + token, clientId, clientSecret };
+};
 
 /** The lines that set the environment of a program, as the command prints them. @param {Access} access @param {string} [plan] left out: no rate limits */
 export const environmentText = (access, plan) =>

@@ -85,21 +85,20 @@ export const sendMessage = async (message) => {
 /** Where the service is, below the origin of the page. */
 export const servicePaths = { base: "/conversation/v3", token: "/oauth/token" };
 
-/** The credentials of the emulator's own client. @returns {Promise<{ readonly clientId: string, readonly clientSecret: string }>} */
-export const readAccess = async () => {
-  const { clientId, clientSecret } = Object(await call("GET", `${control}/page/access`));
-  return { clientId, clientSecret };
-};
+/** The credentials of the emulator's own client, and all scopes that it may ask for. @typedef {{ readonly clientId: string, readonly clientSecret: string, readonly scope: string }} OwnClient */
+
+export const readOwnClient = async () =>
+  /** @type {OwnClient} */ (await call("GET", `${control}/page/client`));
 
 /** A token as a program gets it. */
 export const fetchToken = async () => {
-  const { clientId, clientSecret } = await readAccess();
-  const headers = { authorization: `Basic ${btoa(`${clientId}:${clientSecret}`)}` };
-  const body = new URLSearchParams({ grant_type: "client_credentials" });
-  const response = await fetch(servicePaths.token, { method: "POST", headers, body });
+  const { clientId, clientSecret, scope } = await readOwnClient();
+  const grant = { grant_type: "client_credentials", scope };
+  const body = new URLSearchParams({ ...grant, client_id: clientId, client_secret: clientSecret });
+  const response = await fetch(servicePaths.token, { method: "POST", body });
   const answer = parsedJson(await response.text());
-  if (!response.ok) throw new CallError(refusalText(answer, response.status), response.status);
-  return String(Object(answer).access_token);
+  if (isRecord(answer) && response.ok) return String(answer.access_token);
+  throw new CallError(`The token address answered ${response.status}`, response.status);
 };
 
 /** As many as the emulator sends at once: a page that stays open for days must not grow for days. */
