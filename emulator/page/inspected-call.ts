@@ -32,13 +32,15 @@ const byCode: Readonly<Record<string, Explanation>> = {
   "": { rule: "The body breaks a rule.", page: codes, section: "REJECTED" },
 };
 
-/** The pages of the folder `docs` that an explanation leads to. */
-export const explainingPages: readonly string[] = [
-  ...new Set([...Object.values(byCheck), ...Object.values(byCode)].map(({ page }) => page)),
-  "resources.md",
-];
-
 const failure: Explanation = { rule: "The service failed.", page: codes, section: "UNAVAILABLE" };
+
+/** All that a call may be explained by. */
+export const explanations = [...Object.values(byCheck), ...Object.values(byCode), failure];
+
+/** The pages of the folder `docs` that the page leads to. */
+export const explainingPages: readonly string[] = [
+  ...new Set([...explanations.map(({ page }) => page), "resources.md"]),
+];
 
 const explanationOf = ({ status, reason = "" }: ShownCall, { check }: CallContent) => {
   if (status > 0 && status < 400) return undefined;

@@ -55,23 +55,27 @@ export const drawing = (tag, attributes) => {
   return made;
 };
 
+/** @param {string} text @param {RegExp} signs */
+const escaped = (text, signs) =>
+  text.replace(signs, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
+/** A text without what turns the direction of writing round: such characters are escaped. @param {string} text */
+export const inertText = (text) => escaped(text, /[\u202a-\u202e\u2066-\u2069]/g);
+
+/** JSON for people. @param {unknown} value */
+export const inertJson = (value) =>
+  escaped(
+    JSON.stringify(value, null, 2),
+    /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
+  );
+
 /**
- * Foreign text within a sentence: its writing direction, and characters that change it, end with
- * it.
+ * Foreign text within a sentence: its writing direction ends with it. What would end that element
+ * early, such as U+2069, is escaped.
  *
  * @param {string} text
  */
-export const foreignText = (text) => element("bdi", {}, shortText(text));
-
-/** A text where no element can end it: characters that change the direction of writing are escaped. @param {string} text */
-export const inertText = (text) =>
-  text.replace(
-    /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
-    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
-
-/** JSON for people. @param {unknown} value */
-export const inertJson = (value) => inertText(JSON.stringify(value, null, 2));
+export const foreignText = (text) => element("bdi", {}, inertText(shortText(text)));
 
 /** How much of a name is enough. */
 const mostOfName = 200;
