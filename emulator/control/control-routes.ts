@@ -309,8 +309,7 @@ const controlRoutes = (service: EmulatedService): ControlRoutes => ({
     jsonResponse(
       growing(call, service.log.entries, ({ reason: _, ...entry }) => withoutSubjects(entry)),
     ),
-  "GET /deliveries": (call) =>
-    jsonResponse(growing(call, service.deliveries.log, withoutSubjects)),
+  "GET /deliveries": (call) => jsonResponse(growing(call, service.deliveries.log, withoutSubjects)),
   "GET /mailbox": (call) => jsonResponse(growing(call, service.deliveries.mailbox.mails)),
   "GET /buckets": () =>
     jsonResponse(routes.flatMap(({ name }) => service.rateLimiter.level(name) ?? [])),

@@ -6,7 +6,12 @@ import type {
   MapField,
   TextField,
 } from "../../provider/definition/define.js";
-import { fieldsByWireName, holdsSecret, membersOf, namingOf } from "../../provider/definition/fields.js";
+import {
+  fieldsByWireName,
+  holdsSecret,
+  membersOf,
+  namingOf,
+} from "../../provider/definition/fields.js";
 import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import type { Switches } from "../service/switches.js";
 import type { Store, StoredObject } from "./store.js";

@@ -1,4 +1,4 @@
-import { isObject, jsonIn, type JsonObject, objectOf } from "../../provider/kernel/json.js";
+import { isObject, type JsonObject, jsonIn, objectOf } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
 import { routes } from "../http/api.js";
 import type { CallContent, CallLog, Check, KeptBody, ShownCall } from "../http/call-log.js";

@@ -140,7 +140,12 @@ const withSentinel = (field: Field): readonly unknown[] => {
     case "list":
       return [...withSentinel(field.of).map((item) => [item]), sentinel, { item: sentinel }];
     case "map":
-      return [[{ name: "n", value: sentinel }], [{ name: "n", val: sentinel }], [sentinel], sentinel];
+      return [
+        [{ name: "n", value: sentinel }],
+        [{ name: "n", val: sentinel }],
+        [sentinel],
+        sentinel,
+      ];
     default:
       return [];
   }
@@ -148,9 +153,7 @@ const withSentinel = (field: Field): readonly unknown[] => {
 
 const membersWith = (fields: Fields): readonly JsonObject[] =>
   Object.entries(fields).flatMap(([name, field]) =>
-    holdsSecret(field)
-      ? withSentinel(field).map((value) => ({ [field.wire ?? name]: value }))
-      : [],
+    holdsSecret(field) ? withSentinel(field).map((value) => ({ [field.wire ?? name]: value })) : [],
   );
 
 test("no secret of a call is shown, in whatever shape or place it was sent", async () => {

@@ -1,10 +1,9 @@
-import { callDetails, deliveryDetails } from "./inspector.mjs";
 import {
   clockTime,
   countText,
   element,
-  filterBar,
   fill,
+  filterBar,
   foreignText,
   group,
   inertText,
@@ -16,11 +15,13 @@ import {
   shortText,
   virtualList,
 } from "./elements.mjs";
+import { callDetails, deliveryDetails } from "./inspector.mjs";
 import { linkToEntry, subjectParts } from "./links.mjs";
 
 /** @import { ShownCall, WithSubjects } from "../../http/call-log.js" */
 /** @import { ShownDelivery } from "../../runtime/deliveries.js" */
 /** @import { Child, Options } from "./elements.mjs" */
+/** @import { Details } from "./inspector.mjs" */
 /** @import { GrowingList, Page } from "./page.mjs" */
 
 /** @template T @typedef {{ readonly place: number, readonly entry: T }} PlacedEntry */
@@ -104,8 +105,7 @@ class PassingEntries {
  * @param {(entry: T, values: readonly string[]) => boolean} options.fits whether an entry passes the filters
  * @param {readonly (readonly [title: string, kind: string, text: (entry: T) => string, tone?: (entry: T) => string])[]} options.columns
  *   each with a class of its cells, and how a cell is coloured beside its text; that of the class `wide` leads to the entry
- * @param {(entry: T, place: number) => readonly [version: string, make: () => readonly Child[]]} options.details of one entry:
- *   made again when the version changes
+ * @param {(entry: T) => Details} options.details of one entry: made again when the version changes
  */
 const entryTable = (page, name, listed, options) => {
   const { label, noun, nothing, search, choices, fits, columns, details } = options;
@@ -114,6 +114,13 @@ const entryTable = (page, name, listed, options) => {
   const titles = columns.map(([title, kind]) =>
     element("span", { role: "columnheader", class: kind }, title),
   );
+  /** Shows whether a row is the one that the address names. @param {Element} row */
+  const markRow = (row) => {
+    const link = row.querySelector("a");
+    const isChosen = link?.getAttribute("href") === linkToEntry(name, Number(page.rest[0] ?? -1));
+    row.classList.toggle("chosen", isChosen);
+    if (link) setAttributes(link, { "aria-current": isChosen ? "true" : undefined });
+  };
   const list = virtualList({
     rowHeight: 30,
     head: element(
@@ -128,18 +135,22 @@ const entryTable = (page, name, listed, options) => {
     position: (place) => ({ "aria-rowindex": place + 2 }),
     make: ({ entry, place }) => {
       const cells = columns.map(([, kind, text, tone]) => {
-        const said = shortText(text(entry));
-        const shown = foreignText(said);
-        const title = inertText(said);
+        const title = inertText(shortText(text(entry)));
         const attributes = { role: "cell", class: kind, title, "data-tone": tone?.(entry) };
         const href = linkToEntry(name, place);
-        return element("span", attributes, kind === "wide" ? element("a", { href }, shown) : shown);
+        return element("bdi", attributes, kind === "wide" ? element("a", { href }, title) : title);
       });
-      return element("div", { class: "row", role: "row" }, ...cells);
+      const row = element("div", { class: "row", role: "row" }, ...cells);
+      markRow(row);
+      return row;
     },
   });
 
-  const panel = element("aside", { class: "details", hidden: true, "aria-label": `Chosen ${noun}` });
+  const panel = element("aside", {
+    class: "details",
+    hidden: true,
+    "aria-label": `Chosen ${noun}`,
+  });
   panel.addEventListener("keydown", ({ key }) => {
     if (key === "Escape") location.hash = `#${name}`;
   });
@@ -149,15 +160,13 @@ const entryTable = (page, name, listed, options) => {
     const [first = ""] = page.rest;
     const isNamed = /^\d+$/.test(first);
     const place = isNamed ? Number(first) : -1;
-    for (const link of list.element.querySelectorAll(".rows a"))
-      setAttributes(link, {
-        "aria-current": link.getAttribute("href") === linkToEntry(name, place) ? "true" : undefined,
-      });
+    for (const row of list.element.querySelectorAll(".row")) markRow(row);
     panel.hidden = !isNamed;
     const { entries, first: oldest } = listed();
     const { [place - oldest]: entry } = entries;
-    const gone = () => [element("h2", {}, `This ${noun} is no longer kept`)];
-    const [version, make] = entry && isNamed ? details(entry, place) : ["", gone];
+    /** @type {Details} */
+    const gone = ["", () => [element("h2", {}, `This ${noun} is no longer kept`)]];
+    const [version, make] = entry && isNamed ? details(entry) : gone;
     if (shown === `${first} ${version}`) return;
     shown = `${first} ${version}`;
     const close = { href: `#${name}`, class: "button", "aria-label": "Close" };
@@ -187,7 +196,8 @@ const entryTable = (page, name, listed, options) => {
       subjects.set(wanted, `${kind} ${shortText(title)}`);
     }
     followed = page.rest;
-    for (const { collection, noun: kind } of page.tables.kinds) subjects.set(collection, `${kind}s`);
+    for (const { collection, noun: kind } of page.tables.kinds)
+      subjects.set(collection, `${kind}s`);
     subjects.set("conversations", "conversations");
     const pairs = [...subjects].map((pair) => /** @type {const} */ (pair));
     if (isAsked || offered !== subjects.size)

@@ -1,11 +1,4 @@
-import {
-  copyButton,
-  element,
-  group,
-  paragraph,
-  setText,
-  statusLine,
-} from "./elements.mjs";
+import { copyButton, element, group, paragraph, setText, statusLine } from "./elements.mjs";
 import { causeText, fetchToken, readOwnClient, servicePaths } from "./page.mjs";
 
 /** @import { Page } from "./page.mjs" */
@@ -40,7 +33,11 @@ const commandLine = (label, command, said) =>
   element(
     "li",
     {},
-    copied(label, element("code", {}, command), copyButton(command, () => command, said)),
+    copied(
+      label,
+      element("code", {}, command),
+      copyButton(command, () => command, said),
+    ),
   );
 
 /** From nothing to objects in this emulator, as commands to copy. @param {Page} page */

@@ -4,13 +4,19 @@
 
 /** @typedef {Readonly<Record<string, string | number | boolean | undefined | Listener>>} Attributes */
 
-/** @param {Element} target @param {Attributes} attributes */
+/** Sets what differs, so that nothing is styled again in vain. @param {Element} target @param {Attributes} attributes */
 export const setAttributes = (target, attributes) => {
   for (const [name, value] of Object.entries(attributes)) {
+    const text = value === true ? "" : String(value);
     if (typeof value === "function") target.addEventListener(name, value);
     else if (value === undefined || value === false) target.removeAttribute(name);
-    else target.setAttribute(name, value === true ? "" : String(value));
+    else if (target.getAttribute(name) !== text) target.setAttribute(name, text);
   }
+};
+
+/** Puts an element to its place, if it is not there. @param {HTMLElement} target @param {string} transform */
+export const moveTo = (target, transform) => {
+  if (target.style.transform !== transform) target.style.transform = transform;
 };
 
 /** Replaces all children. @param {Element} target @param {Child[]} children */
@@ -64,10 +70,7 @@ export const inertText = (text) => escaped(text, /[\u202a-\u202e\u2066-\u2069]/g
 
 /** JSON for people. @param {unknown} value */
 export const inertJson = (value) =>
-  escaped(
-    JSON.stringify(value, null, 2),
-    /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
-  );
+  escaped(JSON.stringify(value, null, 2), /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g);
 
 /**
  * Foreign text within a sentence: its writing direction ends with it. What would end that element
@@ -178,7 +181,10 @@ export const labelled = (label, control, ...hints) => {
 export const offer = (control, options) => {
   const { value: before } = control;
   const pairs = options.map((each) => (typeof each === "string" ? [each, each] : each));
-  fill(control, ...pairs.map(([value, label]) => element("option", { value, dir: "auto" }, inertText(label))));
+  fill(
+    control,
+    ...pairs.map(([value, label]) => element("option", { value, dir: "auto" }, inertText(label))),
+  );
   const isThere = pairs.some(([value]) => value === before);
   control.value = isThere ? before : (pairs[0]?.[0] ?? "");
 };
@@ -396,7 +402,7 @@ export const virtualList = ({
     keepRows(body, rows, wanted);
     [...body.children].forEach((row, index) => {
       const place = places[index] ?? 0;
-      if (row instanceof HTMLElement) row.style.transform = `translateY(${place * rowHeight}px)`;
+      if (row instanceof HTMLElement) moveTo(row, `translateY(${place * rowHeight}px)`);
       setAttributes(row, position(place, items.length));
       if (!placeOf) return;
       const isStop = stays < 0 ? index === 0 : place === stays;

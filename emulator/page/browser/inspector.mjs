@@ -66,11 +66,13 @@ const refusalSection = ({ reason = "" }, { explanation, answer, kind }) => {
   const { rule, page, section } = explanation;
   const more = group("doc");
   void readDoc(page).then(
-    (text) => more.append(...sectionOf(text, section).map((line) => paragraph("", ...docLine(line)))),
+    (text) =>
+      more.append(...sectionOf(text, section).map((line) => paragraph("", ...docLine(line)))),
     () => {},
   );
   const body = answer?.json;
-  const details = isRecord(body) && Array.isArray(body.details) ? body.details.filter(isRecord) : [];
+  const details =
+    isRecord(body) && Array.isArray(body.details) ? body.details.filter(isRecord) : [];
   const { [section]: cause } = causes;
   return element(
     "section",
@@ -83,7 +85,13 @@ const refusalSection = ({ reason = "" }, { explanation, answer, kind }) => {
         "ul",
         {},
         ...details.map(({ key, value }) =>
-          element("li", {}, element("code", {}, foreignText(String(key))), ": ", foreignText(String(value))),
+          element(
+            "li",
+            {},
+            element("code", {}, foreignText(String(key))),
+            ": ",
+            foreignText(String(value)),
+          ),
         ),
       ),
     cause && element("p", {}, "See ", element("a", { href: `#${cause[0]}` }, cause[1]), "."),
@@ -169,7 +177,8 @@ const sendingCall = ({ state: { calls } }, subject) => {
 export const deliveryDetails = (page, entry) => {
   const { url, type, at, attempt, messageId, status, error } = entry;
   const make = () => {
-    const outcome = status === undefined ? `No answer: ${error ?? "unknown"}` : `Answered ${status}`;
+    const outcome =
+      status === undefined ? `No answer: ${error ?? "unknown"}` : `Answered ${status}`;
     const href = sendingCall(page, `messages/${messageId}`);
     return [
       element("h2", { tabindex: -1 }, foreignText(type)),

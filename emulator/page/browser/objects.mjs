@@ -1,3 +1,4 @@
+import { connectionSteps } from "./connect.mjs";
 import {
   counted,
   element,
@@ -13,7 +14,6 @@ import {
   setText,
   shortText,
 } from "./elements.mjs";
-import { connectionSteps } from "./connect.mjs";
 import { GraphView, graphKey, titleOf } from "./graph.mjs";
 import { linkToConversation, linkToEntriesOf, linkToObject, subjectItem } from "./links.mjs";
 
@@ -156,7 +156,7 @@ export const objectsView = (page) => {
   const filters = filterBar(
     {
       noun: "object",
-      nothing: [paragraph("", "No objects yet: apply a program to this emulator."), connectionSteps(page)],
+      nothing: [paragraph("", "No objects yet."), connectionSteps(page)],
       search: ["Name or id", "name or id"],
       choices: {
         Kind: [

@@ -54,7 +54,12 @@ for (const text of hostile)
       const { page, service, view } = await openPage(browser, { sample: smallAccount, nameOf });
       await service.call("GET", `/channels/${encodeURIComponent(text)}`);
       await service.call("POST", "/channels", { type: text, [text]: [text] });
-      await service.emulator.control.faults({ on: "GET /channels", kind: "status", status: 503, body: text });
+      await service.emulator.control.faults({
+        on: "GET /channels",
+        kind: "status",
+        status: 503,
+        body: text,
+      });
       for (const name of views) {
         await view(name);
         await page.waitForFunction(() => document.querySelector("main")?.childElementCount === 1);

@@ -70,7 +70,11 @@ describe("a refused call", () => {
   });
 
   inBrowser("says which fault, or which rate, it met", async (started) => {
-    const { page, service, view: open } = await openPage(started, {
+    const {
+      page,
+      service,
+      view: open,
+    } = await openPage(started, {
       sample: smallAccount,
       plan: "developer",
       burst: 1,
@@ -87,30 +91,33 @@ describe("a refused call", () => {
   });
 });
 
-inBrowser("the list of calls is one stop of the Tab key, and arrow keys lead on", async (started) => {
-  const { page, service, view: open } = await openPage(started, { sample: smallAccount });
-  for (const path of ["/channels", "/accounts", "/participants"]) await service.call("GET", path);
-  await open("calls");
-  await page.getByRole("link", { name: "/participants" }).waitFor();
-  await page.getByLabel("Object").focus();
-  await page.keyboard.press("Tab");
-  expect(await focused(page)).toBe("/participants");
-  await page.keyboard.press("End");
-  expect(await focused(page)).toBe("/channels");
-  await page.keyboard.press("ArrowUp");
-  expect(await focused(page)).toBe("/accounts");
-  // What comes in does not move the focus.
-  await service.call("GET", "/orchestrations");
-  await page.getByRole("link", { name: "/orchestrations" }).waitFor();
-  expect(await focused(page)).toBe("/accounts");
-  await page.keyboard.press("Enter");
-  await chosenCall(page).getByRole("heading", { name: "GET /accounts" }).waitFor();
-  await page.keyboard.press("Tab");
-  expect(await focused(page)).toBe("Close");
-  await page.keyboard.press("Escape");
-  await expect.poll(() => focused(page)).toBe("/accounts");
-  await chosenCall(page).waitFor({ state: "hidden" });
-});
+inBrowser(
+  "the list of calls is one stop of the Tab key, and arrow keys lead on",
+  async (started) => {
+    const { page, service, view: open } = await openPage(started, { sample: smallAccount });
+    for (const path of ["/channels", "/accounts", "/participants"]) await service.call("GET", path);
+    await open("calls");
+    await page.getByRole("link", { name: "/participants" }).waitFor();
+    await page.getByLabel("Object").focus();
+    await page.keyboard.press("Tab");
+    expect(await focused(page)).toBe("/participants");
+    await page.keyboard.press("End");
+    expect(await focused(page)).toBe("/channels");
+    await page.keyboard.press("ArrowUp");
+    expect(await focused(page)).toBe("/accounts");
+    // What comes in does not move the focus.
+    await service.call("GET", "/orchestrations");
+    await page.getByRole("link", { name: "/orchestrations" }).waitFor();
+    expect(await focused(page)).toBe("/accounts");
+    await page.keyboard.press("Enter");
+    await chosenCall(page).getByRole("heading", { name: "GET /accounts" }).waitFor();
+    await page.keyboard.press("Tab");
+    expect(await focused(page)).toBe("Close");
+    await page.keyboard.press("Escape");
+    await expect.poll(() => focused(page)).toBe("/accounts");
+    await chosenCall(page).waitFor({ state: "hidden" });
+  },
+);
 
 inBrowser("calls, deliveries, conversations and objects lead to each other", async (started) => {
   const callback = await callbackServer();
@@ -120,9 +127,9 @@ inBrowser("calls, deliveries, conversations and objects lead to each other", asy
     view: open,
   } = await openPage(started, { sample: smallAccount, callback: callback.url });
   await service.call("GET", "/channels");
-  expect((await service.call("POST", "/conversations/messages", messageTo(conversation))).status).toBe(
-    202,
-  );
+  expect(
+    (await service.call("POST", "/conversations/messages", messageTo(conversation))).status,
+  ).toBe(202);
   await service.call("POST", "/conversations/messages", messageTo(conversation, "nobody"));
   await open(`conversations/${conversation}`);
   await page.getByRole("link", { name: "calls", exact: true }).click();
@@ -137,7 +144,9 @@ inBrowser("calls, deliveries, conversations and objects lead to each other", asy
   await attempt.getByText("Answered 200").waitFor();
   await attempt.getByRole("link", { name: "The call that sent it" }).click();
   await chosenCall(page).getByRole("heading", { name: "POST /conversations/messages" }).waitFor();
-  await chosenCall(page).getByRole("link", { name: /^Ada Example/ }).click();
+  await chosenCall(page)
+    .getByRole("link", { name: /^Ada Example/ })
+    .click();
   await page.getByRole("log").getByText("delivered").click();
   await attempt.waitFor({ state: "hidden" });
   await page.getByRole("link", { name: callback.url }).click();

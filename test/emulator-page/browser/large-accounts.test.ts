@@ -48,14 +48,14 @@ inBrowser(
     });
     await timed("calls", async () => {
       await badge("Calls").click();
-      await page.getByText("/nothing/9999").waitFor();
+      await page.getByText("/nothing/9999", { exact: true }).waitFor();
     });
     await timed("a filter", async () => {
-      await page.getByLabel("Path, client or reason").fill("/nothing/777");
+      await page.getByLabel("Path, name, client or reason").fill("/nothing/777");
       await page.getByText("11 of 10,000").waitFor();
     });
     await timed("the oldest call", async () => {
-      await page.getByLabel("Path, client or reason").fill("");
+      await page.getByLabel("Path, name, client or reason").fill("");
       await page.getByRole("table").evaluate((table) => table.scrollTo(0, table.scrollHeight));
       await page.getByText("/nothing/0", { exact: true }).waitFor();
     });
