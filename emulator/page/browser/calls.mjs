@@ -199,9 +199,8 @@ const entryTable = (page, name, listed, options) => {
     for (const { collection, noun: kind } of page.tables.kinds)
       subjects.set(collection, `${kind}s`);
     subjects.set("conversations", "conversations");
-    const pairs = [...subjects].map((pair) => /** @type {const} */ (pair));
     if (isAsked || offered !== subjects.size)
-      bar.offer("Object", [["", "any"], ...pairs], isAsked ? wanted : undefined);
+      bar.offer("Object", [["", "any"], ...subjects], isAsked ? wanted : undefined);
     offered = subjects.size;
     if (isAsked) passing.forget();
   };

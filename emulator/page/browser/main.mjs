@@ -62,7 +62,8 @@ const routeOf = (hash) => {
 };
 
 const [main, facts, notice] = [place("main"), place("facts"), place("notice")];
-const refused = place("refused");
+/** Leads to the last call that was refused. */
+const refused = element("a", { class: "refused", hidden: true });
 
 const page = new Page(
   () => {
@@ -113,7 +114,7 @@ const clock = element(
   }),
 );
 const reset = element("button", { type: "button", click: () => dialog.showModal() }, "Reset…");
-fill(place("actions"), said, clock, reset, dialog);
+fill(place("actions"), said, refused, clock, reset, dialog);
 
 let isSecretGiven = false;
 const secret = element("input", { type: "password", autocomplete: "off", required: true });
