@@ -6,7 +6,7 @@ import { isDeeperThan, mostDepth } from "../http/exchange.js";
 import { shownMembers } from "../objects/forms.js";
 
 /** Why a call is refused: in a sentence, and the section of the documentation that says more. */
-export interface Explanation {
+export interface CallExplanation {
   readonly rule: string;
   /** A page of the folder `docs`. */
   readonly page: string;
@@ -16,7 +16,7 @@ export interface Explanation {
 const codes = "troubleshooting.md";
 
 /** By the check that refused. */
-const byCheck: Readonly<Record<Exclude<Check, "operation">, Explanation>> = {
+const byCheck: Readonly<Record<Exclude<Check, "operation">, CallExplanation>> = {
   size: { rule: "A body has at most 2 MiB.", page: codes, section: "REJECTED" },
   path: { rule: "The path and its method must exist.", page: codes, section: "NOT_FOUND" },
   token: { rule: "A call needs a token that is valid now.", page: codes, section: "UNAUTHORIZED" },
@@ -26,13 +26,17 @@ const byCheck: Readonly<Record<Exclude<Check, "operation">, Explanation>> = {
 };
 
 /** By the end of the code with which an operation refuses; the last one stands for all others. */
-const byCode: Readonly<Record<string, Explanation>> = {
+const byCode: Readonly<Record<string, CallExplanation>> = {
   "-101": { rule: "What the path names must be there.", page: codes, section: "NOT_FOUND" },
   "-113": { rule: "What others use cannot be deleted.", page: codes, section: "IN_USE" },
   "": { rule: "The body breaks a rule.", page: codes, section: "REJECTED" },
 };
 
-const failure: Explanation = { rule: "The service failed.", page: codes, section: "UNAVAILABLE" };
+const failure: CallExplanation = {
+  rule: "The service failed.",
+  page: codes,
+  section: "UNAVAILABLE",
+};
 
 /** All that a call may be explained by. */
 export const explanations = [...Object.values(byCheck), ...Object.values(byCode), failure];

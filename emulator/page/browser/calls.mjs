@@ -6,7 +6,6 @@ import {
   filterBar,
   foreignText,
   group,
-  inertText,
   isFound,
   keepRows,
   paragraph,
@@ -14,6 +13,7 @@ import {
   setText,
   shortText,
   virtualList,
+  withoutBidi,
 } from "./elements.mjs";
 import { callDetails, deliveryDetails } from "./inspector.mjs";
 import { linkToEntry, subjectParts } from "./links.mjs";
@@ -135,7 +135,7 @@ const entryTable = (page, name, listed, options) => {
     position: (place) => ({ "aria-rowindex": place + 2 }),
     make: ({ entry, place }) => {
       const cells = columns.map(([, kind, text, tone]) => {
-        const title = inertText(shortText(text(entry)));
+        const title = withoutBidi(shortText(text(entry)));
         const attributes = { role: "cell", class: kind, title, "data-tone": tone?.(entry) };
         const href = linkToEntry(name, place);
         return element("bdi", attributes, kind === "wide" ? element("a", { href }, title) : title);

@@ -66,7 +66,7 @@ const escaped = (text, signs) =>
   text.replace(signs, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
 /** A text without what turns the direction of writing round: such characters are escaped. @param {string} text */
-export const inertText = (text) => escaped(text, /[\u202a-\u202e\u2066-\u2069]/g);
+export const withoutBidi = (text) => escaped(text, /[\u202a-\u202e\u2066-\u2069]/g);
 
 /** JSON for people. @param {unknown} value */
 export const inertJson = (value) =>
@@ -78,7 +78,7 @@ export const inertJson = (value) =>
  *
  * @param {string} text
  */
-export const foreignText = (text) => element("bdi", {}, inertText(shortText(text)));
+export const foreignText = (text) => element("bdi", {}, withoutBidi(shortText(text)));
 
 /** How much of a name is enough. */
 const mostOfName = 200;
@@ -183,7 +183,7 @@ export const offer = (control, options) => {
   const pairs = options.map((each) => (typeof each === "string" ? [each, each] : each));
   fill(
     control,
-    ...pairs.map(([value, label]) => element("option", { value, dir: "auto" }, inertText(label))),
+    ...pairs.map(([value, label]) => element("option", { value, dir: "auto" }, withoutBidi(label))),
   );
   const isThere = pairs.some(([value]) => value === before);
   control.value = isThere ? before : (pairs[0]?.[0] ?? "");

@@ -5,11 +5,11 @@ import {
   fill,
   foreignText,
   group,
-  inertText,
   keepRows,
   moveTo,
   setAttributes,
   shortText,
+  withoutBidi,
 } from "./elements.mjs";
 
 /** @import { GraphObject } from "../page-routes.js" */
@@ -126,14 +126,14 @@ export const edgesFrom = ({ nodes }, node) =>
 const passage = (rowHeight - nodeHeight) / 2;
 
 /** Lines to different objects pass side by side: so far from the middle, in pixels. */
-const lanes = [0, 3, -3];
+const offsets = [0, 3, -3];
 
-/** The height nearest to a wanted one at which a line crosses a column without touching a card. @param {readonly GraphNode[]} list @param {number} y @param {number} lane */
-const crossing = (list, y, lane) => {
+/** The height nearest to a wanted one at which a line crosses a column without touching a card. @param {readonly GraphNode[]} list @param {number} y @param {number} offset */
+const crossing = (list, y, offset) => {
   const [first, last] = [list[0], list.at(-1)];
   const isBeside = !first || !last || y <= first.y - passage || y >= last.y + nodeHeight + passage;
   if (isBeside) return y;
-  return first.y + Math.round((y + passage - first.y) / rowHeight) * rowHeight - passage + lane;
+  return first.y + Math.round((y + passage - first.y) / rowHeight) * rowHeight - passage + offset;
 };
 
 /**
@@ -147,7 +147,7 @@ const crossing = (list, y, lane) => {
 export const linePath = ({ columns, headings, nodeWidth }, { from, to }) => {
   const end = { x: from.x, y: from.y + nodeHeight / 2 };
   let [x, y] = [to.x + nodeWidth, to.y + nodeHeight / 2];
-  const lane = lanes[(from.column + from.row) % lanes.length] ?? 0;
+  const offset = offsets[(from.column + from.row) % offsets.length] ?? 0;
   let path = `M${x} ${y}`;
   /** @param {{ readonly x: number, readonly y: number }} next */
   const bendTo = (next) => {
@@ -157,7 +157,7 @@ export const linePath = ({ columns, headings, nodeWidth }, { from, to }) => {
   };
   for (const heading of headings.slice(to.column + 1, from.column)) {
     const wanted = y + ((end.y - y) * (heading.x - x)) / (end.x - x);
-    bendTo({ x: heading.x, y: crossing(columns[heading.column] ?? [], wanted, lane) });
+    bendTo({ x: heading.x, y: crossing(columns[heading.column] ?? [], wanted, offset) });
     x += nodeWidth;
     path += `H${x}`;
   }
@@ -459,7 +459,7 @@ export class GraphView {
       },
       element(
         "span",
-        { class: "name", title: inertText(titleOf(object)) },
+        { class: "name", title: withoutBidi(titleOf(object)) },
         foreignText(titleOf(object)),
       ),
       element("span", { class: "hidden" }, noun),

@@ -45,7 +45,7 @@ export const sectionOf = (text, title) => {
 /** A line of the documentation with its code, and without where its links lead. @param {string} text */
 const docLine = (text) =>
   text
-    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replaceAll(/\[([^\][]*)\]\([^()]*\)/g, "$1")
     .split("`")
     .map((part, place) => (place % 2 === 1 ? element("code", {}, part) : part));
 

@@ -7,12 +7,12 @@ import {
   foreignText,
   group,
   inertJson,
-  inertText,
   isFound,
   keepRows,
   paragraph,
   setText,
   shortText,
+  withoutBidi,
 } from "./elements.mjs";
 import { GraphView, graphKey, titleOf } from "./graph.mjs";
 import { linkToConversation, linkToEntriesOf, linkToObject, subjectItem } from "./links.mjs";
@@ -53,7 +53,7 @@ const happenedTo = ({ state }, key) => {
       .slice(-mostConversations)
       .reverse()
       .map(({ id, customer }) => {
-        const label = `conversation with ${inertText(shortText(customer || id))}`;
+        const label = `conversation with ${withoutBidi(shortText(customer || id))}`;
         return /** @type {const} */ ([label, linkToConversation(id)]);
       }),
   ];
