@@ -99,9 +99,10 @@ const plainPage = async (browser: Browser): Promise<Page> => {
   return page;
 };
 
-/** A busy machine delays frames, too: one good try is enough. */
-const mostTries = 10;
 const mostFrameMs = 20;
+/** A busy machine delays frames, too: a try counts if the plain page is in time, and one good try is enough. */
+const mostTries = 10;
+const mostLateTries = 3;
 /** Of the main thread's own time, however busy the machine is, in milliseconds. */
 const mostWorkMs = 8;
 
@@ -133,9 +134,8 @@ inBrowser("frames come in time while calls stream in and lists are scrolled", as
       await page.bringToFront();
       await view(name);
       await page.locator("main .scroller").first().waitFor();
-      const tries: string[] = [];
-      let isInTime = false;
-      while (!isInTime && tries.length < mostTries) {
+      const late: string[] = [];
+      for (let each = 0; each < mostTries && late.length < mostLateTries; each += 1) {
         await plain.bringToFront();
         const least = await slowFrame(plain, "main");
         await page.bringToFront();
@@ -143,10 +143,10 @@ inBrowser("frames come in time while calls stream in and lists are scrolled", as
         const slow = await slowFrame(page, scrolled);
         const work = ((await workMs()) - before) / 200;
         expect(work, `the work of a frame: ${name}, ${scrolled}`).toBeLessThan(mostWorkMs);
-        tries.push(`${slow.toFixed(1)} (plain: ${least.toFixed(1)}; work: ${work.toFixed(1)})`);
-        isInTime = slow <= Math.max(mostFrameMs, 1.2 * least);
+        if (slow <= mostFrameMs) break;
+        if (least <= mostFrameMs) late.push(`${slow.toFixed(1)} ms (work ${work.toFixed(1)} ms)`);
       }
-      expect(isInTime, `${name}, ${scrolled}: ${tries.join(", ")} ms`).toBe(true);
+      expect(late.length, `${name}, ${scrolled}: ${late.join(", ")}`).toBeLessThan(mostLateTries);
     }
   } finally {
     isOver = true;
