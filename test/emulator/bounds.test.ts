@@ -188,7 +188,14 @@ test("callers who make endpoints up fill no memory, and others keep their counts
 
 test("callers with large bodies fill no memory, and the newest calls keep theirs", () => {
   const log = new CallLog();
-  const entry = { at: created, method: "POST", template: "/channels", path: "", status: 201, ms: 0 };
+  const entry = {
+    at: created,
+    method: "POST",
+    template: "/channels",
+    path: "",
+    status: 201,
+    ms: 0,
+  };
   const text = "x".repeat(60_000);
   for (let call = 0; call < 1_000; call += 1) {
     const content = { check: "operation", sent: keptBody(text.length, () => text) } as const;

@@ -101,7 +101,7 @@ const plainPage = async (browser: Browser): Promise<Page> => {
 
 const mostFrameMs = 20;
 /** A busy machine delays frames, too: a try counts if the plain page is in time, and one good try is enough. */
-const mostTries = 10;
+const mostTries = 5;
 const mostLateTries = 3;
 /** Of the main thread's own time, however busy the machine is, in milliseconds. */
 const mostWorkMs = 8;
