@@ -4,7 +4,7 @@ import type { Definition } from "../../provider/definition/define.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
 import { routes, siblingRoute } from "../http/api.js";
-import type { RecentEntries } from "../http/call-log.js";
+import { type RecentEntries, withoutSubjects } from "../http/call-log.js";
 import {
   type ControlCall,
   type ControlRoutes,
@@ -306,8 +306,10 @@ const controlRoutes = (service: EmulatedService): ControlRoutes => ({
   "GET /stats": () =>
     jsonResponse({ calls: service.log.counts(), tokensIssued: service.tokens.issued }),
   "GET /log": (call) =>
-    jsonResponse(growing(call, service.log.entries, ({ reason: _, ...entry }) => entry)),
-  "GET /deliveries": (call) => jsonResponse(growing(call, service.deliveries.log)),
+    jsonResponse(
+      growing(call, service.log.entries, ({ reason: _, ...entry }) => withoutSubjects(entry)),
+    ),
+  "GET /deliveries": (call) => jsonResponse(growing(call, service.deliveries.log, withoutSubjects)),
   "GET /mailbox": (call) => jsonResponse(growing(call, service.deliveries.mailbox.mails)),
   "GET /buckets": () =>
     jsonResponse(routes.flatMap(({ name }) => service.rateLimiter.level(name) ?? [])),

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Definition } from "../../provider/definition/define.js";
+import { jsonIn } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
 import { collectionOperations } from "../objects/collections.js";
 import {
@@ -8,10 +9,19 @@ import {
   getAssetRecord,
 } from "../runtime/asset-operations.js";
 import { getConversation, sendMessages } from "../runtime/conversation-operations.js";
+import { listAt, textOnPath } from "../runtime/messages.js";
 import { timestamp } from "../service/clock.js";
 import { beforeOperation, type FaultRule, sendWithFault } from "../service/faults.js";
 import type { EmulatedService, OperationHandler } from "../service/service.js";
 import { assertScope, type ScopeLabel } from "../token/tokens.js";
+import {
+  type CallContent,
+  type Check,
+  type KeptBody,
+  keptBody,
+  longestKept,
+  type ShownCall,
+} from "./call-log.js";
 import {
   failureOf,
   HttpError,
@@ -20,6 +30,7 @@ import {
   reasonOf,
   type ServiceResponse,
   sendResponse,
+  serialised,
 } from "./exchange.js";
 import type { SiblingRates } from "./rate-limit.js";
 
@@ -53,10 +64,12 @@ const collectionRoutes = (definition: Definition): Route[] => {
   ];
 };
 
+const messagesTemplate = "/conversations/messages";
+
 /** Every operation of the specification's §4. */
 export const routes: readonly Route[] = [
   ...resources.flatMap(collectionRoutes),
-  route("POST /conversations/messages", ["IM"], sendMessages),
+  route(`POST ${messagesTemplate}`, ["IM"], sendMessages),
   route("GET /conversations/{id}", ["IM", "IR"], getConversation),
   route("POST /assets", ["IM"], createAssetRecord),
   route("GET /assets/{id}", ["IM", "IR"], getAssetRecord),
@@ -255,6 +268,42 @@ export const siblingRoute = (name: string): Route | undefined => {
   return route?.name === name ? route : undefined;
 };
 
+/** A copy, as a substring keeps the whole text in memory. */
+const copied = (text: string): string => Buffer.from(text).toString();
+
+/** An id is part of a subject up to this length. */
+const longestId = 255;
+/** A call with many messages is found by the first ones. */
+const mostSubjects = 20;
+
+/** The messages of a body, and the conversations that they belong to. */
+const subjectsInMessages = (body: unknown): string[] =>
+  listAt(body, "messages", "message").flatMap((message) => {
+    const conversation = textOnPath(message, "conversation", "id");
+    const id = textOnPath(message, "messageId");
+    return [
+      ...(conversation === undefined ? [] : [`conversations/${conversation}`]),
+      ...(id === undefined ? [] : [`messages/${id}`]),
+    ];
+  });
+
+/** What a call is about: the object of its path, the one that it made, its messages. */
+const subjectsOf = (
+  template: string,
+  id: string,
+  { status, body }: ServiceResponse,
+  sent: KeptBody | undefined,
+): readonly string[] => {
+  const [, collection = ""] = template.split("/");
+  if (template === messagesTemplate)
+    // A refused message names its conversation only in what was sent.
+    return [...new Set(subjectsInMessages(status < 400 ? body : jsonIn(sent?.text ?? "")))]
+      .filter((subject) => subject.length <= longestId)
+      .slice(0, mostSubjects);
+  const own = id || (status < 400 && textOnPath(body, "id")) || "";
+  return own === "" || own.length > longestId ? [] : [`${collection}/${copied(own)}`];
+};
+
 /** A request to the service, or to another one of the tenant. */
 interface ApiRequest {
   readonly request: IncomingMessage;
@@ -268,6 +317,8 @@ interface ApiRequest {
 /** What is known about a call, for the log and for its answer; filled in as the call proceeds. */
 interface CallProgress {
   template: string;
+  check: Check;
+  sent?: Buffer;
   clientId?: string;
   fault?: FaultRule;
 }
@@ -283,17 +334,24 @@ const answer = async (
   progress: CallProgress,
 ): Promise<ServiceResponse> => {
   progress.template = match?.template ?? progress.template;
-  const body = await readBody(request);
+  const { bytes, json: body } = await readBody(request);
+  progress.sent = bytes;
+  progress.check = "path";
   const route = routeFor(match, request.method ?? "");
+  progress.check = "token";
   const claims = service.tokens.authenticate(request.headers.authorization);
   progress.clientId = claims.clientId;
+  progress.check = "rate";
   const refusal = service.rateLimiter.refusal(route.name, route.rates);
   if (refusal) return refusal;
   const fault = service.faults.take(route.name);
   if (fault) progress.fault = fault;
+  progress.check = "fault";
   const early = fault && (await beforeOperation(fault, response));
   if (early) return early;
+  progress.check = "scope";
   if (route.scopes.length > 0) assertScope(claims, route.scopes);
+  progress.check = "operation";
   const call = { request, query, id: match?.id ?? "", body };
   return route.carryOut(service, { ...call, ...(fault ? { fault } : {}) });
 };
@@ -311,15 +369,33 @@ const errorResponse = (
 
 const longestPath = 300;
 
-/** A copy, as a substring keeps the whole text in memory. */
-const copied = (text: string): string => Buffer.from(text).toString();
-
 /**
  * A path as the log keeps it; a short substring keeps at most the rest of a short address in
  * memory.
  */
 const loggedPath = (path: string, { url = "" }: IncomingMessage): string =>
   url.length > longestPath ? copied(path.slice(0, longestPath)) : path;
+
+const keptAnswer = ({ body }: ServiceResponse, response: ServerResponse): KeptBody | undefined => {
+  if (body === undefined) return undefined;
+  // A long answer is not made into text a second time.
+  const announced = Number(response.getHeader("content-length") ?? 0);
+  if (announced > longestKept) return { size: announced };
+  const text = String(serialised(body));
+  return keptBody(Buffer.byteLength(text), () => text);
+};
+
+const contentOf = (
+  { sent, check, fault }: CallProgress,
+  answered: ServiceResponse,
+  response: ServerResponse,
+): CallContent => {
+  const bodies = {
+    sent: sent && keptBody(sent.length, () => sent.toString()),
+    answer: keptAnswer(answered, response),
+  };
+  return { ...bodies, check, ...(fault ? { fault: fault.kind } : {}) };
+};
 
 /** Serves one call of the service and logs it. */
 export const serveApi = async (
@@ -328,7 +404,7 @@ export const serveApi = async (
   response: ServerResponse,
 ): Promise<void> => {
   const started = performance.now();
-  const progress: CallProgress = { template: "(none)" };
+  const progress: CallProgress = { template: "(none)", check: "size" };
   const answered = await answer(service, api, response, progress).catch((error) =>
     errorResponse(error, service, api.request),
   );
@@ -336,14 +412,17 @@ export const serveApi = async (
   const reason = reasonOf(answered);
   if (fault) sendWithFault(response, answered, fault);
   else if (answered !== noResponse) sendResponse(response, answered);
-  service.log.add({
+  const content = contentOf(progress, answered, response);
+  const entry: ShownCall = {
     at: timestamp(service.clock.now()),
     method: api.request.method ?? "",
     template,
     path: loggedPath(api.path, api.request),
     status: answered.status,
     ms: Math.round(performance.now() - started),
+    subjects: subjectsOf(template, api.match?.id ?? "", answered, content.sent),
     ...(clientId === undefined ? {} : { clientId }),
     ...(reason === undefined ? {} : { reason }),
-  });
+  };
+  service.log.add(entry, content);
 };

@@ -15,10 +15,12 @@ export class RecentEntries<T> {
 
   constructor(private readonly most: number) {}
 
-  add(entry: T): void {
-    this.#entries.push(entry);
+  /** @returns its place */
+  add(entry: T): number {
+    const place = this.#forgotten + this.#entries.push(entry) - 1;
     // Trimmed only now and then, as trimming copies the list.
     if (this.#entries.length >= 2 * this.most) this.#forget(this.#entries.length - this.most);
+    return place;
   }
 
   /** In order of arrival. */
@@ -56,11 +58,57 @@ export interface LogEntry {
   readonly clientId?: string;
 }
 
-/** A call as the page shows it. */
-export interface ShownCall extends LogEntry {
-  /** Why the service refused: the code and the message of its response, never a value that was sent. */
+/** What an entry is about, for links and filters. */
+export interface WithSubjects {
+  /** Such as `channels/<id>`, `conversations/<id>` or `messages/<messageId>`. */
+  readonly subjects: readonly string[];
+}
+
+/** A call as the page lists it. */
+export interface ShownCall extends LogEntry, WithSubjects {
+  /**
+   * Why the service refused: the code and the sentence of its response, never a value that was sent.
+   */
   readonly reason?: string;
 }
+
+/** An entry as control shows it. */
+export const withoutSubjects = <T extends WithSubjects>({ subjects: _, ...entry }: T) => entry;
+
+/** The checks of the service that can refuse a call, in their order. */
+export type Check = "size" | "path" | "token" | "rate" | "fault" | "scope" | "operation";
+
+/** A body on its way. */
+export interface KeptBody {
+  /** In bytes. */
+  readonly size: number;
+  /** Left out if it is too large to be kept. */
+  readonly text?: string;
+}
+
+/** What a call carried, secrets in clear: to be shown only with them hidden. */
+export interface CallContent {
+  readonly sent?: KeptBody | undefined;
+  readonly answer?: KeptBody | undefined;
+  /** The last check that it came to. */
+  readonly check: Check;
+  /** The kind of the fault that it met. */
+  readonly fault?: string;
+}
+
+/** The longest body that is kept, in bytes. */
+export const longestKept = 64 * 1024;
+/** How much of all bodies is kept, in characters; the oldest go first. */
+const mostCharacters = 8 * 1024 * 1024;
+
+/** A body as it is kept; undefined for an empty one. @param text makes its text */
+export const keptBody = (size: number, text: () => string): KeptBody | undefined => {
+  if (size === 0) return undefined;
+  return size > longestKept ? { size } : { size, text: text() };
+};
+
+const charactersOf = ({ sent, answer }: CallContent): number =>
+  (sent?.text?.length ?? 0) + (answer?.text?.length ?? 0);
 
 /** Calls on an endpoint: those refused by the rate limit, and all others. */
 export interface CallCounts {
@@ -74,14 +122,19 @@ export interface CallCounts {
  */
 const mostEndpoints = 2_000;
 
-/** The last calls, and the number of calls on each endpoint. */
+const mostCalls = 10_000;
+
+/** The last calls with their bodies, and the number of calls on each endpoint. */
 export class CallLog {
-  readonly entries = new RecentEntries<ShownCall>(10_000);
+  readonly entries = new RecentEntries<ShownCall>(mostCalls);
   readonly #counts = new Map<string, CallCounts>();
+  /** By the place of the call, the oldest first. */
+  readonly #contents = new Map<number, CallContent>();
+  #characters = 0;
 
   /** Logs a call. A 429 counts as refused, every other response to an authenticated client as accepted. */
-  add(entry: ShownCall): void {
-    this.entries.add(entry);
+  add(entry: ShownCall, content: CallContent): void {
+    this.#keep(this.entries.add(entry), content);
     if (entry.clientId === undefined) return;
     const name = `${entry.method} ${entry.template}`;
     const counts = this.#counts.get(name) ?? { accepted: 0, refused: 0 };
@@ -95,9 +148,28 @@ export class CallLog {
     return Object.fromEntries(this.#counts);
   }
 
+  /** The call at a place, and what it carried; undefined if either is no longer kept. */
+  callAt(place: number): { readonly entry: ShownCall; readonly content: CallContent } | undefined {
+    const { entries } = this.entries.since(place);
+    const [entry, content] = [entries[0], this.#contents.get(place)];
+    return entry && content && { entry, content };
+  }
+
   reset(): void {
     this.entries.clear();
     this.#counts.clear();
+    this.#contents.clear();
+    this.#characters = 0;
+  }
+
+  #keep(place: number, content: CallContent): void {
+    this.#contents.set(place, content);
+    this.#characters += charactersOf(content);
+    for (const [oldest, gone] of this.#contents) {
+      if (this.#characters <= mostCharacters && this.#contents.size <= mostCalls) break;
+      this.#contents.delete(oldest);
+      this.#characters -= charactersOf(gone);
+    }
   }
 
   #forgetOldest(): void {

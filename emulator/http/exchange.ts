@@ -255,13 +255,15 @@ const parse = (bytes: Buffer, contentType = ""): JsonObject => {
   return value;
 };
 
-/**
- * The body of a call of the service: reads it completely and parses it on demand. Parsing throws
- * HttpError unless it is a JSON object that is declared as JSON.
- *
- * @throws HttpError for more than 2 MiB
- */
-export const readBody = async (request: IncomingMessage): Promise<() => JsonObject> => {
+/** The body of a call of the service. */
+export interface ReceivedBody {
+  readonly bytes: Buffer;
+  /** Parses it. @throws HttpError unless it is a JSON object that is declared as JSON */
+  readonly json: () => JsonObject;
+}
+
+/** Reads the body of a call of the service completely. @throws HttpError for more than 2 MiB */
+export const readBody = async (request: IncomingMessage): Promise<ReceivedBody> => {
   const bytes = await readBytes(request);
-  return () => parse(bytes, request.headers["content-type"]);
+  return { bytes, json: () => parse(bytes, request.headers["content-type"]) };
 };

@@ -6,7 +6,12 @@ import type {
   MapField,
   TextField,
 } from "../../provider/definition/define.js";
-import { fieldsByWireName, membersOf, namingOf } from "../../provider/definition/fields.js";
+import {
+  fieldsByWireName,
+  holdsSecret,
+  membersOf,
+  namingOf,
+} from "../../provider/definition/fields.js";
 import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import type { Switches } from "../service/switches.js";
 import type { Store, StoredObject } from "./store.js";
@@ -250,6 +255,50 @@ export const hideSecrets = (fields: Fields, values: JsonObject, way: SecretsSwit
     Object.entries(values).map(([name, value]) => {
       const [, field] = byWire.get(name) ?? [];
       return [name, field ? hideValue(field, value, way) : value];
+    }),
+  );
+};
+
+const shownValue = (field: Field, value: unknown): unknown => {
+  if (value === undefined || value === null || !holdsSecret(field)) return value;
+  if (field.secret) return mask;
+  switch (field.type) {
+    case "object":
+      return shownMembers(field.fields, value);
+    case "list":
+      return inEnvelope(field, value, (items) =>
+        Array.isArray(items) ? items.map((item) => shownValue(field.of, item)) : mask,
+      );
+    case "map": {
+      const { key } = membersOf(field);
+      const shownEntry = (entry: unknown) =>
+        isObject(entry)
+          ? objectOf(Object.entries(entry).map(([name, of]) => [name, name === key ? of : mask]))
+          : mask;
+      return Array.isArray(value) ? value.map(shownEntry) : mask;
+    }
+    default:
+      return mask;
+  }
+};
+
+/** Members of every object that the service sets. */
+const ownMembers = ["id", "created", "modified"];
+
+/**
+ * The members of an object for people, whoever wrote it: what the definition says is secret as
+ * asterisks, and, as it may be a secret in the wrong place, also what stands there in another shape,
+ * and every unknown member beside it.
+ */
+export const shownMembers = (fields: Fields, values: unknown): unknown => {
+  if (!isObject(values)) return mask;
+  const byWire = fieldsByWireName(fields);
+  const isBesideSecret = Object.values(fields).some(holdsSecret);
+  return objectOf(
+    Object.entries(values).map(([name, value]) => {
+      const [, field] = byWire.get(name) ?? [];
+      if (field) return [name, shownValue(field, value)];
+      return [name, isBesideSecret && !ownMembers.includes(name) ? mask : value];
     }),
   );
 };

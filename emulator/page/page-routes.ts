@@ -7,7 +7,7 @@ import { resources } from "../../provider/resources/index.js";
 import { routes, siblingRoute } from "../http/api.js";
 import { type ControlRoutes, jsonResponse } from "../http/exchange.js";
 import type { BucketLevel } from "../http/rate-limit.js";
-import { hideSecrets } from "../objects/forms.js";
+import { shownMembers } from "../objects/forms.js";
 import { type StoredObject, storedReferences } from "../objects/store.js";
 import { isCompleted } from "../runtime/conversation-operations.js";
 import { messageJson, type StoredConversation } from "../runtime/conversation-store.js";
@@ -17,6 +17,7 @@ import { type FaultShape, faultKinds } from "../service/faults.js";
 import type { EmulatedService } from "../service/service.js";
 import { type Switch, switchTable, vendorWord } from "../service/switches.js";
 import { scopesByLabel } from "../token/tokens.js";
+import { inspectedCall } from "./inspected-call.js";
 
 /** As many of each as a person looks through; more would be slow to resend after each change. */
 const most = { objects: 5_000, conversations: 2_000, messages: 500, addresses: 1_000 } as const;
@@ -55,16 +56,18 @@ const membersOf = ({ store }: EmulatedService, key: string) => {
   const [collection, ...rest] = key.split("/");
   const definition = resources.find((each) => each.collection === collection);
   const object = definition && store.get(definition.collection, rest.join("/"));
-  return object && hideSecrets(definition.fields, object, "mask");
+  return object && shownMembers(definition.fields, object);
 };
 
 /** A conversation in the page's list. */
 const summaryOf = (
   { conversations }: EmulatedService,
-  { id, phase, about, modified }: StoredConversation,
+  { id, phase, accountId, about, modified }: StoredConversation,
 ) => ({
   id,
   phase,
+  /** The object that it runs over. */
+  subject: `${account.collection}/${accountId}`,
   customer: textOnPath(about, "customer", "name") ?? "",
   address: textOnPath(about, "account", "address") ?? "",
   channelType: textOnPath(about, "account", "channel", "type") ?? "",
@@ -121,6 +124,8 @@ interface PageLook {
   readonly messages: number;
   /** The object that is shown, such as `channels/<id>`; empty: none. */
   readonly object: string;
+  /** Place in the log of the call that is asked for; -1: none. */
+  readonly call: number;
 }
 
 /** Finds what changed between two looks of a page; what did not change is left out if it is large. */
@@ -128,7 +133,7 @@ const changesSince = (service: EmulatedService) => {
   // Versions start over with every process; a page that stays open must not confuse them with the
   // old ones.
   const run = randomBytes(6).toString("hex");
-  return ({ cursor, conversation, messages, object }: PageLook) => {
+  return ({ cursor, conversation, messages, object, call }: PageLook) => {
     const { clock, rateLimiter, log, faults, switches, store, conversations } = service;
     const [name, ...versions] = cursor.split("-");
     const isKnown = name === run && versions.length === 4;
@@ -163,6 +168,7 @@ const changesSince = (service: EmulatedService) => {
       /** Left out if there is none. */
       conversation: growthOf(service, conversation, messages),
       object: membersOf(service, object),
+      call: inspectedCall(log, call),
     };
   };
 };
@@ -222,8 +228,8 @@ const pageClient = "page";
 const tokenLifetimeMs = 3_600_000;
 
 const countIn = (text: string): number => {
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new Error("messages must be a whole number.");
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new Error("messages and call must be whole numbers.");
 };
 
 /**
@@ -245,8 +251,14 @@ export const pageRoutes = (
         conversation = "",
         messages = "0",
         object = "",
+        call = "",
       } = Object.fromEntries(query);
-      return jsonResponse(look({ cursor, conversation, messages: countIn(messages), object }));
+      const places = { messages: countIn(messages), call: call === "" ? -1 : countIn(call) };
+      return jsonResponse(look({ cursor, conversation, object, ...places }));
+    },
+    "GET /page/client": () => {
+      const { clientId, clientSecret = "", scopes } = service.clients.own;
+      return jsonResponse({ clientId, clientSecret, scope: scopes.join(" ") });
     },
     "POST /page/token": () => {
       const claims = {

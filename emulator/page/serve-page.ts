@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { extname, join } from "node:path";
 import { packageRoot } from "../../provider/kernel/package.js";
 import { type ServiceResponse, sendResponse } from "../http/exchange.js";
+import { explainingPages } from "./inspected-call.js";
 
 /** The page's files are served below this path. */
 export const pagePath = "/page";
@@ -13,6 +14,7 @@ const contentTypes: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
   ".mjs": "text/javascript; charset=utf-8",
   ".svg": "image/svg+xml",
+  ".md": "text/plain; charset=utf-8",
 };
 
 /**
@@ -52,13 +54,19 @@ interface PageFile {
 const folder = (): string => join(packageRoot(), "emulator", "page", "browser");
 
 const readPage = (): ReadonlyMap<string, PageFile> => {
-  const names = readdirSync(folder(), { recursive: true, encoding: "utf8" });
-  const files = names.flatMap((name): [string, PageFile][] => {
-    const type = contentTypes[extname(name)];
+  const names = readdirSync(folder(), { recursive: true, encoding: "utf8" }).map((name) => ({
+    path: name.replaceAll("\\", "/"),
+    file: join(folder(), name),
+  }));
+  const docs = explainingPages.map((name) => ({
+    path: `docs/${name}`,
+    file: join(packageRoot(), "docs", name),
+  }));
+  const files = [...names, ...docs].flatMap(({ path, file }): [string, PageFile][] => {
+    const type = contentTypes[extname(file)];
     if (type === undefined) return [];
-    const bytes = readFileSync(join(folder(), name));
+    const bytes = readFileSync(file);
     const tag = `"${hash("sha256", bytes, "base64url").slice(0, 22)}"`;
-    const path = name.replaceAll("\\", "/");
     return [[path === "index.html" ? "/" : `${pagePath}/${path}`, { type, bytes, tag }]];
   });
   return new Map(files);

@@ -1,4 +1,5 @@
-import { RecentEntries } from "../http/call-log.js";
+import { clientApplication } from "../../provider/resources/client-application.js";
+import { RecentEntries, type WithSubjects } from "../http/call-log.js";
 import { type EmulatorClock, timestamp } from "../service/clock.js";
 import type { Switches } from "../service/switches.js";
 import {
@@ -67,6 +68,9 @@ export interface DeliveryEntry {
   readonly error?: string;
 }
 
+/** An attempt as the page lists it. */
+export interface ShownDelivery extends DeliveryEntry, WithSubjects {}
+
 const keyOf = ({ applicationId, role }: RecipientRole): string => `${applicationId} ${role}`;
 
 /** Between the tries for one message, on the emulator's clock (assumed). */
@@ -85,7 +89,7 @@ interface Queue {
  * Pending deliveries are lost when the process ends.
  */
 export class Deliveries {
-  readonly log = new RecentEntries<DeliveryEntry>(10_000);
+  readonly log = new RecentEntries<ShownDelivery>(10_000);
   readonly mailbox = new Mailbox();
   readonly #callbacks: CallbackClient;
   readonly #queues = new Map<string, Queue>();
@@ -143,7 +147,7 @@ export class Deliveries {
       const begun = this.clock.now();
       const outcome = await this.#callbacks.post(recipient, message, signal);
       if (signal.aborted) return;
-      this.#note(message, outcome, attempt, begun);
+      this.#note({ recipient, message }, outcome, attempt, begun);
       const { status = 0, renew, isHopeless } = outcome;
       if (status >= 200 && status <= 299) return this.mailbox.reached(keyOf(recipient));
       if (isHopeless) return this.#notify({ recipient, message }, outcome);
@@ -162,7 +166,7 @@ export class Deliveries {
   }
 
   #note(
-    { messageId, type }: StoredMessage,
+    { recipient: { applicationId }, message: { messageId, type, conversationId } }: Delivery,
     { url, status, error, isHopeless }: CallbackOutcome,
     attempt: number,
     begun: number,
@@ -173,6 +177,11 @@ export class Deliveries {
       messageId,
       type,
       attempt: isHopeless ? 0 : attempt,
+      subjects: [
+        `conversations/${conversationId}`,
+        `${clientApplication.collection}/${applicationId}`,
+        `messages/${messageId}`,
+      ],
       ...(status === undefined ? {} : { status }),
       ...(error === undefined ? {} : { error }),
     });

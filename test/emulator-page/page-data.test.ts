@@ -1,5 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { sectionOf } from "../../emulator/page/browser/inspector.mjs";
+import { explanations } from "../../emulator/page/inspected-call.js";
+import type { Field, Fields } from "../../provider/definition/define.js";
+import { holdsSecret } from "../../provider/definition/fields.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
 import { kindOf, type Running, running } from "../emulator/running.js";
@@ -118,6 +122,119 @@ test("no secret is shown, whatever the service itself would show", async () => {
   expect(JSON.stringify(shown)).not.toContain(service.emulator.clientSecret);
 });
 
+/** The look at one call, by its place in the log. */
+const inspected = async (service: Running, place: number) => {
+  const reply = await service.control("GET", `/page/changes?call=${place}`);
+  expect(reply.status, reply.text).toBe(200);
+  return { text: reply.text, call: isObject(reply.json.call) ? reply.json.call : {} };
+};
+
+const sentinel = "hunter2-anywhere";
+
+/** Values of a field with the sentinel in each of its secrets, in the right shape and in wrong ones. */
+const withSentinel = (field: Field): readonly unknown[] => {
+  if (field.secret) return [sentinel, { deeper: sentinel }, [sentinel]];
+  switch (field.type) {
+    case "object":
+      return [...membersWith(field.fields), { misspelled: sentinel }, sentinel, [sentinel]];
+    case "list":
+      return [...withSentinel(field.of).map((item) => [item]), sentinel, { item: sentinel }];
+    case "map":
+      return [
+        [{ name: "n", value: sentinel }],
+        [{ name: "n", val: sentinel }],
+        [sentinel],
+        sentinel,
+      ];
+    default:
+      return [];
+  }
+};
+
+const membersWith = (fields: Fields): readonly JsonObject[] =>
+  Object.entries(fields).flatMap(([name, field]) =>
+    holdsSecret(field) ? withSentinel(field).map((value) => ({ [field.wire ?? name]: value })) : [],
+  );
+
+test("no secret of a call is shown, in whatever shape or place it was sent", async () => {
+  const service = await running();
+  await service.control("PUT", "/switches", { secrets: "echo" });
+  let place = 0;
+  for (const { fields, collection } of resources) {
+    for (const body of membersWith(fields)) {
+      await service.call("POST", `/${collection}`, body);
+      const { text, call } = await inspected(service, place);
+      place += 1;
+      expect(call.sent, text).toMatchObject({ json: {} });
+      expect(text).not.toContain(sentinel);
+    }
+  }
+  expect(place).toBeGreaterThan(20);
+});
+
+test("lists and objects are answered with secrets, and shown without", async () => {
+  const service = await withSample();
+  await service.control("PUT", "/switches", { secrets: "echo" });
+  const path = "/authentications/10000000-0000-4000-8000-000000000000";
+  const list = await service.call("GET", "/authentications");
+  expect(list.text).toContain("hunter2-hidden");
+  await service.call("GET", path);
+  await service.call("POST", "/assets", {
+    name: "a.txt",
+    size: 1,
+    channel: { type: "custom.orders" },
+    sender: { type: "customer" },
+  });
+  for (const place of [0, 1, 2]) {
+    const { call, text } = await inspected(service, place);
+    expect(call.answer, text).toMatchObject({ json: {} });
+    expect(text).not.toMatch(/hunter2-hidden|signature=/);
+    expect(call.explanation).toBeUndefined();
+  }
+});
+
+test.each([
+  ["GET", "/nowhere", undefined, {}, "NOT_FOUND"],
+  ["PATCH", "/channels", undefined, {}, "NOT_FOUND"],
+  ["GET", "/channels", undefined, { token: "wrong" }, "UNAUTHORIZED"],
+  ["GET", "/channels/none", undefined, {}, "NOT_FOUND"],
+  ["POST", "/channels", {}, {}, "REJECTED"],
+  ["DELETE", "/channels/40000000-0000-4000-8000-000000000000", undefined, {}, "IN_USE"],
+] as const)("%s %s %o %o is explained by %s", async (method, path, body, options, section) => {
+  const service = await withSample();
+  await service.call(method, path, body, options);
+  expect((await inspected(service, 0)).call.explanation).toMatchObject({ section });
+});
+
+test("every explanation is a section of a page that is served", async () => {
+  const service = await running();
+  for (const { page, section, rule } of explanations) {
+    const { status, text } = await service.send("GET", `/page/docs/${page}`);
+    expect(status, page).toBe(200);
+    expect(sectionOf(text, section).length, `${section}: ${rule}`).toBeGreaterThan(0);
+  }
+  const { text } = await service.send("GET", "/page/docs/resources.md");
+  for (const { kind } of resources) expect(sectionOf(text, kind).length, kind).toBeGreaterThan(0);
+  expect((await service.send("GET", "/page/docs/README.md")).status).toBe(404);
+});
+
+test("a call that is not there, or no longer kept, is none", async () => {
+  const service = await running();
+  await service.call("GET", "/channels");
+  for (const place of [1, 999_999]) expect((await inspected(service, place)).call).toEqual({});
+  expect((await service.control("GET", "/page/changes?call=x")).status).toBe(400);
+  await service.control("POST", "/reset");
+  expect((await inspected(service, 0)).call).toEqual({});
+});
+
+test("the log and the deliveries of control are as they were", async () => {
+  const service = await withSample();
+  await service.call("GET", "/channels");
+  const [entry] = await service.emulator.control.log();
+  const members = ["at", "clientId", "method", "ms", "path", "status", "template"];
+  expect(Object.keys(entry ?? {}).sort()).toEqual(members);
+});
+
 test.each(["nothing/x", "authentications/x", "authentications", "__proto__/x", "/", "../snapshot"])(
   "there is no object %s",
   async (key) => {
@@ -181,7 +298,7 @@ test("the page's token sends messages, and does nothing else", async () => {
   expect(call).toMatchObject({ clientId: "page", status: 202 });
 });
 
-test.each(["/page/tables", "/page/changes"])(
+test.each(["/page/tables", "/page/changes", "/page/client"])(
   "%s is for this machine and this page alone",
   async (path) => {
     const service = await running();

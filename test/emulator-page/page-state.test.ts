@@ -12,11 +12,13 @@ const entryOf = (place: number) => ({
   path: `/channels?${place}`,
   status: 200,
   ms: 1,
+  subjects: [],
 });
 
 const summaryOf = (place: number) => ({
   id: `c-${place}`,
   phase: "bot" as const,
+  subject: "accounts/a",
   customer: "Ada",
   address: "kiosk",
   channelType: "custom.kiosk",
@@ -44,6 +46,7 @@ const quiet = {
   conversations: { isWhole: false, total: 0, entries: [] },
   conversation: undefined,
   object: undefined,
+  call: undefined,
 };
 
 test("a list that is read bit by bit is what the emulator has, through clearing and restarts", () => {
@@ -126,7 +129,7 @@ test("of a conversation that grows without end the last messages are kept, and w
 
 test("a page that stays open for ten minutes keeps no more than the last of everything", () => {
   const state = new PageState();
-  const shown = { conversation: "c-0", object: "" };
+  const shown = { conversation: "c-0", object: "", call: "" };
   state.show(shown);
   let calls = 0;
   for (let look = 0; look < 1_200; look += 1) {

@@ -131,6 +131,7 @@ test("conversations are filtered by customer, address and state", () => {
   const conversation = {
     id: "c",
     phase: "bot",
+    subject: "accounts/a",
     customer: "Ada",
     address: "kiosk",
     channelType: "custom.web",

@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { CallLog } from "../../emulator/http/call-log.js";
+import { CallLog, keptBody } from "../../emulator/http/call-log.js";
 import { ValidationErrors } from "../../emulator/http/exchange.js";
 import { RateLimiter } from "../../emulator/http/rate-limit.js";
 import { History, Store, storedReferences } from "../../emulator/objects/store.js";
@@ -165,13 +165,51 @@ const words = (count: number): readonly string[] =>
 test("callers who make endpoints up fill no memory, and others keep their counts", () => {
   const log = new CallLog();
   const call = (template: string) =>
-    log.add({ at: created, method: "GET", template, path: "", status: 200, ms: 0, clientId: "c" });
+    log.add(
+      {
+        at: created,
+        method: "GET",
+        template,
+        path: "",
+        status: 200,
+        ms: 0,
+        clientId: "c",
+        subjects: [],
+      },
+      { check: "operation" },
+    );
   for (const word of words(10_000)) {
     call(`/case-manager/v3/${word}`);
     call("/channels");
   }
   expect(Object.keys(log.counts()).length).toBeLessThanOrEqual(2_000);
   expect(log.counts()["GET /channels"]).toEqual({ accepted: 10_000, refused: 0 });
+});
+
+test("callers with large bodies fill no memory, and the newest calls keep theirs", () => {
+  const log = new CallLog();
+  const entry = {
+    at: created,
+    method: "POST",
+    template: "/channels",
+    path: "",
+    status: 201,
+    ms: 0,
+  };
+  const text = "x".repeat(60_000);
+  for (let call = 0; call < 1_000; call += 1) {
+    const content = { check: "operation", sent: keptBody(text.length, () => text) } as const;
+    log.add({ ...entry, subjects: [] }, content);
+  }
+  const kept = Array.from({ length: 1_000 }, (_, place) => log.callAt(place)?.content.sent?.text);
+  const characters = kept.reduce((sum, each) => sum + (each?.length ?? 0), 0);
+  expect(characters).toBeGreaterThan(4 * 1024 * 1024);
+  expect(characters).toBeLessThanOrEqual(8 * 1024 * 1024);
+  expect(kept.at(-1)).toBe(text);
+  const unread = () => {
+    throw new Error("a body that is too large was made into a text");
+  };
+  expect(keptBody(2 * 1024 * 1024, unread)).toEqual({ size: 2 * 1024 * 1024 });
 });
 
 test("callers who make endpoints up keep the bucket of nobody, and fill that of no other", () => {

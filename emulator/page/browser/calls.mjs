@@ -2,40 +2,125 @@ import {
   clockTime,
   countText,
   element,
+  fill,
   filterBar,
   foreignText,
   group,
   isFound,
   keepRows,
   paragraph,
+  setAttributes,
   setText,
   shortText,
   virtualList,
+  withoutBidi,
 } from "./elements.mjs";
+import { callDetails, deliveryDetails } from "./inspector.mjs";
+import { linkToEntry, subjectParts } from "./links.mjs";
 
-/** @import { ShownCall } from "../../http/call-log.js" */
-/** @import { DeliveryEntry } from "../../runtime/deliveries.js" */
+/** @import { ShownCall, WithSubjects } from "../../http/call-log.js" */
+/** @import { ShownDelivery } from "../../runtime/deliveries.js" */
+/** @import { Child, Options } from "./elements.mjs" */
+/** @import { Details } from "./inspector.mjs" */
 /** @import { GrowingList, Page } from "./page.mjs" */
 
 /** @template T @typedef {{ readonly place: number, readonly entry: T }} PlacedEntry */
 
+/** Whether an entry is about a subject, or about any of a collection; an empty text: about anything. @param {WithSubjects & { readonly template?: string }} entry @param {string} wanted */
+export const isAbout = ({ subjects, template }, wanted) =>
+  wanted === "" ||
+  template === `/${wanted}` ||
+  subjects.some((subject) => subject === wanted || subject.startsWith(`${wanted}/`));
+
 /**
- * A table of a growing list, new entries at the top, with filters above it.
+ * The entries of a growing list that pass its filters, the newest first. What is new is added to what
+ * passed before, so that a long list costs no more than a short one.
  *
  * @template T
+ */
+class PassingEntries {
+  /** The oldest first. @type {PlacedEntry<T>[]} */
+  #passed = [];
+  #next = 0;
+  #generation = -1;
+
+  /** @param {GrowingList<T>} list @param {(entry: T) => boolean} fits @returns how many were added; undefined: all are others */
+  take({ first, entries, generation }, fits) {
+    const isOther = generation !== this.#generation;
+    if (isOther) this.forget();
+    this.#generation = generation;
+    const gone = this.#passed.findIndex(({ place }) => place >= first);
+    this.#passed.splice(0, gone < 0 ? this.#passed.length : gone);
+    const before = this.#passed.length;
+    for (let place = Math.max(first, this.#next); place < first + entries.length; place += 1) {
+      const { [place - first]: entry } = entries;
+      if (entry !== undefined && fits(entry)) this.#passed.push({ place, entry });
+    }
+    this.#next = first + entries.length;
+    return isOther ? undefined : this.#passed.length - before;
+  }
+
+  /** Other filters: all are looked at again. */
+  forget() {
+    this.#passed = [];
+    this.#next = 0;
+    this.#generation = -1;
+  }
+
+  get length() {
+    return this.#passed.length;
+  }
+
+  /** @param {number} row 0: the newest */
+  at(row) {
+    return this.#passed[this.length - 1 - row];
+  }
+
+  /** The row of the entry at a place in the list; below 0: none. @param {number} place */
+  rowOf(place) {
+    let [low, high] = [0, this.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#passed[middle]?.place ?? 0) < place) low = middle + 1;
+      else high = middle;
+    }
+    return this.#passed[low]?.place === place ? this.length - 1 - low : -1;
+  }
+}
+
+/**
+ * A table of a growing list, new entries at the top, with filters above it and one of them in full
+ * beside it.
+ *
+ * @template {WithSubjects} T
+ * @param {Page} page
+ * @param {"calls" | "deliveries"} name of the view
  * @param {() => GrowingList<T>} listed
  * @param {object} options
  * @param {string} options.label
- * @param {string} options.kind a class of the table, which has its columns' widths
- * @param {Parameters<typeof filterBar>[0]} options.filters
+ * @param {string} options.noun
+ * @param {readonly Child[]} options.nothing
+ * @param {readonly [label: string, placeholder: string]} options.search
+ * @param {Readonly<Record<string, Options>>} options.choices beside that of the object
  * @param {(entry: T, values: readonly string[]) => boolean} options.fits whether an entry passes the filters
  * @param {readonly (readonly [title: string, kind: string, text: (entry: T) => string, tone?: (entry: T) => string])[]} options.columns
- *   each with a class of its cells, and how a cell is coloured beside its text
+ *   each with a class of its cells, and how a cell is coloured beside its text; that of the class `wide` leads to the entry
+ * @param {(entry: T) => Details} options.details of one entry: made again when the version changes
  */
-const entryTable = (listed, { label, kind, filters, fits, columns }) => {
-  const titles = columns.map(([title, name]) =>
-    element("span", { role: "columnheader", class: name }, title),
+const entryTable = (page, name, listed, options) => {
+  const { label, noun, nothing, search, choices, fits, columns, details } = options;
+  /** @type {PassingEntries<T>} */
+  const passing = new PassingEntries();
+  const titles = columns.map(([title, kind]) =>
+    element("span", { role: "columnheader", class: kind }, title),
   );
+  /** Shows whether a row is the one that the address names. @param {Element} row */
+  const markRow = (row) => {
+    const link = row.querySelector("a");
+    const isChosen = link?.getAttribute("href") === linkToEntry(name, Number(page.rest[0] ?? -1));
+    row.classList.toggle("chosen", isChosen);
+    if (link) setAttributes(link, { "aria-current": isChosen ? "true" : undefined });
+  };
   const list = virtualList({
     rowHeight: 30,
     head: element(
@@ -46,47 +131,98 @@ const entryTable = (listed, { label, kind, filters, fits, columns }) => {
     attributes: { role: "table", "aria-label": label },
     role: "rowgroup",
     keyOf: (/** @type {PlacedEntry<T>} */ { place }) => String(place),
+    placeOf: (key) => passing.rowOf(Number(key)),
     position: (place) => ({ "aria-rowindex": place + 2 }),
-    make: ({ entry }) => {
-      const cells = columns.map(([, name, text, tone]) => {
-        const said = shortText(text(entry));
-        const attributes = { role: "cell", class: name, title: said, "data-tone": tone?.(entry) };
-        return element("span", attributes, foreignText(said));
+    make: ({ entry, place }) => {
+      const cells = columns.map(([, kind, text, tone]) => {
+        const title = withoutBidi(shortText(text(entry)));
+        const attributes = { role: "cell", class: kind, title, "data-tone": tone?.(entry) };
+        const href = linkToEntry(name, place);
+        return element("bdi", attributes, kind === "wide" ? element("a", { href }, title) : title);
       });
-      return element("div", { class: "row", role: "row" }, ...cells);
+      const row = element("div", { class: "row", role: "row" }, ...cells);
+      markRow(row);
+      return row;
     },
   });
-  /** @type {Map<T, PlacedEntry<T>>} */
-  let placed = new Map();
-  let newest = -1;
-  /** @type {readonly T[] | undefined} Those that are shown; none if the filters have changed since. */
-  let shown;
-  const bar = filterBar(filters, () => {
+
+  const panel = element("aside", {
+    class: "details",
+    hidden: true,
+    "aria-label": `Chosen ${noun}`,
+  });
+  panel.addEventListener("keydown", ({ key }) => {
+    if (key === "Escape") location.hash = `#${name}`;
+  });
+  let shown = "";
+  /** The entry that the address names, if any. @returns whether one is shown */
+  const showDetails = () => {
+    const [first = ""] = page.rest;
+    const isNamed = /^\d+$/.test(first);
+    const place = isNamed ? Number(first) : -1;
+    for (const row of list.element.querySelectorAll(".row")) markRow(row);
+    panel.hidden = !isNamed;
+    const { entries, first: oldest } = listed();
+    const { [place - oldest]: entry } = entries;
+    /** @type {Details} */
+    const gone = ["", () => [element("h2", {}, `This ${noun} is no longer kept`)]];
+    const [version, make] = entry && isNamed ? details(entry) : gone;
+    if (shown === `${first} ${version}`) return;
+    shown = `${first} ${version}`;
+    const close = { href: `#${name}`, class: "button", "aria-label": "Close" };
+    const [title, ...rest] = make();
+    fill(panel, element("header", {}, title, element("a", close, "Close")), ...rest);
+  };
+
+  /** @type {Map<string, string>} */
+  const subjects = new Map();
+  let wanted = "";
+  /** @type {unknown} */
+  let followed;
+  let offered = 0;
+  const bar = filterBar({ noun, nothing, search, choices: { ...choices, Object: [] } }, () => {
     list.element.scrollTop = 0;
-    newest = -1;
-    shown = undefined;
+    passing.forget();
     update();
   });
 
-  const update = () => {
-    const { first, entries } = listed();
-    if (entries === shown) return;
-    shown = entries;
-    const values = bar.values();
-    const found = entries
-      .flatMap((entry, index) =>
-        fits(entry, values) ? [placed.get(entry) ?? { place: first + index, entry }] : [],
-      )
-      .reverse();
-    placed = new Map(found.map((each) => [each.entry, each]));
-    const above = newest < 0 ? 0 : found.findIndex(({ place }) => place <= newest);
-    newest = first + entries.length - 1;
-    list.element.setAttribute("aria-rowcount", String(found.length + 1));
-    bar.count(found.length, entries.length);
-    list.show(found, Math.max(0, above));
+  /** The choice of an object offers the kinds that occur, and what the address asks for. */
+  const offerSubjects = () => {
+    const [first = "", ...rest] = page.rest;
+    const isAsked = followed !== page.rest && first === "of";
+    if (isAsked) {
+      wanted = rest.join("/");
+      const { noun: kind, name: title } = subjectParts(page, wanted);
+      subjects.set(wanted, `${kind} ${shortText(title)}`);
+    }
+    followed = page.rest;
+    for (const { collection, noun: kind } of page.tables.kinds)
+      subjects.set(collection, `${kind}s`);
+    subjects.set("conversations", "conversations");
+    if (isAsked || offered !== subjects.size)
+      bar.offer("Object", [["", "any"], ...subjects], isAsked ? wanted : undefined);
+    offered = subjects.size;
+    if (isAsked) passing.forget();
   };
-  const parts = [bar.element, bar.empty, list.element];
-  return { element: element("div", { class: `entries ${kind}` }, ...parts), update };
+
+  const update = () => {
+    offerSubjects();
+    const growing = listed();
+    const values = bar.values();
+    const about = values.at(-1) ?? "";
+    const above = passing.take(growing, (entry) => isAbout(entry, about) && fits(entry, values));
+    if (above !== 0) {
+      list.element.setAttribute("aria-rowcount", String(passing.length + 1));
+      bar.count(passing.length, growing.entries.length);
+    }
+    list.show(passing, above ?? 0);
+    const hadFocus = panel.contains(document.activeElement);
+    showDetails();
+    if (hadFocus && panel.hidden) list.focus();
+  };
+  const beside = group("beside", list.element, panel);
+  const parts = [bar.element, bar.empty, beside];
+  return { element: element("div", { class: `entries ${name}` }, ...parts), update };
 };
 
 /** @type {readonly (readonly [value: string, label: string])[]} */
@@ -114,27 +250,36 @@ export const toneOf = (status) => {
   return status === 0 || status >= 400 ? "bad" : "good";
 };
 
-/** Whether a call passes the filters. @param {ShownCall} entry @param {readonly string[]} values of the filters */
+/** Whether a call passes the filters. @param {Omit<ShownCall, "subjects">} entry @param {readonly string[]} values of the filters @param {string} [names] of what it is about */
 export const isCallWanted = (
   { method, path, template, status, clientId = "", reason = "" },
   [text = "", wanted = "", outcome = ""],
+  names = "",
 ) =>
   (wanted === "" || wanted === method) &&
   hasOutcome(status, outcome) &&
-  isFound(text, method, path, template, clientId, reason);
+  isFound(text, method, path, template, String(status), clientId, reason, names);
+
+/** The names of what an entry is about, to search in. @param {Page} page @param {WithSubjects} entry */
+const namesOf = (page, { subjects }) =>
+  subjects.map((subject) => `${subject} ${page.state.objectOf(subject)?.name ?? ""}`).join(" ");
+
+/** Leads to the first steps. @param {string} text */
+const connectHint = (text) => [
+  `${text} `,
+  element("a", { href: "#connect" }, "Apply a program to this emulator"),
+  ".",
+];
 
 /** The request log. @param {Page} page */
 export const callsView = (page) =>
-  entryTable(() => page.state.calls, {
+  entryTable(page, "calls", () => page.state.calls, {
     label: "Calls, the newest first",
-    kind: "calls",
-    filters: {
-      noun: "call",
-      nothing: "No calls yet. Every call of the service is listed here as soon as it is answered.",
-      search: ["Path, client or reason", "/channels"],
-      choices: { Method: [["", "any"], "GET", "POST", "PUT", "DELETE"], Outcome: outcomes },
-    },
-    fits: isCallWanted,
+    noun: "call",
+    nothing: connectHint("No calls yet."),
+    search: ["Path, name, client or reason", "/channels"],
+    choices: { Method: [["", "any"], "GET", "POST", "PUT", "DELETE"], Outcome: outcomes },
+    fits: (entry, values) => isCallWanted(entry, values, values[0] ? namesOf(page, entry) : ""),
     columns: [
       ["Time", "time", ({ at }) => clockTime(at)],
       ["Method", "method", ({ method }) => method],
@@ -149,35 +294,37 @@ export const callsView = (page) =>
       ["Took", "number", ({ ms }) => `${ms} ms`],
       ["Client", "spare", ({ clientId = "" }) => clientId],
     ],
+    details: (entry) => callDetails(page, entry),
   });
 
-/** A callback's answer, or why there is none. @param {DeliveryEntry} entry */
+/** A callback's answer, or why there is none. @param {Pick<ShownDelivery, "status" | "error">} entry */
 export const deliveryOutcome = ({ status, error }) =>
   status === undefined ? (error ?? "no answer") : String(status);
 
-/** Only a 2xx from a callback counts as accepted. @param {DeliveryEntry} entry */
+/** Only a 2xx from a callback counts as accepted. @param {Pick<ShownDelivery, "status">} entry */
 export const isDelivered = ({ status = 0 }) => status >= 200 && status <= 299;
 
 /** Messages on their way to the callbacks. @param {Page} page */
 export const deliveriesView = (page) =>
-  entryTable(() => page.state.deliveries, {
+  entryTable(page, "deliveries", () => page.state.deliveries, {
     label: "Deliveries, the newest first",
-    kind: "deliveries",
-    filters: {
-      noun: "attempt",
-      nothing: "No deliveries yet. Every try to bring a message to a callback is listed here.",
-      search: ["Address, type or message", "text, https://…"],
-      choices: {
-        Outcome: [
-          ["", "any"],
-          ["yes", "accepted"],
-          ["no", "not accepted"],
-        ],
-      },
+    noun: "attempt",
+    nothing: [
+      "No deliveries yet. Every try to bring a message to a callback is listed here: ",
+      element("a", { href: "#conversations/new" }, "send a message"),
+      ".",
+    ],
+    search: ["Address, name, type or message", "text, https://…"],
+    choices: {
+      Outcome: [
+        ["", "any"],
+        ["yes", "accepted"],
+        ["no", "not accepted"],
+      ],
     },
     fits: (entry, [text = "", outcome = ""]) =>
       (outcome === "" || isDelivered(entry) === (outcome === "yes")) &&
-      isFound(text, entry.url, entry.type, entry.messageId),
+      isFound(text, entry.url, entry.type, deliveryOutcome(entry), text && namesOf(page, entry)),
     columns: [
       ["Time", "time", ({ at }) => clockTime(at)],
       ["Type", "type", ({ type }) => type],
@@ -186,6 +333,7 @@ export const deliveriesView = (page) =>
       ["Outcome", "outcome", deliveryOutcome, (entry) => (isDelivered(entry) ? "good" : "bad")],
       ["Message", "spare", ({ messageId }) => messageId],
     ],
+    details: (entry) => deliveryDetails(page, entry),
   });
 
 /** @typedef {{ readonly endpoint: string, readonly tokens?: number, readonly burst?: number, readonly rate?: number, readonly accepted: number, readonly refused: number }} EndpointRate */

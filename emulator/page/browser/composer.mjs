@@ -10,6 +10,7 @@ import {
   shortText,
   statusLine,
 } from "./elements.mjs";
+import { linkToConversation } from "./links.mjs";
 import { causeText, isRecord, parsedJson, sendMessage } from "./page.mjs";
 
 /** @import { FormTables } from "../page-routes.js" */
@@ -35,9 +36,6 @@ const objectsAt = (value, ...steps) => {
   const found = at(value, ...steps);
   return Array.isArray(found) ? found.filter(isRecord) : [];
 };
-
-/** Where a conversation is shown. @param {string} id */
-export const linkToConversation = (id) => `#conversations/${encodeURIComponent(id)}`;
 
 /** Which side of a conversation a sender is on, by the word on the wire. @param {string} sender */
 export const sideOfSender = (sender) => {

@@ -1,10 +1,8 @@
 import { deliveryOutcome, isDelivered } from "./calls.mjs";
-import { Composer, linkToConversation, shownMessage } from "./composer.mjs";
+import { Composer, shownMessage } from "./composer.mjs";
 import {
-  beginningOf,
   clockTime,
   counted,
-  countText,
   element,
   fill,
   filterBar,
@@ -17,7 +15,9 @@ import {
   setText,
   shortText,
   virtualList,
+  wholeText,
 } from "./elements.mjs";
+import { linkToConversation, linkToEntriesOf, subjectParts } from "./links.mjs";
 
 /** @import { DeliveryEntry } from "../../runtime/deliveries.js" */
 /** @import { ShownMessage } from "./composer.mjs" */
@@ -30,21 +30,6 @@ const deliveryText = (entry) => {
   return isDelivered(entry)
     ? `delivered${attempts}`
     : `not delivered: ${deliveryOutcome(entry).replace(/^undeliverable: /, "")}${attempts}`;
-};
-
-/** How much of a text is shown at once; the rest follows on request. */
-const mostText = 4_000;
-
-/** A text in its own direction of writing. @param {"p" | "pre"} tag @param {string} text */
-const wholeText = (tag, text) => {
-  if (text === "") return [];
-  const attributes = { class: "text", dir: "auto" };
-  const beginning = beginningOf(text, mostText);
-  const rest = text.slice(beginning.length);
-  const shown = element(tag, attributes, rest === "" ? beginning : `${beginning}…`);
-  if (rest === "") return [shown];
-  const more = element("summary", {}, `${countText(rest.length)} more characters`);
-  return [shown, element("details", {}, more, element(tag, attributes, rest))];
 };
 
 /** @param {string} time */
@@ -69,7 +54,8 @@ const eventRow = ({ name, sender, type, text, json, time }) =>
 
 /** @param {ShownMessage} message @param {DeliveryEntry | undefined} delivery */
 const speechRow = (message, delivery) => {
-  const { name, sender, side, type, text, json, attachments, time, recipients } = message;
+  const { name, sender, side, type, text, json, attachments, time, recipients, messageId } =
+    message;
   const tone = delivery && isDelivered(delivery) ? "good" : "bad";
   return element(
     "li",
@@ -95,8 +81,13 @@ const speechRow = (message, delivery) => {
       timeOf(time),
       recipients !== "" && " to ",
       recipients !== "" && foreignText(recipients),
+      delivery && " · ",
       delivery &&
-        element("span", { "data-tone": tone }, " · ", foreignText(deliveryText(delivery))),
+        element(
+          "a",
+          { "data-tone": tone, href: linkToEntriesOf("deliveries", `messages/${messageId}`) },
+          foreignText(deliveryText(delivery)),
+        ),
     ),
   );
 };
@@ -150,16 +141,22 @@ const phases = { bot: "with a bot", agent: "with an agent", ended: "ended" };
 /** Who a conversation is with. @param {ConversationSummary} conversation */
 const customerOf = ({ customer }) => customer || "Nameless customer";
 
-/** @param {ConversationSummary} conversation @param {boolean} isCompleted */
-const aboutParts = ({ id, phase, address, channelType, messages }, isCompleted) => {
+/** @param {Page} page @param {ConversationSummary} conversation @param {boolean} isCompleted */
+const aboutParts = (page, conversation, isCompleted) => {
+  const { id, phase, subject, address, channelType, messages } = conversation;
   const isIdle = isCompleted && phase !== "ended";
+  const { href } = subjectParts(page, subject);
   return [
     `${isIdle ? "completed: idle for too long" : phases[phase]} · `,
-    foreignText(address),
+    href ? element("a", { href }, foreignText(address)) : foreignText(address),
     " on ",
     foreignText(channelType),
     ` · ${counted(messages, "message")} · `,
     foreignText(id),
+    " · ",
+    element("a", { href: linkToEntriesOf("calls", `conversations/${id}`) }, "calls"),
+    " · ",
+    element("a", { href: linkToEntriesOf("deliveries", `conversations/${id}`) }, "deliveries"),
   ];
 };
 
@@ -190,7 +187,7 @@ const conversationPanel = (page) => {
     const isMissing = shown.isKnown && !shown.isThere;
     const unknown = isMissing ? "No such conversation" : "Conversation";
     refill(title, foreignText(summary ? customerOf(summary) : unknown));
-    refill(about, ...(summary ? aboutParts(summary, shown.isCompleted) : []));
+    refill(about, ...(summary ? aboutParts(page, summary, shown.isCompleted) : []));
     const completed = "The conversation is completed: nothing more can be sent.";
     setText(over, shown.isCompleted ? completed : "");
     const composer = composers.get(shown.id) ?? new Composer(page, shown.id);
@@ -209,7 +206,9 @@ const startPanel = (page) => {
   const title = element("h2", {}, "Start a conversation");
   const none = paragraph(
     "empty",
-    "There is no account in use yet, on which a conversation could begin.",
+    "There is no account in use yet, on which a conversation could begin: ",
+    element("a", { href: "#connect" }, "apply a program"),
+    ".",
   );
   const update = () => {
     composer.update();

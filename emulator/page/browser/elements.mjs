@@ -4,13 +4,19 @@
 
 /** @typedef {Readonly<Record<string, string | number | boolean | undefined | Listener>>} Attributes */
 
-/** @param {Element} target @param {Attributes} attributes */
+/** Sets what differs, so that nothing is styled again in vain. @param {Element} target @param {Attributes} attributes */
 export const setAttributes = (target, attributes) => {
   for (const [name, value] of Object.entries(attributes)) {
+    const text = value === true ? "" : String(value);
     if (typeof value === "function") target.addEventListener(name, value);
     else if (value === undefined || value === false) target.removeAttribute(name);
-    else target.setAttribute(name, value === true ? "" : String(value));
+    else if (target.getAttribute(name) !== text) target.setAttribute(name, text);
   }
+};
+
+/** Puts an element to its place, if it is not there. @param {HTMLElement} target @param {string} transform */
+export const moveTo = (target, transform) => {
+  if (target.style.transform !== transform) target.style.transform = transform;
 };
 
 /** Replaces all children. @param {Element} target @param {Child[]} children */
@@ -55,23 +61,24 @@ export const drawing = (tag, attributes) => {
   return made;
 };
 
+/** @param {string} text @param {RegExp} signs */
+const escaped = (text, signs) =>
+  text.replace(signs, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
+/** A text without what turns the direction of writing round: such characters are escaped. @param {string} text */
+export const withoutBidi = (text) => escaped(text, /[\u202a-\u202e\u2066-\u2069]/g);
+
+/** JSON for people. @param {unknown} value */
+export const inertJson = (value) =>
+  escaped(JSON.stringify(value, null, 2), /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g);
+
 /**
- * Foreign text within a sentence: its writing direction, and characters that change it, end with
- * it.
+ * Foreign text within a sentence: its writing direction ends with it. What would end that element
+ * early, such as U+2069, is escaped.
  *
  * @param {string} text
  */
-export const foreignText = (text) => element("bdi", {}, shortText(text));
-
-/**
- * JSON for people: characters that would change the direction of its lines are escaped. @param
- * {unknown} value
- */
-export const inertJson = (value) =>
-  JSON.stringify(value, null, 2).replace(
-    /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
-    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+export const foreignText = (text) => element("bdi", {}, withoutBidi(shortText(text)));
 
 /** How much of a name is enough. */
 const mostOfName = 200;
@@ -91,6 +98,46 @@ export const setText = (target, text) => {
 
 /** A line that reports the result of an action. */
 export const statusLine = () => element("p", { class: "said", role: "status" });
+
+/** How long it says that a text was copied, in milliseconds. */
+const copiedMs = 2_000;
+
+/**
+ * A button that copies a text.
+ *
+ * @param {string} what is copied, for those who listen
+ * @param {() => string | Promise<string>} text
+ * @param {Element} said where a failure is reported
+ */
+export const copyButton = (what, text, said) => {
+  const button = element("button", { type: "button", "aria-label": `Copy ${what}` }, "Copy");
+  const copy = async () => {
+    setText(said, "");
+    try {
+      await navigator.clipboard.writeText(await text());
+      setText(button, "Copied");
+      setTimeout(() => setText(button, "Copy"), copiedMs);
+    } catch (error) {
+      setText(said, `Not copied: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  };
+  button.addEventListener("click", () => void copy());
+  return button;
+};
+
+/** How much of a text is shown at once; the rest follows on request. */
+const mostText = 4_000;
+
+/** A text that may be long. @param {"p" | "pre"} tag @param {string} text @param {Attributes} [attributes] */
+export const wholeText = (tag, text, attributes = { class: "text", dir: "auto" }) => {
+  if (text === "") return [];
+  const beginning = beginningOf(text, mostText);
+  const rest = text.slice(beginning.length);
+  const shown = element(tag, attributes, rest === "" ? beginning : `${beginning}…`);
+  if (rest === "") return [shown];
+  const more = element("summary", {}, `${countText(rest.length)} more characters`);
+  return [shown, element("details", {}, more, element(tag, attributes, rest))];
+};
 
 /**
  * A form that does its work here: nothing is submitted.
@@ -134,7 +181,10 @@ export const labelled = (label, control, ...hints) => {
 export const offer = (control, options) => {
   const { value: before } = control;
   const pairs = options.map((each) => (typeof each === "string" ? [each, each] : each));
-  fill(control, ...pairs.map(([value, label]) => element("option", { value, dir: "auto" }, label)));
+  fill(
+    control,
+    ...pairs.map(([value, label]) => element("option", { value, dir: "auto" }, withoutBidi(label))),
+  );
   const isThere = pairs.some(([value]) => value === before);
   control.value = isThere ? before : (pairs[0]?.[0] ?? "");
 };
@@ -148,14 +198,14 @@ export const choice = (options = []) => {
 
 /** Whether the words contain the search text. @param {string} sought @param {string[]} words */
 export const isFound = (sought, ...words) =>
-  words.join(" ").toLowerCase().includes(sought.toLowerCase().trim());
+  sought === "" || words.join(" ").toLowerCase().includes(sought.toLowerCase().trim());
 
 /**
  * A search and choices above a list, with how much of it fits.
  *
  * @param {object} options
  * @param {string} options.noun what the list holds
- * @param {string} options.nothing shown if it holds nothing
+ * @param {string | readonly Child[]} options.nothing shown if it holds nothing
  * @param {readonly [label: string, placeholder: string]} options.search
  * @param {Readonly<Record<string, Options>>} [options.choices] by their labels
  * @param {() => void} changed
@@ -175,19 +225,29 @@ export const filterBar = ({ noun, nothing, search: [label, example], choices = {
     count,
   );
   bar.addEventListener("input", changed);
-  const empty = paragraph("empty");
+  const empty = group("empty");
   return {
     element: bar,
     /** Says why nothing is shown. */
     empty,
     /** The search text and the choices. */
     values: () => [text.value, ...chosen.map(({ control }) => control.value)],
+    /** Offers other values of a choice, and takes one of them. @param {string} title @param {Options} options @param {string} [value] left out: what was chosen stays */
+    offer: (title, options, value) => {
+      const control = chosen.find((each) => each.title === title)?.control;
+      if (!control) return;
+      offer(control, options);
+      if (value !== undefined) control.value = value;
+    },
     /** Says how much is shown. @param {number} shown @param {number} total @param {string} [said] instead */
     count: (shown, total, said) => {
       const all = counted(total, noun);
       setText(count, said ?? (shown === total ? all : `${countText(shown)} of ${all}`));
-      const none = shown === 0 ? "None fits the filters." : "";
-      setText(empty, total === 0 ? nothing : none);
+      const none = shown === 0 ? ["None fits the filters."] : [];
+      const state = total === 0 ? "nothing" : none.join("");
+      // What is there may have the focus.
+      if (empty.dataset.state !== state) fill(empty, ...(total === 0 ? [nothing].flat() : none));
+      empty.dataset.state = state;
     },
   };
 };
@@ -277,6 +337,18 @@ export const visibleRows = ({ top, height, rowHeight, count }) => {
   return { from: Math.min(from, Math.max(0, to)), to };
 };
 
+/** How far a key leads in a list, by its name. @type {Readonly<Record<string, number>>} */
+const keySteps = {
+  ArrowUp: -1,
+  ArrowDown: 1,
+  PageUp: -10,
+  PageDown: 10,
+  Home: -Infinity,
+  End: Infinity,
+};
+
+/** What a list shows. @template T @typedef {{ readonly length: number, readonly at: (place: number) => T | undefined }} Items */
+
 /**
  * A list of which only the rows in sight are elements, so that ten thousand are as fast as ten.
  *
@@ -289,28 +361,52 @@ export const visibleRows = ({ top, height, rowHeight, count }) => {
  * @param {Attributes} options.attributes of the element that scrolls
  * @param {string} options.role of the element that holds the rows
  * @param {HTMLElement} [options.head] stays at the top
+ * @param {(key: string) => number} [options.placeOf] where the row of a key stands; below 0: nowhere. With it the list is one
+ *   stop of the Tab key, at the link of a row, and keys lead on from row to row
  */
-export const virtualList = ({ rowHeight, make, keyOf, position, attributes, role, head }) => {
+export const virtualList = ({
+  rowHeight,
+  make,
+  keyOf,
+  position,
+  attributes,
+  role,
+  head,
+  placeOf,
+}) => {
   const body = element("div", { class: "rows", role });
-  const scroller = element("div", { ...attributes, class: "scroller", tabindex: 0 }, head, body);
+  const stop = placeOf ? undefined : 0;
+  const scroller = element("div", { ...attributes, class: "scroller", tabindex: stop }, head, body);
   /** @type {Rows} */
   const rows = new Map();
-  /** @type {readonly T[]} */
+  /** @type {Items<T>} */
   let items = [];
   let waiting = false;
+  /** The row that the Tab key leads to. */
+  let active = "";
 
   const render = () => {
     waiting = false;
     const [top, height] = [scroller.scrollTop, scroller.clientHeight || 600];
     const { from, to } = visibleRows({ top, height, rowHeight, count: items.length });
-    const wanted = items
-      .slice(from, to)
-      .map((item) => /** @type {WantedRow} */ ([keyOf(item), item, () => make(item)]));
+    const places = Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index);
+    const stays = placeOf && active !== "" ? placeOf(active) : -1;
+    // The row that has the focus stays, wherever the person scrolls to.
+    if (stays >= to) places.push(stays);
+    else if (stays >= 0 && stays < from) places.unshift(stays);
+    const wanted = places.flatMap((place) => {
+      const item = items.at(place);
+      if (item === undefined) return [];
+      return [/** @type {WantedRow} */ ([keyOf(item), item, () => make(item)])];
+    });
     keepRows(body, rows, wanted);
     [...body.children].forEach((row, index) => {
-      const place = from + index;
-      if (row instanceof HTMLElement) row.style.transform = `translateY(${place * rowHeight}px)`;
+      const place = places[index] ?? 0;
+      if (row instanceof HTMLElement) moveTo(row, `translateY(${place * rowHeight}px)`);
       setAttributes(row, position(place, items.length));
+      if (!placeOf) return;
+      const isStop = stays < 0 ? index === 0 : place === stays;
+      setAttributes(row.querySelector("a") ?? row, { tabindex: isStop ? 0 : -1 });
     });
   };
 
@@ -321,12 +417,50 @@ export const virtualList = ({ rowHeight, make, keyOf, position, attributes, role
   scroller.addEventListener("scroll", later, { passive: true });
   new ResizeObserver(later).observe(scroller);
 
+  /** @param {number} place */
+  const reveal = (place) => {
+    const top = place * rowHeight;
+    const room = scroller.clientHeight - (head?.offsetHeight ?? 0) - rowHeight;
+    if (top < scroller.scrollTop) scroller.scrollTop = top;
+    else if (top > scroller.scrollTop + room) scroller.scrollTop = top - room;
+  };
+
+  /** @param {string} key */
+  const activate = (key) => {
+    active = key;
+    render();
+    rows.get(key)?.row.querySelector("a")?.focus({ preventScroll: true });
+  };
+
+  if (placeOf) {
+    body.addEventListener("focusin", ({ target }) => {
+      const found = [...rows].find(([, { row }]) => target instanceof Node && row.contains(target));
+      active = found?.[0] ?? active;
+    });
+    body.addEventListener("keydown", (event) => {
+      const { [event.key]: step } = keySteps;
+      if (step === undefined || items.length === 0) return;
+      event.preventDefault();
+      const place = Math.min(items.length - 1, Math.max(0, placeOf(active) + step));
+      const item = items.at(place);
+      reveal(place);
+      if (item !== undefined) activate(keyOf(item));
+    });
+    // All of a row is to be clicked on, but its text can still be selected.
+    body.addEventListener("click", ({ target }) => {
+      const row = target instanceof Element && !target.closest("a") && target.closest(".row");
+      if (row && getSelection()?.isCollapsed !== false) row.querySelector("a")?.click();
+    });
+  }
+
   return {
     element: scroller,
+    /** Puts the focus back to the row that had it. */
+    focus: () => activate(active),
     /**
      * Shows other items.
      *
-     * @param {readonly T[]} next
+     * @param {Items<T>} next
      * @param {number} [above] rows added at the top: the rows in view stay where they are
      */
     show: (next, above = 0) => {

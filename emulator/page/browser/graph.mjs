@@ -6,8 +6,10 @@ import {
   foreignText,
   group,
   keepRows,
+  moveTo,
   setAttributes,
   shortText,
+  withoutBidi,
 } from "./elements.mjs";
 
 /** @import { GraphObject } from "../page-routes.js" */
@@ -29,7 +31,7 @@ import {
  */
 
 export const nodeHeight = 46;
-const rowHeight = 56;
+const rowHeight = 62;
 const headingHeight = 44;
 const margin = 16;
 /** Columns of few objects are centered beside longer ones. */
@@ -123,12 +125,15 @@ export const edgesFrom = ({ nodes }, node) =>
 /** Half of the room between two cards of a column: where lines to objects further away pass. */
 const passage = (rowHeight - nodeHeight) / 2;
 
-/** The height nearest to a wanted one at which a line crosses a column without touching a card. @param {readonly GraphNode[]} list @param {number} y */
-const crossing = (list, y) => {
+/** Lines to different objects pass side by side: so far from the middle, in pixels. */
+const offsets = [0, 3, -3];
+
+/** The height nearest to a wanted one at which a line crosses a column without touching a card. @param {readonly GraphNode[]} list @param {number} y @param {number} offset */
+const crossing = (list, y, offset) => {
   const [first, last] = [list[0], list.at(-1)];
   const isBeside = !first || !last || y <= first.y - passage || y >= last.y + nodeHeight + passage;
   if (isBeside) return y;
-  return first.y + Math.round((y + passage - first.y) / rowHeight) * rowHeight - passage;
+  return first.y + Math.round((y + passage - first.y) / rowHeight) * rowHeight - passage + offset;
 };
 
 /**
@@ -142,6 +147,7 @@ const crossing = (list, y) => {
 export const linePath = ({ columns, headings, nodeWidth }, { from, to }) => {
   const end = { x: from.x, y: from.y + nodeHeight / 2 };
   let [x, y] = [to.x + nodeWidth, to.y + nodeHeight / 2];
+  const offset = offsets[(from.column + from.row) % offsets.length] ?? 0;
   let path = `M${x} ${y}`;
   /** @param {{ readonly x: number, readonly y: number }} next */
   const bendTo = (next) => {
@@ -151,7 +157,7 @@ export const linePath = ({ columns, headings, nodeWidth }, { from, to }) => {
   };
   for (const heading of headings.slice(to.column + 1, from.column)) {
     const wanted = y + ((end.y - y) * (heading.x - x)) / (end.x - x);
-    bendTo({ x: heading.x, y: crossing(columns[heading.column] ?? [], wanted) });
+    bendTo({ x: heading.x, y: crossing(columns[heading.column] ?? [], wanted, offset) });
     x += nodeWidth;
     path += `H${x}`;
   }
@@ -164,8 +170,11 @@ export const usersByKey = (objects) => {
   /** @type {Map<string, string[]>} */
   const users = new Map();
   for (const object of objects)
-    for (const key of new Set(object.references.map(graphKey)))
-      users.set(key, [...(users.get(key) ?? []), graphKey(object)]);
+    for (const key of new Set(object.references.map(graphKey))) {
+      const list = users.get(key) ?? [];
+      list.push(graphKey(object));
+      users.set(key, list);
+    }
   return users;
 };
 
@@ -199,14 +208,10 @@ export const neighbour = ({ columns, isStacked }, node, arrow) => {
 /** More lines at once are useless. */
 const mostEdges = 600;
 
-/** @param {GraphLayout} layout @param {readonly GraphEdge[]} edges @param {string} name of their class */
-const paths = (layout, edges, name) =>
-  edges
-    .slice(0, mostEdges)
-    .map((edge) => drawing("path", { class: name, d: linePath(layout, edge) }));
-
 /** How far to render beyond the visible part, in pixels. */
-const spare = 400;
+const spare = 600;
+/** What is rendered changes only after so much scrolling, so that most frames change nothing. */
+const scrollStep = 300;
 
 /** The name of an object; its id if it has none. @param {GraphObject} object */
 export const titleOf = ({ name, id }) => shortText(name || id);
@@ -239,6 +244,8 @@ export class GraphView {
   );
   /** @type {import("./elements.mjs").Rows} */
   #rows = new Map();
+  /** The lines that are drawn, by both ends. @type {Map<string, SVGPathElement>} */
+  #paths = new Map();
   /** @type {readonly GraphObject[]} */
   #objects = [];
   /** @type {ReadonlyMap<string, readonly string[]>} */
@@ -249,6 +256,8 @@ export class GraphView {
   #width = 0;
   #height = 0;
   #isWaiting = false;
+  /** The step that was rendered. */
+  #rendered = 0;
 
   /** @param {readonly Kind[]} kinds in set-up order @param {(key: string) => void} choose */
   constructor(kinds, choose) {
@@ -259,7 +268,10 @@ export class GraphView {
     this.#nodes.addEventListener("focusin", ({ target }) => {
       if (target instanceof HTMLElement && target.dataset.key) this.#active = target.dataset.key;
     });
-    this.element.addEventListener("scroll", () => this.#later(), { passive: true });
+    const scrolled = () => {
+      if (this.#step() !== this.#rendered) this.#later();
+    };
+    this.element.addEventListener("scroll", scrolled, { passive: true });
     new ResizeObserver(() => this.#resized()).observe(this.element);
   }
 
@@ -308,6 +320,8 @@ export class GraphView {
     this.layout = layOut(this.kinds, this.#objects, this.element.clientWidth || 1000);
     const { width, height, nodeWidth, headings, isStacked } = this.layout;
     Object.assign(this.#canvas.style, { width: `${width}px`, height: `${height}px` });
+    this.#paths.clear();
+    fill(this.#lines);
     this.#canvas.classList.toggle("stacked", isStacked);
     fill(this.#headings, ...headings.map((heading) => headingOf(heading, nodeWidth)));
     this.#render();
@@ -318,15 +332,22 @@ export class GraphView {
     this.#isWaiting = true;
   }
 
+  /** How far it is scrolled, in steps. */
+  #step() {
+    const { scrollTop, clientHeight } = this.element;
+    // The scroll position may be beyond the end of a new drawing.
+    const end = Math.max(0, this.layout.height - clientHeight);
+    return Math.floor(Math.min(scrollTop, end) / scrollStep);
+  }
+
   #render() {
     this.#isWaiting = false;
     const { layout } = this;
-    const { clientHeight } = this.element;
-    // The scroll position may be beyond the end of the new drawing.
-    const end = Math.max(0, layout.height - clientHeight);
-    const scrollTop = Math.min(this.element.scrollTop, end);
-    const top = Math.max(0, scrollTop - spare);
-    const bottom = Math.min(layout.height, scrollTop + (clientHeight || 700) + spare);
+    this.#rendered = this.#step();
+    const at = this.#rendered * scrollStep;
+    const height = this.element.clientHeight || 700;
+    const top = Math.max(0, at - spare);
+    const bottom = Math.min(layout.height, at + scrollStep + height + spare);
     const seen = nodesBetween(layout, top, bottom);
     const active = layout.nodes.get(this.#active);
     // The focused object stays, wherever the person scrolled to.
@@ -334,31 +355,53 @@ export class GraphView {
     keepRows(
       this.#nodes,
       this.#rows,
-      shown.map((node) => [node.key, node, () => this.#node(node)]),
+      shown.map((node) => [node.key, this.#versionOf(node), () => this.#node(node)]),
     );
     this.#place(shown);
-    this.#draw(seen, top, bottom);
+    this.#draw(seen, top, bottom - top);
   }
 
-  /** The lines in sight; those of the chosen object over all others. @param {readonly GraphNode[]} seen @param {number} top @param {number} bottom */
-  #draw(seen, top, bottom) {
+  /** The lines in sight; those of the chosen object over all others. @param {readonly GraphNode[]} seen @param {number} top @param {number} height */
+  #draw(seen, top, height) {
     const { layout } = this;
     const { width, isStacked, nodes } = layout;
-    const height = bottom - top;
     setAttributes(this.#lines, { width, height, viewBox: `0 ${top} ${width} ${height}` });
     this.#lines.style.top = `${top}px`;
-    if (isStacked) return fill(this.#lines);
+    if (isStacked) return;
     const chosen = nodes.get(this.#chosen);
     const users = this.usersOf(this.#chosen).flatMap((key) => nodes.get(key) ?? []);
+    const inSight = new Set(seen);
     const near = new Set(chosen ? [...seen, chosen, ...users] : seen);
     const edges = [...near].flatMap((node) => edgesFrom(layout, node));
-    const strong = edges.filter(({ from, to }) => from === chosen || to === chosen);
-    const others = edges.filter((edge) => !strong.includes(edge) && seen.includes(edge.from));
-    fill(
-      this.#lines,
-      ...paths(layout, others, chosen ? "faint" : "plain"),
-      ...paths(layout, strong, "strong"),
+    const isStrong = (/** @type {GraphEdge} */ { from, to }) => from === chosen || to === chosen;
+    // A line that leads far away shows nothing, and takes long to paint.
+    const others = edges.filter(
+      (edge) => inSight.has(edge.from) && inSight.has(edge.to) && !isStrong(edge),
     );
+    this.#keepPaths([
+      ...others.slice(0, mostEdges).map((edge) => ({ edge, name: chosen ? "faint" : "plain" })),
+      ...edges.filter(isStrong).map((edge) => ({ edge, name: "strong" })),
+    ]);
+  }
+
+  /** Draws only lines that are not there yet. @param {readonly { readonly edge: GraphEdge, readonly name: string }[]} wanted the uppermost last */
+  #keepPaths(wanted) {
+    const keyed = new Map(
+      wanted.map((each) => [`${each.edge.from.key} ${each.edge.to.key}`, each]),
+    );
+    for (const [key, path] of this.#paths) {
+      if (keyed.has(key)) continue;
+      path.remove();
+      this.#paths.delete(key);
+    }
+    for (const [key, { edge, name }] of keyed) {
+      const known = this.#paths.get(key);
+      const path = known ?? drawing("path", { d: linePath(this.layout, edge) });
+      this.#paths.set(key, path);
+      if (known && path.getAttribute("class") === name) continue;
+      setAttributes(path, { class: name });
+      this.#lines.append(path);
+    }
   }
 
   /** @param {readonly GraphNode[]} shown */
@@ -374,14 +417,21 @@ export class GraphView {
       const row = this.#rows.get(node.key)?.row;
       const button = row?.querySelector("button");
       if (!row || !button) continue;
-      row.style.transform = `translate(${node.x}px, ${node.y}px)`;
-      row.style.width = `${this.layout.nodeWidth}px`;
+      moveTo(row, `translate(${node.x}px, ${node.y}px)`);
+      const width = `${this.layout.nodeWidth}px`;
+      if (row.style.width !== width) row.style.width = width;
       setAttributes(button, {
         tabindex: node === first ? 0 : -1,
         "data-dim": related !== undefined && !related.includes(node.key),
         "aria-current": node === chosen ? "true" : undefined,
       });
     }
+  }
+
+  /** Changes with all that a card shows. @param {GraphNode} node */
+  #versionOf(node) {
+    const names = edgesFrom(this.layout, node).map(({ to }) => titleOf(to.object));
+    return JSON.stringify([node.object, names, this.usersOf(node.key).length]);
   }
 
   /** What an object uses, and how many use it. @param {GraphNode} node */
@@ -410,7 +460,11 @@ export class GraphView {
         "data-key": key,
         click: () => this.choose(key),
       },
-      element("span", { class: "name", title: titleOf(object) }, foreignText(titleOf(object))),
+      element(
+        "span",
+        { class: "name", title: withoutBidi(titleOf(object)) },
+        foreignText(titleOf(object)),
+      ),
       element("span", { class: "hidden" }, noun),
       element("span", { class: "about" }, ...first),
       ...rest.map((said) => element("span", { class: "hidden" }, ", ", ...said)),

@@ -1,10 +1,12 @@
 import { callsView, deliveriesView, ratesView } from "./calls.mjs";
+import { connectView } from "./connect.mjs";
 import { conversationsView } from "./conversations.mjs";
 import {
   countText,
   dayTime,
   element,
   fill,
+  foreignText,
   formOf,
   group,
   labelled,
@@ -12,6 +14,7 @@ import {
   setText,
   statusLine,
 } from "./elements.mjs";
+import { linkToEntry } from "./links.mjs";
 import { objectsView } from "./objects.mjs";
 import { Page, useControlSecret } from "./page.mjs";
 import { faultsView, switchesView } from "./settings.mjs";
@@ -33,6 +36,7 @@ const views = {
   rates: ["Rates", ratesView],
   faults: ["Faults", faultsView, ({ latest }) => latest?.faults.length ?? 0],
   switches: ["Switches", switchesView],
+  connect: ["Connect", connectView],
 };
 
 /** @param {string} id */
@@ -58,6 +62,8 @@ const routeOf = (hash) => {
 };
 
 const [main, facts, notice] = [place("main"), place("facts"), place("notice")];
+/** Leads to the last call that was refused. */
+const refused = element("a", { class: "refused", hidden: true });
 
 const page = new Page(
   () => {
@@ -108,7 +114,7 @@ const clock = element(
   }),
 );
 const reset = element("button", { type: "button", click: () => dialog.showModal() }, "Reset…");
-fill(place("actions"), said, clock, reset, dialog);
+fill(place("actions"), said, refused, clock, reset, dialog);
 
 let isSecretGiven = false;
 const secret = element("input", { type: "password", autocomplete: "off", required: true });
@@ -141,9 +147,24 @@ const follow = () => {
   const { name, rest } = routeOf(location.hash);
   page.rest = rest;
   const [id = ""] = name === "conversations" && rest[0] !== "new" ? rest : [];
-  page.state.show({ conversation: id, object: name === "objects" ? rest.join("/") : "" });
+  const object = name === "objects" ? rest.join("/") : "";
+  const call = name === "calls" && /^\d+$/.test(rest[0] ?? "") ? (rest[0] ?? "") : "";
+  page.state.show({ conversation: id, object, call });
   if (page.state.latest) show();
   page.lookNow();
+};
+
+/** Leads to the last call that was refused, other than for its rate. */
+const showRefusal = () => {
+  const { first, entries } = page.state.calls;
+  const index = entries.findLastIndex(({ status }) => status >= 400 && status !== 429);
+  const entry = entries[index];
+  refused.hidden = entry === undefined;
+  const href = entry && linkToEntry("calls", first + index);
+  if (!entry || refused.getAttribute("href") === href) return;
+  setAttributes(refused, { href });
+  const { method, path, status } = entry;
+  fill(refused, "Last refused: ", foreignText(`${method} ${path}`), ` ${status}`);
 };
 
 /** Shows what is known of the emulator, in the view that the address names. */
@@ -159,6 +180,7 @@ const show = () => {
     setAttributes(link, { "aria-current": each === name ? "page" : undefined });
     setText(badge, countText(count?.(state) ?? 0));
   }
+  showRefusal();
   const { latest } = state;
   const plan = latest?.plan === "none" ? "no rate limits" : `plan ${latest?.plan}`;
   clock.hidden = latest?.clock !== "manual";

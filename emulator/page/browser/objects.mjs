@@ -1,3 +1,4 @@
+import { connectionSteps } from "./connect.mjs";
 import {
   counted,
   element,
@@ -7,18 +8,19 @@ import {
   group,
   inertJson,
   isFound,
+  keepRows,
   paragraph,
   setText,
+  shortText,
+  withoutBidi,
 } from "./elements.mjs";
 import { GraphView, graphKey, titleOf } from "./graph.mjs";
+import { linkToConversation, linkToEntriesOf, linkToObject, subjectItem } from "./links.mjs";
 
 /** @import { GraphObject } from "../page-routes.js" */
 /** @import { Page } from "./page.mjs" */
 
 const mostLinks = 50;
-
-/** Where an object is shown. @param {string} key */
-const linkTo = (key) => `#objects/${key.split("/").map(encodeURIComponent).join("/")}`;
 
 /** @param {string} title @param {readonly HTMLElement[]} items */
 const section = (title, items) =>
@@ -31,6 +33,32 @@ const section = (title, items) =>
     items.length > mostLinks && paragraph("quiet", `and ${items.length - mostLinks} more`),
   );
 
+const mostConversations = 5;
+
+/** Links to the calls, deliveries and conversations of an object. @param {Page} page @param {string} key @returns {readonly (readonly [label: string, href: string])[]} */
+const happenedTo = ({ state }, key) => {
+  const isAbout = (/** @type {{ readonly subjects: readonly string[] }} */ { subjects }) =>
+    subjects.includes(key);
+  const logs = /** @type {const} */ (["calls", "deliveries"]);
+  return [
+    ...logs.flatMap((log) => {
+      const count = state[log].entries.filter(isAbout).length;
+      const noun = log === "calls" ? "call" : "delivery attempt";
+      return count === 0
+        ? []
+        : [/** @type {const} */ ([counted(count, noun), linkToEntriesOf(log, key)])];
+    }),
+    ...[...state.conversations.values()]
+      .filter(({ subject }) => subject === key)
+      .slice(-mostConversations)
+      .reverse()
+      .map(({ id, customer }) => {
+        const label = `conversation with ${withoutBidi(shortText(customer || id))}`;
+        return /** @type {const} */ ([label, linkToConversation(id)]);
+      }),
+  ];
+};
+
 /**
  * The details of one object: what it refers to, what refers to it, and all its members. @param
  * {Page} page
@@ -41,6 +69,10 @@ const objectDetails = (page) => {
     if (key === "Escape") location.hash = "#objects";
   });
   const json = element("pre", { tabindex: 0, "aria-label": "Members of the object" });
+  const happened = element("ul", { class: "plain" });
+  const history = element("section", {}, element("h3", {}, "What happened to it"), happened);
+  /** @type {import("./elements.mjs").Rows} */
+  const rows = new Map();
   /** The text beside the members. */
   let said = "";
   return {
@@ -52,25 +84,35 @@ const objectDetails = (page) => {
     show: (object, users) => {
       panel.hidden = object === undefined;
       if (!object) return;
-      const { members, graph } = page.state;
+      const { members } = page.state;
       setText(json, members ? inertJson(members) : "…");
-      const near = new Set([...object.references.map(graphKey), ...users]);
-      const objects = new Map(
-        graph.objects.map((each) => /** @type {const} */ ([graphKey(each), each])),
+      const key = graphKey(object);
+      const links = happenedTo(page, key);
+      history.hidden = links.length === 0;
+      keepRows(
+        happened,
+        rows,
+        links.map(([label, href]) => [
+          href,
+          label,
+          () => element("li", {}, element("a", { href }, label)),
+        ]),
       );
-      const now = JSON.stringify([object, users, [...near].map((key) => objects.get(key)?.name)]);
+      const near = [...new Set([...object.references.map(graphKey), ...users])];
+      const names = near.map((each) => page.state.objectOf(each)?.name);
+      const now = JSON.stringify([object, users, names]);
       // Unchanged content stays, and so does the focus in it.
       if (now === said) return;
       said = now;
-      const item = (/** @type {string} */ key, path = "") => {
-        const [collection = "", id = ""] = key.split("/");
-        const other = objects.get(key);
-        const name = other
-          ? element("a", { href: linkTo(key) }, foreignText(titleOf(other)))
-          : element("span", { class: "missing" }, foreignText(id), " (not there)");
-        const noun = ` ${page.nounOf(collection)}${path && ` · ${path}`}`;
-        return element("li", {}, name, element("span", { class: "quiet" }, noun));
-      };
+      const item = (/** @type {string} */ other, path = "") =>
+        page.state.objectOf(other)
+          ? subjectItem(page, other, ...(path ? [element("span", { class: "quiet" }, path)] : []))
+          : element(
+              "li",
+              { class: "missing" },
+              foreignText(other.split("/").slice(1).join("/")),
+              " (not there)",
+            );
       fill(
         panel,
         element(
@@ -88,6 +130,7 @@ const objectDetails = (page) => {
           `Used by ${counted(users.length, "object")}`,
           users.map((user) => item(user)),
         ),
+        history,
         element(
           "section",
           {},
@@ -107,13 +150,13 @@ export const objectsView = (page) => {
   /** What was drawn: if it is unchanged, nothing is redrawn. @type {unknown} */
   let drawn;
   const graph = new GraphView(kinds, (key) => {
-    location.hash = key === chosen ? "#objects" : linkTo(key);
+    location.hash = key === chosen ? "#objects" : linkToObject(key);
   });
   const details = objectDetails(page);
   const filters = filterBar(
     {
       noun: "object",
-      nothing: "No objects yet. Apply a program to this emulator, and its account grows here.",
+      nothing: [paragraph("", "No objects yet."), connectionSteps(page)],
       search: ["Name or id", "name or id"],
       choices: {
         Kind: [

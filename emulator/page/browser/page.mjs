@@ -79,7 +79,26 @@ export const sendMessage = async (message) => {
   const issued = await call("POST", `${control}/page/token`);
   const token = isRecord(issued) ? String(issued.token) : "";
   const body = { messages: { message: [message] } };
-  return call("POST", "/conversation/v3/conversations/messages", body, token);
+  return call("POST", `${servicePaths.base}/conversations/messages`, body, token);
+};
+
+/** Where the service is, below the origin of the page. */
+export const servicePaths = { base: "/conversation/v3", token: "/oauth/token" };
+
+/** The credentials of the emulator's own client, and all scopes that it may ask for. @typedef {{ readonly clientId: string, readonly clientSecret: string, readonly scope: string }} OwnClient */
+
+export const readOwnClient = async () =>
+  /** @type {OwnClient} */ (await call("GET", `${control}/page/client`));
+
+/** A token as a program gets it. */
+export const fetchToken = async () => {
+  const { clientId, clientSecret, scope } = await readOwnClient();
+  const grant = { grant_type: "client_credentials", scope };
+  const body = new URLSearchParams({ ...grant, client_id: clientId, client_secret: clientSecret });
+  const response = await fetch(servicePaths.token, { method: "POST", body });
+  const answer = parsedJson(await response.text());
+  if (isRecord(answer) && response.ok) return String(answer.access_token);
+  throw new CallError(`The token address answered ${response.status}`, response.status);
 };
 
 /** As many as the emulator sends at once: a page that stays open for days must not grow for days. */
@@ -96,11 +115,14 @@ export class GrowingList {
   entries = [];
   /** Place of the first entry; places keep counting over the emulator's life. */
   first = 0;
+  /** Goes up when what was known before is gone, and the places mean others. */
+  generation = 0;
 
   /** @param {EntriesSince<T>} more */
   take({ first, next, entries }) {
     const isNext = next - entries.length === this.first + this.entries.length;
     if (isNext && entries.length === 0 && first <= this.first) return;
+    if (!isNext) this.generation += 1;
     const all = isNext ? [...this.entries, ...entries] : entries;
     this.first = Math.max(first, next - all.length);
     this.entries = all.slice(this.first - next + all.length);
@@ -144,7 +166,7 @@ export class ShownConversation {
   }
 }
 
-/** What the page shows of its views: the conversation, and the object as `channels/<id>`. @typedef {{ readonly conversation: string, readonly object: string }} Shown */
+/** What the page shows of its views: the conversation, the object as `channels/<id>`, and the place of the call. @typedef {{ readonly conversation: string, readonly object: string, readonly call: string }} Shown */
 
 /** Everything that the page knows about the emulator, updated with each answer. */
 export class PageState {
@@ -167,21 +189,38 @@ export class PageState {
   /** @type {PageChanges["object"]} Its members, once they are known. */
   members = undefined;
 
+  /** Place of the call that is shown; empty: none. */
+  call = "";
+  /** @type {PageChanges["call"]} What it carried, once that is known. */
+  inspected = undefined;
+  /** @type {ReadonlyMap<string, GraphObject>} */
+  #byKey = new Map();
+
   /** @param {Shown} shown empty texts: none */
-  show({ conversation, object }) {
+  show({ conversation, object, call }) {
     if (this.shown.id !== conversation) this.shown = new ShownConversation(conversation);
     if (this.object !== object) this.members = undefined;
+    if (this.call !== call) this.inspected = undefined;
     this.object = object;
+    this.call = call;
+  }
+
+  /** An object of the account. @param {string} key such as `channels/<id>` */
+  objectOf(key) {
+    return this.#byKey.get(key);
   }
 
   /** What to send with the next look. */
   look() {
-    const { cursor, shown, object } = this;
-    return { cursor, conversation: shown.id, messages: shown.next, object };
+    const { cursor, shown, object, inspected } = this;
+    const call = inspected ? "" : this.call;
+    return { cursor, conversation: shown.id, messages: shown.next, object, call };
   }
 
   /** @param {PageChanges} changes @param {Shown} look what was asked for */
-  take(changes, { conversation, object }) {
+  take(changes, { conversation, object, call }) {
+    const isOther = changes.cursor.split("-")[0] !== this.cursor.split("-")[0];
+    if (isOther) this.inspected = undefined;
     this.cursor = changes.cursor;
     this.latest = changes;
     this.calls.take(changes.calls);
@@ -200,11 +239,17 @@ export class PageState {
       if (this.conversations.size <= mostConversations) break;
       this.conversations.delete(id);
     }
-    this.graph = changes.graph ?? this.graph;
+    if (changes.graph) {
+      this.graph = changes.graph;
+      this.#byKey = new Map(
+        this.graph.objects.map((each) => [`${each.collection}/${each.id}`, each]),
+      );
+    }
     this.addresses = changes.addresses ?? this.addresses;
     if (conversation === this.shown.id && conversation !== "")
       this.shown.take(changes.conversation);
     if (object === this.object) this.members = changes.object;
+    if (call === this.call && call !== "") this.inspected = changes.call;
   }
 }
 

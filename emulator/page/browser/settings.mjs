@@ -4,6 +4,7 @@ import {
   element,
   fill,
   filterBar,
+  foreignText,
   formOf,
   group,
   isFound,
@@ -122,7 +123,7 @@ export const faultsView = (page) => {
     remove.hidden = texts.length === 0;
     if (shown === texts.join("\n")) return;
     shown = texts.join("\n");
-    fill(list, ...texts.map((text) => element("li", {}, text)));
+    fill(list, ...texts.map((text) => element("li", {}, foreignText(text))));
   };
   const title = element("h2", {}, "Still to come");
   const end = group("send", said, remove);

@@ -37,7 +37,11 @@ const views = [
   "conversations/70000000-0000-4000-8000-000000000001",
   "conversations/70000000-0000-4000-8000-000000000002",
   "calls",
+  "calls/5",
+  "calls/of/channels/40000000-0000-4000-8000-000000000000",
   "deliveries",
+  "deliveries/0",
+  "connect",
   "rates",
   "faults",
   "switches",
@@ -58,6 +62,7 @@ const expectAccessible = async (
     browser: { colorScheme, viewport: { width, height: 900 }, reducedMotion: "reduce" },
   });
   for (let call = 0; call < 5; call += 1) await service.call("GET", "/channels");
+  await service.call("POST", "/authentications", { name: "n", basicAuth: { password: "p" } });
   await service.emulator.control.faults({ on: "GET /channels", kind: "hang" });
   await service.call("POST", "/conversations/messages", {
     messages: {

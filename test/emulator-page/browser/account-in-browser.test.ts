@@ -225,7 +225,7 @@ describe("calls, rates, faults and switches", () => {
     await page.getByLabel("Outcome").selectOption("good");
     expect(await paths()).toEqual(["/channels"]);
     await page.getByLabel("Outcome").selectOption("");
-    await page.getByLabel("Path, client or reason").fill("NOTHING");
+    await page.getByLabel("Path, name, client or reason").fill("NOTHING");
     expect(await paths()).toEqual(["/accounts/nothing-there"]);
   });
 

@@ -13,6 +13,7 @@ const hostile = [
   "{{constructor.constructor('window.harmed=1')()}}",
   "\u202Egnp.exe \u0000\uFFFF \u{1F468}\u200D\u{1F469}\u200D\u{1F467}",
   "__proto__",
+  "\u2069\u2069\u202Egnp.exe",
 ];
 
 const views = [
@@ -21,6 +22,9 @@ const views = [
   "conversations/70000000-0000-4000-8000-000000000001",
   "conversations/new",
   "calls",
+  "calls/0",
+  "calls/1",
+  "calls/of/conversations/70000000-0000-4000-8000-000000000001",
   "deliveries",
   "faults",
   "%3Cimg%20src=x%20onerror=window.harmed=1%3E",
@@ -49,6 +53,13 @@ for (const text of hostile)
       const nameOf = (name: string): string => `${text} ${name}`;
       const { page, service, view } = await openPage(browser, { sample: smallAccount, nameOf });
       await service.call("GET", `/channels/${encodeURIComponent(text)}`);
+      await service.call("POST", "/channels", { type: text, [text]: [text] });
+      await service.emulator.control.faults({
+        on: "GET /channels",
+        kind: "status",
+        status: 503,
+        body: text,
+      });
       for (const name of views) {
         await view(name);
         await page.waitForFunction(() => document.querySelector("main")?.childElementCount === 1);
@@ -62,3 +73,49 @@ for (const text of hostile)
       expect(await page.locator("main img, main script, main svg[onload]").count()).toBe(0);
     },
   );
+
+/** Where the words of a text stand: further to the right, or below, is more. */
+const placesOfWords = (element: Element): number[] => {
+  const { firstChild: text } = element;
+  const range = document.createRange();
+  return [...(text?.textContent ?? "").matchAll(/\w+/g)].map(({ 0: word, index }) => {
+    if (text) range.setStart(text, index);
+    if (text) range.setEnd(text, index + word.length);
+    const { left, top } = range.getBoundingClientRect();
+    return 10_000 * top + left;
+  });
+};
+
+for (const text of ["\u202Egnp.exe", "\u2069\u2069\u202Egnp", "\u202C\u2067abc", "\u05E9\u202E"])
+  inBrowser(`${JSON.stringify(text)} as a name turns nothing after it round`, async (browser) => {
+    const nameOf = (name: string): string => `${name}${text}`;
+    const { page, view } = await openPage(browser, { sample: smallAccount, nameOf });
+    await view("objects/participants/30000000-0000-4000-8000-000000000000");
+    const noun = page.locator(".details li .quiet", { hasText: "client application" });
+    await noun.waitFor();
+    const [client = 0, application = 0] = await noun.evaluate(placesOfWords);
+    expect(client).toBeLessThan(application);
+  });
+
+inBrowser("bodies are shown as far as they can be, whatever they are", async (browser) => {
+  const { page, service, view } = await openPage(browser, { sample: smallAccount });
+  const raw = (body: string | Buffer) =>
+    service.call("POST", "/channels", undefined, { raw: body });
+  await raw(Buffer.from([0, 1, 2, 255, 254, 0]));
+  await raw(JSON.stringify({ type: "x".repeat(1_000_000) }));
+  await raw(`${"[".repeat(100)}${"]".repeat(100)}`);
+  await raw(JSON.stringify({ type: Array.from({ length: 8_000 }, (_, place) => place) }));
+  await service.call("POST", "/nowhere", { password: "hunter2-nowhere" });
+  const shown = page.getByRole("complementary", { name: "Chosen call" });
+  const notes = ["is no JSON", "is too large to be kept", "is nested too deeply"];
+  for (const [place, note] of notes.entries()) {
+    await view(`calls/${place}`);
+    await shown.getByText(`Not shown: it ${note}.`).waitFor();
+  }
+  await view("calls/3");
+  await shown.getByText("more characters").waitFor();
+  expect((await shown.locator("pre").first().textContent())?.length).toBeLessThan(5_000);
+  await view("calls/4");
+  await shown.getByText("Not shown: it may hold secrets").waitFor();
+  expect(await page.content()).not.toContain("hunter2-nowhere");
+});

@@ -1,0 +1,49 @@
+import { element, foreignText } from "./elements.mjs";
+import { titleOf } from "./graph.mjs";
+
+/** @import { Page } from "./page.mjs" */
+
+/** An address of this page. @param {string} view @param {readonly string[]} steps */
+const linkTo = (view, ...steps) => `#${[view, ...steps].map(encodeURIComponent).join("/")}`;
+
+/** Where a conversation is shown. @param {string} id */
+export const linkToConversation = (id) => linkTo("conversations", id);
+
+/** Where an object is shown. @param {string} key such as `channels/<id>` */
+export const linkToObject = (key) => linkTo("objects", ...key.split("/"));
+
+/** Where an entry of a log is shown. @param {string} log `calls` or `deliveries` @param {number} place */
+export const linkToEntry = (log, place) => linkTo(log, String(place));
+
+/** The entries of a log about a subject. @param {string} log `calls` or `deliveries` @param {string} subject */
+export const linkToEntriesOf = (log, subject) => linkTo(log, "of", ...subject.split("/"));
+
+/** What a subject is called, and where it is shown, if it is. @param {Page} page @param {string} subject */
+export const subjectParts = (page, subject) => {
+  const [collection = "", ...rest] = subject.split("/");
+  const id = rest.join("/");
+  if (collection === "messages") return { noun: "message", name: id, href: undefined };
+  if (collection === "conversations") {
+    const { customer = "" } = page.state.conversations.get(id) ?? {};
+    return { noun: "conversation", name: customer || id, href: linkToConversation(id) };
+  }
+  const object = page.state.objectOf(subject);
+  return {
+    noun: page.nounOf(collection),
+    name: object ? titleOf(object) : id,
+    href: object && linkToObject(subject),
+  };
+};
+
+/** A subject as an item of a list: its name, which leads to it, and more links. @param {Page} page @param {string} subject @param {readonly (Node | string)[]} more */
+export const subjectItem = (page, subject, ...more) => {
+  const { noun, name, href } = subjectParts(page, subject);
+  const title = foreignText(name);
+  return element(
+    "li",
+    {},
+    href === undefined ? title : element("a", { href }, title),
+    element("span", { class: "quiet" }, ` ${noun}`),
+    ...more.flatMap((each) => [" · ", each]),
+  );
+};

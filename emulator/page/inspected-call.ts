@@ -1,0 +1,124 @@
+import { isObject, type JsonObject, jsonIn, objectOf } from "../../provider/kernel/json.js";
+import { resources } from "../../provider/resources/index.js";
+import { routes } from "../http/api.js";
+import type { CallContent, CallLog, Check, KeptBody, ShownCall } from "../http/call-log.js";
+import { isDeeperThan, mostDepth } from "../http/exchange.js";
+import { shownMembers } from "../objects/forms.js";
+
+/** Why a call is refused: in a sentence, and the section of the documentation that says more. */
+export interface CallExplanation {
+  readonly rule: string;
+  /** A page of the folder `docs`. */
+  readonly page: string;
+  readonly section: string;
+}
+
+const codes = "troubleshooting.md";
+
+/** By the check that refused. */
+const byCheck: Readonly<Record<Exclude<Check, "operation">, CallExplanation>> = {
+  size: { rule: "A body has at most 2 MiB.", page: codes, section: "REJECTED" },
+  path: { rule: "The path and its method must exist.", page: codes, section: "NOT_FOUND" },
+  token: { rule: "A call needs a token that is valid now.", page: codes, section: "UNAUTHORIZED" },
+  rate: { rule: "The bucket of the endpoint was empty.", page: codes, section: "THROTTLED" },
+  fault: { rule: "A fault was asked for.", page: "emulator.md", section: "Faults" },
+  scope: { rule: "The token needs the scope of the call.", page: codes, section: "FORBIDDEN" },
+};
+
+/** By the end of the code with which an operation refuses; the last one stands for all others. */
+const byCode: Readonly<Record<string, CallExplanation>> = {
+  "-101": { rule: "What the path names must be there.", page: codes, section: "NOT_FOUND" },
+  "-113": { rule: "What others use cannot be deleted.", page: codes, section: "IN_USE" },
+  "": { rule: "The body breaks a rule.", page: codes, section: "REJECTED" },
+};
+
+const failure: CallExplanation = {
+  rule: "The service failed.",
+  page: codes,
+  section: "UNAVAILABLE",
+};
+
+/** All that a call may be explained by. */
+export const explanations = [...Object.values(byCheck), ...Object.values(byCode), failure];
+
+/** The pages of the folder `docs` that the page leads to. */
+export const explainingPages: readonly string[] = [
+  ...new Set([...explanations.map(({ page }) => page), "resources.md"]),
+];
+
+const explanationOf = ({ status, reason = "" }: ShownCall, { check }: CallContent) => {
+  if (status > 0 && status < 400) return undefined;
+  if (check !== "operation") return byCheck[check];
+  if (status >= 500 || status === 0) return failure;
+  const [code = ""] = reason.split(" ");
+  return Object.entries(byCode).find(([end]) => code.endsWith(end))?.[1];
+};
+
+const definitionOf = ({ template }: ShownCall) =>
+  resources.find(({ collection }) => collection === template.split("/")[1]);
+
+/** Signed addresses are as good as a token. */
+const signedMembers = ["contentUrl"];
+
+const withoutSigned = (body: JsonObject): JsonObject =>
+  objectOf(Object.entries(body).map(([n, v]) => [n, signedMembers.includes(n) ? "********" : v]));
+
+/** A body of this call with its secrets hidden; undefined if nothing says what is secret in it. */
+const hidden = (call: ShownCall, body: unknown, isAnswer: boolean): unknown => {
+  // The service's own sentences repeat no value.
+  if (isAnswer && call.status >= 400) return body;
+  const definition = definitionOf(call);
+  if (!definition) {
+    const isKnown = routes.some(({ template }) => template === call.template);
+    return isKnown && isObject(body) ? withoutSigned(body) : undefined;
+  }
+  const { fields, listKey } = definition;
+  const items = isAnswer && isObject(body) ? body[listKey] : undefined;
+  if (!isObject(body) || !Array.isArray(items)) return shownMembers(fields, body);
+  return { ...body, [listKey]: items.map((item) => shownMembers(fields, item)) };
+};
+
+/** A body as the page shows it. */
+export interface ShownBody {
+  /** In bytes. */
+  readonly size: number;
+  /** Its JSON, secrets as asterisks. */
+  readonly json?: unknown;
+  /** Why there is none. */
+  readonly note?: string;
+}
+
+const shownBody = (call: ShownCall, kept: KeptBody, isAnswer: boolean): ShownBody => {
+  const { size, text } = kept;
+  if (text === undefined) return { size, note: "is too large to be kept" };
+  const body = jsonIn(text);
+  if (body === undefined) return { size, note: "is no JSON" };
+  if (isDeeperThan(mostDepth, body)) return { size, note: "is nested too deeply" };
+  const json = hidden(call, body, isAnswer);
+  if (json === undefined) return { size, note: "may hold secrets: no definition says which" };
+  return { size, json };
+};
+
+/**
+ * What the page shows of one call: what was sent and answered, and which rule refused it.
+ *
+ * @param place in the log
+ */
+export const inspectedCall = (log: CallLog, place: number) => {
+  const found = log.callAt(place);
+  if (!found) return undefined;
+  const { entry, content } = found;
+  const { sent, answer, fault } = content;
+  return {
+    place,
+    sent: sent && shownBody(entry, sent, false),
+    answer: answer && shownBody(entry, answer, true),
+    explanation: explanationOf(entry, content),
+    /** The kind of the set-up object, as the documentation calls it. */
+    kind: definitionOf(entry)?.kind,
+    fault,
+  };
+};
+
+/** A call as the page shows it in full. */
+export type InspectedCall = NonNullable<ReturnType<typeof inspectedCall>>;

@@ -1,0 +1,193 @@
+import type { Page } from "playwright-core";
+import { describe, expect } from "vitest";
+import { emulatorEnvironment } from "../../../cli/emulator-settings.js";
+import { callbackServer } from "../../emulator-runtime/callback-server.js";
+import { browserTests } from "../support/browser-tests.js";
+import { openPage } from "../support/opened-page.js";
+import { smallAccount } from "../support/sample-account.js";
+
+const inBrowser = browserTests();
+
+const conversation = "70000000-0000-4000-8000-000000000000";
+const application = "20000000-0000-4000-8000-000000000002";
+const misspelled = {
+  name: "orders-callback",
+  type: "basic",
+  basicAuth: { username: "hub", pasword: "hunter2-sent" },
+};
+const messageTo = (id: string, sender = "custom_bot") => ({
+  messages: {
+    message: [
+      {
+        type: { value: "text" },
+        content: { text: "Hi" },
+        conversation: { id },
+        sender: { type: sender },
+      },
+    ],
+  },
+});
+
+const view = (page: Page, name: string) =>
+  page.getByRole("navigation").getByRole("link", { name: new RegExp(`^${name}`) });
+const chosenCall = (page: Page) => page.getByRole("complementary", { name: "Chosen call" });
+const focused = (page: Page) => page.evaluate(() => document.activeElement?.textContent);
+
+describe("a refused call", () => {
+  inBrowser("is explained two clicks after the page was opened", async (started) => {
+    const { page, service, view: open } = await openPage(started, { sample: smallAccount });
+    await service.call("GET", "/channels");
+    await service.call("POST", "/authentications", misspelled);
+    await open("objects");
+    await view(page, "Calls").click();
+    await page.getByRole("row", { name: /POST \/authentications/ }).click();
+    const shown = chosenCall(page);
+    await shown.getByText("The body breaks a rule.").waitFor();
+    await shown.getByText("400-143 basicAuth.password: required attribute is missing.").waitFor();
+    // What the documentation says, and where.
+    await shown.getByText("The service refused the request (another 4xx).").waitFor();
+    const link = shown.getByRole("link", { name: "docs/troubleshooting.md, REJECTED" });
+    const href = String(await link.getAttribute("href"));
+    const { status, text } = await service.send("GET", href);
+    expect([status, text.includes("### REJECTED")]).toEqual([200, true]);
+    await shown.getByRole("link", { name: "docs/resources.md, Authentication" }).waitFor();
+    // What was sent, but for what may be the secret in the wrong place.
+    await shown.getByText('"username": "hub"').waitFor();
+    await shown.getByText('"pasword": "********"').waitFor();
+    await shown.getByText('"code": "400-143"').waitFor();
+    expect(await page.content()).not.toContain("hunter2-sent");
+  });
+
+  inBrowser("is one click away from every view, the newest one", async (started) => {
+    const { page, service, view: open } = await openPage(started, { sample: smallAccount });
+    await open("switches");
+    expect(await page.getByText("Last refused").isVisible()).toBe(false);
+    await service.call("DELETE", "/channels/40000000-0000-4000-8000-000000000000");
+    await service.call("GET", "/channels");
+    await page.getByRole("link", { name: /^Last refused: DELETE/ }).click();
+    await chosenCall(page).getByText("What others use cannot be deleted.").waitFor();
+    await chosenCall(page).getByText("The service refuses to delete what others use.").waitFor();
+  });
+
+  inBrowser("says which fault, or which rate, it met", async (started) => {
+    const {
+      page,
+      service,
+      view: open,
+    } = await openPage(started, {
+      sample: smallAccount,
+      plan: "developer",
+      burst: 1,
+    });
+    await service.emulator.control.faults({ on: "GET /accounts", kind: "status", status: 503 });
+    for (const path of ["/channels", "/channels", "/accounts"]) await service.call("GET", path);
+    await open("calls/1");
+    await chosenCall(page).getByText("The bucket of the endpoint was empty.").waitFor();
+    await chosenCall(page).getByRole("link", { name: "Rates" }).waitFor();
+    await open("calls/2");
+    await chosenCall(page).getByText("A fault was asked for: status.").waitFor();
+    await chosenCall(page).getByRole("link", { name: "Faults", exact: true }).click();
+    await page.getByText("Nothing is to go wrong.").waitFor();
+  });
+});
+
+inBrowser(
+  "the list of calls is one stop of the Tab key, and arrow keys lead on",
+  async (started) => {
+    const { page, service, view: open } = await openPage(started, { sample: smallAccount });
+    for (const path of ["/channels", "/accounts", "/participants"]) await service.call("GET", path);
+    await open("calls");
+    await page.getByRole("link", { name: "/participants" }).waitFor();
+    await page.getByLabel("Object").focus();
+    await page.keyboard.press("Tab");
+    expect(await focused(page)).toBe("/participants");
+    await page.keyboard.press("End");
+    expect(await focused(page)).toBe("/channels");
+    await page.keyboard.press("ArrowUp");
+    expect(await focused(page)).toBe("/accounts");
+    // What comes in does not move the focus.
+    await service.call("GET", "/orchestrations");
+    await page.getByRole("link", { name: "/orchestrations" }).waitFor();
+    expect(await focused(page)).toBe("/accounts");
+    await page.keyboard.press("Enter");
+    await chosenCall(page).getByRole("heading", { name: "GET /accounts" }).waitFor();
+    await page.keyboard.press("Tab");
+    expect(await focused(page)).toBe("Close");
+    await page.keyboard.press("Escape");
+    await expect.poll(() => focused(page)).toBe("/accounts");
+    await chosenCall(page).waitFor({ state: "hidden" });
+  },
+);
+
+inBrowser("calls, deliveries, conversations and objects lead to each other", async (started) => {
+  const callback = await callbackServer();
+  const {
+    page,
+    service,
+    view: open,
+  } = await openPage(started, { sample: smallAccount, callback: callback.url });
+  await service.call("GET", "/channels");
+  expect(
+    (await service.call("POST", "/conversations/messages", messageTo(conversation))).status,
+  ).toBe(202);
+  await service.call("POST", "/conversations/messages", messageTo(conversation, "nobody"));
+  await open(`conversations/${conversation}`);
+  await page.getByRole("link", { name: "calls", exact: true }).click();
+  // The refused one names the conversation in what was sent.
+  await page.getByText("2 of 3 calls").waitFor();
+  await page.getByLabel("Outcome").selectOption("good");
+  await page.getByRole("row", { name: /POST/ }).click();
+  await chosenCall(page).getByRole("link", { name: "deliveries" }).click();
+  await page.getByText("1 attempt").waitFor();
+  await page.getByRole("link", { name: callback.url }).click();
+  const attempt = page.getByRole("complementary", { name: "Chosen attempt" });
+  await attempt.getByText("Answered 200").waitFor();
+  await attempt.getByRole("link", { name: "The call that sent it" }).click();
+  await chosenCall(page).getByRole("heading", { name: "POST /conversations/messages" }).waitFor();
+  await chosenCall(page)
+    .getByRole("link", { name: /^Ada Example/ })
+    .click();
+  await page.getByRole("log").getByText("delivered").click();
+  await attempt.waitFor({ state: "hidden" });
+  await page.getByRole("link", { name: callback.url }).click();
+  await attempt.getByRole("link", { name: /-app$/ }).click();
+  const object = page.getByRole("complementary", { name: "Chosen object" });
+  await object.getByRole("link", { name: "1 delivery attempt" }).click();
+  await page.getByText("1 attempt").waitFor();
+  await open(`objects/clientapplications/${application}`);
+  await service.call("GET", `/clientapplications/${application}`);
+  await object.getByRole("link", { name: "1 call" }).click();
+  await page.getByText("1 of 4 calls").waitFor();
+  await page.getByLabel("Object").selectOption("");
+  await page.getByText("4 calls").waitFor();
+  // By the name of an object, which no path holds.
+  await page.getByLabel("Path, name, client or reason").fill("billing-app");
+  await page.getByText("1 of 4 calls").waitFor();
+});
+
+inBrowser("an empty account shows the commands that fill it, to be copied", async (started) => {
+  const { page, service, origin, view: open } = await openPage(started, { plan: "basic" });
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"], { origin });
+  const copied = async (what: string): Promise<string> => {
+    await page.getByRole("button", { name: `Copy ${what}`, exact: true }).click();
+    await page.getByText("Copied").waitFor();
+    const text = await page.evaluate(() => navigator.clipboard.readText());
+    await page.getByText("Copied").waitFor({ state: "detached" });
+    return text;
+  };
+  await open("objects");
+  await page.getByText("export CONVERSATION_CLIENT_ID=emulator").waitFor();
+  const { clientSecret, baseUrl } = service.emulator;
+  expect(await page.content()).not.toContain(clientSecret);
+  const lines = Object.entries(emulatorEnvironment(service.emulator, "basic"));
+  expect((await copied("the environment")).split("\n").sort()).toEqual(
+    lines.map(([name, value]) => `export ${name}=${value}`).sort(),
+  );
+  expect(await copied("pulumi up")).toBe("pulumi up");
+  await open("connect");
+  expect(await copied("base address")).toBe(baseUrl);
+  expect(await copied("client secret")).toBe(clientSecret);
+  const token = await copied("token");
+  expect((await service.call("GET", "/channels", undefined, { token })).status).toBe(200);
+  expect(await page.content()).not.toContain(clientSecret);
+});
