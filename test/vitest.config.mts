@@ -21,6 +21,7 @@ const longest = [
   "take-over",
   "repair",
   "rehearse-record",
+  "traces",
   "killed-commands",
   "secret-places",
   "two-clients",

@@ -2,7 +2,7 @@ import type { Definition } from "../definition/define.js";
 import { type Lifecycle, lifecycle } from "../lifecycle/index.js";
 import type { EngineSession, Run } from "../lifecycle/run.js";
 import { engineRun } from "./engine-run.js";
-import { cancelSignal, currentUrn, withUrn } from "./sdk-module.js";
+import { cancelSignal, currentTraceparent, currentUrn, withUrn } from "./sdk-module.js";
 import { sdkStatusLine } from "./status-line.js";
 
 /** The stack's configuration as the engine passes it to `configure`. */
@@ -18,6 +18,7 @@ const runOf = (config: EngineConfig | undefined): Run<EngineSession> => {
     source: { environment: process.env, config: (key) => config?.get(key) },
     urn: currentUrn,
     about: withUrn,
+    traceparent: currentTraceparent,
     cancelled: cancelSignal(),
     show: sdkStatusLine(),
   });

@@ -16,7 +16,9 @@ import { readSettings, type SettingSource, settingNames } from "../service/setti
 import { ForeseenCalls, previewMemory } from "./foreseen-calls.js";
 import { assertRehearsedAddress } from "./rehearsed-addresses.js";
 import type { RunProgress } from "./run-progress.js";
+import { isTraced } from "./sdk-module.js";
 import type { StatusLine } from "./status-line.js";
+import type { RunTraces } from "./traces.js";
 
 /** Caches values that do not change while a process runs, by key; a failure is not cached. */
 const once = <K, T>(read: (key: K) => T): ((key: K) => T) => {
@@ -35,6 +37,8 @@ export interface EngineDoor {
   readonly urn: () => string | undefined;
   /** Runs a call in which that URN is known; absent if it is known anyway. */
   readonly about?: RunEnvironment["about"];
+  /** The W3C trace context of the running call, if the engine traces. */
+  readonly traceparent: () => string | undefined;
   /** Aborted when the engine cancels the run. */
   readonly cancelled: AbortSignal;
   readonly show: StatusLine;
@@ -53,9 +57,14 @@ export const engineRun = (door: EngineDoor): Run<EngineSession> => {
     return found;
   });
   const destroys = once(() => isDestroying());
-  return createRun(engineSessions(settings, planned, door), {
+  const states = engineStates();
+  const traces = engineTraces(door);
+  const step: Run["step"] =
+    traces && (async (name, work) => (await traces)?.step(name, work) ?? work());
+  return createRun(engineSessions(settings, planned, door, traces), {
     settings,
-    states: engineStates(),
+    states: step ? (...of) => step("reading states", () => states(...of)) : states,
+    ...(step ? { step } : {}),
     notify: engineNotify(door),
     foresee: planned.note.bind(planned),
     isDestroying: () => destroys(undefined),
@@ -63,6 +72,12 @@ export const engineRun = (door: EngineDoor): Run<EngineSession> => {
     ...(door.about ? { about: door.about } : {}),
   });
 };
+
+/** The trace of the engine, if it makes one; what cannot be loaded leaves the run without it. */
+const engineTraces = (door: EngineDoor): Promise<RunTraces | undefined> | undefined =>
+  isTraced()
+    ? import("./traces.js").then(({ runTraces }) => runTraces(door)).catch(() => undefined)
+    : undefined;
 
 /** The engine deletes without checking first, so the state shows what a destroy will delete. */
 const foreseeDeletions = async (planned: ForeseenCalls): Promise<void> => {
@@ -89,6 +104,7 @@ const engineSessions = (
   settingsOf: (profile?: string) => Settings,
   planned: ForeseenCalls,
   { cancelled, show: say, urn: currentUrn }: EngineDoor,
+  traces: Promise<RunTraces | undefined> | undefined,
 ): ((profile?: string) => Promise<EngineSession>) => {
   let progress: RunProgress | undefined;
   return async (profile) => {
@@ -119,9 +135,10 @@ const engineSessions = (
       },
     });
     const pace = shown.paced(paces.pace(settings), currentUrn);
+    const connect = (await traces)?.connect ?? connectService;
     return {
       settings,
-      service: connectService(settings, { pace, signal: cancelled }),
+      service: connect(settings, { pace, signal: cancelled }),
       clock: systemClock,
       signal: cancelled,
       say: (text) => say(text, currentUrn()),

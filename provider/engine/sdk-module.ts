@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { createRequire } from "node:module";
+import { isObject } from "../kernel/json.js";
 
 /**
  * A file of the Pulumi SDK that runs this process, by its path relative to the SDK's provider
@@ -14,7 +15,24 @@ export const sdkModule = (path: string): unknown => {
   }
 };
 
+/**
+ * Loads as the Pulumi SDK of the project does: package managers without hoisting give its libraries
+ * to the SDK alone.
+ *
+ * @throws Error if the SDK has no such module
+ */
+export const loadWithSdk = (path: string) =>
+  createRequire(createRequire(__filename).resolve("@pulumi/pulumi/package.json"))(path);
+
+/** Whether the engine makes a trace, or this process is to take part in another one. */
+export const isTraced = ({ env } = process): boolean =>
+  Boolean(env.PULUMI_OTEL_EXPORTER_OTLP_ENDPOINT || env.TRACEPARENT);
+
 type Method = (this: unknown, ...args: readonly unknown[]) => unknown;
+
+type Constructor = new (...args: readonly unknown[]) => unknown;
+
+export const isConstructor = (value: unknown): value is Constructor => typeof value === "function";
 
 const isMethod = (value: unknown): value is Method => typeof value === "function";
 
@@ -56,7 +74,37 @@ export const cancelSignal = (): AbortSignal => {
   return controller.signal;
 };
 
-const urnOf = Symbol("urn");
+/** What is known of a call of the engine beside its values. */
+interface CallOrigin {
+  readonly urn?: string;
+  readonly traceparent?: string;
+}
+
+const originOf = Symbol("origin");
+
+/** The trace context of each request. */
+const traceparents = new WeakMap<object, string>();
+
+/** What gRPC's server makes of a call before it calls a method: the second one in releases since 1.13. */
+const serverCalls = ["ServerUnaryCallImpl", "ServerWritableStreamImpl"];
+
+/** Keeps the trace context that the engine sends beside a request, and the SDK drops. */
+const rememberTraceparents = (): void => {
+  const calls = sdkModule("@grpc/grpc-js/build/src/server-call.js");
+  for (const name of serverCalls) {
+    const original = propertyOf(calls, name);
+    if (!isConstructor(original)) continue;
+    const construct: ProxyHandler<Constructor>["construct"] = (target, args, made) => {
+      const [, , metadata, request] = args;
+      const found = methodOf(metadata, "get")?.call(metadata, "traceparent");
+      const [traceparent]: readonly unknown[] = Array.isArray(found) ? found : [];
+      if (typeof traceparent === "string" && isObject(request))
+        traceparents.set(request, traceparent);
+      return Reflect.construct(target, args, made);
+    };
+    Reflect.set(Object(calls), name, new Proxy(original, { construct }));
+  }
+};
 
 /** The requests that carry a resource's values, and their members. */
 const requests = {
@@ -68,10 +116,9 @@ const requests = {
   ReadRequest: "getProperties",
 } as const;
 
-const remember = (values: unknown, urn: unknown): unknown => {
-  if (typeof values === "object" && values !== null && typeof urn === "string") {
-    Object.defineProperty(values, urnOf, { value: urn, enumerable: false });
-  }
+const remember = (values: unknown, origin: CallOrigin): unknown => {
+  if (isObject(values))
+    Object.defineProperty(values, originOf, { value: origin, enumerable: false });
   return values;
 };
 
@@ -84,6 +131,7 @@ let isWrapped = false;
 export const rememberUrns = (): void => {
   if (isWrapped) return;
   isWrapped = true;
+  if (isTraced()) rememberTraceparents();
   const messages = sdkModule("../../proto/provider_pb.js");
   for (const [type, getter] of Object.entries(requests)) {
     wrapMethod(
@@ -93,12 +141,17 @@ export const rememberUrns = (): void => {
         function () {
           const struct = original.call(this);
           const urn = methodOf(this, "getUrn")?.call(this);
+          const traceparent = isObject(this) ? traceparents.get(this) : undefined;
+          const origin: CallOrigin = {
+            ...(typeof urn === "string" ? { urn } : {}),
+            ...(traceparent === undefined ? {} : { traceparent }),
+          };
           wrapMethod(
             struct,
             "toJavaScript",
             (convert) =>
               function () {
-                return remember(convert.call(this), urn);
+                return remember(convert.call(this), origin);
               },
           );
           return struct;
@@ -107,14 +160,17 @@ export const rememberUrns = (): void => {
   }
 };
 
-/** The resource that the running call is about. */
-const runningUrn = new AsyncLocalStorage<string | undefined>();
+/** The origin of the running call. */
+const running = new AsyncLocalStorage<CallOrigin | undefined>();
 
-/** Runs a call with the URN that was kept with its values, if there is one. */
+/** Runs a call with the URN, and the trace, that were kept with its values. */
 export const withUrn = <T>(values: object, call: () => Promise<T>): Promise<T> => {
-  const urn: unknown = Reflect.get(values, urnOf);
-  return runningUrn.run(typeof urn === "string" ? urn : undefined, call);
+  const origin: CallOrigin | undefined = Reflect.get(values, originOf);
+  return running.run(origin, call);
 };
 
 /** The URN of the resource that the current call is about. */
-export const currentUrn: () => string | undefined = runningUrn.getStore.bind(runningUrn);
+export const currentUrn = (): string | undefined => running.getStore()?.urn;
+
+/** The W3C trace context of the current call. */
+export const currentTraceparent = (): string | undefined => running.getStore()?.traceparent;

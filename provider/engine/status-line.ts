@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync, writeSync } from "node:fs";
 import { inertOutput } from "../kernel/text.js";
 import { type ProcessFacts, parentPulumi } from "../pulumi-cli/pulumi-queries.js";
-import { methodOf, propertyOf, sdkModule } from "./sdk-module.js";
+import { isConstructor, methodOf, propertyOf, sdkModule } from "./sdk-module.js";
 
 /** How to show a message: `passing` until the next one replaces it; otherwise it stays in the diagnostics. */
 export type Showing = "passing" | "info" | "warning";
@@ -40,10 +40,6 @@ const inOrder = (send: Send): ((line: Line) => void) => {
     waiting.set(line.urn, [...lasting, line]);
   };
 };
-
-type Constructor = new (...args: readonly unknown[]) => unknown;
-
-const isConstructor = (value: unknown): value is Constructor => typeof value === "function";
 
 /** The address of the engine is the last argument of a provider process. */
 export const engineAddress = (): string | undefined => process.argv.slice(2).at(-1);

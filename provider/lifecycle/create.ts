@@ -116,11 +116,13 @@ const takeOver = async (
   object: Found,
   before?: Declared,
 ): Promise<MadeObject> => {
-  const { definition, properties } = declared;
+  const { definition, properties, run } = declared;
   const { id } = object;
   const plan = planPut(declared, object, before);
+  const put = () => putInPlace(declared, plan);
   try {
-    return { id, record: await putInPlace(declared, plan) };
+    const record = await (run.step ? run.step(`taking over ${definition.kind}`, put) : put());
+    return { id, record };
   } catch (error) {
     if (!(error instanceof Error) || isConversationError(error, "NOT_FOUND")) throw error;
     // A failed PUT does not make an object ours.

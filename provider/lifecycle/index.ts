@@ -73,7 +73,7 @@ export const lifecycle = (definition: Definition, run: Run): Lifecycle & Importi
 /** One call of the engine and its subject. */
 interface EngineCall {
   readonly definition: Definition;
-  readonly run: Partial<Pick<Run, "about" | "environment" | "decisions">>;
+  readonly run: Partial<Pick<Run, "about" | "step" | "environment" | "decisions">>;
   readonly doing: string;
   readonly id?: string;
   readonly inputs: JsonObject;
@@ -91,12 +91,15 @@ export const engineCall = async <T>(
   call: EngineCall,
   work: (given: Properties) => Promise<T>,
 ): Promise<T> => {
-  const { run, inputs } = call;
+  const { run, inputs, doing, definition } = call;
   const { given, secrets } = resolved(call);
   const about = run.about ?? ((_, within) => within());
+  const step = run.step ?? ((_, within) => within());
   let result: T;
   try {
-    result = await about(inputs, () => keepingSecret(secrets, () => work(given)));
+    result = await about(inputs, () =>
+      step(`${doing} ${definition.kind}`, () => keepingSecret(secrets, () => work(given))),
+    );
   } catch (error) {
     throw failure(call, error, secrets);
   }

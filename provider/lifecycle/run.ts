@@ -74,6 +74,8 @@ export interface RunEnvironment {
   readonly urn?: () => string | undefined;
   /** Runs a call in which the URN of the resource that these engine values describe is known. */
   readonly about?: <T>(values: JsonObject, call: () => Promise<T>) => Promise<T>;
+  /** Runs a call, or a part of one that is worth a line of its own, as a step of the engine's trace. */
+  readonly step?: <T>(name: string, work: () => Promise<T>) => Promise<T>;
   /**
    * Called with the planned operation on a resource as soon as it is known; for a deletion, when
    * the engine requests it.

@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { createRequire } from "node:module";
 import type * as Grpc from "@grpc/grpc-js";
 import type * as EngineServices from "@pulumi/pulumi/proto/engine_grpc_pb.js";
 import type * as EngineMessages from "@pulumi/pulumi/proto/engine_pb.js";
@@ -10,13 +9,11 @@ import type * as StatusMessages from "@pulumi/pulumi/proto/status_pb.js";
 import type * as AnyMessages from "google-protobuf/google/protobuf/any_pb.js";
 import type * as EmptyMessages from "google-protobuf/google/protobuf/empty_pb.js";
 import type * as StructMessages from "google-protobuf/google/protobuf/struct_pb.js";
+import { loadWithSdk } from "../engine/sdk-module.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
 
-/**
- * Loads as the Pulumi SDK of the project does: its protocol files and the two libraries under them
- * must be one set, and package managers without hoisting give the libraries to the SDK alone.
- */
-const load = createRequire(createRequire(__filename).resolve("@pulumi/pulumi/package.json"));
+/** The SDK's protocol files and the two libraries under them must be one set. */
+const load = loadWithSdk;
 
 export const grpc: typeof Grpc = load("@grpc/grpc-js");
 export const engineServices: typeof EngineServices = load("./proto/engine_grpc_pb.js");
@@ -71,11 +68,17 @@ const initFailure = (error: unknown): Grpc.Metadata => {
   return metadata;
 };
 
-/** The resource that the running call is about. */
-const runningUrn = new AsyncLocalStorage<string>();
+/** The resource that the running call is about, and the trace that it belongs to. */
+const running = new AsyncLocalStorage<{
+  readonly urn: string;
+  readonly traceparent: string | undefined;
+}>();
 
 /** The URN of the resource that the current call is about. */
-export const callUrn: () => string | undefined = runningUrn.getStore.bind(runningUrn);
+export const callUrn = (): string | undefined => running.getStore()?.urn;
+
+/** The W3C trace context of the current call, if the engine traces. */
+export const callTraceparent = (): string | undefined => running.getStore()?.traceparent;
 
 /** Calls of the engine that have not been answered. */
 let unanswered = 0;
@@ -92,13 +95,14 @@ export const allAnswered = (): Promise<void> =>
 export const unary =
   <Request extends object, Reply>(answer: (request: Request) => Promise<Reply> | Reply) =>
   async (
-    { request }: Grpc.ServerUnaryCall<Request, Reply>,
+    { request, metadata }: Grpc.ServerUnaryCall<Request, Reply>,
     reply: Grpc.sendUnaryData<Reply>,
   ): Promise<void> => {
     unanswered += 1;
     const urn = "getUrn" in request && request.getUrn instanceof Function ? request.getUrn() : "";
     try {
-      reply(null, await runningUrn.run(urn, async () => answer(request)));
+      const traceparent = metadata.get("traceparent")[0]?.toString();
+      reply(null, await running.run({ urn, traceparent }, async () => answer(request)));
     } catch (error) {
       const details = error instanceof Error ? error.message : String(error);
       reply({ code: grpc.status.UNKNOWN, details, metadata: initFailure(error) });

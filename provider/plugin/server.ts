@@ -7,6 +7,7 @@ import { ConversationError } from "../kernel/errors.js";
 import { packageVersion } from "../kernel/package.js";
 import { checkedConfiguration, configurationChange, configurationOf } from "./configuration.js";
 import {
+  callTraceparent,
   callUrn,
   Empty,
   engineMessages,
@@ -100,7 +101,11 @@ const providerMethods = (cancel: AbortController) => {
   const configure = (request: Messages.ConfigureRequest) => {
     const args = plainValues(valuesOf(request.getArgs()));
     const { source, ...owned } = configurationOf(request.getName() ?? "default", args);
-    const run = engineRun({ source, urn: callUrn, cancelled: cancel.signal, show });
+    const run = engineRun({
+      ...{ source, show },
+      ...{ urn: callUrn, traceparent: callTraceparent },
+      cancelled: cancel.signal,
+    });
     configured = { run, ...owned };
     const response = new messages.ConfigureResponse();
     response.setAcceptsecrets(true);

@@ -1,5 +1,10 @@
 import type { Clock } from "../../provider/kernel/clock.js";
 import { packageName, packageVersion } from "../../provider/kernel/package.js";
+import {
+  type AttemptOutcome,
+  beginCallSpan,
+  type TelemetryApi,
+} from "../../provider/service/http/call-span.js";
 import type { Endpoint, Method } from "../../provider/service/http/operations.js";
 import type { Transport } from "../../provider/service/http/transport.js";
 import type { ContentTransfer } from "./content-transfer.js";
@@ -17,42 +22,8 @@ export interface RequestEvent {
   readonly attempt: number;
 }
 
-/** How an attempt ended: with a status, or with a failure. */
-type Outcome = { readonly status: number } | { readonly error: unknown };
-
 /** Begins a span; the function it gives back ends it. */
-type BeginSpan = (attempt: RequestEvent, host: string) => (outcome: Outcome) => void;
-
-/** What is used of a span of `@opentelemetry/api`. */
-interface Span {
-  setAttribute(name: string, value: string | number): unknown;
-  setStatus(status: { readonly code: number }): unknown;
-  end(): void;
-}
-
-/** The parts of the optional package `@opentelemetry/api`, version 1, that the client uses. */
-export interface TelemetryApi {
-  readonly context: { active(): unknown };
-  readonly trace: {
-    getTracer(
-      name: string,
-      version: string,
-    ): {
-      startSpan(
-        name: string,
-        options: {
-          readonly kind: number;
-          readonly attributes: Readonly<Record<string, string | number>>;
-        },
-        context: unknown,
-      ): Span;
-    };
-  };
-}
-
-/** `SpanKind.CLIENT` and `SpanStatusCode.ERROR` of the API. */
-const client = 2;
-const failed = 2;
+type BeginSpan = (attempt: RequestEvent, host: string) => (outcome: AttemptOutcome) => void;
 
 /** A name that the compiler does not look up: the package need not be there. */
 const telemetryPackage: string = "@opentelemetry/api";
@@ -60,36 +31,11 @@ const telemetryPackage: string = "@opentelemetry/api";
 const isApi = (value: unknown): value is TelemetryApi =>
   typeof value === "object" && value !== null && "trace" in value && "context" in value;
 
-const errorType = (error: unknown): string => {
-  if (!(error instanceof Error)) return "_OTHER";
-  return "code" in error && typeof error.code === "string" ? error.code : error.name;
-};
-
-const ended = (span: Span, outcome: Outcome): void => {
-  const isAnswered = "status" in outcome;
-  if (isAnswered) span.setAttribute("http.response.status_code", outcome.status);
-  if (!isAnswered || outcome.status >= 400) {
-    span.setAttribute("error.type", isAnswered ? `${outcome.status}` : errorType(outcome.error));
-    span.setStatus({ code: failed });
-  }
-  span.end();
-};
-
-/** Spans by the semantic conventions for HTTP clients, as children of whatever is active now. */
+/** Spans as children of whatever is active now. */
 const beginning = ({ context, trace }: TelemetryApi): BeginSpan => {
   const parent = context.active();
   const tracer = trace.getTracer(packageName, packageVersion());
-  return ({ method, template, attempt }, host) => {
-    const attributes = {
-      "http.request.method": method,
-      "url.template": template,
-      "server.address": host,
-      ...(attempt > 1 ? { "http.request.resend_count": attempt - 1 } : {}),
-    };
-    const name = `${method} ${template}`;
-    const span = tracer.startSpan(name, { kind: client, attributes }, parent);
-    return (outcome) => ended(span, outcome);
-  };
+  return (attempt, host) => beginCallSpan(tracer, { ...attempt, host, parent });
 };
 
 /**
@@ -177,7 +123,7 @@ export const callObserver = (
       const attempt = { method, template, attempt: attempts };
       const endSpan = quietly(() => begin?.(attempt, url.hostname));
       const from = clock.now();
-      const end = (outcome: Outcome): void => {
+      const end = (outcome: AttemptOutcome): void => {
         const status = "status" in outcome ? { status: outcome.status } : {};
         onResponse({ ...attempt, ...status, ms: clock.now() - from });
         quietly(() => endSpan?.(outcome));

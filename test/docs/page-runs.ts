@@ -20,6 +20,7 @@ export const pageRuns: Readonly<Record<string, { readonly test: string; readonly
   "docs/guides/plugin.md": { test: "plugin-languages", way: "every" },
   "docs/guides/rehearse.md": { test: "rehearse-record", way: "every" },
   "docs/guides/take-over.md": { test: "take-over", way: "every" },
+  "docs/guides/traces.md": { test: "traces", way: "every" },
   "docs/policies.md": { test: "policies", way: "by hand" },
   "examples/new-project/AGENTS.md": { test: "new-project", way: "every" },
   "examples/new-project/README.md": { test: "new-project", way: "by hand" },

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { callObserver, type TelemetryApi, telemetry } from "../../sdk/runtime/call-observer.js";
+import type { TelemetryApi } from "../../provider/service/http/call-span.js";
+import { callObserver, telemetry } from "../../sdk/runtime/call-observer.js";
 import { connect, type RequestEvent, type ResponseEvent } from "../../sdk/runtime/index.js";
 import { JumpingClock } from "../service/support/clocks.js";
 import { inTurn, json, raw } from "../service/support/fake-hub.js";

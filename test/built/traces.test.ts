@@ -1,0 +1,227 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { type TracedRow, tracePicture } from "../../cli/generate/trace-picture.js";
+import { type Door, doors } from "../support/door.js";
+import { emulatedProject } from "../support/emulated-project.js";
+import { guideCommands } from "../support/guide-commands.js";
+import { type CollectedSpan, startCollector } from "../support/trace-collector.js";
+
+const canary = "CANARY-7f3a";
+
+/** Twenty objects of four kinds, five of each. */
+const program = `
+const pulumi = require("@pulumi/pulumi");
+const c = require("pulumi-conversation");
+for (const n of [1, 2, 3, 4, 5]) {
+  const password = pulumi.secret("${canary} password");
+  const authentication = new c.Authentication("auth-" + n, { basicAuth: { username: "hub", password } });
+  new c.Channel("channel-" + n, { type: "custom.web" + n, displayName: "${canary} shown", icon: "aVZC" });
+  const headers = { "X-Key": pulumi.secret("${canary} header") };
+  const bot = { name: "custom_bot", version: "v3", callback: "https://bot.example.com/in", notificationEmail: "ops@example.com" };
+  const application = new c.ClientApplication("app-" + n, { roles: [{ ...bot, authentication, headers }] });
+  new c.Participant("bot-" + n, { type: "custom_bot", application });
+}
+`;
+
+const plan = { CONVERSATION_PLAN: "developer", CONVERSATION_BURST: "1" };
+
+const opened = (door: Door, more: Readonly<Record<string, string>> = {}) =>
+  emulatedProject(
+    program,
+    { plan: "developer", burst: 1 },
+    { ...plan, NODE_OPTIONS: "", ...more },
+    door,
+  );
+
+const up = ["up", "--yes", "--skip-preview"] as const;
+
+const ms = ({ start, end }: CollectedSpan): number => end - start;
+
+const ofOurs = (spans: readonly CollectedSpan[]): readonly CollectedSpan[] =>
+  spans.filter(({ service }) => service === "pulumi-conversation");
+
+/** A row of the engine: its own span, and the smallest of ours below it. */
+interface SeenRow {
+  readonly name: string;
+  readonly engine: CollectedSpan;
+  readonly parts: readonly CollectedSpan[];
+}
+
+const rowsOf = (spans: readonly CollectedSpan[]): readonly SeenRow[] => {
+  const ours = ofOurs(spans);
+  const byId = new Map(spans.map((span) => [span.spanId, span]));
+  const parents = new Set(ours.map(({ parentSpanId }) => parentSpanId));
+  const topOf = (span: CollectedSpan): CollectedSpan => {
+    const above = byId.get(span.parentSpanId);
+    return above?.service === span.service ? topOf(above) : span;
+  };
+  return ours
+    .filter(({ name }) => name.startsWith("creating "))
+    .map((top) => {
+      const engine = byId.get(top.parentSpanId);
+      if (!engine) throw new Error(`${top.name} is below no span of the engine`);
+      const name = String(top.attributes["pulumi.urn"]).split("::").at(-1) ?? "";
+      const parts = ours.filter((span) => !parents.has(span.spanId) && topOf(span) === top);
+      return { name, engine, parts: parts.toSorted((a, b) => a.start - b.start) };
+    })
+    .toSorted((a, b) => a.engine.start - b.engine.start);
+};
+
+/** `SpanKind.CLIENT` in OTLP. */
+const clientKind = 3;
+
+const picture = (rows: readonly SeenRow[]): string => {
+  const zero = Math.min(...rows.map(({ engine }) => engine.start));
+  const sortOf = ({ kind, name }: CollectedSpan) =>
+    kind === clientKind ? "call" : /^(wait|pause) /.test(name) ? "wait" : "other";
+  const drawn: readonly TracedRow[] = rows.map(({ name, engine, parts }) => ({
+    ...{ name, from: engine.start - zero, until: engine.end - zero },
+    parts: parts.map((part) => ({
+      ...{ sort: sortOf(part), from: part.start - zero, until: part.end - zero },
+    })),
+  }));
+  return tracePicture(
+    "Twenty objects on the developer plan: where the time of pulumi up goes",
+    drawn,
+  );
+};
+
+const pictured = join(__dirname, "..", "..", "docs", "guides", "traces.svg");
+
+/** The texts of a picture that do not depend on how fast the machine was. */
+const lasting = (svg: string): readonly string[] =>
+  [...svg.matchAll(/<text[^>]*>([^<]*)</g)]
+    .map(([, words = ""]) => words)
+    .filter((words) => !/^\d+ s$/.test(words))
+    .toSorted();
+
+/** Each resource's row as Pulumi shows it, in milliseconds. */
+const shownRows = (output: string): ReadonlyMap<string, number> =>
+  new Map(
+    [...output.matchAll(/ (\S+) created \((\d+(?:\.\d+)?)s\)/g)].map(([, name = "", seconds]) => [
+      name,
+      Number(seconds) * 1000,
+    ]),
+  );
+
+const traceId = "0af7651916cd43dd8448eb211c80319c";
+
+/** Follows the guide, within a larger trace. */
+const trace = async (door: Door) => {
+  const collector = await startCollector();
+  const commands = guideCommands("traces");
+  const exported = commands.flatMap((line) => /^export (\w+)=(.*)$/.exec(line)?.slice(1) ?? []);
+  const [name = "", value = ""] = exported;
+  const project = await opened(door, {
+    [name]: value,
+    TRACEPARENT: `00-${traceId}-b7ad6b7169203331-01`,
+  });
+  try {
+    const line = (commands.at(-1) ?? "").replace("localhost:4317", collector.address);
+    const output = await project.succeed([...line.split(" ").slice(1), "--skip-preview"]);
+    const settings = await z
+      .object({ CONVERSATION_CLIENT_ID: z.string(), CONVERSATION_CLIENT_SECRET: z.string() })
+      .parseAsync(project.environment);
+    return { output, settings, spans: [...collector.spans] };
+  } finally {
+    collector.close();
+    await project.close();
+  }
+};
+
+test.concurrent.for(doors)(
+  "through the door %s the trace explains each row, and holds no secret",
+  async (door, { expect }) => {
+    const { output, settings, spans } = await trace(door);
+    const rows = rowsOf(spans);
+    expect(rows.length).toBe(20);
+    const shown = shownRows(output);
+    const waited = rows.filter(({ engine }) => ms(engine) >= 2_000);
+    expect(waited.length).toBeGreaterThan(10);
+    const sumOf = ({ parts }: SeenRow): number => parts.reduce((all, part) => all + ms(part), 0);
+    const isExplained = (row: SeenRow): boolean => {
+      const [whole, sum, shownMs] = [ms(row.engine), sumOf(row), shown.get(row.name) ?? 0];
+      // Pulumi shows whole seconds.
+      return (
+        Math.abs(whole - sum) < 0.05 * whole && Math.abs(shownMs - sum) < 0.05 * shownMs + 1_000
+      );
+    };
+    // A busy machine takes seconds of its own, most of them while the process starts.
+    expect(waited.filter(isExplained).length).toBeGreaterThanOrEqual(0.75 * waited.length);
+    const whole = waited.reduce((all, { engine }) => all + ms(engine), 0);
+    const sum = waited.reduce((all, row) => all + sumOf(row), 0);
+    expect(Math.abs(whole - sum) / whole).toBeLessThan(0.05);
+    for (const { traceId: of } of ofOurs(spans)) expect(of).toBe(traceId);
+    // No span at all, of ours or of Pulumi.
+    const everything = JSON.stringify(spans);
+    expect(everything).not.toContain(canary);
+    expect(everything).not.toContain(settings.CONVERSATION_CLIENT_SECRET);
+    if (door !== doors[0]) return;
+    const svg = picture(rows);
+    if (process.env.UPDATE_DOCS) writeFileSync(pictured, svg);
+    expect(lasting(readFileSync(pictured, "utf8"))).toEqual(lasting(svg));
+  },
+);
+
+/** Writes the modules of a provider's process, each with what loaded it, when the engine ends it. */
+const preload = (folder: string): string => `
+process.once("SIGINT", () => {
+  const loaded = Object.entries(require.cache).map(([path, { parent }]) => [path, parent?.filename ?? ""]);
+  const seen = JSON.stringify({ script: process.argv[1], loaded });
+  require("node:fs").writeFileSync(${JSON.stringify(folder)} + "/" + process.pid + ".json", seen);
+  process.exit(0);
+});
+`;
+
+const modulesSchema = z.object({
+  script: z.string(),
+  loaded: z.array(z.tuple([z.string(), z.string()])),
+});
+
+/** The modules of OpenTelemetry, and of ours for it, that we loaded during an `up`. */
+const modulesForTraces = async (
+  door: Door,
+  more: readonly string[],
+): Promise<readonly string[]> => {
+  const folder = mkdtempSync(join(tmpdir(), "conversation-modules-"));
+  writeFileSync(join(folder, "preload.cjs"), preload(folder));
+  const project = await emulatedProject(
+    `const c = require("pulumi-conversation"); new c.Channel("web", { type: "custom.web", displayName: "Web", icon: "aVZC" });`,
+    {},
+    { NODE_OPTIONS: `--require=${join(folder, "preload.cjs")}` },
+    door,
+  );
+  try {
+    await project.succeed([...up, ...more]);
+    const seen = readdirSync(folder)
+      .filter((name) => name.endsWith(".json"))
+      .map((name) => modulesSchema.parse(JSON.parse(readFileSync(join(folder, name), "utf8"))))
+      .filter(({ script }) => script.includes(project.providerProcess));
+    const all = seen.flatMap(({ loaded }) => loaded);
+    expect(all.some(([path]) => path.includes("provider/engine/engine-run"))).toBe(true);
+    // What is loaded with the SDK counts as loaded by its manifest.
+    const isOurs = (path: string): boolean =>
+      /[\\/]dist[\\/](provider|sdk)[\\/]|[\\/]pulumi[\\/]package\.json$/.test(path);
+    return all
+      .filter(([path, by]) => isOurs(by) || isOurs(path))
+      .flatMap(([path]) => /@opentelemetry[\\/][\w-]+|engine[\\/]traces/.exec(path)?.[0] ?? []);
+  } finally {
+    await project.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+};
+
+test.concurrent.for(doors)(
+  "through the door %s nothing is loaded for traces that nobody wants",
+  async (door, { expect }) => {
+    expect(await modulesForTraces(door, [])).toEqual([]);
+    const file = join(tmpdir(), `conversation-trace-${process.pid}-${door}.json`);
+    const loaded = await modulesForTraces(door, ["--otel-traces", `file://${file}`]);
+    rmSync(file);
+    expect(loaded).toContain("engine/traces");
+    expect(loaded).toContain("@opentelemetry/exporter-trace-otlp-grpc");
+  },
+);
