@@ -99,9 +99,9 @@ const providerMethods = (cancel: AbortController) => {
 
   const configure = (request: Messages.ConfigureRequest) => {
     const args = plainValues(valuesOf(request.getArgs()));
-    const { source, ...owned } = configurationOf(request.getName() ?? "default", args);
-    const run = engineRun({ source, urn: callUrn, cancelled: cancel.signal, show });
-    configured = { run, ...owned };
+    const { ownership, ...settings } = configurationOf(request.getName() ?? "default", args);
+    const run = engineRun({ ...settings, urn: callUrn, cancelled: cancel.signal, show });
+    configured = { run, ...(ownership ? { ownership } : {}) };
     const response = new messages.ConfigureResponse();
     response.setAcceptsecrets(true);
     response.setAcceptresources(true);
