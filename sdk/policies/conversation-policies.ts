@@ -8,7 +8,7 @@ import {
 import { textsIn, valuesIn } from "../../provider/definition/fields.js";
 import { isObject } from "../../provider/kernel/json.js";
 import { withEnvironmentSecrets } from "../../provider/kernel/stand-ins.js";
-import { typeToken } from "../../provider/pointer.js";
+import { kindOfToken } from "../../provider/pointer.js";
 import { resources as definitions } from "../../provider/resources/index.js";
 import { isLoopback, settingTable } from "../../provider/service/setting-table.js";
 import { Account, Authentication, ClientApplication, Participant } from "../resources.js";
@@ -16,6 +16,7 @@ import {
   applicationsAmong,
   applicationsById,
   areAllAmong,
+  isOfClass,
   knownItems,
   orchestrationsAmong,
   ownApplication,
@@ -26,6 +27,7 @@ import {
   rolesOf,
   type StackFile,
   stackFileIn,
+  throughEitherDoor,
   whereKnown,
 } from "./policy-parts.js";
 
@@ -39,7 +41,7 @@ export const accountProtected: ResourceValidationPolicy = {
   ),
   severity: "medium",
   validateResource: (args, report) => {
-    if (args.isType(Account) && !args.opts.protect)
+    if (isOfClass(args, Account) && !args.opts.protect)
       report(
         "The account is not protected: a run that no longer declares it deletes it, and customers reach nobody. Add the option protect.",
       );
@@ -48,7 +50,9 @@ export const accountProtected: ResourceValidationPolicy = {
 
 /** What is wrong with a participant by itself; with several applications to choose from, one may fit. */
 const wrongRole = (participant: PolicyResource): string | undefined => {
-  const type = whereKnown(() => participant.asType(Participant)?.type);
+  const type = whereKnown(
+    () => throughEitherDoor((as) => participant.asType(as(Participant)))?.type,
+  );
   const own = applicationsAmong(participant.propertyDependencies.application);
   const roles = own.map(rolesOf);
   if (!type || own.length === 0 || roles.some((each) => !each || each.includes(type)))
@@ -187,14 +191,16 @@ export const secureCallbacks: ResourceValidationPolicy = {
   ),
   severity: "high",
   validateResource: (args, report) => {
-    for (const role of knownItems(() => args.asType(ClientApplication)?.roles)) {
+    for (const role of knownItems(
+      () => throughEitherDoor((as) => args.asType(as(ClientApplication)))?.roles,
+    )) {
       const callback = whereKnown(() => role.callback);
       if (callback !== undefined && isReadable(callback))
         report(
           `The callback of role ${whereKnown(() => role.name)} is ${callback}: customers' messages travel in clear text. Use https.`,
         );
     }
-    const authentication = args.asType(Authentication);
+    const authentication = throughEitherDoor((as) => args.asType(as(Authentication)));
     const address = whereKnown(() => authentication?.oauth2?.tokenRequestUrl);
     if (address !== undefined && isReadable(address))
       report(
@@ -296,7 +302,9 @@ interface SignIn {
 
 /** The ids that roles name; those that a preview does not know yet are left out. */
 const byId = (application: PolicyResource): readonly SignIn[] =>
-  knownItems(() => application.asType(ClientApplication)?.roles).flatMap((role) => {
+  knownItems(
+    () => throughEitherDoor((as) => application.asType(as(ClientApplication)))?.roles,
+  ).flatMap((role) => {
     const { name } = application;
     const authentication = whereKnown(() => role.authentication);
     const user = `${name}.${whereKnown(() => role.name)}`;
@@ -306,7 +314,7 @@ const byId = (application: PolicyResource): readonly SignIn[] =>
 /** The resources that the roles of an application refer to: known before they have an id. */
 const byResource = ({ name, propertyDependencies }: PolicyResource): readonly SignIn[] =>
   (propertyDependencies.roles ?? [])
-    .filter((used) => used.isType(Authentication))
+    .filter((used) => isOfClass(used, Authentication))
     .map(({ urn }) => ({ authentication: urn, application: name, user: name }));
 
 const shared = (signIns: readonly SignIn[]): readonly (readonly SignIn[])[] =>
@@ -335,7 +343,7 @@ export const noSharedAuthentication: StackValidationPolicy = {
   ),
   severity: "medium",
   validateStack: ({ resources }, report) => {
-    const applications = resources.filter((resource) => resource.isType(ClientApplication));
+    const applications = resources.filter((resource) => isOfClass(resource, ClientApplication));
     for (const users of sharedAmong(applications))
       report(
         `${users.map(({ user }) => user).join(" and ")} sign in with the same authentication: who runs one callback could pass as the service at the other.`,
@@ -380,7 +388,7 @@ const knownPart = (value: unknown): unknown => {
 
 /** The secret texts of a resource, by where they stand in it. */
 const secretsOf = ({ type, props }: PolicyResource): readonly (readonly [string, string])[] => {
-  const definition = definitions.find(({ kind }) => typeToken(kind) === type);
+  const definition = definitions.find(({ kind }) => kind === kindOfToken(type));
   const values = definition && knownPart(props);
   if (!definition || !isObject(values)) return [];
   return valuesIn(definition.fields, values).flatMap(({ field, path, value }) => {

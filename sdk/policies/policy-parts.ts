@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { PolicyResource } from "@pulumi/policy";
 import { docsLink } from "../../provider/kernel/package.js";
+import { kindOfToken, pluginToken } from "../../provider/pointer.js";
 import {
   type ConversationSide,
   conversationSides,
@@ -42,21 +43,44 @@ export const knownItems = <T>(read: () => readonly T[] | undefined): readonly T[
   return places.flatMap((place) => whereKnown(() => list[place]) ?? []);
 };
 
+/** A class of this package, or the same under the plugin's type: a policy looks at nothing else. */
+type AsClass = <C extends { readonly __pulumiType: string }>(of: C) => C;
+
+const ofPlugin: AsClass = (of) =>
+  Object.create(of, {
+    __pulumiType: { value: pluginToken(kindOfToken(of.__pulumiType) ?? "") },
+  });
+
+/** What a resource of either door answers, asked about a class of this package. */
+export const throughEitherDoor = <T>(ask: (as: AsClass) => T | undefined): T | undefined =>
+  ask((of) => of) ?? ask(ofPlugin);
+
+/** Whether a resource is of this class, or the same of the plugin. */
+export const isOfClass = <C extends { readonly __pulumiType: string }>(
+  { type }: Pick<PolicyResource, "type">,
+  { __pulumiType }: C,
+): boolean => kindOfToken(type) === kindOfToken(__pulumiType);
+
 export const applicationsAmong = (
   resources: readonly PolicyResource[] = [],
-): readonly PolicyResource[] => resources.filter((resource) => resource.isType(ClientApplication));
+): readonly PolicyResource[] =>
+  resources.filter((resource) => isOfClass(resource, ClientApplication));
 
 export const participantsAmong = (
   resources: readonly PolicyResource[],
-): readonly PolicyResource[] => resources.filter((resource) => resource.isType(Participant));
+): readonly PolicyResource[] => resources.filter((resource) => isOfClass(resource, Participant));
 
 export const orchestrationsAmong = (
   resources: readonly PolicyResource[],
-): readonly PolicyResource[] => resources.filter((resource) => resource.isType(Orchestration));
+): readonly PolicyResource[] => resources.filter((resource) => isOfClass(resource, Orchestration));
 
 /** The roles of an application; undefined while a preview does not know all of them. */
 export const rolesOf = (application: PolicyResource): readonly string[] | undefined =>
-  whereKnown(() => application.asType(ClientApplication)?.roles.map(({ name }) => name));
+  whereKnown(() =>
+    throughEitherDoor((as) => application.asType(as(ClientApplication)))?.roles.map(
+      ({ name }) => name,
+    ),
+  );
 
 const idOf = (read: () => unknown): string | undefined => {
   const id = whereKnown(read);
@@ -65,7 +89,7 @@ const idOf = (read: () => unknown): string | undefined => {
 
 /** The client application that a participant belongs to, as far as it is known. */
 export const ownApplication = (participant: PolicyResource): string | undefined =>
-  idOf(() => participant.asType(Participant)?.application);
+  idOf(() => throughEitherDoor((as) => participant.asType(as(Participant)))?.application);
 
 /** A place that an orchestration fills. */
 export interface Place {
@@ -84,7 +108,7 @@ const idsIn = (read: () => readonly unknown[] | undefined): readonly (string | u
 
 /** The places that an orchestration fills, with the ids that stand in them. */
 export const placesOf = (orchestration: PolicyResource): readonly Place[] => {
-  const parts = orchestration.asType(Orchestration)?.applications;
+  const parts = throughEitherDoor((as) => orchestration.asType(as(Orchestration)))?.applications;
   const customer = whereKnown(() => parts?.customerConfiguration);
   const bots = knownItems(() => parts?.botConfiguration?.bots);
   const escalations = bots.flatMap((bot) => whereKnown(() => bot.onEscalation) ?? []);
