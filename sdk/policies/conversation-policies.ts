@@ -16,7 +16,7 @@ import {
   applicationsAmong,
   applicationsById,
   areAllAmong,
-  isOfClass,
+  classFor,
   knownItems,
   orchestrationsAmong,
   ownApplication,
@@ -27,7 +27,6 @@ import {
   rolesOf,
   type StackFile,
   stackFileIn,
-  throughEitherDoor,
   whereKnown,
 } from "./policy-parts.js";
 
@@ -41,7 +40,7 @@ export const accountProtected: ResourceValidationPolicy = {
   ),
   severity: "medium",
   validateResource: (args, report) => {
-    if (isOfClass(args, Account) && !args.opts.protect)
+    if (args.isType(classFor(args, Account)) && !args.opts.protect)
       report(
         "The account is not protected: a run that no longer declares it deletes it, and customers reach nobody. Add the option protect.",
       );
@@ -50,9 +49,7 @@ export const accountProtected: ResourceValidationPolicy = {
 
 /** What is wrong with a participant by itself; with several applications to choose from, one may fit. */
 const wrongRole = (participant: PolicyResource): string | undefined => {
-  const type = whereKnown(
-    () => throughEitherDoor((as) => participant.asType(as(Participant)))?.type,
-  );
+  const type = whereKnown(() => participant.asType(classFor(participant, Participant))?.type);
   const own = applicationsAmong(participant.propertyDependencies.application);
   const roles = own.map(rolesOf);
   if (!type || own.length === 0 || roles.some((each) => !each || each.includes(type)))
@@ -191,16 +188,14 @@ export const secureCallbacks: ResourceValidationPolicy = {
   ),
   severity: "high",
   validateResource: (args, report) => {
-    for (const role of knownItems(
-      () => throughEitherDoor((as) => args.asType(as(ClientApplication)))?.roles,
-    )) {
+    for (const role of knownItems(() => args.asType(classFor(args, ClientApplication))?.roles)) {
       const callback = whereKnown(() => role.callback);
       if (callback !== undefined && isReadable(callback))
         report(
           `The callback of role ${whereKnown(() => role.name)} is ${callback}: customers' messages travel in clear text. Use https.`,
         );
     }
-    const authentication = throughEitherDoor((as) => args.asType(as(Authentication)));
+    const authentication = args.asType(classFor(args, Authentication));
     const address = whereKnown(() => authentication?.oauth2?.tokenRequestUrl);
     if (address !== undefined && isReadable(address))
       report(
@@ -238,17 +233,18 @@ export const notificationAddress: ResourceValidationPolicy = {
       },
     },
   },
-  validateResource: validateResourceOfType(ClientApplication, (application, args, report) => {
-    const { domains = [] } = args.getConfig<{ readonly domains?: readonly string[] }>();
-    for (const role of knownItems(() => application.roles)) {
-      const address = whereKnown(() => role.notificationEmail);
-      const wrong = address === undefined ? undefined : wrongWith(address, domains);
-      if (wrong)
-        report(
-          `notificationEmail of role ${whereKnown(() => role.name)}, ${address}, ${wrong}: a failing callback would go unnoticed.`,
-        );
-    }
-  }),
+  validateResource: (of, report) =>
+    validateResourceOfType(classFor(of, ClientApplication), (application, args) => {
+      const { domains = [] } = args.getConfig<{ readonly domains?: readonly string[] }>();
+      for (const role of knownItems(() => application.roles)) {
+        const address = whereKnown(() => role.notificationEmail);
+        const wrong = address === undefined ? undefined : wrongWith(address, domains);
+        if (wrong)
+          report(
+            `notificationEmail of role ${whereKnown(() => role.name)}, ${address}, ${wrong}: a failing callback would go unnoticed.`,
+          );
+      }
+    })(of, report),
 };
 
 /** `urn:pulumi:<stack>::<project>::…` */
@@ -279,17 +275,18 @@ export const noBasicAuthentication: ResourceValidationPolicy = {
       },
     },
   },
-  validateResource: validateResourceOfType(Authentication, (authentication, args, report) => {
-    const { stacks = ["prod*"] } = args.getConfig<{ readonly stacks?: readonly string[] }>();
-    const stack = stackIn(args.urn);
-    const isBasic =
-      whereKnown(() => authentication.type) === "basic" ||
-      whereKnown(() => authentication.basicAuth) !== undefined;
-    if (isBasic && stacks.some((pattern) => fits(stack, pattern)))
-      report(
-        `Stack ${stack} signs in at a callback with Basic authentication: its password never ends. Use oauth2.`,
-      );
-  }),
+  validateResource: (of, report) =>
+    validateResourceOfType(classFor(of, Authentication), (authentication, args) => {
+      const { stacks = ["prod*"] } = args.getConfig<{ readonly stacks?: readonly string[] }>();
+      const stack = stackIn(args.urn);
+      const isBasic =
+        whereKnown(() => authentication.type) === "basic" ||
+        whereKnown(() => authentication.basicAuth) !== undefined;
+      if (isBasic && stacks.some((pattern) => fits(stack, pattern)))
+        report(
+          `Stack ${stack} signs in at a callback with Basic authentication: its password never ends. Use oauth2.`,
+        );
+    })(of, report),
 };
 
 /** A role that signs in with an authentication, known by the resource or by the id alone. */
@@ -302,19 +299,21 @@ interface SignIn {
 
 /** The ids that roles name; those that a preview does not know yet are left out. */
 const byId = (application: PolicyResource): readonly SignIn[] =>
-  knownItems(
-    () => throughEitherDoor((as) => application.asType(as(ClientApplication)))?.roles,
-  ).flatMap((role) => {
-    const { name } = application;
-    const authentication = whereKnown(() => role.authentication);
-    const user = `${name}.${whereKnown(() => role.name)}`;
-    return typeof authentication === "string" ? [{ authentication, application: name, user }] : [];
-  });
+  knownItems(() => application.asType(classFor(application, ClientApplication))?.roles).flatMap(
+    (role) => {
+      const { name } = application;
+      const authentication = whereKnown(() => role.authentication);
+      const user = `${name}.${whereKnown(() => role.name)}`;
+      return typeof authentication === "string"
+        ? [{ authentication, application: name, user }]
+        : [];
+    },
+  );
 
 /** The resources that the roles of an application refer to: known before they have an id. */
 const byResource = ({ name, propertyDependencies }: PolicyResource): readonly SignIn[] =>
   (propertyDependencies.roles ?? [])
-    .filter((used) => isOfClass(used, Authentication))
+    .filter((used) => used.isType(classFor(used, Authentication)))
     .map(({ urn }) => ({ authentication: urn, application: name, user: name }));
 
 const shared = (signIns: readonly SignIn[]): readonly (readonly SignIn[])[] =>
@@ -343,7 +342,9 @@ export const noSharedAuthentication: StackValidationPolicy = {
   ),
   severity: "medium",
   validateStack: ({ resources }, report) => {
-    const applications = resources.filter((resource) => isOfClass(resource, ClientApplication));
+    const applications = resources.filter((resource) =>
+      resource.isType(classFor(resource, ClientApplication)),
+    );
     for (const users of sharedAmong(applications))
       report(
         `${users.map(({ user }) => user).join(" and ")} sign in with the same authentication: who runs one callback could pass as the service at the other.`,

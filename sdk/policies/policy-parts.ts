@@ -43,43 +43,37 @@ export const knownItems = <T>(read: () => readonly T[] | undefined): readonly T[
   return places.flatMap((place) => whereKnown(() => list[place]) ?? []);
 };
 
-/** A class of this package, or the same under the plugin's type: a policy looks at nothing else. */
-type AsClass = <C extends { readonly __pulumiType: string }>(of: C) => C;
-
-const ofPlugin: AsClass = (of) =>
-  Object.create(of, {
-    __pulumiType: { value: pluginToken(kindOfToken(of.__pulumiType) ?? "") },
-  });
-
-/** What a resource of either door answers, asked about a class of this package. */
-export const throughEitherDoor = <T>(ask: (as: AsClass) => T | undefined): T | undefined =>
-  ask((of) => of) ?? ask(ofPlugin);
-
-/** Whether a resource is of this class, or the same of the plugin. */
-export const isOfClass = <C extends { readonly __pulumiType: string }>(
+/**
+ * A class of this package by which a policy asks for a resource: under the plugin's type if that is
+ * where the resource comes from. Policies look at nothing else of a class.
+ */
+export const classFor = <C extends { readonly __pulumiType: string }>(
   { type }: Pick<PolicyResource, "type">,
-  { __pulumiType }: C,
-): boolean => kindOfToken(type) === kindOfToken(__pulumiType);
+  of: C,
+): C => {
+  const value = pluginToken(kindOfToken(of.__pulumiType) ?? "");
+  return type === value ? Object.create(of, { __pulumiType: { value } }) : of;
+};
 
 export const applicationsAmong = (
   resources: readonly PolicyResource[] = [],
 ): readonly PolicyResource[] =>
-  resources.filter((resource) => isOfClass(resource, ClientApplication));
+  resources.filter((resource) => resource.isType(classFor(resource, ClientApplication)));
 
 export const participantsAmong = (
   resources: readonly PolicyResource[],
-): readonly PolicyResource[] => resources.filter((resource) => isOfClass(resource, Participant));
+): readonly PolicyResource[] =>
+  resources.filter((resource) => resource.isType(classFor(resource, Participant)));
 
 export const orchestrationsAmong = (
   resources: readonly PolicyResource[],
-): readonly PolicyResource[] => resources.filter((resource) => isOfClass(resource, Orchestration));
+): readonly PolicyResource[] =>
+  resources.filter((resource) => resource.isType(classFor(resource, Orchestration)));
 
 /** The roles of an application; undefined while a preview does not know all of them. */
 export const rolesOf = (application: PolicyResource): readonly string[] | undefined =>
   whereKnown(() =>
-    throughEitherDoor((as) => application.asType(as(ClientApplication)))?.roles.map(
-      ({ name }) => name,
-    ),
+    application.asType(classFor(application, ClientApplication))?.roles.map(({ name }) => name),
   );
 
 const idOf = (read: () => unknown): string | undefined => {
@@ -89,7 +83,7 @@ const idOf = (read: () => unknown): string | undefined => {
 
 /** The client application that a participant belongs to, as far as it is known. */
 export const ownApplication = (participant: PolicyResource): string | undefined =>
-  idOf(() => throughEitherDoor((as) => participant.asType(as(Participant)))?.application);
+  idOf(() => participant.asType(classFor(participant, Participant))?.application);
 
 /** A place that an orchestration fills. */
 export interface Place {
@@ -108,7 +102,7 @@ const idsIn = (read: () => readonly unknown[] | undefined): readonly (string | u
 
 /** The places that an orchestration fills, with the ids that stand in them. */
 export const placesOf = (orchestration: PolicyResource): readonly Place[] => {
-  const parts = throughEitherDoor((as) => orchestration.asType(as(Orchestration)))?.applications;
+  const parts = orchestration.asType(classFor(orchestration, Orchestration))?.applications;
   const customer = whereKnown(() => parts?.customerConfiguration);
   const bots = knownItems(() => parts?.botConfiguration?.bots);
   const escalations = bots.flatMap((bot) => whereKnown(() => bot.onEscalation) ?? []);
