@@ -13,7 +13,8 @@ import {
 } from "../emulator/index.js";
 import { noJournal } from "../emulator/service/journal.js";
 import { savedSwitches } from "../emulator/service/switches.js";
-import type { Printed } from "../provider/kernel/json.js";
+import { addressesVariable, type EmulatedAddresses } from "../provider/engine/emulated-settings.js";
+import { isObject, jsonIn, type Printed } from "../provider/kernel/json.js";
 import { CommandFailure, messageOf, type Session } from "./command.js";
 import type { emulatorLineSchema } from "./emulator-schema.js";
 import { emulatorEnvironment, testEnvironment } from "./emulator-settings.js";
@@ -146,6 +147,17 @@ const readable = (
 const settingsOf = (emulator: Emulator, plan: PlanName) =>
   emulatorEnvironment(emulator, plan === "none" ? undefined : plan);
 
+/** Keeps Pulumi from accounts that a program names itself, beside emulators around this one. */
+const onlyEmulators = ({ baseUrl }: Emulator): Readonly<Record<string, string>> => {
+  const outer = jsonIn(process.env[addressesVariable] ?? "");
+  const starts = isObject(outer) && Array.isArray(outer.starts) ? outer.starts : [];
+  const addresses: EmulatedAddresses = {
+    starts: [...starts, new URL(baseUrl).origin],
+    alsoLocal: true,
+  };
+  return { [addressesVariable]: JSON.stringify(addresses) };
+};
+
 /** Shows what was started and waits, or runs the command that it was started for. */
 const useEmulator = async (
   emulator: Emulator,
@@ -159,6 +171,7 @@ const useEmulator = async (
     session.exitCode = await runBesideEmulator(command, {
       ...settingsOf(emulator, options.plan),
       ...testEnvironment(emulator),
+      ...onlyEmulators(emulator),
       ...trust(certificate),
     });
     return;

@@ -4,14 +4,28 @@ export const typeToken = (kind: string): string => `pulumi-nodejs:dynamic/conver
 /** Type token of a kind that the plugin serves. Part of every state file, too. */
 export const pluginToken = (kind: string): string => `conversation:index:${kind}`;
 
-/** The kind of a type token of either sort; undefined for other packages. */
-export const kindOfToken = (type: string): string | undefined => {
-  const start = [typeToken(""), pluginToken("")].find((prefix) => type.startsWith(prefix));
-  return start === undefined ? undefined : type.slice(start.length);
+/**
+ * The kind of a type token, and the door that its resource came through: dynamic resources, or the
+ * plugin. Undefined for other packages; a component of this one looks like the plugin's.
+ */
+export const tokenParts = (type: string) => {
+  const doors = { dynamic: typeToken(""), plugin: pluginToken("") } as const;
+  for (const door of ["dynamic", "plugin"] as const)
+    if (type.startsWith(doors[door])) return { door, kind: type.slice(doors[door].length) };
+  return undefined;
 };
+
+/** The kind of a type token of either sort; undefined for other packages. */
+export const kindOfToken = (type: string): string | undefined => tokenParts(type)?.kind;
 
 /** Type token of the providers of the plugin. */
 export const providerToken = "pulumi:providers:conversation";
+
+/**
+ * Whether Pulumi makes a provider of this name if a program names none: `default`, `default_0_1_0`,
+ * the latter with a download address behind it. One that a program calls `default_us` is its own.
+ */
+export const isDefaultProvider = (name: string): boolean => /^default(_\d+_\d+_\d+|$)/.test(name);
 
 /**
  * The provider that the state stores for a resource: not code but a pointer to the installed

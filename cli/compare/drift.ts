@@ -18,6 +18,7 @@ import {
 import { type Properties, propertiesIn } from "../../provider/lifecycle/properties.js";
 import { originalMark } from "../../provider/lifecycle/seen.js";
 import {
+  accountIn,
   definitionOfType,
   openedValues,
   type StateResource,
@@ -33,10 +34,9 @@ import { blastRadius, changesOfPreview } from "../stack/blast-radius.js";
 import { exportStack, type OpenStack, openStack, type StackOptions } from "../stack/open-stack.js";
 import {
   type AccountRead,
+  accountsIn,
   kindIn,
   openAccounts,
-  profileIn,
-  profilesIn,
   readStack,
   type StackAccountOptions,
   type StackReading,
@@ -209,7 +209,7 @@ const compared = async (
   reading: StackReading,
 ): Promise<ComparedObject> => {
   const values = openedValues(resource.outputs);
-  const account = reading.accountOf(profileIn(resource.inputs));
+  const account = reading.accountOf(accountIn(resource));
   const { objects, problem } = kindIn(account, definition);
   const before = propertiesIn(values);
   const live = objects.get(id);
@@ -219,7 +219,10 @@ const compared = async (
   const found = { definition, resource, id, account, before, live, isRead, extraSecrets };
   const name = nameOf(definition, live, before);
   if (!live) return { ...found, name, changes: [], secrets: [] };
-  const { props } = await lifecycle(definition, reading.run).read(id, values);
+  const { props } = await lifecycle(definition, reading.runIn(accountIn(resource))).read(
+    id,
+    values,
+  );
   const now = propertiesIn(openedValues(props));
   const sealed = [resource.inputs, resource.outputs].flatMap((values = {}) =>
     sealedFields(definition, values),
@@ -486,8 +489,13 @@ export const runDrift = async (options: DriftOptions): Promise<DriftResult> => {
   const stack = await openStack(options);
   const locked = await lockNotes(stack);
   const document = await exportStack(stack.place, "clear");
-  const profiles = profilesIn(document);
-  const opened = await openAccounts(stack, profiles.length > 0 ? profiles : [undefined], options);
+  const names = accountsIn(document);
+  const opened = await openAccounts(
+    stack,
+    document,
+    names.length > 0 ? names : [undefined],
+    options,
+  );
   try {
     const reading = await readStack(stack, document, opened);
     const compared = await driftOf(reading, stack.names, options.managedOnly === true);

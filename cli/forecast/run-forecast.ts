@@ -12,8 +12,12 @@ import { type Documents, workloadOf } from "../../provider/forecast/planned-step
 import { wrappedText } from "../../provider/kernel/columns.js";
 import type { Printed } from "../../provider/kernel/json.js";
 import { environmentOnly, readStackConfig } from "../../provider/pulumi-cli/project-files.js";
-import { resourcesOf } from "../../provider/pulumi-cli/stack-documents.js";
-import { readSettings, type SettingSource } from "../../provider/service/settings.js";
+import { accountIn, resourcesOf } from "../../provider/pulumi-cli/stack-documents.js";
+import {
+  isProviderAccount,
+  readSettings,
+  type SettingSource,
+} from "../../provider/service/settings.js";
 import { type CommandResult, messageOf, type Session } from "../command.js";
 import {
   type BlastRadius,
@@ -26,13 +30,7 @@ import {
 } from "../stack/blast-radius.js";
 import { elsewhereAdvice, stateStanding } from "../stack/objects-elsewhere.js";
 import { exportStack, openStack } from "../stack/open-stack.js";
-import {
-  isOurType,
-  openAccounts,
-  profileIn,
-  profilesIn,
-  readStack,
-} from "../stack/stack-reading.js";
+import { accountsIn, isOurType, openAccounts, readStack } from "../stack/stack-reading.js";
 import { currentDocuments, savedDocuments } from "./documents.js";
 import type { printedForecastSchema } from "./printed-forecast.js";
 
@@ -88,9 +86,10 @@ const elsewhere = async (
   if (from || !state) return [];
   const held = resourcesOf(state);
   const ours = held.filter(({ type }) => isOurType(type));
-  const profiles = new Set(ours.map(({ inputs }) => profileIn(inputs ?? {})));
-  const looks = [...profiles].map(async (profile) => {
-    const { problem } = await stateStanding(held, readSettings(source, profile), { env, signal });
+  // The settings of explicit providers are not in clear here.
+  const names = new Set(ours.map(accountIn).filter((name) => !isProviderAccount(name)));
+  const looks = [...names].map(async (name) => {
+    const { problem } = await stateStanding(held, readSettings(source, name), { env, signal });
     return problem === undefined ? [] : [`${problem}. ${elsewhereAdvice}`];
   });
   const found = await Promise.allSettled(looks);
@@ -121,7 +120,7 @@ const blockedDeletions = async (
   try {
     const own = await openStack({ folder, env, stack });
     const document = await exportStack(own.place, "clear");
-    const opened = await openAccounts(own, profilesIn(document), { say, signal });
+    const opened = await openAccounts(own, document, accountsIn(document), { say, signal });
     try {
       const read = await readStack(own, document, opened);
       const kinds = read.accounts.flatMap(({ reading }) => reading.kinds);

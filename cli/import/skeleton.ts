@@ -7,14 +7,17 @@ import { holdsUnknown, isSecretValue } from "../../provider/kernel/stand-ins.js"
 import { isSameResource, markOf, nameOnWire } from "../../provider/lifecycle/ownership/mark.js";
 import type { StackNames } from "../../provider/lifecycle/ownership/orphans.js";
 import { ownershipKind } from "../../provider/lifecycle/ownership/ownership.js";
-import { pluginToken, typeToken } from "../../provider/pointer.js";
-import { type PreviewStep, stateValue } from "../../provider/pulumi-cli/stack-documents.js";
+import { kindOfToken, tokenParts, typeToken } from "../../provider/pointer.js";
+import {
+  accountIn,
+  type PreviewStep,
+  stateValue,
+} from "../../provider/pulumi-cli/stack-documents.js";
 import type { StackStates } from "../../provider/pulumi-cli/stack-states.js";
 import { resources as kinds } from "../../provider/resources/index.js";
 import type { ObjectInputs } from "../account/object-inputs.js";
 import type { AccountLists } from "../account/read-account.js";
 import { CommandFailure } from "../command.js";
-import { profileIn } from "../stack/stack-reading.js";
 import {
   type Candidate,
   divided,
@@ -108,9 +111,6 @@ const placed = (path: string, { nameTable = {}, resources = [] }: Skeleton) => {
   });
 };
 
-/** Beginning of the types of this package: of dynamic resources, and of its plugin. */
-const tokens = [typeToken(""), pluginToken("")];
-
 /** Whether a preview shows a value: it is known by now, and no secret. */
 const isShown = (value: unknown): boolean =>
   value !== undefined && value !== "[secret]" && !isSecretValue(value) && !holdsUnknown(value);
@@ -138,14 +138,14 @@ const lookUp = (
   { names: { project, stack }, steps, objects, reading, states }: SkeletonSources,
   profile: string | undefined,
 ): ObjectInputs | NoObject => {
-  const definition = kinds.find(({ kind }) => tokens.some((token) => token + kind === entry.type));
+  const definition = kinds.find(({ kind }) => kind === kindOfToken(entry.type));
   if (!definition) return { reason: "it represents no object of the account" };
   const urn = `urn:pulumi:${stack}::${project}::${parents}${entry.type}::${logical}`;
   const step = steps.find((each) => each.urn === urn && each.op === "create");
   const inputs = step?.newState?.inputs;
   if (!inputs) return { reason: "the program does not create it, or it is already in the state" };
   if (entry.provider) return { reason: "its provider names an account that is not read" };
-  const wanted = profileIn(inputs);
+  const wanted = accountIn({ inputs });
   if (wanted !== profile)
     return { reason: `it is in another account: ${wanted ? `--profile ${wanted}` : "no profile"}` };
   const { noun } = definition;
@@ -241,7 +241,7 @@ export const planSkeleton = (
   for (const { entry, logical: name } of free.filter((each) => !isHeld(each)))
     skipped.push({ type: entry.type, name, reason: "its parent is not imported" });
   const { ownership, first } = importOwnership(sources.names, sources.states);
-  const isDynamic = ({ entry }: PlacedEntry) => entry.type.startsWith(typeToken(""));
+  const isDynamic = ({ entry }: PlacedEntry) => tokenParts(entry.type)?.door === "dynamic";
   const filled = new Map(
     taken.map((each): [SkeletonEntry, JsonObject] => {
       const { inputs, outputs } = entryOf(each, { ownership, profile });
@@ -253,9 +253,7 @@ export const planSkeleton = (
     }),
   );
   const stays = (entry: SkeletonEntry): boolean =>
-    filled.has(entry) ||
-    entry.component === true ||
-    !(apply || tokens.some((token) => entry.type.startsWith(token)));
+    filled.has(entry) || entry.component === true || !(apply || tokenParts(entry.type));
   const rest = places.flatMap(({ entry, above }) =>
     [entry, ...above].every(stays) ? [filled.get(entry) ?? entry] : [],
   );

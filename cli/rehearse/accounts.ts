@@ -17,15 +17,18 @@ import {
 } from "../../provider/service/http/operations.js";
 import type { Pace } from "../../provider/service/http/pace.js";
 import type { Settings } from "../../provider/service/setting-table.js";
-import { readSettings } from "../../provider/service/settings.js";
+import { accountTitle, isProviderAccount, readSettings } from "../../provider/service/settings.js";
 import { accessService } from "../account/open-account.js";
 import { type AccountReading, type KindReading, readAccount } from "../account/read-account.js";
 import { CommandFailure } from "../command.js";
+import { providerSources, settingsOfProvider } from "../stack/stack-reading.js";
 import { type OriginalStack, profilesOf } from "./stack-copy.js";
 
 /** What a rehearsal needs to know about a tenant. */
 export interface TenantReading {
   readonly settings: Settings;
+  /** Explicit providers that lead to the same account, beside the name in the settings. */
+  readonly alsoNamed?: readonly string[];
   readonly account: AccountReading;
   /** Scopes that the token grants, if the token address reports them. */
   readonly scopes?: readonly string[];
@@ -86,7 +89,7 @@ const readTenant = async (
         stop,
       );
   const access = accessService(settings, { environment: env, say, signal, observed });
-  const of = settings.profile === undefined ? "" : ` of profile ${settings.profile}`;
+  const of = settings.profile === undefined ? "" : ` of ${accountTitle(settings.profile)}`;
   let saidAt = performance.now();
   try {
     const account = await readAccount(access, {
@@ -112,26 +115,41 @@ const readTenant = async (
 };
 
 /**
- * The settings of every profile that can be used; those of the default one if there is no other.
+ * The settings of every profile that can be used, and of the explicit providers in the state that
+ * lead to other accounts; those of the default profile if there is no other.
  *
- * @returns the settings, with a sentence for each profile that cannot be used
+ * @returns the settings, those of explicit providers by the base address, and a sentence for each
+ * profile that cannot be used
  * @throws ConversationError if settings are missing or wrong
  */
 export const settingsOfAccounts = (original: OriginalStack) => {
   const profiles = profilesOf(original);
   const notes: string[] = [];
-  const settings = [undefined, ...profiles].flatMap((profile) => {
+  const sources = providerSources(original.document, original.stack.env);
+  const found = [undefined, ...profiles, ...sources.keys()].flatMap((profile) => {
+    const source = sources.get(profile ?? "");
     try {
-      return [readSettings(original.source, profile)];
+      return [
+        source ? settingsOfProvider(source, profile) : readSettings(original.source, profile),
+      ];
     } catch (error) {
-      const isOnlyOne = profile === undefined && profiles.length === 0;
+      const isOnlyOne = profile === undefined && profiles.length === 0 && sources.size === 0;
       if (isOnlyOne || !isConversationError(error, "SETTINGS_MISSING")) throw error;
       if (profile !== undefined)
-        notes.push(`The settings of profile ${profile} are incomplete: its account was not read.`);
+        notes.push(`The settings of ${accountTitle(profile)} are incomplete: its account was not read.`);
       return [];
     }
   });
-  return { settings, notes };
+  const explicit = Map.groupBy(
+    found.filter(({ profile }) => isProviderAccount(profile)),
+    ({ baseUrl }) => baseUrl,
+  );
+  const settings = found.filter(
+    (each) =>
+      !isProviderAccount(each.profile) ||
+      found.find(({ baseUrl }) => baseUrl === each.baseUrl) === each,
+  );
+  return { settings, explicit, notes };
 };
 
 /**
@@ -148,8 +166,8 @@ export const readAccounts = async (all: readonly Settings[], options: ReadingOpt
   return readings;
 };
 
-const otherPlan = (profile: string | undefined, { plan }: Conditions): string =>
-  `The account of profile ${profile} is on the plan ${plan}; its calls keep to the rates of that plan.`;
+const otherPlan = (profile = "", { plan }: Conditions): string =>
+  `The account of ${accountTitle(profile)} is on the plan ${plan}; its calls keep to the rates of that plan.`;
 
 /**
  * The limits of every account: those of the command line first, then those of its profile's
@@ -266,7 +284,7 @@ const assumption = (reading: ClientReading, scopes: readonly string[]): string =
       ? `has only ${scopes.join(", ")}`
       : `may only read (the service refused ${endpointName(setUpOperation(refused.definition, "list"))})`;
   const { profile } = reading.settings;
-  const whose = profile === undefined ? "of these settings" : `of profile ${profile}`;
+  const whose = profile === undefined ? "of these settings" : `of ${accountTitle(profile)}`;
   return `The client ${whose} ${why}, so the rehearsal assumes that another client deploys, with all scopes of the service. To name its scopes, use --as-scopes.`;
 };
 
@@ -328,7 +346,7 @@ export const rehearsedAccounts = async (
   parallel: number | undefined,
 ) => {
   const { plan, asScopes } = options;
-  const { settings, notes } = settingsOfAccounts(original);
+  const { settings, explicit, notes } = settingsOfAccounts(original);
   const readings = await readAccounts(settings, options);
   const given = {
     ...(plan === undefined ? {} : { plan }),
@@ -337,8 +355,10 @@ export const rehearsedAccounts = async (
   const { accounts: limits, ...conditions } = runConditions(given, original, readings);
   const accounts = readings.flatMap((reading, place): readonly RehearsedAccount[] => {
     const limit = limits[place];
+    const others = explicit.get(reading.settings.baseUrl) ?? [];
+    const alsoNamed = others.flatMap(({ profile }) => profile ?? []);
     return limit
-      ? [{ ...reading, client: deployingClient(reading, asScopes), conditions: limit }]
+      ? [{ ...reading, alsoNamed, client: deployingClient(reading, asScopes), conditions: limit }]
       : [];
   });
   return {

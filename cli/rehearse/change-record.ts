@@ -6,6 +6,7 @@ import { isObject, jsonIn, type Printed } from "../../provider/kernel/json.js";
 import { inertText } from "../../provider/kernel/text.js";
 import type { SettingKey, Settings } from "../../provider/service/setting-table.js";
 import {
+  accountTitle,
   describeSettings,
   type SettingDescription,
   settingLabel,
@@ -154,7 +155,7 @@ export const scopeChanges = (
 ): readonly string[] =>
   readings.flatMap((reading) => {
     const { profile } = reading.settings;
-    const whose = profile === undefined ? "of these settings" : `of profile ${profile}`;
+    const whose = profile === undefined ? "of these settings" : `of ${accountTitle(profile)}`;
     const inUse = scopesInUse(reading);
     return asScopes
       .filter((scope) => !inUse.includes(scope))
@@ -424,7 +425,7 @@ const differenceLines = (differences: readonly string[]): readonly string[] => {
 };
 
 const kindText = ({ kind, profile }: CheckedRecord["unread"][number]): string =>
-  profile === undefined ? kind : `${kind} of profile ${profile}`;
+  profile === undefined ? kind : `${kind} of ${accountTitle(profile)}`;
 
 /** The result of a check, for a person. */
 export const checkedRecordText = (checked: CheckedRecord): string => {

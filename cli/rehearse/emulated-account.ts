@@ -20,6 +20,7 @@ import {
   partnersOf,
 } from "../../provider/definition/merge.js";
 import { bodyOf } from "../../provider/definition/wire.js";
+import type { EmulatedAddresses } from "../../provider/engine/emulated-settings.js";
 import { type Conditions, endpointLimit } from "../../provider/forecast/forecast.js";
 import { rateBucket } from "../../provider/forecast/simulation.js";
 import {
@@ -32,6 +33,7 @@ import {
 import { propertiesIn } from "../../provider/lifecycle/properties.js";
 import { unlimitedBurst } from "../../provider/pacing/pacer.js";
 import {
+  accountIn,
   definitionOfType,
   openedValues,
   type StackExport,
@@ -44,10 +46,9 @@ import {
   setUpOperation,
 } from "../../provider/service/http/operations.js";
 import type { SettingKey, Settings } from "../../provider/service/setting-table.js";
-import { describeSettings } from "../../provider/service/settings.js";
+import { describeSettings, isProviderAccount } from "../../provider/service/settings.js";
 import { type KindReading, unreadAmong } from "../account/read-account.js";
 import { foundSwitches } from "../probe/probe-findings.js";
-import { profileIn } from "../stack/stack-reading.js";
 import {
   type DeployingClient,
   type RehearsedAccount,
@@ -156,11 +157,16 @@ export const kindsIn = (objects: CopiedObjects) =>
 type StateBodies = ReadonlyMap<string, ReadonlyMap<string, JsonObject>>;
 
 /** The objects of one account as the stack's state has them, secrets in clear. */
-export const stateBodies = (document: StackExport, settings: Settings): StateBodies => {
+export const stateBodies = (
+  document: StackExport,
+  { settings, alsoNamed = [] }: Pick<TenantReading, "settings" | "alsoNamed">,
+): StateBodies => {
+  const names = [settings.profile, ...alsoNamed];
   const bodies = new Map<string, Map<string, JsonObject>>();
-  for (const { type, id, inputs, external } of document.deployment.resources ?? []) {
+  for (const resource of document.deployment.resources ?? []) {
+    const { type, id, inputs, external } = resource;
     const definition = definitionOfType(type);
-    const isOther = external === true || profileIn(inputs) !== settings.profile;
+    const isOther = external === true || !names.includes(accountIn(resource));
     if (!definition || id === undefined || isOther) continue;
     const ofKind = bodies.get(definition.kind) ?? new Map<string, JsonObject>();
     const { fields } = propertiesIn(openedValues(inputs));
@@ -365,6 +371,8 @@ export interface EmulatedAccount {
   /** Environment variables and configuration that point a program at it. */
   readonly variables: Readonly<Record<string, string>>;
   readonly config: Readonly<Record<string, string>>;
+  /** The same for providers that a program gives settings itself, by `baseUrl`. */
+  readonly instead: NonNullable<EmulatedAddresses["instead"]>;
   readonly before: CopiedObjects;
   readonly missing: readonly string[];
   /** Whether the lists show what the service does with secrets. */
@@ -404,7 +412,7 @@ const namedValues = (
   source: "environment" | "config",
 ): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    describeSettings(profile).flatMap((names) => {
+    (isProviderAccount(profile) ? [] : describeSettings(profile)).flatMap((names) => {
       const value = values[names.key];
       return value === undefined ? [] : [[names[source], value] as const];
     }),
@@ -458,7 +466,7 @@ export const emulateAccount = async (
 ): Promise<EmulatedAccount> => {
   const { settings, client, conditions, roundTripMs, pageSize } = reading;
   const { profile, platformName } = settings;
-  const copy = copyAccount(reading, stateBodies(document, settings));
+  const copy = copyAccount(reading, stateBodies(document, reading));
   const switches = parseSwitches({
     platformName,
     ...(copy.missing.length > 0 ? { unknownReference: "accept" } : {}),
@@ -489,6 +497,7 @@ export const emulateAccount = async (
     address: server.address,
     variables: namedValues(values, profile, "environment"),
     config: namedValues(values, profile, "config"),
+    instead: { [settings.baseUrl]: values, [access.baseUrl]: values },
     before: copy.objects,
     missing: copy.missing,
     showsSecrets: Object.values(copy.secrets).some((count) => count > 0),

@@ -8,6 +8,7 @@ import {
   wrappedText,
 } from "../../provider/kernel/columns.js";
 import { inertText } from "../../provider/kernel/text.js";
+import { accountTitle } from "../../provider/service/settings.js";
 import { type Block, textReport } from "../terminal/report.js";
 import type { LostObject, RehearsalFromEmpty } from "./from-empty.js";
 import { changeWord, obstacleTitle } from "./outcome.js";
@@ -91,7 +92,7 @@ const section = (title: string, lines: readonly string[]): readonly string[] =>
 
 /** An object for people: kind, name, id. */
 const objectLine = ({ kind, name, id, profile }: NamedObject): string =>
-  `${kind} ${JSON.stringify(name)}${id ? ` (id ${id})` : ""}${profile ? `, profile ${profile}` : ""}`;
+  `${kind} ${JSON.stringify(name)}${id ? ` (id ${id})` : ""}${profile ? `, ${accountTitle(profile)}` : ""}`;
 
 /** A change of the account for people. */
 const changeLine = (change: AccountChange): string =>

@@ -3,6 +3,7 @@ import { stripVTControlCharacters } from "node:util";
 import { z } from "zod";
 import type { Switches } from "../../emulator/index.js";
 import { jsonIn } from "../../provider/kernel/json.js";
+import { ownershipKind } from "../../provider/lifecycle/ownership/ownership.js";
 import { typeToken } from "../../provider/pointer.js";
 import type { Ended } from "../../provider/pulumi-cli/processes.js";
 import { definitionOfType } from "../../provider/pulumi-cli/stack-documents.js";
@@ -211,7 +212,7 @@ export const prepareRun = async (
 /** Steps that change something. */
 const changing = /create|update|delete|replace|import/;
 
-const ownTypes = new Set([typeToken("Ownership"), "pulumi:pulumi:Stack"]);
+const ownTypes = new Set([typeToken(ownershipKind), "pulumi:pulumi:Stack"]);
 
 const isRun = (type: string, custom: boolean, also: readonly string[]): boolean =>
   !custom ||
@@ -459,7 +460,10 @@ const onCopy = async <R>(setup: RunSetup, work: (copied: Copied) => Promise<R>):
     copy = await copyStack(original, {
       variables: Object.assign({}, ...emulated.map(({ variables }) => variables)),
       settings: Object.assign({}, ...emulated.map(({ config }) => config)),
-      addresses: emulated.map(({ address }) => address),
+      addresses: {
+        starts: emulated.map(({ address }) => address),
+        instead: Object.assign({}, ...emulated.map(({ instead }) => instead)),
+      },
       ...{ runEffects, signal },
     });
     const result = await work({ copy, emulated, time });

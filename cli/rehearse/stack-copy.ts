@@ -1,12 +1,15 @@
-import { createCipheriv, createDecipheriv, pbkdf2, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, hash, pbkdf2, randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { addressesVariable } from "../../provider/engine/rehearsed-addresses.js";
+import {
+  addressesVariable,
+  type EmulatedAddresses,
+} from "../../provider/engine/emulated-settings.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
-import { ownerParts } from "../../provider/kernel/owner.js";
+import { ownerParts, urnParts } from "../../provider/kernel/owner.js";
 import { ownershipKind } from "../../provider/lifecycle/ownership/ownership.js";
-import { typeToken } from "../../provider/pointer.js";
+import { providerToken, tokenParts, typeToken } from "../../provider/pointer.js";
 import { privateFolder } from "../../provider/pulumi-cli/own-folders.js";
 import { type Ended, runCommand } from "../../provider/pulumi-cli/processes.js";
 import {
@@ -19,6 +22,7 @@ import {
 import { frugalRuns, preloading, pulumiStops } from "../../provider/pulumi-cli/pulumi-cli.js";
 import { quietEnvironment } from "../../provider/pulumi-cli/pulumi-queries.js";
 import {
+  accountIn,
   checkpointIn,
   encryptedValue,
   openedValues,
@@ -173,10 +177,7 @@ type ProfileSources = Pick<OriginalStack, "document" | "config"> & {
 };
 
 const profilesInState = ({ document }: Pick<OriginalStack, "document">): readonly string[] =>
-  (document.deployment.resources ?? []).flatMap(({ inputs }) => {
-    const { profile } = openedValues(inputs);
-    return typeof profile === "string" ? [profile] : [];
-  });
+  (document.deployment.resources ?? []).flatMap(({ inputs }) => accountIn({ inputs }) ?? []);
 
 const variableOf = /^CONVERSATION_([A-Z][A-Z0-9_]*)_BASE_URL$/;
 const entryOfProfile = /^conversation:([A-Za-z][\w-]*)\.(\w+)$/;
@@ -296,25 +297,36 @@ export const readReferenced = async (
   }
 };
 
-const resourceOf = ({ urn, kind, id, owner, serial }: Holding): JsonObject => ({
-  urn,
-  custom: true,
-  id,
-  type: typeToken(kind),
-  inputs: owner ? { owner } : {},
-  outputs: { ...(owner ? { owner } : {}), ...(serial ? { serial } : {}) },
-});
+/** Where the ownership of an object stands in a state: in a resource, or in the plugin's provider. */
+const ownershipOf = ({ urn, owner }: Holding): JsonObject | undefined => {
+  if (owner === undefined) return undefined;
+  const { project, stack, type } = urnParts(urn);
+  const { ownership } = ownerParts(owner);
+  const of = (token: string) =>
+    `urn:pulumi:${stack}::${project}::${token}::${hash("sha1", ownership)}`;
+  if (tokenParts(type)?.door === "dynamic") {
+    const token = typeToken(ownershipKind);
+    return { urn: of(token), custom: true, id: ownership, type: token };
+  }
+  const provider = { urn: of(providerToken), custom: true, id: "copied", type: providerToken };
+  return { ...provider, inputs: { ownership } };
+};
 
-const ownershipsOf = (holdings: readonly Holding[]): readonly JsonObject[] => {
-  const ids = holdings.flatMap(({ owner }) => (owner ? [ownerParts(owner).ownership] : []));
-  const [project, stack] = namesIn(holdings[0]?.urn ?? "") ?? ["", ""];
-  const type = typeToken(ownershipKind);
-  return [...new Set(ids)].map((id, index) => ({
-    urn: `urn:pulumi:${stack}::${project}::${type}::ownership${index || ""}`,
-    custom: true,
-    id,
-    type,
-  }));
+const copiedHoldings = (holdings: readonly Holding[]): readonly JsonObject[] => {
+  const ownerships = holdings.map(ownershipOf).filter((made) => made !== undefined);
+  const resources = holdings.map((held): JsonObject => {
+    const { urn, id, owner, serial } = held;
+    const made = ownershipOf(held);
+    const { type } = urnParts(urn);
+    return {
+      ...{ urn, custom: true, id, type },
+      ...(made?.type === providerToken ? { provider: `${made.urn}::${made.id}` } : {}),
+      inputs: owner ? { owner } : {},
+      outputs: { ...(owner ? { owner } : {}), ...(serial ? { serial } : {}) },
+    };
+  });
+  const once = new Map(ownerships.map((each): [unknown, JsonObject] => [each.urn, each]));
+  return [...once.values(), ...resources];
 };
 
 /** A stack in a file backend: its state is in `latest`. */
@@ -352,7 +364,7 @@ const copyOther = (
   root: JsonObject | undefined,
   crypter: PassphraseCrypter,
 ): void => {
-  const resources = [...(root ? [root] : []), ...ownershipsOf(held), ...held.map(resourceOf)];
+  const resources = [...(root ? [root] : []), ...copiedHoldings(held)];
   writeCheckpoint(backend, names, 3, sealedState({ resources }, crypter));
 };
 
@@ -383,8 +395,8 @@ interface CopyOptions {
    * removed.
    */
   readonly variables: Readonly<Record<string, string>>;
-  /** Starts of the addresses of the emulators: the run calls no other. */
-  readonly addresses: readonly string[];
+  /** The run calls no other. */
+  readonly addresses: EmulatedAddresses;
   /** The same as entries of the configuration. */
   readonly settings: Readonly<Record<string, string>>;
   /** Whether the program gets the answer that this is no dry run, as in a real update. */
@@ -452,12 +464,14 @@ const configText = (
   });
 
 const providerType = "pulumi:providers:";
-/** Runs all dynamic resources, those of this package among them. */
-const dynamicProvider = `${providerType}pulumi-nodejs`;
+/** They run the resources of this package: its plugin, and what runs all dynamic resources. */
+const ownProviders: readonly string[] = [providerToken, `${providerType}pulumi-nodejs`];
 
 const packagesIn = (state: StackExport | undefined): readonly string[] => {
   const types = resourcesOf(state).map(({ type }) => type);
-  const others = types.filter((type) => type.startsWith(providerType) && type !== dynamicProvider);
+  const others = types.filter(
+    (type) => type.startsWith(providerType) && !ownProviders.includes(type),
+  );
   return [...new Set(others.map((type) => type.slice(providerType.length)))];
 };
 

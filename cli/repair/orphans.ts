@@ -344,7 +344,7 @@ export const runOrphans = async (options: OrphansOptions): Promise<OrphansResult
 const orphansOf = async (stack: OpenStack, options: OrphansOptions): Promise<OrphansResult> => {
   const { ids, ignoreLock = false } = options;
   const { names } = stack;
-  const opened = await openAccounts(stack, [options.profile], options);
+  const opened = await openAccounts(stack, undefined, [options.profile], options);
   try {
     const { access } = opened.of(options.profile);
     const { kinds } = await readAccount(access);

@@ -149,8 +149,11 @@ const restoreState = async (file: string, copy: string): Promise<void> => {
   await rename(draft, file);
 };
 
-const isProvider = ({ args }: ProcessFacts): boolean =>
-  args.some((arg) => /[\\/]cmd[\\/]dynamic-provider([\\/]|$)/.test(arg));
+/** What runs dynamic resources, or the plugin: as an executable, or as Pulumi runs its folder. */
+const provider =
+  /[\\/](cmd[\\/]dynamic-provider|pulumi-conversation[\\/]plugin)([\\/]|$)|[\\/]plugin[\\/]main\.js$/;
+
+const isProvider = ({ args }: ProcessFacts): boolean => args.some((arg) => provider.test(arg));
 
 const listens = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
@@ -169,7 +172,7 @@ const isLeft = async ({ args }: ProcessFacts): Promise<boolean> => {
 };
 
 /**
- * Processes of dynamic providers that a killed run of a project has left: they wait forever, and
+ * Processes of providers that a killed run of a project has left: they wait forever, and
  * calls that they sent may still be answered. Only on a system that lists its processes (Linux).
  *
  * @param folder folder of the project

@@ -17,6 +17,7 @@ import { propertiesIn } from "../../provider/lifecycle/properties.js";
 import { connected, type Declared, isHeld, resourceIn } from "../../provider/lifecycle/run.js";
 import { describe, seenObjects } from "../../provider/lifecycle/seen.js";
 import {
+  accountIn,
   definitionOfType,
   logicalName,
   openedValues,
@@ -143,14 +144,16 @@ const outcomeAmong = (
 
 /** Finds the outcome of a creation, by the mark of its resource at the service. */
 const creationOutcome = async (
-  { resource: { urn, type, inputs } }: PendingOperation,
+  { resource }: PendingOperation,
   facts: RepairFacts,
 ): Promise<CreationOutcome> => {
+  const { urn, type, inputs } = resource;
   const definition = definitionOfType(type);
   if (!definition) return { outcome: "not-made" };
-  const context = { definition, naming: namingOf(definition), run: facts.run };
+  const name = accountIn(resource);
+  const context = { definition, naming: namingOf(definition), run: facts.runIn(name) };
   const declared = await connected(resourceIn(context, propertiesIn(openedValues(inputs))));
-  const account = facts.accountOf(declared.properties.profile);
+  const account = facts.accountOf(name);
   const { problem } = kindIn(account, definition);
   if (problem !== undefined)
     return unclear(
@@ -174,9 +177,10 @@ const readEntry = async (
   definition: Definition,
   id: string,
   known: JsonObject,
-  { run }: RepairFacts,
+  { runIn }: RepairFacts,
 ): Promise<Entry> => {
   const { __provider } = known;
+  const run = runIn(accountIn(resource));
   const { id: there, props, inputs = {} } = await lifecycle(definition, run).read(id, known);
   if (there === "") return {};
   const pointer = __provider === undefined ? {} : { __provider };

@@ -10,8 +10,8 @@ import {
   writeToState,
 } from "../stack/open-stack.js";
 import {
+  accountsIn,
   openAccounts,
-  profilesIn,
   readStack,
   type StackAccountOptions,
 } from "../stack/stack-reading.js";
@@ -143,7 +143,7 @@ const ofStateAndService = async (
   options: RepairOptions,
 ): Promise<Pick<RepairResult, "steps" | "notes" | "left">> => {
   const document = await exportStack(stack.place, "clear");
-  const opened = await openAccounts(stack, profilesIn(document), options);
+  const opened = await openAccounts(stack, document, accountsIn(document), options);
   try {
     const plan = await repairPlan({
       ...(await readStack(stack, document, opened)),

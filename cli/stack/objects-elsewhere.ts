@@ -2,6 +2,7 @@ import type { Definition } from "../../provider/definition/define.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
 import { isId } from "../../provider/kernel/object-id.js";
 import {
+  accountIn,
   definitionOfType,
   logicalName,
   type StateResource,
@@ -10,7 +11,7 @@ import type { Service } from "../../provider/service/connect.js";
 import { setUpOperation } from "../../provider/service/http/operations.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import { askService } from "../account/open-account.js";
-import { type ProfileName, profileIn } from "./stack-reading.js";
+import type { AccountName } from "./stack-reading.js";
 
 interface HeldObject {
   readonly definition: Definition;
@@ -33,9 +34,9 @@ const objectIn = ({
   return [{ definition, id, name: logicalName(urn) }];
 };
 
-/** Objects of a profile that are worth checking: of different kinds if possible. */
-const examples = (held: readonly StateResource[], profile: ProfileName): readonly HeldObject[] => {
-  const own = held.filter(({ inputs }) => profileIn(inputs) === profile);
+/** Objects of an account that are worth checking: of different kinds if possible. */
+const examples = (held: readonly StateResource[], account: AccountName): readonly HeldObject[] => {
+  const own = held.filter((resource) => accountIn(resource) === account);
   const all = own.flatMap(objectIn);
   const kinds = new Map(all.map((object) => [object.definition, object]));
   return [...new Set([...kinds.values(), ...all])].slice(0, mostAsked);
@@ -76,7 +77,7 @@ export const elsewhereAdvice =
  * Checks with up to three reads whether the objects of a state are at the service that the settings
  * name: a state does not say at which service its objects were made.
  *
- * @param profile only the resources that name it; undefined for those that name none
+ * @param settings of an account: only its resources count
  * @throws ConversationError if the service does not say
  */
 export const stateStanding = async (

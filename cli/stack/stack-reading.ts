@@ -1,33 +1,65 @@
 import type { Definition } from "../../provider/definition/define.js";
+import { emulatedSettings } from "../../provider/engine/emulated-settings.js";
 import type { Clock } from "../../provider/kernel/clock.js";
+import { urnParts } from "../../provider/kernel/owner.js";
 import { createRun, type Run } from "../../provider/lifecycle/run.js";
-import { typeToken } from "../../provider/pointer.js";
+import { configurationOf } from "../../provider/plugin/configuration.js";
+import { providerToken, tokenParts } from "../../provider/pointer.js";
 import {
+  accountIn,
   definitionOfType,
   openedValues,
   type StackExport,
-  type StateResource,
 } from "../../provider/pulumi-cli/stack-documents.js";
 import type { StackStates } from "../../provider/pulumi-cli/stack-states.js";
 import type { Settings } from "../../provider/service/setting-table.js";
+import {
+  isProviderAccount,
+  readSettings,
+  type SettingSource,
+} from "../../provider/service/settings.js";
 import { accessService, type Say, type ServiceAccess } from "../account/open-account.js";
 import { type AccountReading, type KindReading, readAccount } from "../account/read-account.js";
 import type { OpenStack } from "./open-stack.js";
 
-/** A profile name; undefined for the settings without one. */
-export type ProfileName = string | undefined;
+/** A profile, or an explicit provider (`accountIn`); undefined for the settings without either. */
+export type AccountName = string | undefined;
 
 /** An account that resources of a stack are in. */
 interface StackAccount {
-  /** The profiles that lead to it. */
-  readonly profiles: readonly ProfileName[];
+  /** The names that lead to it. */
+  readonly names: readonly AccountName[];
   readonly access: ServiceAccess;
 }
 
-const accountOf = <A extends StackAccount>(accounts: readonly A[], profile: ProfileName): A => {
-  const found = accounts.find(({ profiles }) => profiles.includes(profile));
-  if (!found) throw new Error(`no account was opened for the profile ${profile}`);
+const accountOf = <A extends StackAccount>(accounts: readonly A[], name: AccountName): A => {
+  const found = accounts.find(({ names }) => names.includes(name));
+  if (!found) throw new Error(`no account was opened for ${name}`);
   return found;
+};
+
+/**
+ * The settings of the explicit providers in a state, by the names of their accounts: what a program
+ * gives a provider precedes the environment.
+ *
+ * @param document secrets in clear
+ */
+export const providerSources = (
+  { deployment }: StackExport,
+  env: NodeJS.ProcessEnv,
+): ReadonlyMap<string, SettingSource> => {
+  const resources = deployment.resources ?? [];
+  // Of two with one URN, the one that stays comes last.
+  const sorted = resources.toSorted(
+    (a, b) => Number(b.delete === true) - Number(a.delete === true),
+  );
+  return new Map(
+    sorted.flatMap(({ urn, type, inputs }) => {
+      const account = type === providerToken && accountIn({ provider: `${urn}::` });
+      if (!account) return [];
+      return [[account, configurationOf(urnParts(urn).name, openedValues(inputs), env).source]];
+    }),
+  );
 };
 
 export interface StackAccountOptions {
@@ -39,28 +71,44 @@ export interface StackAccountOptions {
 }
 
 /**
- * Opens the accounts that some profiles of a stack lead to, each once, however many profiles lead
- * to it.
+ * Reads the settings of an explicit provider, under the name of its account.
  *
+ * @throws ConversationError if one is missing or wrong, or would lead a command beside an emulator
+ * to another account
+ */
+export const settingsOfProvider = (source: SettingSource, account: AccountName): Settings => ({
+  ...emulatedSettings(readSettings(source), true),
+  ...(account ? { profile: account } : {}),
+});
+
+/**
+ * Opens the accounts that some names lead to, each once, however many lead to it.
+ *
+ * @param document the state, secrets in clear: it has the settings of explicit providers
  * @throws ConversationError if a setting is missing or wrong
  */
 export const openAccounts = async (
   stack: OpenStack,
-  profiles: readonly ProfileName[],
+  document: StackExport | undefined,
+  names: readonly AccountName[],
   { say = () => undefined, clock, signal }: StackAccountOptions = {},
 ) => {
-  const named = new Map<ProfileName, Settings>();
-  for (const profile of profiles) named.set(profile, await stack.readSettings(profile));
+  const explicit = document && providerSources(document, stack.env);
+  const named = new Map<AccountName, Settings>();
+  for (const name of names) {
+    const source = explicit?.get(name ?? "");
+    named.set(name, source ? settingsOfProvider(source, name) : await stack.readSettings(name));
+  }
   const tenants = Map.groupBy(named, ([, { baseUrl }]) => baseUrl).values();
   const all = [...tenants].flatMap((of): StackAccount[] =>
     of.slice(0, 1).map(([, settings]) => ({
-      profiles: of.map(([profile]) => profile),
+      names: of.map(([name]) => name),
       access: accessService(settings, { environment: stack.env, say, clock, signal }),
     })),
   );
   return {
     all,
-    of: (profile: ProfileName): StackAccount => accountOf(all, profile),
+    of: (name: AccountName): StackAccount => accountOf(all, name),
     close: async () => {
       await Promise.all(all.map(({ access }) => access.close()));
     },
@@ -79,27 +127,21 @@ export interface StackReading {
   /** The states of all stacks of the backend that can be read. */
   readonly states: StackStates;
   readonly accounts: readonly AccountRead[];
-  readonly accountOf: (profile: ProfileName) => AccountRead;
-  /** For the life cycle, which reads through the same sessions. */
-  readonly run: Run;
+  readonly accountOf: (name: AccountName) => AccountRead;
+  /** For the life cycle of the resources of an account, which reads through the same sessions. */
+  readonly runIn: (name: AccountName) => Run;
 }
 
 /** Whether a resource is of this package; a component of it is none. */
 export const isOurType = (type: string): boolean =>
-  type.startsWith(typeToken("")) || definitionOfType(type) !== undefined;
+  tokenParts(type)?.door === "dynamic" || definitionOfType(type) !== undefined;
 
-/** The profile that inputs name. */
-export const profileIn = (inputs: StateResource["inputs"]): ProfileName => {
-  const { profile } = openedValues(inputs);
-  return typeof profile === "string" ? profile : undefined;
-};
-
-/** The profiles that the resources of a state use, those under way included; none if it holds nothing of ours. */
-export const profilesIn = ({ deployment }: StackExport): readonly ProfileName[] => {
+/** The accounts that the resources of a state use, those under way included; none if it holds nothing of ours. */
+export const accountsIn = ({ deployment }: StackExport): readonly AccountName[] => {
   const pending = (deployment.pending_operations ?? []).map(({ resource }) => resource);
   const all = [...(deployment.resources ?? []), ...pending];
   const ours = all.filter(({ type }) => isOurType(type));
-  return [...new Set(ours.map(({ inputs }) => profileIn(inputs)))];
+  return [...new Set(ours.map(accountIn))];
 };
 
 /**
@@ -119,12 +161,19 @@ export const readStack = async (
       reading: await readAccount(account.access),
     })),
   );
+  const runs = new Map<AccountName, Run>();
   return {
     document,
     states: await stack.readStates("all"),
     accounts,
-    accountOf: (profile) => accountOf(accounts, profile),
-    run: createRun(async (profile) => opened.of(profile).access),
+    accountOf: (name) => accountOf(accounts, name),
+    runIn: (name) => {
+      // A profile stands in the values of its resources.
+      const explicit = isProviderAccount(name) ? name : undefined;
+      const run = runs.get(explicit) ?? createRun(async (of = explicit) => opened.of(of).access);
+      runs.set(explicit, run);
+      return run;
+    },
   };
 };
 

@@ -13,8 +13,8 @@ import { resources } from "../resources/index.js";
 import type { Plan } from "../service/plans.js";
 import type { Settings } from "../service/setting-table.js";
 import { readSettings, type SettingSource, settingNames } from "../service/settings.js";
+import { emulatedSettings } from "./emulated-settings.js";
 import { ForeseenCalls, previewMemory } from "./foreseen-calls.js";
-import { assertRehearsedAddress } from "./rehearsed-addresses.js";
 import type { RunProgress } from "./run-progress.js";
 import { isTraced } from "./sdk-module.js";
 import type { StatusLine } from "./status-line.js";
@@ -33,6 +33,8 @@ const once = <K, T>(read: (key: K) => T): ((key: K) => T) => {
 /** What a process for the engine provides to the run. */
 export interface EngineDoor {
   readonly source: SettingSource;
+  /** Whether the program gives some of these settings itself. */
+  readonly isExplicit?: boolean;
   /** The URN of the resource that the current call is about, if known. */
   readonly urn: () => string | undefined;
   /** Runs a call in which that URN is known; absent if it is known anyway. */
@@ -52,9 +54,7 @@ export const engineRun = (door: EngineDoor): Run<EngineSession> => {
   const planned = new ForeseenCalls(previewMemory);
   const settings = once((profile: string | undefined): Settings => {
     assertNode();
-    const found = readSettings(door.source, profile);
-    assertRehearsedAddress(found);
-    return found;
+    return emulatedSettings(readSettings(door.source, profile), door.isExplicit);
   });
   const destroys = once(() => isDestroying());
   const states = engineStates();

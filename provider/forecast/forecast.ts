@@ -4,7 +4,12 @@ import { typeToken } from "../pointer.js";
 import { resources } from "../resources/index.js";
 import type { Endpoint } from "../service/http/operations.js";
 import { type Plan, plans } from "../service/plans.js";
-import { readSetting, type SettingSource, settingLabel } from "../service/settings.js";
+import {
+  accountTitle,
+  readSetting,
+  type SettingSource,
+  settingLabel,
+} from "../service/settings.js";
 import type { EndpointForecast, Forecast, PathPart, PlanForecast } from "./forecast-schema.js";
 import {
   assumedPageSize,
@@ -78,7 +83,7 @@ export const givenConditions = (
     assumed: known
       ? []
       : [
-          `The plan${profile === undefined ? "" : ` of profile ${profile}`} is unknown; the forecast assumes enterprise. Set it with --plan or ${settingLabel("plan", profile)}.`,
+          `The plan${profile === undefined ? "" : ` of ${accountTitle(profile)}`} is unknown; the forecast assumes enterprise. Set it with --plan or ${settingLabel("plan", profile)}.`,
         ],
   };
 };

@@ -1,5 +1,6 @@
 import type { Definition } from "../definition/define.js";
 import {
+  accountIn,
   definitionOfType,
   logicalName,
   type Preview,
@@ -67,7 +68,7 @@ const collectionKey = (definition: Definition, profile: string | undefined): str
 /** Consecutive calls on one endpoint. */
 export interface PlannedCalls {
   readonly endpoint: Endpoint;
-  /** The owner of the buckets: each profile stands for a separate tenant. */
+  /** The owner of the buckets: each profile and explicit provider stands for a separate tenant. */
   readonly profile?: string | undefined;
   readonly times: number;
   /** Made once per run for all steps with the same key, which wait for it together. */
@@ -111,10 +112,6 @@ export const callsOf = (
   });
 };
 
-/** The profile that a resource belongs to. */
-const profileOf = ({ inputs }: StateResource): string | undefined =>
-  typeof inputs?.profile === "string" ? inputs.profile : undefined;
-
 /** `Participant orders`, from the end of the type and of the URN. */
 const labelOf = ({ type, urn }: StateResource): string =>
   `${type.split(/[:/]/).at(-1) ?? type} ${logicalName(urn)}`;
@@ -142,7 +139,7 @@ export const stepFor = (
     phase,
     after,
     definition,
-    profile: profileOf(resource),
+    profile: accountIn(resource),
   };
 };
 
@@ -282,7 +279,7 @@ export const workloadOf = (
   return {
     operation,
     steps: stepsOf(operation, before, preview),
-    counts: counted(before, (kind, resource) => collectionKey(kind, profileOf(resource))),
+    counts: counted(before, (kind, resource) => collectionKey(kind, accountIn(resource))),
     previewSeconds: previewSeconds ?? secondsSaid(preview),
   };
 };

@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { endpointName } from "../service/http/operations.js";
+import { accountTitle } from "../service/settings.js";
 import type { PlannedCalls, PlannedStep, Workload } from "./planned-steps.js";
 
 /**
@@ -214,7 +215,7 @@ interface ServiceModel {
 
 /** `GET /channels`, or `GET /channels (profile staging)`: each has its own bucket. */
 const bucketName = ({ endpoint, profile }: PlannedCalls): string =>
-  `${endpointName(endpoint)}${profile === undefined ? "" : ` (profile ${profile})`}`;
+  `${endpointName(endpoint)}${profile === undefined ? "" : ` (${accountTitle(profile)})`}`;
 
 interface Bucket {
   readonly take: (now: number) => number;

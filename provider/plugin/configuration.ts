@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { filledText, type JsonObject, objectOf } from "../kernel/json.js";
-import { urnParts } from "../kernel/owner.js";
+import { ownerParts, urnParts } from "../kernel/owner.js";
 import { holdsUnknown, isSecretValue, secretSignature } from "../kernel/stand-ins.js";
+import { isDefaultProvider } from "../pointer.js";
 import { type SettingKey, settingTable } from "../service/setting-table.js";
 import { type SettingSource, settingNames } from "../service/settings.js";
 
@@ -19,6 +20,16 @@ const textIn = (values: JsonObject, key: string): string | undefined => {
   const value = values[key];
   const text = typeof value === "number" || typeof value === "boolean" ? String(value) : value;
   return typeof text === "string" && text.trim() !== "" ? text : undefined;
+};
+
+/**
+ * The ownership in the inputs of a provider, unless it is that of another stack: after `pulumi
+ * state move` both would have it, and take each other's objects for their own.
+ */
+const ownershipIn = (urn: string, inputs: JsonObject): string | undefined => {
+  const ownership = filledText(inputs[ownershipKey]);
+  const [its, here] = [ownerParts(ownership ?? ""), urnParts(urn)];
+  return its.project === here.project && its.stack === here.stack ? ownership : undefined;
 };
 
 /** Configuration of a provider in its checked form, and the rules that it breaks. */
@@ -40,7 +51,7 @@ export const checkedConfiguration = (
 ): CheckedConfiguration => {
   const { project, stack } = urnParts(urn);
   const ownership =
-    filledText(olds[ownershipKey]) ?? `${project}/${stack}/${randomBytes(8).toString("hex")}`;
+    ownershipIn(urn, olds) ?? `${project}/${stack}/${randomBytes(8).toString("hex")}`;
   const failures = keys.flatMap((key) => {
     const text = textIn(news, key);
     if (text === undefined || holdsUnknown(text)) return [];
@@ -66,12 +77,6 @@ interface ConfigurationChange {
 }
 
 /**
- * Whether Pulumi makes a provider of this name if a program names none: `default`, `default_0_1_0`,
- * the latter with a download address behind it. One that a program calls `default_us` is its own.
- */
-const isDefault = (name: string): boolean => /^default(_\d+_\d+_\d+|$)/.test(name);
-
-/**
  * Compares configurations of one provider, or of two providers if a resource moves from one to the
  * other. An object stays in its account: a new URL of the same provider counts as another way to
  * reach it. If the program gives a resource another explicit provider with another URL, the object
@@ -87,15 +92,16 @@ export const configurationChange = (
     (key) =>
       key !== "version" &&
       // A provider that is the same is configured with its old inputs: one without an ownership, as
-      // `pulumi import` writes it, must change to get it.
-      (key !== ownershipKey || olds[key] === undefined) &&
+      // `pulumi import` writes it, or with that of another stack must change to get it.
+      (key !== ownershipKey || ownershipIn(urn, olds) === undefined) &&
       !isDeepStrictEqual(olds[key], news[key]),
   );
   const [from, to] = [textIn(olds, "baseUrl"), textIn(news, "baseUrl")];
   if (from === undefined || to === undefined || from === to || holdsUnknown(to))
     return { keys: changed, isMove: false };
-  const isOther = olds[ownershipKey] !== undefined && olds[ownershipKey] !== news[ownershipKey];
-  if (isOther && !isDefault(urnParts(urn).name)) return { keys: changed, isMove: true };
+  const former = ownershipIn(urn, olds);
+  const isOther = former !== undefined && former !== news[ownershipKey];
+  if (isOther && !isDefaultProvider(urnParts(urn).name)) return { keys: changed, isMove: true };
   return {
     keys: changed,
     isMove: false,
@@ -106,6 +112,8 @@ export const configurationChange = (
 /** The configuration of the resources of one provider process. */
 export interface Configuration {
   readonly source: SettingSource;
+  /** Whether the program gives some of these settings itself. */
+  readonly isExplicit: boolean;
   /**
    * The owner of new resources: `<project>/<stack>/<random>`; absent during the first `pulumi
    * import` of a stack.
@@ -119,17 +127,23 @@ export interface Configuration {
  *
  * @param name of the provider in the program
  * @param args its checked inputs, secrets in clear text
+ * @param env default: that of this process
  */
-export const configurationOf = (name: string, args: JsonObject): Configuration => {
-  const given = keys.filter((key) => !isDefault(name) && textIn(args, key) !== undefined);
+export const configurationOf = (
+  name: string,
+  args: JsonObject,
+  env: NodeJS.ProcessEnv = process.env,
+): Configuration => {
+  const given = keys.filter((key) => !isDefaultProvider(name) && textIn(args, key) !== undefined);
   const replaced = given.map((key) => settingNames(key).environment);
-  const environment = Object.entries(process.env).filter(([key]) => !replaced.includes(key));
+  const environment = Object.entries(env).filter(([key]) => !replaced.includes(key));
   const ownership = filledText(args[ownershipKey]);
   return {
     source: {
       environment: Object.fromEntries(environment),
       config: (key) => textIn(args, key.replace(/^conversation:/, "")),
     },
+    isExplicit: given.length > 0,
     ...(ownership ? { ownership } : {}),
   };
 };

@@ -100,13 +100,13 @@ const providerMethods = (cancel: AbortController) => {
 
   const configure = (request: Messages.ConfigureRequest) => {
     const args = plainValues(valuesOf(request.getArgs()));
-    const { source, ...owned } = configurationOf(request.getName() ?? "default", args);
+    const { ownership, ...settings } = configurationOf(request.getName() ?? "default", args);
     const run = engineRun({
-      ...{ source, show },
+      ...settings,
       ...{ urn: callUrn, traceparent: callTraceparent },
-      cancelled: cancel.signal,
+      ...{ cancelled: cancel.signal, show },
     });
-    configured = { run, ...owned };
+    configured = { run, ...(ownership ? { ownership } : {}) };
     const response = new messages.ConfigureResponse();
     response.setAcceptsecrets(true);
     response.setAcceptresources(true);

@@ -1,9 +1,11 @@
 import { z } from "zod";
 import type { Definition, Field } from "../definition/define.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
+import { urnParts } from "../kernel/owner.js";
 import { isSecretValue, secretSignature } from "../kernel/stand-ins.js";
-import { kindOfToken } from "../pointer.js";
+import { isDefaultProvider, kindOfToken, providerToken } from "../pointer.js";
 import { resources } from "../resources/index.js";
+import { providerAccount } from "../service/settings.js";
 import { printedJson } from "./pulumi-queries.js";
 
 const names = z.array(z.string()).nullish();
@@ -182,6 +184,21 @@ export const openedValues = (given: JsonObject | undefined): JsonObject => {
  */
 export const definitionOfType = (type: string): Definition | undefined =>
   resources.find(({ kind }) => kindOfToken(type) === kind);
+
+/**
+ * The account that a resource names: its profile, else `provider <name>` for an explicit provider of
+ * the plugin; undefined for the settings without a profile.
+ */
+export const accountIn = ({
+  inputs,
+  provider = "",
+}: Pick<StateResource, "inputs" | "provider">): string | undefined => {
+  const { profile } = openedValues(inputs);
+  if (typeof profile === "string") return profile;
+  // Behind the URN is the id, which a preview may not know.
+  const { type, name } = urnParts(provider.replace(/::[^:]*$/, ""));
+  return type === providerToken && !isDefaultProvider(name) ? providerAccount(name) : undefined;
+};
 
 /** The logical name at the end of a URN. */
 export const logicalName = (urn: string): string => urn.split("::").slice(3).join("::");

@@ -19,12 +19,23 @@ export const assertProfile = (profile: string | undefined): void => {
   );
 };
 
+/** The name of the account of an explicit provider of the plugin: none that a profile can have. */
+export const providerAccount = (name: string): string => `provider ${name}`;
+
+/** Whether an account is that of an explicit provider: its settings have no names of their own. */
+export const isProviderAccount = (account: string | undefined): boolean =>
+  account?.startsWith(providerAccount("")) === true;
+
+/** An account in messages: `profile eu`, or `provider us`. */
+export const accountTitle = (account: string): string =>
+  isProviderAccount(account) ? account : `profile ${account}`;
+
 /**
  * The prefix of a profile's environment variables, such as `CONVERSATION_MY_EU_`; without a
  * profile, `CONVERSATION_`.
  */
 export const profilePrefix = (profile?: string): string => {
-  assertProfile(profile);
+  if (!isProviderAccount(profile)) assertProfile(profile);
   const word = profile === undefined ? "" : `${profile.toUpperCase().replaceAll("-", "_")}_`;
   return `CONVERSATION_${word}`;
 };
@@ -81,6 +92,7 @@ export const settingNames = (key: SettingKey, profile?: string): SettingNames =>
 
 /** `conversation:scope (CONVERSATION_SCOPE)`: the reference to a setting in messages. */
 export const settingLabel = (key: SettingKey, profile?: string): string => {
+  if (isProviderAccount(profile)) return `${key} of the ${profile}`;
   const names = settingNames(key, profile);
   return `${names.config} (${names.environment})`;
 };
@@ -157,7 +169,7 @@ const complain = (findings: readonly Finding[], profile?: string): void => {
   const missing = findings.flatMap((finding) => finding.missing ?? []);
   const invalid = findings.flatMap((finding) => finding.invalid ?? []);
   if (missing.length + invalid.length === 0) return;
-  const where = profile === undefined ? "" : ` of profile ${profile}`;
+  const where = profile === undefined ? "" : ` of ${accountTitle(profile)}`;
   throw new ConversationError(
     missing.length > 0 ? "SETTINGS_MISSING" : "SETTINGS_INVALID",
     [`The settings${where} are not valid. Nothing was sent.`, ...missing, ...invalid].join("\n"),

@@ -8,7 +8,7 @@ import {
 import { textsIn, valuesIn } from "../../provider/definition/fields.js";
 import { isObject } from "../../provider/kernel/json.js";
 import { withEnvironmentSecrets } from "../../provider/kernel/stand-ins.js";
-import { typeToken } from "../../provider/pointer.js";
+import { kindOfToken } from "../../provider/pointer.js";
 import { resources as definitions } from "../../provider/resources/index.js";
 import { isLoopback, settingTable } from "../../provider/service/setting-table.js";
 import { Account, Authentication, ClientApplication, Participant } from "../resources.js";
@@ -16,6 +16,7 @@ import {
   applicationsAmong,
   applicationsById,
   areAllAmong,
+  classFor,
   knownItems,
   orchestrationsAmong,
   ownApplication,
@@ -39,7 +40,7 @@ export const accountProtected: ResourceValidationPolicy = {
   ),
   severity: "medium",
   validateResource: (args, report) => {
-    if (args.isType(Account) && !args.opts.protect)
+    if (args.isType(classFor(args, Account)) && !args.opts.protect)
       report(
         "The account is not protected: if the program no longer declares it, the next run deletes it, and customers reach nobody. Add the protect option.",
       );
@@ -48,7 +49,7 @@ export const accountProtected: ResourceValidationPolicy = {
 
 /** What is wrong with a participant by itself; with several applications to choose from, one may fit. */
 const wrongRole = (participant: PolicyResource): string | undefined => {
-  const type = whereKnown(() => participant.asType(Participant)?.type);
+  const type = whereKnown(() => participant.asType(classFor(participant, Participant))?.type);
   const own = applicationsAmong(participant.propertyDependencies.application);
   const roles = own.map(rolesOf);
   if (!type || own.length === 0 || roles.some((each) => !each || each.includes(type)))
@@ -187,14 +188,14 @@ export const secureCallbacks: ResourceValidationPolicy = {
   ),
   severity: "high",
   validateResource: (args, report) => {
-    for (const role of knownItems(() => args.asType(ClientApplication)?.roles)) {
+    for (const role of knownItems(() => args.asType(classFor(args, ClientApplication))?.roles)) {
       const callback = whereKnown(() => role.callback);
       if (callback !== undefined && isReadable(callback))
         report(
           `The callback of role ${whereKnown(() => role.name)} is ${callback}: customers' messages travel in clear text. Use https.`,
         );
     }
-    const authentication = args.asType(Authentication);
+    const authentication = args.asType(classFor(args, Authentication));
     const address = whereKnown(() => authentication?.oauth2?.tokenRequestUrl);
     if (address !== undefined && isReadable(address))
       report(
@@ -232,17 +233,18 @@ export const notificationAddress: ResourceValidationPolicy = {
       },
     },
   },
-  validateResource: validateResourceOfType(ClientApplication, (application, args, report) => {
-    const { domains = [] } = args.getConfig<{ readonly domains?: readonly string[] }>();
-    for (const role of knownItems(() => application.roles)) {
-      const address = whereKnown(() => role.notificationEmail);
-      const wrong = address === undefined ? undefined : wrongWith(address, domains);
-      if (wrong)
-        report(
-          `notificationEmail of role ${whereKnown(() => role.name)}, ${address}, ${wrong}: nobody would notice a failing callback.`,
-        );
-    }
-  }),
+  validateResource: (of, report) =>
+    validateResourceOfType(classFor(of, ClientApplication), (application, args) => {
+      const { domains = [] } = args.getConfig<{ readonly domains?: readonly string[] }>();
+      for (const role of knownItems(() => application.roles)) {
+        const address = whereKnown(() => role.notificationEmail);
+        const wrong = address === undefined ? undefined : wrongWith(address, domains);
+        if (wrong)
+          report(
+            `notificationEmail of role ${whereKnown(() => role.name)}, ${address}, ${wrong}: nobody would notice a failing callback.`,
+          );
+      }
+    })(of, report),
 };
 
 /** `urn:pulumi:<stack>::<project>::…` */
@@ -273,17 +275,18 @@ export const noBasicAuthentication: ResourceValidationPolicy = {
       },
     },
   },
-  validateResource: validateResourceOfType(Authentication, (authentication, args, report) => {
-    const { stacks = ["prod*"] } = args.getConfig<{ readonly stacks?: readonly string[] }>();
-    const stack = stackIn(args.urn);
-    const isBasic =
-      whereKnown(() => authentication.type) === "basic" ||
-      whereKnown(() => authentication.basicAuth) !== undefined;
-    if (isBasic && stacks.some((pattern) => fits(stack, pattern)))
-      report(
-        `Stack ${stack} uses Basic authentication for a callback: the password never expires. Use oauth2.`,
-      );
-  }),
+  validateResource: (of, report) =>
+    validateResourceOfType(classFor(of, Authentication), (authentication, args) => {
+      const { stacks = ["prod*"] } = args.getConfig<{ readonly stacks?: readonly string[] }>();
+      const stack = stackIn(args.urn);
+      const isBasic =
+        whereKnown(() => authentication.type) === "basic" ||
+        whereKnown(() => authentication.basicAuth) !== undefined;
+      if (isBasic && stacks.some((pattern) => fits(stack, pattern)))
+        report(
+          `Stack ${stack} uses Basic authentication for a callback: the password never expires. Use oauth2.`,
+        );
+    })(of, report),
 };
 
 /** A role that signs in with an authentication, known by the resource or by the id alone. */
@@ -296,17 +299,21 @@ interface SignIn {
 
 /** The ids that roles name; those that a preview does not know yet are left out. */
 const byId = (application: PolicyResource): readonly SignIn[] =>
-  knownItems(() => application.asType(ClientApplication)?.roles).flatMap((role) => {
-    const { name } = application;
-    const authentication = whereKnown(() => role.authentication);
-    const user = `${name}.${whereKnown(() => role.name)}`;
-    return typeof authentication === "string" ? [{ authentication, application: name, user }] : [];
-  });
+  knownItems(() => application.asType(classFor(application, ClientApplication))?.roles).flatMap(
+    (role) => {
+      const { name } = application;
+      const authentication = whereKnown(() => role.authentication);
+      const user = `${name}.${whereKnown(() => role.name)}`;
+      return typeof authentication === "string"
+        ? [{ authentication, application: name, user }]
+        : [];
+    },
+  );
 
 /** The resources that the roles of an application refer to: known before they have an id. */
 const byResource = ({ name, propertyDependencies }: PolicyResource): readonly SignIn[] =>
   (propertyDependencies.roles ?? [])
-    .filter((used) => used.isType(Authentication))
+    .filter((used) => used.isType(classFor(used, Authentication)))
     .map(({ urn }) => ({ authentication: urn, application: name, user: name }));
 
 const shared = (signIns: readonly SignIn[]): readonly (readonly SignIn[])[] =>
@@ -335,7 +342,9 @@ export const noSharedAuthentication: StackValidationPolicy = {
   ),
   severity: "medium",
   validateStack: ({ resources }, report) => {
-    const applications = resources.filter((resource) => resource.isType(ClientApplication));
+    const applications = resources.filter((resource) =>
+      resource.isType(classFor(resource, ClientApplication)),
+    );
     for (const users of sharedAmong(applications))
       report(
         `${users.map(({ user }) => user).join(" and ")} use the same authentication: whoever runs one callback can pose as the service at the other.`,
@@ -380,7 +389,7 @@ const knownPart = (value: unknown): unknown => {
 
 /** The secret texts of a resource, by where they stand in it. */
 const secretsOf = ({ type, props }: PolicyResource): readonly (readonly [string, string])[] => {
-  const definition = definitions.find(({ kind }) => typeToken(kind) === type);
+  const definition = definitions.find(({ kind }) => kind === kindOfToken(type));
   const values = definition && knownPart(props);
   if (!definition || !isObject(values)) return [];
   return valuesIn(definition.fields, values).flatMap(({ field, path, value }) => {

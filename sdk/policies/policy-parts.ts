@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { PolicyResource } from "@pulumi/policy";
 import { docsLink } from "../../provider/kernel/package.js";
+import { kindOfToken, pluginToken } from "../../provider/pointer.js";
 import {
   type ConversationSide,
   conversationSides,
@@ -42,21 +43,38 @@ export const knownItems = <T>(read: () => readonly T[] | undefined): readonly T[
   return places.flatMap((place) => whereKnown(() => list[place]) ?? []);
 };
 
+/**
+ * A class of this package by which a policy asks for a resource: under the plugin's type if that is
+ * where the resource comes from. Policies look at nothing else of a class.
+ */
+export const classFor = <C extends { readonly __pulumiType: string }>(
+  { type }: Pick<PolicyResource, "type">,
+  of: C,
+): C => {
+  const value = pluginToken(kindOfToken(of.__pulumiType) ?? "");
+  return type === value ? Object.create(of, { __pulumiType: { value } }) : of;
+};
+
 export const applicationsAmong = (
   resources: readonly PolicyResource[] = [],
-): readonly PolicyResource[] => resources.filter((resource) => resource.isType(ClientApplication));
+): readonly PolicyResource[] =>
+  resources.filter((resource) => resource.isType(classFor(resource, ClientApplication)));
 
 export const participantsAmong = (
   resources: readonly PolicyResource[],
-): readonly PolicyResource[] => resources.filter((resource) => resource.isType(Participant));
+): readonly PolicyResource[] =>
+  resources.filter((resource) => resource.isType(classFor(resource, Participant)));
 
 export const orchestrationsAmong = (
   resources: readonly PolicyResource[],
-): readonly PolicyResource[] => resources.filter((resource) => resource.isType(Orchestration));
+): readonly PolicyResource[] =>
+  resources.filter((resource) => resource.isType(classFor(resource, Orchestration)));
 
 /** The roles of an application; undefined while a preview does not know all of them. */
 export const rolesOf = (application: PolicyResource): readonly string[] | undefined =>
-  whereKnown(() => application.asType(ClientApplication)?.roles.map(({ name }) => name));
+  whereKnown(() =>
+    application.asType(classFor(application, ClientApplication))?.roles.map(({ name }) => name),
+  );
 
 const idOf = (read: () => unknown): string | undefined => {
   const id = whereKnown(read);
@@ -65,7 +83,7 @@ const idOf = (read: () => unknown): string | undefined => {
 
 /** The client application of a participant, if known. */
 export const ownApplication = (participant: PolicyResource): string | undefined =>
-  idOf(() => participant.asType(Participant)?.application);
+  idOf(() => participant.asType(classFor(participant, Participant))?.application);
 
 /** A place in an orchestration. */
 export interface Place {
@@ -84,7 +102,7 @@ const idsIn = (read: () => readonly unknown[] | undefined): readonly (string | u
 
 /** The places of an orchestration, with the ids of their applications. */
 export const placesOf = (orchestration: PolicyResource): readonly Place[] => {
-  const parts = orchestration.asType(Orchestration)?.applications;
+  const parts = orchestration.asType(classFor(orchestration, Orchestration))?.applications;
   const customer = whereKnown(() => parts?.customerConfiguration);
   const bots = knownItems(() => parts?.botConfiguration?.bots);
   const escalations = bots.flatMap((bot) => whereKnown(() => bot.onEscalation) ?? []);

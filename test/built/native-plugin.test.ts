@@ -196,3 +196,29 @@ test("destroy deletes every object, each before what it refers to", async () => 
       expect(deleted.indexOf(other)).toBeGreaterThan(deleted.indexOf(String(id)));
   }
 });
+
+test("one transformation takes the stack back: each object is written once, and then all is as before", async () => {
+  await run(["up", "--yes", "--skip-preview"], native);
+  const serviceThen = await project.collections();
+  const expected = resources.flatMap(({ collection }) =>
+    (serviceThen[collection] ?? []).map(({ id }) => `PUT /${collection}/${id}`),
+  );
+  const done = (await writes()).length;
+  const back = { BACK: "1" };
+  const { changeSummary } = JSON.parse(await run(["preview", "--json"], back));
+  // The Ownership is new; the stack, the component and the resources of other packages stay.
+  expect(changeSummary).toMatchObject({ create: 1, update: expected.length });
+  await run(["up", "--yes", "--skip-preview"], back);
+  const made = (await writes()).slice(done).map(({ method, path }) => `${method} ${path}`);
+  expect(made.sort()).toEqual(expected.sort());
+  for (const { type, outputs } of await held()) {
+    expect(type).toMatch(/^pulumi-nodejs:dynamic\/conversation:/);
+    expect(outputs).toHaveProperty("__provider");
+  }
+  await expectSecretsEncrypted();
+  await run(["preview", "--expect-no-changes"], {});
+  await run(["refresh", "--yes", "--skip-preview", "--expect-no-changes"], {});
+  expect(JSON.parse((await project.tool(["orphans", "--json"])).output)).toEqual([]);
+  await run(["destroy", "--yes", "--skip-preview"], {});
+  expect(await project.objects()).toEqual([]);
+});

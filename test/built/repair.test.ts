@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
-import { typeToken } from "../../provider/pointer.js";
 import { isRunning } from "../../provider/pulumi-cli/processes.js";
 import { chaosProgram, namesOf, type Round, round, upOf } from "../support/chaos-rounds.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
@@ -88,9 +87,13 @@ const chosen = (writes: readonly Write[], which: number): Write | undefined => {
   return calls[Math.floor(which / count) % Math.max(1, calls.length)];
 };
 
-const replaceOptions = (replaced: string | null, { action }: Write): readonly string[] => {
+const replaceOptions = (
+  { token }: EmulatedProject,
+  replaced: string | null,
+  { action }: Write,
+): readonly string[] => {
   const [kind = ""] = kinds[replaced ?? ""] ?? [];
-  const urn = `urn:pulumi:prod::shop::${typeToken(kind)}::${replaced}`;
+  const urn = `urn:pulumi:prod::shop::${token(kind)}::${replaced}`;
   return action === "replace" ? ["--replace", urn] : [];
 };
 
@@ -118,7 +121,7 @@ const killedUp = async (
       ...lists.map((on) => ({ on, kind: "stale-list", ms: lagMs, times: 1000 })),
     );
   const { args, environment } = upOf(to);
-  const options = replaceOptions(replaced, write);
+  const options = replaceOptions(project, replaced, write);
   const { child, ended } = project.start([...args, ...options], environment);
   let isOver = false;
   const over = ended.then(() => {
@@ -127,7 +130,8 @@ const killedUp = async (
   while (!isOver && (await count()) === before) await pause(20);
   const wasKilled = !isOver;
   if (wasKilled && victim === "provider")
-    for (const pid of descendants(child.pid ?? 0, "dynamic-provider")) process.kill(pid, "SIGKILL");
+    for (const pid of descendants(child.pid ?? 0, project.providerProcess))
+      process.kill(pid, "SIGKILL");
   if (wasKilled && victim === "engine") child.kill("SIGKILL");
   if (wasKilled && victim === "all") killTree(child);
   await over;
@@ -222,7 +226,7 @@ const locked = "The stack is locked: a run may be changing what the rehearsal ha
 
 test("while a run is at work it refuses; once it was killed, the guide brings all in order", async () => {
   const { child, ended } = await hanging();
-  const providers = stopProviders(child);
+  const providers = stopProviders(child, project.providerProcess);
   const calls = (await project.log()).length;
   for (const args of [[], ["--apply", "--ignore-lock"]]) {
     const { code, errors } = await repaired(...args);

@@ -85,7 +85,7 @@ const settings = hubSettings({ CONVERSATION_EU_BASE_URL: "https://eu.example.com
 
 test("what a refused list hides is in the copy as far as the stack knows it", () => {
   const reading = readingOf({ objectsOf, refused: ["Channel"] });
-  const { objects, missing } = copyAccount(reading, stateBodies(document, settings));
+  const { objects, missing } = copyAccount(reading, stateBodies(document, { settings }));
   expect(objects.channels?.map(({ id, type }) => [id, type])).toEqual([
     ["listed", "custom.web2"],
     ["mine", "custom.web"],
@@ -99,7 +99,7 @@ test("what a refused list hides is in the copy as far as the stack knows it", ()
 test("what a whole list does not have is gone", () => {
   const { objects, missing } = copyAccount(
     readingOf({ objectsOf }),
-    stateBodies(document, settings),
+    stateBodies(document, { settings }),
   );
   expect(objects.channels?.map(({ id }) => id)).toEqual(["listed"]);
   expect(missing).toEqual([]);

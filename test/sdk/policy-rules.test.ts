@@ -3,6 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { unknownValue } from "../../provider/kernel/stand-ins.js";
+import { pluginToken, typeToken } from "../../provider/pointer.js";
 import { conversationPolicies } from "../../sdk/policies/index.js";
 import { folderOfFile } from "../support/temporary-folder.js";
 import { type PolicyAccount, right, role, secretOf, shown } from "./support/policy-account.js";
@@ -11,11 +12,17 @@ import { seen, seenIn } from "./support/policy-resources.js";
 const folder = folderOfFile();
 writeFileSync(join(folder, "Pulumi.yaml"), "name: shop\n");
 
-/** Names of the policies that speak. */
+/** Names of the policies that speak: the same of resources of either door. */
 const spoken = (declared: PolicyAccount): readonly string[] => {
+  const [found, ofPlugin] = [typeToken, pluginToken].map((token) => spokenOf(declared, token));
+  expect(ofPlugin).toEqual(found);
+  return found ?? [];
+};
+
+const spokenOf = (declared: PolicyAccount, token: typeof typeToken): readonly string[] => {
   const lines = declared.clear.map((text, place) => `  shop:value${place}: ${text}`);
   writeFileSync(join(folder, "Pulumi.prod.yaml"), ["config:", ...lines, ""].join("\n"));
-  const resources = shown(declared);
+  const resources = shown(declared, token);
   return conversationPolicies
     .filter((policy) => {
       if ("validateStack" in policy) return seen(policy, resources, { folder }).length > 0;

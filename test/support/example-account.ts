@@ -9,8 +9,9 @@ import * as conversation from "../../sdk/index.js";
 
 /**
  * A program with the example of every kind, and every secret that a kind may hold. Under
- * PLUGIN=native the same resources are of a native plugin, each an alias of the dynamic one. The
- * kinds that DESCRIBED names have DESCRIPTION.
+ * PLUGIN=native the same resources are of a native plugin, each an alias of the dynamic one; BACK
+ * makes the dynamic ones aliases of the plugin's, as the guide says. The kinds that DESCRIBED names
+ * have DESCRIPTION.
  */
 const native = process.env.PLUGIN === "native";
 const described = (process.env.DESCRIBED ?? "").split(" ");
@@ -37,6 +38,12 @@ class Native extends pulumi.CustomResource {
     super(`conversation:index:${kind}`, name, args, parent ? { aliases, parent } : { aliases });
   }
 }
+
+if (process.env.BACK)
+  pulumi.runtime.registerStackTransformation(({ type, props, opts }) => {
+    const former = type.replace("pulumi-nodejs:dynamic/conversation:", "conversation:index:");
+    return { props, opts: pulumi.mergeOptions(opts, { aliases: [{ type: former }] }) };
+  });
 
 const callbacks = new pulumi.ComponentResource("shop:index:Callbacks", "callbacks");
 

@@ -126,12 +126,13 @@ export const managedStack = async (
     if (!document || !own) throw new Error("no state");
     const access = open();
     const account = { access, reading: await readAccount(access) };
+    const run = createRun(async () => access);
     return {
       document,
       states: statesOf(own, [], true),
       accounts: [account],
       accountOf: () => account,
-      run: createRun(async () => access),
+      runIn: () => run,
     };
   };
   return {

@@ -14,11 +14,8 @@ test("the ownership is made once, of project and stack, and kept", () => {
   const first = checkedConfiguration(urn("default"), {}, {}).inputs.ownership;
   expect(first).toMatch(/^shop\/prod\/[0-9a-f]{16}$/);
   expect(checkedConfiguration(urn("default"), {}, {}).inputs.ownership).not.toBe(first);
-  const renamed = "urn:pulumi:other::shop::pulumi:providers:conversation::default";
-  for (const at of [urn("default"), renamed])
-    expect(checkedConfiguration(at, { ownership: first }, { ownership: "x" }).inputs).toEqual({
-      ownership: first,
-    });
+  const kept = checkedConfiguration(urn("default"), { ownership: first }, { ownership: "x" });
+  expect(kept.inputs).toEqual({ ownership: first });
 });
 
 test("every broken setting is named, and no value is shown", () => {
@@ -57,6 +54,14 @@ test("a provider that an import made without an ownership changes to get one", (
   const change = configurationChange(urn("default"), imported, account);
   expect(change).toEqual({ keys: ["ownership"], isMove: false });
   expect(configurationOf("default", imported)).not.toHaveProperty("ownership");
+});
+
+test("what `pulumi state move` or `stack rename` brought from another stack gets an ownership of its own", () => {
+  const here = "urn:pulumi:live::shop::pulumi:providers:conversation::default";
+  const { inputs } = checkedConfiguration(here, account, {});
+  expect(inputs.ownership).toMatch(/^shop\/live\/[0-9a-f]{16}$/);
+  const change = configurationChange(here, account, { ...account, ...inputs });
+  expect(change).toEqual({ keys: ["ownership"], isMove: false });
 });
 
 test("another ownership is no change, another setting is one, and neither replaces", () => {

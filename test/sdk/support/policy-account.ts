@@ -1,6 +1,7 @@
 import { unknownCheckingProxy } from "@pulumi/policy";
 import fc from "fast-check";
 import { unknownValue } from "../../../provider/kernel/stand-ins.js";
+import { typeToken } from "../../../provider/pointer.js";
 import { options, resource } from "./policy-resources.js";
 
 export type Json = Record<string, unknown>;
@@ -67,8 +68,8 @@ export const right: fc.Arbitrary<PolicyAccount> = fc
     };
   });
 
-/** The program as the engine shows it to the policies. */
-export const shown = (declared: PolicyAccount) => {
+/** The program as the engine shows it to the policies, its resources of one door. */
+export const shown = (declared: PolicyAccount, token = typeToken) => {
   const id = (kind: string, place: number) =>
     declared.hasIds ? `${kind}-id-${place}` : unknownValue;
   const withIds = (value: unknown): unknown => {
@@ -78,7 +79,7 @@ export const shown = (declared: PolicyAccount) => {
     return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, withIds(part)]));
   };
   const made = (kind: string, name: string, props: Json, uses = {}) =>
-    resource(kind, name, unknownCheckingProxy(withIds(props)), uses);
+    resource(kind, name, unknownCheckingProxy(withIds(props)), uses, "prod", token);
   const authentications = declared.authentications.map((props, place) =>
     made("Authentication", `auth-${place}`, props),
   );

@@ -20,8 +20,9 @@ export const resource = (
   props: Props,
   uses: Readonly<Record<string, readonly PolicyResource[]>> = {},
   stack = "prod",
+  token = typeToken,
 ): PolicyResource => {
-  const type = typeToken(kind);
+  const type = token(kind);
   const isOf = (of: object): boolean => "__pulumiType" in of && of.__pulumiType === type;
   const propertyDependencies = Object.fromEntries(
     Object.entries(uses).map(([key, used]) => [key, [...used]]),

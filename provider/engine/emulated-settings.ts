@@ -1,0 +1,55 @@
+import { ConversationError } from "../kernel/errors.js";
+import { isObject, jsonIn } from "../kernel/json.js";
+import { isLoopback, type SettingKey, type Settings } from "../service/setting-table.js";
+import { readSettings } from "../service/settings.js";
+
+/** Names the accounts that a run beside emulators may reach: `EmulatedAddresses` as JSON. */
+export const addressesVariable = "PULUMI_CONVERSATION_ADDRESSES";
+
+/** What a run beside emulators may call: a program or a state may give a provider another address. */
+export interface EmulatedAddresses {
+  /** Starts of the emulators' addresses. */
+  readonly starts: readonly string[];
+  /** The settings that lead to an emulator, by its `baseUrl` and by that of its account. */
+  readonly instead?: Readonly<Record<string, Partial<Record<SettingKey, string>>>>;
+  /** Whether the environment and the configuration may name other servers of this machine. */
+  readonly alsoLocal?: true;
+}
+
+const isBelow = (address: string, starts: readonly unknown[]): boolean =>
+  starts.some((start) => typeof start === "string" && address.startsWith(`${start}/`));
+
+const isLocal = (address: string): boolean =>
+  URL.canParse(address) && isLoopback(new URL(address).hostname);
+
+/**
+ * Keeps a run beside emulators from every other account. The account that an emulator stands for is
+ * replaced by it.
+ *
+ * @param isExplicit whether the program gave a provider some of the settings
+ * @throws ConversationError `SETTINGS_INVALID` if they would lead elsewhere
+ */
+export const emulatedSettings = (settings: Settings, isExplicit = false): Settings => {
+  const given = process.env[addressesVariable];
+  if (given === undefined) return settings;
+  const parsed = jsonIn(given);
+  const { starts, instead, alsoLocal } = isObject(parsed) ? parsed : {};
+  const { baseUrl, tokenUrl, profile } = settings;
+  const isAllowed = (address: string): boolean =>
+    isBelow(address, Array.isArray(starts) ? starts : []) ||
+    (alsoLocal === true && !isExplicit && isLocal(address));
+  const wrong = Object.entries({ baseUrl, tokenUrl }).flatMap(([key, address]) =>
+    isAllowed(address) ? [] : [key],
+  );
+  const values = isObject(instead) ? instead[baseUrl] : undefined;
+  if (isObject(values) && (isExplicit || wrong.length > 0)) {
+    const text = (key: string) => String(values[key.replace(/^conversation:/, "")] ?? "");
+    return { ...readSettings({ environment: {}, config: text }), ...(profile ? { profile } : {}) };
+  }
+  if (wrong.length === 0) return settings;
+  const whose = profile === undefined ? "a provider" : `the profile ${profile}`;
+  throw new ConversationError(
+    "SETTINGS_INVALID",
+    `${wrong.join(" and ")} of ${whose} would lead this run beside an emulator to a real account, so nothing was sent there. An emulator takes the place of the account in the environment and the stack's configuration; rehearse puts one in that of each provider in the state, too. Leave baseUrl and tokenUrl out of the arguments of a new provider, and let profiles lead to emulators.`,
+  );
+};

@@ -1,0 +1,159 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { startEmulator } from "pulumi-conversation/emulator";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
+import { EmulatorControl } from "../support/emulator-control.js";
+import { descendants } from "../support/processes.js";
+import { toolMain } from "../support/tool-process.js";
+
+/* A program may give a provider the address of an account: every command looks there, or leaves it alone. */
+
+let project: EmulatedProject;
+let real: Awaited<ReturnType<typeof startEmulator>>;
+let account: EmulatorControl;
+
+beforeEach(async () => {
+  real = await startEmulator();
+  account = new EmulatorControl(real);
+  const { baseUrl, tokenUrl, clientId, clientSecret } = real;
+  project = await emulatedProject(
+    `const c = require("pulumi-conversation");
+    const pulumi = require("@pulumi/pulumi");
+    const us = JSON.parse(process.env.US);
+    const provider = new c.Provider("us", { ...us, clientSecret: pulumi.secret(us.clientSecret) });
+    const shown = (displayName) => ({ type: "custom.web", displayName, icon: "aVZC" });
+    if (process.env.BOTH) new c.Channel("near", shown("Near"));
+    new c.Channel("far", shown(process.env.NAME ?? "Far"), { provider });
+    new c.Authentication("desk", { name: "desk", type: "basic", basicAuth: { username: "hub", password: "canary" } }, { provider });`,
+    {},
+    { US: JSON.stringify({ baseUrl, tokenUrl, clientId, clientSecret }), BOTH: "1" },
+    "plugin",
+  );
+});
+
+afterEach(async () => {
+  await project?.close();
+  await real.close();
+});
+
+const up = ["up", "--yes", "--skip-preview"] as const;
+
+test.each([["rehearse"], ["rehearse", "--from-empty"], ["forecast"], ["drift", "--preview"]])(
+  "%s %s writes nothing to the account of an explicit provider before the first up",
+  async (...args) => {
+    const { output, errors } = await project.tool(args.filter(Boolean));
+    expect(output + errors).not.toContain(real.clientSecret);
+    expect(await account.objects()).toEqual([]);
+  },
+);
+
+test.each([["preview"], ["up", "--yes"], ["up", "--yes", "--skip-preview"]])(
+  "beside an emulator, the first pulumi %s %s %s is refused before it reaches the account",
+  async (...args) => {
+    const words = ["emulator", "--", "pulumi", ...args.filter(Boolean), "--non-interactive"];
+    const { code, output, errors } = await project.tool(words);
+    expect(code).not.toBe(0);
+    expect(output + errors).toMatch(/baseUrl and tokenUrl of a provider would lead this run/);
+    expect(output + errors).not.toContain(real.clientSecret);
+    expect(await account.log()).toEqual([]);
+    expect(project.state()).not.toContain('"Far"');
+  },
+);
+
+test.each([
+  ["up", "--yes", "--skip-preview"],
+  ["refresh", "--yes", "--skip-preview"],
+  ["destroy", "--yes", "--skip-preview"],
+])(
+  "beside an emulator, pulumi %s leaves what a provider of the state has made",
+  async (...args) => {
+    await project.succeed(up);
+    const before = await account.log();
+    const words = ["emulator", "--", "pulumi", ...args, "--non-interactive"];
+    const { code, output, errors } = await project.tool(words, { NAME: "New", BOTH: "" });
+    expect(code).not.toBe(0);
+    expect(output + errors).toContain("baseUrl and tokenUrl of a provider");
+    expect(await account.log()).toEqual(before);
+  },
+);
+
+test.each([["drift"], ["repair", "--apply"], ["rehearse"]])(
+  "beside an emulator, %s %s does not look at the account of a provider",
+  async (...args) => {
+    await project.succeed(up);
+    const before = await account.log();
+    const words = ["emulator", "--", process.execPath, toolMain, ...args.filter(Boolean)];
+    const { code, output, errors } = await project.tool(words);
+    expect(code).not.toBe(0);
+    expect(output + errors).toContain("baseUrl and tokenUrl of a provider");
+    expect(await account.log()).toEqual(before);
+  },
+);
+
+test("rehearse puts an emulator in the place of each account of the state, and calls neither but for lists", async () => {
+  await project.succeed(up);
+  const before = await account.objects();
+  const seen = (await account.log()).length;
+  const { code, output, errors } = await project.tool(["rehearse", "--json"], { NAME: "New" });
+  expect(errors).not.toContain(real.clientSecret);
+  expect(output).not.toContain("canary");
+  const { outcome, notes } = JSON.parse(output);
+  expect(outcome).toMatchObject({ passes: true, isIdempotent: true, undeclared: [] });
+  expect(outcome.changes).toEqual([
+    {
+      ...{ kind: "Channel", name: "custom.web", profile: "provider us", change: "changed" },
+      ...{ id: before.find(({ type }) => type === "custom.web")?.id, members: ["displayName"] },
+    },
+  ]);
+  expect(notes.join()).not.toContain("other packages");
+  expect(code).toBe(0);
+  expect(await account.objects()).toEqual(before);
+  const since = (await account.log()).slice(seen);
+  expect(since.filter(({ method }) => method !== "GET")).toEqual([]);
+  expect(since.length).toBeGreaterThan(0);
+});
+
+test("rehearse --destroy and --from-empty run in the emulators of both accounts, too", async () => {
+  await project.succeed(up);
+  const before = await account.objects();
+  const destroyed = JSON.parse((await project.tool(["rehearse", "--destroy", "--json"])).output);
+  expect(destroyed.outcome.passes).toBe(true);
+  expect(
+    destroyed.outcome.changes.map(
+      ({ change, profile = "" }: { change: string; profile?: string }) =>
+        [change, profile].join(" "),
+    ),
+  ).toEqual(["deleted ", "deleted provider us", "deleted provider us"]);
+  const anew = await project.tool(["rehearse", "--from-empty", "--json"]);
+  expect(JSON.parse(anew.output)).toMatchObject({ liveObjects: 3, lost: [] });
+  expect(anew.code).toBe(0);
+  expect(await account.objects()).toEqual(before);
+});
+
+test("drift looks for the objects of a provider in its own account", async () => {
+  await project.succeed(up);
+  expect(await project.tool(["drift"])).toMatchObject({ code: 0 });
+  const [far] = await account.objects("channels");
+  await account.byHand("PUT", `/channels/${far?.id}`, { ...far, displayName: "By hand" });
+  const { output } = await project.tool(["drift", "--json"]);
+  expect(JSON.parse(output)).toMatchObject({
+    deleted: [],
+    changed: [{ name: "custom.web", id: far?.id }],
+  });
+});
+
+test("repair finds what a killed run made in the account of a provider", async () => {
+  await account.faults({ on: "POST /channels", kind: "drip" });
+  const { child, ended } = project.start(up, { BOTH: "" });
+  while ((await account.objects("channels")).length === 0) await pause(50);
+  const providers = descendants(child.pid ?? 0, project.providerProcess);
+  for (const pid of [child.pid ?? 0, ...providers]) process.kill(pid, "SIGKILL");
+  await ended;
+  const [made] = await account.objects("channels");
+  const { output, errors } = await project.tool(["repair", "--apply", "--json"], { BOTH: "" });
+  expect(JSON.parse(output).steps, errors).toContainEqual(
+    expect.objectContaining({ action: "record", kind: "Channel", id: made?.id, done: true }),
+  );
+  await project.succeed(up, { BOTH: "" });
+  expect(await account.objects("channels")).toMatchObject([{ id: made?.id }]);
+});
