@@ -163,13 +163,14 @@ const ownerIn = (
 ): Pick<Resource, "identity" | "ownMark" | "room"> => {
   if (owner === undefined) return { identity: undefined, ownMark: undefined, room: -1 };
   const urn = owner === unknownValue ? run.urn?.() : undefined;
-  const name = urn ? urn.split("::").at(-1) : ownerParts(owner).name;
+  const place = urn ?? ownerParts(owner).name;
+  const name = urn ? place.split("::").at(-1) : place;
   const { description: field } = fields;
   const ownMark = markOf(kind, owner);
   const room = field?.type === "text" ? roomBeside(ownMark, field.max) : -1;
   const key = owner === unknownValue ? urn : ownMark.resource;
   const label = `${kind} ${JSON.stringify(name)}`;
-  return { identity: key === undefined ? key : { key, label, kind }, ownMark, room };
+  return { identity: key === undefined ? key : { key, place, label, kind }, ownMark, room };
 };
 
 /** A resource with its account. */

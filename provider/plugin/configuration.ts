@@ -1,10 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
+import { addressesVariable } from "../engine/rehearsed-addresses.js";
 import { filledText, type JsonObject, objectOf } from "../kernel/json.js";
 import { urnParts } from "../kernel/owner.js";
 import { holdsUnknown, isSecretValue, secretSignature } from "../kernel/stand-ins.js";
 import { type SettingKey, settingTable } from "../service/setting-table.js";
 import { type SettingSource, settingNames } from "../service/settings.js";
+import { plainValues } from "./values.js";
 
 /** Input of a provider that nobody gives: whose the objects of its resources are. */
 const ownershipKey = "ownership";
@@ -25,7 +27,21 @@ const textIn = (values: JsonObject, key: string): string | undefined => {
 interface CheckedConfiguration {
   readonly inputs: JsonObject;
   readonly failures: readonly string[];
+  /** For the user; left out if there is nothing to say. */
+  readonly warning?: string;
 }
+
+/**
+ * The environment precedes the address of Pulumi's own provider, and may be meant to; one that a
+ * program calls the same cannot be distinguished from it.
+ */
+const doubtfulAddress = (urn: string, values: JsonObject): string | undefined => {
+  const { environment } = settingNames("baseUrl");
+  const [given, used] = [textIn(values, "baseUrl"), textIn(process.env, environment)];
+  const isDoubtful = urnParts(urn).name === "default" && !process.env[addressesVariable];
+  if (!isDoubtful || given === undefined || used === undefined || given === used) return undefined;
+  return `The provider "default" uses ${used}, as ${environment} says, and not its baseUrl ${given}. If the program declares this provider, give it another name: Pulumi calls its own one so.`;
+};
 
 /**
  * Checks the settings that are given; those that are missing may come from the environment. The
@@ -41,8 +57,9 @@ export const checkedConfiguration = (
   const { project, stack } = urnParts(urn);
   const ownership =
     filledText(olds[ownershipKey]) ?? `${project}/${stack}/${randomBytes(8).toString("hex")}`;
+  const plain = plainValues(news);
   const failures = keys.flatMap((key) => {
-    const text = textIn(news, key);
+    const text = textIn(plain, key);
     if (text === undefined || holdsUnknown(text)) return [];
     const parsed = settingTable[key].parse(settingTable[key].secret ? text : text.trim());
     return "rule" in parsed ? [`${key} ${parsed.rule}`] : [];
@@ -52,7 +69,12 @@ export const checkedConfiguration = (
     const isOpen = isSecret && value !== undefined && value !== null && !isSecretValue(value);
     return [key, isOpen ? { ...secretSignature, value } : value];
   });
-  return { inputs: { ...objectOf(inputs), [ownershipKey]: ownership }, failures };
+  const warning = doubtfulAddress(urn, plain);
+  return {
+    inputs: { ...objectOf(inputs), [ownershipKey]: ownership },
+    failures,
+    ...(warning ? { warning } : {}),
+  };
 };
 
 /** What a change of a provider's configuration means for its resources. */
@@ -70,6 +92,14 @@ interface ConfigurationChange {
  * the latter with a download address behind it. One that a program calls `default_us` is its own.
  */
 const isDefault = (name: string): boolean => /^default(_\d+_\d+_\d+|$)/.test(name);
+
+/** The address of an account: what its provider leaves out comes from the environment of the run. */
+const addressIn = (values: JsonObject): string | undefined => {
+  const { environment } = settingNames("baseUrl");
+  const text = textIn(values, "baseUrl") ?? textIn(process.env, environment);
+  const parsed = text === undefined ? undefined : settingTable.baseUrl.parse(text.trim());
+  return parsed && "value" in parsed ? parsed.value : text;
+};
 
 /**
  * Compares configurations of one provider, or of two between which resources change. An object
@@ -91,8 +121,8 @@ export const configurationChange = (
       (key !== ownershipKey || olds[key] === undefined) &&
       !isDeepStrictEqual(olds[key], news[key]),
   );
-  const [from, to] = [textIn(olds, "baseUrl"), textIn(news, "baseUrl")];
-  if (from === undefined || to === undefined || from === to || holdsUnknown(to))
+  const [from, to] = [addressIn(olds), addressIn(news)];
+  if (from === undefined || to === undefined || from === to || holdsUnknown([from, to]))
     return { keys: changed, isMove: false };
   const isOther = olds[ownershipKey] !== undefined && olds[ownershipKey] !== news[ownershipKey];
   if (isOther && !isDefault(urnParts(urn).name)) return { keys: changed, isMove: true };

@@ -88,18 +88,31 @@ export const allAnswered = (): Promise<void> =>
     if (unanswered === 0) resolve();
   });
 
-/** Answers one method of the protocol; a failure leaves with its message alone. */
-export const unary =
+/**
+ * Answers methods of the protocol; a failure leaves with its message alone.
+ *
+ * @param onGone called if a caller goes before its call is answered: the engine was killed, and what
+ *   still waits must not be sent into the next run
+ */
+export const answering =
+  (onGone: () => void) =>
   <Request extends object, Reply>(answer: (request: Request) => Promise<Reply> | Reply) =>
   async (
-    { request }: Grpc.ServerUnaryCall<Request, Reply>,
+    call: Grpc.ServerUnaryCall<Request, Reply>,
     reply: Grpc.sendUnaryData<Reply>,
   ): Promise<void> => {
+    const { request } = call;
+    let isAnswered = false;
+    // It comes after every call, answered or not.
+    call.once("cancelled", () => isAnswered || onGone());
     unanswered += 1;
     const urn = "getUrn" in request && request.getUrn instanceof Function ? request.getUrn() : "";
     try {
-      reply(null, await runningUrn.run(urn, async () => answer(request)));
+      const answered = await runningUrn.run(urn, async () => answer(request));
+      isAnswered = true;
+      reply(null, answered);
     } catch (error) {
+      isAnswered = true;
       const details = error instanceof Error ? error.message : String(error);
       reply({ code: grpc.status.UNKNOWN, details, metadata: initFailure(error) });
     } finally {

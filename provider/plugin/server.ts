@@ -7,6 +7,7 @@ import { ConversationError } from "../kernel/errors.js";
 import { packageVersion } from "../kernel/package.js";
 import { checkedConfiguration, configurationChange, configurationOf } from "./configuration.js";
 import {
+  answering,
   callUrn,
   Empty,
   engineMessages,
@@ -16,7 +17,6 @@ import {
   pluginMessages,
   providerServices,
   structOf,
-  unary,
   valuesOf,
 } from "./protocol.js";
 import { type ConfiguredRun, resourceMethods } from "./resource.js";
@@ -43,12 +43,15 @@ const sendTo = (engine: EngineServices.EngineClient): Send => {
  * @param cancel called when the engine cancels the run, such as on Ctrl-C
  */
 const providerMethods = (cancel: AbortController) => {
+  const unary = answering(() => cancel.abort());
   let address = engineAddress();
   let configured: ConfiguredRun | undefined;
   const show = engineStatusLine(() => {
     if (!address) return undefined;
     const { EngineClient } = engineServices;
-    return sendTo(new EngineClient(address, grpc.credentials.createInsecure()));
+    // Never by way of a proxy that the environment names for the service.
+    const direct = { "grpc.enable_http_proxy": 0 };
+    return sendTo(new EngineClient(address, grpc.credentials.createInsecure(), direct));
   });
   const resource = resourceMethods(() => {
     if (configured) return configured;
@@ -66,11 +69,12 @@ const providerMethods = (cancel: AbortController) => {
   };
 
   const checkConfig = (request: Messages.CheckRequest) => {
-    const { inputs, failures } = checkedConfiguration(
+    const { inputs, failures, warning } = checkedConfiguration(
       request.getUrn(),
       plainValues(valuesOf(request.getOlds())),
       valuesOf(request.getNews()),
     );
+    if (warning) show(warning, request.getUrn(), "warning");
     const response = new messages.CheckResponse();
     response.setInputs(structOf(inputs));
     for (const reason of failures) {
@@ -89,6 +93,9 @@ const providerMethods = (cancel: AbortController) => {
       plainValues(valuesOf(request.getNews())),
     );
     if (warning) show(warning, request.getUrn(), "warning");
+    // Under an address that leads to the same account the former provider would delete what this one took over.
+    if (isMove && configured)
+      configured = { ...configured, run: { ...configured.run, states: async () => undefined } };
     const response = new messages.DiffResponse();
     const { DIFF_NONE, DIFF_SOME } = messages.DiffResponse.DiffChanges;
     response.setChanges(keys.length > 0 ? DIFF_SOME : DIFF_NONE);
