@@ -35,6 +35,7 @@ export interface EngineDoor {
   readonly urn: () => string | undefined;
   /** Runs a call in which that URN is known; left out where it is known anyway. */
   readonly about?: RunEnvironment["about"];
+  readonly hasSiblings?: boolean;
   /** Aborted when the engine cancels the run. */
   readonly cancelled: AbortSignal;
   readonly show: StatusLine;
@@ -60,6 +61,7 @@ export const engineRun = (door: EngineDoor): Run<EngineSession> => {
     foresee: planned.note.bind(planned),
     isDestroying: () => destroys(undefined),
     urn: door.urn,
+    hasSiblings: door.hasSiblings === true,
     ...(door.about ? { about: door.about } : {}),
   });
 };
@@ -129,13 +131,11 @@ const engineSessions = (
   };
 };
 
-/**
- * The states as they were before the run, each read once; the modules for it are loaded on demand.
- */
+/** The states, each read once; the modules for it are loaded on demand. */
 const engineStates = (): NonNullable<RunEnvironment["states"]> => {
   const known = new Map<string, Promise<ObjectHolders | undefined>>();
-  return (owner, whose) => {
-    const key = `${whose} ${ownerParts(owner).ownership}`;
+  return (owner, whose, when) => {
+    const key = `${whose} ${when} ${ownerParts(owner).ownership}`;
     const asked =
       known.get(key) ??
       import("../pulumi-cli/stack-states.js").then(({ statesOfThisRun }) =>

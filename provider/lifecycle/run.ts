@@ -65,8 +65,16 @@ export interface RunEnvironment {
   /**
    * The state of the running stack, or of all stacks of its backend, as it was before the run;
    * undefined if it cannot be read. Called rarely: it takes seconds.
+   *
+   * @param when `now`: as it is since the run's first deletion
    */
-  readonly states?: (owner: string, whose: "own" | "all") => Promise<ObjectHolders | undefined>;
+  readonly states?: (
+    owner: string,
+    whose: "own" | "all",
+    when?: "now",
+  ) => Promise<ObjectHolders | undefined>;
+  /** Whether other processes serve resources of the same program. */
+  readonly hasSiblings?: boolean;
   readonly notify?: Notify;
   /** Where `fromEnv` looks up variables. Default: the environment of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;

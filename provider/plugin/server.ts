@@ -39,11 +39,11 @@ const sendTo = (engine: EngineServices.EngineClient): Send => {
 /**
  * The methods of Pulumi's provider protocol, for one provider of a program: its own process, its own
  * configuration. What is not here is answered as not implemented.
- *
- * @param cancel called when the engine cancels the run, such as on Ctrl-C
  */
-const providerMethods = (cancel: AbortController) => {
-  const unary = answering(() => cancel.abort());
+const providerMethods = () => {
+  let cancel = new AbortController();
+  const stop = (): void => cancel.abort();
+  const unary = answering(stop);
   let address = engineAddress();
   let configured: ConfiguredRun | undefined;
   const show = engineStatusLine(() => {
@@ -107,7 +107,12 @@ const providerMethods = (cancel: AbortController) => {
   const configure = (request: Messages.ConfigureRequest) => {
     const args = plainValues(valuesOf(request.getArgs()));
     const { source, ...owned } = configurationOf(request.getName() ?? "default", args);
-    const run = engineRun({ source, urn: callUrn, cancelled: cancel.signal, show });
+    // A process that a developer started by hand serves one run after the other.
+    cancel = new AbortController();
+    const run = engineRun({
+      ...{ source, urn: callUrn, cancelled: cancel.signal, show },
+      hasSiblings: true,
+    });
     configured = { run, ...owned };
     const response = new messages.ConfigureResponse();
     response.setAcceptsecrets(true);
@@ -136,7 +141,7 @@ const providerMethods = (cancel: AbortController) => {
     return new Empty();
   };
 
-  return {
+  const methods = {
     handshake: unary(handshake),
     getSchema: unary(getSchema),
     checkConfig: unary(checkConfig),
@@ -152,10 +157,11 @@ const providerMethods = (cancel: AbortController) => {
     getPluginInfo: unary(getPluginInfo),
     attach: unary(attach),
     cancel: unary(() => {
-      cancel.abort();
+      stop();
       return new Empty();
     }),
   };
+  return { methods, stop };
 };
 
 /** A running plugin. */
@@ -169,14 +175,14 @@ export interface PluginServer {
 
 /** Serves Pulumi's provider protocol on a free port of this machine. @throws if there is none */
 export const servePlugin = async (): Promise<PluginServer> => {
-  const cancel = new AbortController();
+  const { methods, stop } = providerMethods();
   const server = new grpc.Server({ "grpc.max_receive_message_length": -1 });
-  const methods: Grpc.UntypedServiceImplementation = providerMethods(cancel);
-  server.addService(providerServices.ResourceProviderService, methods);
+  const service: Grpc.UntypedServiceImplementation = methods;
+  server.addService(providerServices.ResourceProviderService, service);
   const port = await new Promise<number>((resolve, reject) => {
     server.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(), (error, bound) =>
       error ? reject(error) : resolve(bound),
     );
   });
-  return { port, cancel: () => cancel.abort(), close: () => server.forceShutdown() };
+  return { port, cancel: stop, close: () => server.forceShutdown() };
 };

@@ -8,6 +8,7 @@ import type {
   UpdateResponse,
 } from "@pulumi/pulumi/proto/provider_pb.js";
 import {
+  Empty,
   grpc,
   messages,
   providerServices,
@@ -113,6 +114,14 @@ export class PluginClient implements AsyncDisposable {
     request.setArgs(structOf(args));
     return this.#call(
       (done) => this.#client.configure(request, done),
+      () => ({}),
+    );
+  }
+
+  /** As the engine sends it at the end of a run, and on Ctrl-C. */
+  cancel(): Promise<Reply> {
+    return this.#call(
+      (done) => this.#client.cancel(new Empty(), done),
       () => ({}),
     );
   }
