@@ -41,6 +41,8 @@ export interface EngineDoor {
   readonly about?: RunEnvironment["about"];
   /** The W3C trace context of the running call, if the engine traces. */
   readonly traceparent: () => string | undefined;
+  /** Whether other processes of the same run hold resources of this stack, too. */
+  readonly hasSiblings?: boolean;
   /** Aborted when the engine cancels the run. */
   readonly cancelled: AbortSignal;
   readonly show: StatusLine;
@@ -69,6 +71,7 @@ export const engineRun = (door: EngineDoor): Run<EngineSession> => {
     foresee: planned.note.bind(planned),
     isDestroying: () => destroys(undefined),
     urn: door.urn,
+    hasSiblings: door.hasSiblings === true,
     ...(door.about ? { about: door.about } : {}),
   });
 };
@@ -146,13 +149,11 @@ const engineSessions = (
   };
 };
 
-/**
- * The states as they were before the run, each read once; the modules for it are loaded on demand.
- */
+/** The states, each read once; the modules for it are loaded on demand. */
 const engineStates = (): NonNullable<RunEnvironment["states"]> => {
   const known = new Map<string, Promise<ObjectHolders | undefined>>();
-  return (owner, whose) => {
-    const key = `${whose} ${ownerParts(owner).ownership}`;
+  return (owner, whose, when) => {
+    const key = `${whose} ${when} ${ownerParts(owner).ownership}`;
     const asked =
       known.get(key) ??
       import("../pulumi-cli/stack-states.js").then(({ statesOfThisRun }) =>

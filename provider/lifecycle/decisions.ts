@@ -5,6 +5,8 @@ import type { JsonObject } from "../kernel/json.js";
 export interface ResourceIdentity {
   /** The same for one resource of one state, whatever its name at the service. */
   readonly key: string;
+  /** The same for one resource of a program, also if another provider gives it another key. */
+  readonly place: string;
   /** Its name in messages, such as `Channel "kiosk"`. */
   readonly label: string;
   readonly kind: string;
@@ -107,7 +109,8 @@ export const createDecisions = (): Decisions => {
   const take: Decisions["take"] = (what, resource) => {
     const first = taken.get(what) ?? resource;
     taken.set(what, first);
-    return first.key === resource.key ? undefined : first;
+    const isSame = first.kind === resource.kind && first.place === resource.place;
+    return isSame || first.key === resource.key ? undefined : first;
   };
   return {
     ...{ objects, holders, skipped, posted, take },

@@ -57,16 +57,17 @@ export const deleteObject = async (
 
 /**
  * Whether the state has replaced the resource to be deleted by another one with the same object.
- * Checked if no program has run in this process: a provider that is itself replaced (`--replace
- * '**'`) deletes in a separate process, which knows nothing of the run. If two such resources are
- * deleted, the second deletion removes the object.
+ * Checked if another process may have done so: a provider that is itself replaced (`--replace
+ * '**'`), or that a resource has left for another one, deletes in a process of its own, which knows
+ * nothing of that. If two such resources are deleted, the second deletion removes the object.
  */
 const isReplaced = async (
   { definition: { kind }, run, properties: { owner } }: Resource,
   id: string,
 ): Promise<boolean> => {
-  if (run.decisions.hasProgram() || !owner || run.isDestroying?.()) return false;
-  const states = await run.states?.(owner, "own");
+  const isAlone = run.decisions.hasProgram() && !run.hasSiblings;
+  if (isAlone || !owner || run.isDestroying?.()) return false;
+  const states = await run.states?.(owner, "own", "now");
   const holders = states?.holdersOf(kind, id).filter(({ own }) => own) ?? [];
   const isShared =
     holders.some(({ leaving }) => leaving) && holders.some(({ leaving }) => !leaving);

@@ -54,7 +54,7 @@ const importedProperties = (declared: Declared, live: WireObject): Properties =>
 
 /** Two stacks that hold one object would undo each other's changes. */
 const assertFreeToImport = async (
-  { definition, run, properties, ownMark }: Declared,
+  { definition, run, identity, properties, ownMark }: Declared,
   id: string,
   live: WireObject,
 ): Promise<void> => {
@@ -68,6 +68,8 @@ const assertFreeToImport = async (
     throw refused(
       `it carries the mark of another stack, ${mark.label}. If that stack no longer has the object, release it: pulumi-conversation orphans --release --id ${id}`,
     );
+  const other = identity && run.decisions.take(`adopt ${definition.kind} ${id}`, identity);
+  if (other) throw refused(`this run imports it as ${other.label}, too`);
   const states = properties.owner ? await run.states?.(properties.owner, "all") : undefined;
   const [holder] = states?.holdersOf(definition.kind, id) ?? [];
   if (holder) throw refused(`the state of the stack ${holder.stack} has it: ${holder.urn}`);

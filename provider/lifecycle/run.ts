@@ -65,8 +65,16 @@ export interface RunEnvironment {
   /**
    * The state of the running stack, or of all stacks of its backend, as it was before the run;
    * undefined if it cannot be read. Called rarely: it takes seconds.
+   *
+   * @param when `now`: as it is since the run's first deletion
    */
-  readonly states?: (owner: string, whose: "own" | "all") => Promise<ObjectHolders | undefined>;
+  readonly states?: (
+    owner: string,
+    whose: "own" | "all",
+    when?: "now",
+  ) => Promise<ObjectHolders | undefined>;
+  /** Whether other processes serve resources of the same program. */
+  readonly hasSiblings?: boolean;
   readonly notify?: Notify;
   /** Where `fromEnv` looks up variables. Default: the environment of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
@@ -165,13 +173,14 @@ const ownerIn = (
 ): Pick<Resource, "identity" | "ownMark" | "room"> => {
   if (owner === undefined) return { identity: undefined, ownMark: undefined, room: -1 };
   const urn = owner === unknownValue ? run.urn?.() : undefined;
-  const name = urn ? urn.split("::").at(-1) : ownerParts(owner).name;
+  const place = urn ?? ownerParts(owner).name;
+  const name = urn ? place.split("::").at(-1) : place;
   const { description: field } = fields;
   const ownMark = markOf(kind, owner);
   const room = field?.type === "text" ? roomBeside(ownMark, field.max) : -1;
   const key = owner === unknownValue ? urn : ownMark.resource;
   const label = `${kind} ${JSON.stringify(name)}`;
-  return { identity: key === undefined ? key : { key, label, kind }, ownMark, room };
+  return { identity: key === undefined ? key : { key, place, label, kind }, ownMark, room };
 };
 
 /** A resource with its account. */

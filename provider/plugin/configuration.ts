@@ -1,11 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
+import { addressesVariable } from "../engine/emulated-settings.js";
 import { filledText, type JsonObject, objectOf } from "../kernel/json.js";
 import { ownerParts, urnParts } from "../kernel/owner.js";
 import { holdsUnknown, isSecretValue, secretSignature } from "../kernel/stand-ins.js";
 import { isDefaultProvider } from "../pointer.js";
 import { type SettingKey, settingTable } from "../service/setting-table.js";
 import { type SettingSource, settingNames } from "../service/settings.js";
+import { plainValues } from "./values.js";
 
 /** Input of a provider that nobody gives: whose the objects of its resources are. */
 const ownershipKey = "ownership";
@@ -36,7 +38,21 @@ const ownershipIn = (urn: string, inputs: JsonObject): string | undefined => {
 interface CheckedConfiguration {
   readonly inputs: JsonObject;
   readonly failures: readonly string[];
+  /** For the user; left out if there is nothing to say. */
+  readonly warning?: string;
 }
+
+/**
+ * The environment precedes the address of Pulumi's own provider, and may be meant to; one that a
+ * program calls the same cannot be distinguished from it.
+ */
+const doubtfulAddress = (urn: string, values: JsonObject): string | undefined => {
+  const { environment } = settingNames("baseUrl");
+  const [given, used] = [textIn(values, "baseUrl"), textIn(process.env, environment)];
+  const isDoubtful = urnParts(urn).name === "default" && !process.env[addressesVariable];
+  if (!isDoubtful || given === undefined || used === undefined || given === used) return undefined;
+  return `The provider "default" uses ${used}, as ${environment} says, and not its baseUrl ${given}. If the program declares this provider, give it another name: Pulumi calls its own one so.`;
+};
 
 /**
  * Checks the given settings; missing ones may come from the environment. Creates the ownership
@@ -52,8 +68,9 @@ export const checkedConfiguration = (
   const { project, stack } = urnParts(urn);
   const ownership =
     ownershipIn(urn, olds) ?? `${project}/${stack}/${randomBytes(8).toString("hex")}`;
+  const plain = plainValues(news);
   const failures = keys.flatMap((key) => {
-    const text = textIn(news, key);
+    const text = textIn(plain, key);
     if (text === undefined || holdsUnknown(text)) return [];
     const parsed = settingTable[key].parse(settingTable[key].secret ? text : text.trim());
     return "rule" in parsed ? [`${key} ${parsed.rule}`] : [];
@@ -63,7 +80,12 @@ export const checkedConfiguration = (
     const isOpen = isSecret && value !== undefined && value !== null && !isSecretValue(value);
     return [key, isOpen ? { ...secretSignature, value } : value];
   });
-  return { inputs: { ...objectOf(inputs), [ownershipKey]: ownership }, failures };
+  const warning = doubtfulAddress(urn, plain);
+  return {
+    inputs: { ...objectOf(inputs), [ownershipKey]: ownership },
+    failures,
+    ...(warning ? { warning } : {}),
+  };
 };
 
 /** What a change of a provider's configuration means for its resources. */
@@ -75,6 +97,14 @@ interface ConfigurationChange {
   /** For the user; left out if there is nothing to say. */
   readonly warning?: string;
 }
+
+/** The URL of an account: the environment of the run provides what its provider omits. */
+const addressIn = (values: JsonObject): string | undefined => {
+  const { environment } = settingNames("baseUrl");
+  const text = textIn(values, "baseUrl") ?? textIn(process.env, environment);
+  const parsed = text === undefined ? undefined : settingTable.baseUrl.parse(text.trim());
+  return parsed && "value" in parsed ? parsed.value : text;
+};
 
 /**
  * Compares configurations of one provider, or of two providers if a resource moves from one to the
@@ -96,8 +126,8 @@ export const configurationChange = (
       (key !== ownershipKey || ownershipIn(urn, olds) === undefined) &&
       !isDeepStrictEqual(olds[key], news[key]),
   );
-  const [from, to] = [textIn(olds, "baseUrl"), textIn(news, "baseUrl")];
-  if (from === undefined || to === undefined || from === to || holdsUnknown(to))
+  const [from, to] = [addressIn(olds), addressIn(news)];
+  if (from === undefined || to === undefined || from === to || holdsUnknown([from, to]))
     return { keys: changed, isMove: false };
   const former = ownershipIn(urn, olds);
   const isOther = former !== undefined && former !== news[ownershipKey];

@@ -91,19 +91,32 @@ export const allAnswered = (): Promise<void> =>
     if (unanswered === 0) resolve();
   });
 
-/** Handles one method of the protocol; a failure passes on only its message. */
-export const unary =
+/**
+ * Handles methods of the protocol; a failure passes on only its message.
+ *
+ * @param onGone called if a caller goes before its call is answered: the engine was killed, and what
+ *   still waits must not be sent into the next run
+ */
+export const answering =
+  (onGone: () => void) =>
   <Request extends object, Reply>(answer: (request: Request) => Promise<Reply> | Reply) =>
   async (
-    { request, metadata }: Grpc.ServerUnaryCall<Request, Reply>,
+    call: Grpc.ServerUnaryCall<Request, Reply>,
     reply: Grpc.sendUnaryData<Reply>,
   ): Promise<void> => {
+    const { request } = call;
+    let isAnswered = false;
+    // It comes after every call, answered or not.
+    call.once("cancelled", () => isAnswered || onGone());
     unanswered += 1;
     const urn = "getUrn" in request && request.getUrn instanceof Function ? request.getUrn() : "";
     try {
-      const traceparent = metadata.get("traceparent")[0]?.toString();
-      reply(null, await running.run({ urn, traceparent }, async () => answer(request)));
+      const traceparent = call.metadata.get("traceparent")[0]?.toString();
+      const answered = await running.run({ urn, traceparent }, async () => answer(request));
+      isAnswered = true;
+      reply(null, answered);
     } catch (error) {
+      isAnswered = true;
       const details = error instanceof Error ? error.message : String(error);
       reply({ code: grpc.status.UNKNOWN, details, metadata: initFailure(error) });
     } finally {

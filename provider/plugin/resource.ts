@@ -202,11 +202,15 @@ export const resourceMethods = (configured: () => ConfiguredRun) => {
 
   const read = async (request: Messages.ReadRequest): Promise<Messages.ReadResponse> => {
     const { definition, life, owner } = of(request);
+    const { project, stack } = urnParts(request.getUrn());
     const inputs = plainValues(valuesOf(request.getInputs()));
     const properties = plainValues(valuesOf(request.getProperties()));
     const isImport = !request.hasInputs() && Object.keys(properties).length === 0;
     const found = isImport
-      ? await life.import(request.getId(), owner({}))
+      ? await life.import(
+          request.getId(),
+          owner({}) ?? ownerBy(request.getUrn(), `${project}/${stack}/`, {}),
+        )
       : await life.read(request.getId(), heldValues(properties, inputs));
     const response = new messages.ReadResponse();
     // An answer without properties says that the object is gone.

@@ -7,6 +7,7 @@ import { ConversationError } from "../kernel/errors.js";
 import { packageVersion } from "../kernel/package.js";
 import { checkedConfiguration, configurationChange, configurationOf } from "./configuration.js";
 import {
+  answering,
   callTraceparent,
   callUrn,
   Empty,
@@ -17,7 +18,6 @@ import {
   pluginMessages,
   providerServices,
   structOf,
-  unary,
   valuesOf,
 } from "./protocol.js";
 import { type ConfiguredRun, resourceMethods } from "./resource.js";
@@ -40,16 +40,19 @@ const sendTo = (engine: EngineServices.EngineClient): Send => {
 /**
  * The methods of Pulumi's provider protocol, for one provider of a program: its own process, its own
  * configuration. What is not here is answered as not implemented.
- *
- * @param cancel called when the engine cancels the run, such as on Ctrl-C
  */
-const providerMethods = (cancel: AbortController) => {
+const providerMethods = () => {
+  let cancel = new AbortController();
+  const stop = (): void => cancel.abort();
+  const unary = answering(stop);
   let address = engineAddress();
   let configured: ConfiguredRun | undefined;
   const show = engineStatusLine(() => {
     if (!address) return undefined;
     const { EngineClient } = engineServices;
-    return sendTo(new EngineClient(address, grpc.credentials.createInsecure()));
+    // Never by way of a proxy that the environment names for the service.
+    const direct = { "grpc.enable_http_proxy": 0 };
+    return sendTo(new EngineClient(address, grpc.credentials.createInsecure(), direct));
   });
   const resource = resourceMethods(() => {
     if (configured) return configured;
@@ -67,11 +70,12 @@ const providerMethods = (cancel: AbortController) => {
   };
 
   const checkConfig = (request: Messages.CheckRequest) => {
-    const { inputs, failures } = checkedConfiguration(
+    const { inputs, failures, warning } = checkedConfiguration(
       request.getUrn(),
       plainValues(valuesOf(request.getOlds())),
       valuesOf(request.getNews()),
     );
+    if (warning) show(warning, request.getUrn(), "warning");
     const response = new messages.CheckResponse();
     response.setInputs(structOf(inputs));
     for (const reason of failures) {
@@ -90,6 +94,9 @@ const providerMethods = (cancel: AbortController) => {
       plainValues(valuesOf(request.getNews())),
     );
     if (warning) show(warning, request.getUrn(), "warning");
+    // Under an address that leads to the same account the former provider would delete what this one took over.
+    if (isMove && configured)
+      configured = { ...configured, run: { ...configured.run, states: async () => undefined } };
     const response = new messages.DiffResponse();
     const { DIFF_NONE, DIFF_SOME } = messages.DiffResponse.DiffChanges;
     response.setChanges(keys.length > 0 ? DIFF_SOME : DIFF_NONE);
@@ -101,10 +108,12 @@ const providerMethods = (cancel: AbortController) => {
   const configure = (request: Messages.ConfigureRequest) => {
     const args = plainValues(valuesOf(request.getArgs()));
     const { ownership, ...settings } = configurationOf(request.getName() ?? "default", args);
+    // A process that a developer started by hand serves one run after the other.
+    cancel = new AbortController();
     const run = engineRun({
       ...settings,
       ...{ urn: callUrn, traceparent: callTraceparent },
-      ...{ cancelled: cancel.signal, show },
+      ...{ cancelled: cancel.signal, show, hasSiblings: true },
     });
     configured = { run, ...(ownership ? { ownership } : {}) };
     const response = new messages.ConfigureResponse();
@@ -134,7 +143,7 @@ const providerMethods = (cancel: AbortController) => {
     return new Empty();
   };
 
-  return {
+  const methods = {
     handshake: unary(handshake),
     getSchema: unary(getSchema),
     checkConfig: unary(checkConfig),
@@ -150,10 +159,11 @@ const providerMethods = (cancel: AbortController) => {
     getPluginInfo: unary(getPluginInfo),
     attach: unary(attach),
     cancel: unary(() => {
-      cancel.abort();
+      stop();
       return new Empty();
     }),
   };
+  return { methods, stop };
 };
 
 /** A running plugin. */
@@ -167,14 +177,14 @@ export interface PluginServer {
 
 /** Serves Pulumi's provider protocol on a free port of this machine. @throws if there is none */
 export const servePlugin = async (): Promise<PluginServer> => {
-  const cancel = new AbortController();
+  const { methods, stop } = providerMethods();
   const server = new grpc.Server({ "grpc.max_receive_message_length": -1 });
-  const methods: Grpc.UntypedServiceImplementation = providerMethods(cancel);
-  server.addService(providerServices.ResourceProviderService, methods);
+  const service: Grpc.UntypedServiceImplementation = methods;
+  server.addService(providerServices.ResourceProviderService, service);
   const port = await new Promise<number>((resolve, reject) => {
     server.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(), (error, bound) =>
       error ? reject(error) : resolve(bound),
     );
   });
-  return { port, cancel: () => cancel.abort(), close: () => server.forceShutdown() };
+  return { port, cancel: stop, close: () => server.forceShutdown() };
 };

@@ -329,9 +329,14 @@ export const statesOfThisRun = async (
   for (const name of new Set([given, stack, undefined])) {
     const at = { ...place, ...(name ? { stack: name } : {}) };
     const own = await stateFrom(at, true);
+    // The provider of a stack's first `pulumi import` has made no ownership yet.
     const isIts =
       own !== undefined &&
-      [...ownershipsOf(own), ...(own.replacedOwnerships ?? [])].includes(ownership);
+      [
+        ...ownershipsOf(own),
+        ...(own.replacedOwnerships ?? []),
+        `${own.project}/${own.name}/`,
+      ].includes(ownership);
     if (own && isIts) return statesAround(own, at, scope);
   }
   return undefined;

@@ -81,6 +81,18 @@ test.each([
   },
 );
 
+test("kill -9 of the command line alone, while creations wait: the plugin ends, and sends nothing more", async () => {
+  await open({ plan: "developer", burst: 1 }, "plugin");
+  const { child, ended } = project.start(["up", "--yes", "--skip-preview"]);
+  await until(async () => (await channels()).length === 1);
+  const plugins = descendants(child.pid ?? 0, project.providerProcess);
+  expect(plugins).toHaveLength(1);
+  child.kill("SIGKILL");
+  await ended;
+  await until(async () => !plugins.some(isRunning));
+  expect(await channels()).toHaveLength(1);
+});
+
 test("what was interrupted is found by its mark, and deleted on demand once no run holds the lock", async () => {
   await open();
   await project.faults({ on: "POST /channels", kind: "drip", after: 1 });

@@ -1,9 +1,12 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { startEmulator } from "pulumi-conversation/emulator";
 import { afterEach, expect, test } from "vitest";
-import { isObject, type JsonObject } from "../../provider/kernel/json.js";
+import type { JsonObject } from "../../provider/kernel/json.js";
 import { pluginToken, providerToken } from "../../provider/pointer.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
+import { EmulatorControl } from "../support/emulator-control.js";
 import { descendants } from "../support/processes.js";
 
 let project: EmulatedProject;
@@ -80,9 +83,8 @@ test("two explicit providers in one program serve two tenants, each with its own
     await project.succeed(up, environment);
     const kept = ownerships();
     expect(new Set(kept).size).toBe(2);
-    const snapshot = await fetch(`${other.controlUrl}/snapshot`).then((answer) => answer.json());
-    const there = isObject(snapshot) && isObject(snapshot.objects) ? snapshot.objects : {};
-    expect(there.channels).toMatchObject([{ type: "custom.far" }]);
+    const there = new EmulatorControl(other);
+    expect(await there.objects("channels")).toMatchObject([{ type: "custom.far" }]);
     expect(await project.objects("channels")).toMatchObject([{ type: "custom.web" }]);
     expect(project.state()).not.toContain(clientSecret);
     await project.succeed(["up", "--yes", "--expect-no-changes"], environment);
@@ -92,6 +94,85 @@ test("two explicit providers in one program serve two tenants, each with its own
   } finally {
     await other.close();
   }
+});
+
+const changingProvider = `${channel}
+  const { clientSecret, ...us } = JSON.parse(process.env.US);
+  const provider = new c.Provider("us", { ...us, clientSecret: pulumi.secret(clientSecret) });
+  web("web", {}, process.env.FAR ? { provider } : {});
+  web("near");
+  if (!process.env.GONE) web("gone");
+`;
+
+test("a resource that is given the explicit provider of another account moves there", async () => {
+  await open(changingProvider);
+  const other = await startEmulator();
+  try {
+    const there = new EmulatorControl(other);
+    const { baseUrl, tokenUrl, clientId, clientSecret } = other;
+    const environment = { US: JSON.stringify({ baseUrl, tokenUrl, clientId, clientSecret }) };
+    await project.succeed(up, environment);
+    const far = { ...environment, FAR: "1", GONE: "1" };
+    await project.succeed(up, far);
+    expect(await there.objects("channels")).toMatchObject([{ type: "custom.web" }]);
+    expect(await project.objects("channels")).toMatchObject([{ type: "custom.near" }]);
+    await project.succeed(["up", "--yes", "--expect-no-changes"], far);
+  } finally {
+    await other.close();
+  }
+});
+
+test("another address of the same account moves nothing, and deletes nothing", async () => {
+  await open(changingProvider);
+  const { baseUrl, tokenUrl, clientId, clientSecret } = project.emulator;
+  const elsewhere = baseUrl.replace("127.0.0.1", "localhost");
+  expect(elsewhere).not.toBe(baseUrl);
+  const us = { baseUrl: elsewhere, tokenUrl, clientId, clientSecret };
+  const environment = { US: JSON.stringify(us) };
+  await project.succeed(up, environment);
+  const made = await project.objects("channels");
+  const { code, output } = await project.pulumi(up, { ...environment, FAR: "1" });
+  expect(code).not.toBe(0);
+  expect(output).toMatch(
+    /"custom\.web" .* belongs to another Pulumi resource or state: shop\/prod web/,
+  );
+  expect(await project.objects("channels")).toEqual(made);
+  await project.succeed(["up", "--yes", "--expect-no-changes"], environment);
+});
+
+test("a forced replacement that also changes the provider keeps the object; what left the program is deleted", async () => {
+  await open(changingProvider);
+  const { baseUrl, tokenUrl, clientId, clientSecret } = project.emulator;
+  const environment = { US: JSON.stringify({ baseUrl, tokenUrl, clientId, clientSecret }) };
+  await project.succeed(up, environment);
+  const kept = (await project.objects("channels")).filter(({ type }) => type !== "custom.gone");
+  const urn = held().find(
+    ({ id }) => id === kept.find(({ type }) => type === "custom.web")?.id,
+  )?.urn;
+  const far = { ...environment, FAR: "1", GONE: "1" };
+  await project.succeed([...up, "--replace", String(urn)], far);
+  const ids = (await project.objects("channels")).map(({ id }) => id);
+  expect(ids.toSorted()).toEqual(kept.map(({ id }) => id).toSorted());
+  await project.succeed(["refresh", "--yes", "--skip-preview", "--expect-no-changes"], far);
+});
+
+test("an object is imported once, whether by one run or by two", async () => {
+  await open("");
+  const body = { type: "custom.web", displayName: "Web", icon: "aVZC" };
+  const { id } = await project.byHand("POST", "/channels", body);
+  const token = pluginToken("Channel");
+  const both = ["a", "b"].map((name) => ({ type: token, name, id }));
+  writeFileSync(join(project.folder, "both.json"), JSON.stringify({ resources: both }));
+  const options = ["--yes", "--generate-code=false", "--skip-preview", "--protect=false"];
+  const together = await project.pulumi(["import", "--file", "both.json", ...options]);
+  expect(together.code).not.toBe(0);
+  expect(together.output).toMatch(/this run imports it as Channel "[ab]", too/);
+  const [imported] = held().filter(({ type }) => type === token);
+  if (!imported) await project.succeed(["import", token, "a", String(id), ...options]);
+  const again = await project.pulumi(["import", token, "c", String(id), ...options]);
+  expect(again.code).not.toBe(0);
+  expect(again.output).toMatch(/the state of the stack prod has it: .*::[ab]\b/);
+  expect(held().filter(({ type }) => type === token)).toHaveLength(1);
 });
 
 test("kill -9 in the very first creation: the state has the ownership, and the next up takes the object over", async () => {

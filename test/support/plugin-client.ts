@@ -8,6 +8,7 @@ import type {
   UpdateResponse,
 } from "@pulumi/pulumi/proto/provider_pb.js";
 import {
+  Empty,
   grpc,
   messages,
   providerServices,
@@ -49,6 +50,7 @@ export class PluginClient implements AsyncDisposable {
     this.#client = new providerServices.ResourceProviderClient(
       `127.0.0.1:${server.port}`,
       grpc.credentials.createInsecure(),
+      { "grpc.enable_http_proxy": 0 },
     );
   }
 
@@ -116,6 +118,14 @@ export class PluginClient implements AsyncDisposable {
     );
   }
 
+  /** As the engine sends it at the end of a run, and on Ctrl-C. */
+  cancel(): Promise<Reply> {
+    return this.#call(
+      (done) => this.#client.cancel(new Empty(), done),
+      () => ({}),
+    );
+  }
+
   check(urn: string, olds: Json, news: Json, naming?: Naming): Promise<Reply> {
     const request = new messages.CheckRequest();
     request.setUrn(urn);
@@ -140,13 +150,27 @@ export class PluginClient implements AsyncDisposable {
     return this.#call((done) => this.#client.diff(request, done), this.#compared);
   }
 
-  create(urn: string, inputs: Json, preview = false): Promise<Reply> {
+  /** The engine's address, for what is shown to the user. */
+  handshake(engineAddress: string): Promise<Reply> {
+    const request = new messages.ProviderHandshakeRequest();
+    request.setEngineAddress(engineAddress);
+    return this.#call(
+      (done) => this.#client.handshake(request, done),
+      () => ({}),
+    );
+  }
+
+  /** @param gone aborted when the engine is killed: it does not wait for the answer */
+  create(urn: string, inputs: Json, preview = false, gone?: AbortSignal): Promise<Reply> {
     const request = new messages.CreateRequest();
     request.setUrn(urn);
     request.setProperties(structOf(inputs));
     request.setPreview(preview);
     return this.#call(
-      (done) => this.#client.create(request, done),
+      (done) => {
+        const call = this.#client.create(request, done);
+        gone?.addEventListener("abort", () => call.cancel());
+      },
       (answer: CreateResponse) => ({
         id: answer.getId(),
         properties: valuesOf(answer.getProperties()),

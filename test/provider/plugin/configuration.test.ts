@@ -1,4 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
+import { secretSignature } from "../../../provider/kernel/stand-ins.js";
 import {
   checkedConfiguration,
   configurationChange,
@@ -19,17 +20,17 @@ test("the ownership is made once, of project and stack, and kept", () => {
 });
 
 test("every broken setting is named, and no value is shown", () => {
-  const { failures } = checkedConfiguration(
-    urn("eu"),
-    {},
-    { baseUrl: "http://canary.example/v3", clientSecret: "canary\n", burst: 0, plan: "basic" },
-  );
-  expect(failures).toEqual([
-    expect.stringMatching(/^baseUrl must start with https/),
-    expect.stringMatching(/^clientSecret must not contain control/),
-    expect.stringMatching(/^burst must be a whole number/),
-  ]);
-  expect(failures.join()).not.toContain("canary");
+  const given = { baseUrl: "http://canary.example/v3", clientSecret: "canary\n", burst: 0 };
+  const sealed = Object.entries(given).map(([key, value]) => [key, { ...secretSignature, value }]);
+  for (const news of [given, Object.fromEntries(sealed)]) {
+    const { failures } = checkedConfiguration(urn("eu"), {}, { ...news, plan: "basic" });
+    expect(failures).toEqual([
+      expect.stringMatching(/^baseUrl must start with https/),
+      expect.stringMatching(/^clientSecret must not contain control/),
+      expect.stringMatching(/^burst must be a whole number/),
+    ]);
+    expect(failures.join()).not.toContain("canary");
+  }
 });
 
 test("secret settings are sealed, also where the program forgot to", () => {
@@ -80,6 +81,35 @@ test("a new address of the same account warns; a resource moves only to another 
   expect(configurationChange(urn("eu"), account, theirs)).toMatchObject({ isMove: true });
   expect(configurationChange(urn("default_1_0_0"), account, theirs).isMove).toBe(false);
   expect(configurationChange(urn("eu"), {}, theirs).isMove).toBe(false);
+});
+
+test("an address that comes from the environment counts, and its spelling does not", () => {
+  const { baseUrl: _, ...rest } = account;
+  const eu = { ...account, ownership: "shop/prod/eu" };
+  vi.stubEnv("CONVERSATION_BASE_URL", "https://env.example.com/v3");
+  expect(configurationChange(urn("eu"), rest, eu).isMove).toBe(true);
+  expect(configurationChange(urn("us"), eu, rest).isMove).toBe(true);
+  expect(configurationChange(urn("default"), eu, rest).warning).toContain(
+    "from https://a.example.com/v3 to https://env.example.com/v3",
+  );
+  for (const same of [account.baseUrl, ` ${account.baseUrl}/`]) {
+    vi.stubEnv("CONVERSATION_BASE_URL", same);
+    expect(configurationChange(urn("eu"), rest, eu).isMove).toBe(false);
+  }
+  const slash = { ...eu, baseUrl: `${account.baseUrl}/` };
+  expect(configurationChange(urn("eu"), account, slash).isMove).toBe(false);
+});
+
+test("an address that the environment replaces is named, where the provider may be the program's", () => {
+  const warned = (name: string) => checkedConfiguration(urn(name), {}, account).warning;
+  expect(warned("default")).toBeUndefined();
+  vi.stubEnv("CONVERSATION_BASE_URL", account.baseUrl);
+  expect(warned("default")).toBeUndefined();
+  vi.stubEnv("CONVERSATION_BASE_URL", "https://env.example.com/v3");
+  expect(warned("default")).toMatch(
+    /uses https:\/\/env\.example\.com\/v3.*not its baseUrl https:\/\/a\.example.*another name/,
+  );
+  for (const name of ["eu", "default_0_1_0"]) expect(warned(name)).toBeUndefined();
 });
 
 test("the environment precedes the stack's configuration, and an explicit provider both", () => {

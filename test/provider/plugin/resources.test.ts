@@ -75,6 +75,14 @@ test("the owner comes from the URN and the provider; a resource in the state kee
   expect((await checked("web", web, moved)).owner).toBe(`${ownership}/web`);
 });
 
+test("a resource that changes to another provider is checked under two owners, and is no namesake of itself", async () => {
+  const olds = { ...web, owner: "shop/prod/fedcba9876543210/web" };
+  await checked("web", web, olds);
+  expect((await checked("web", web)).owner).toBe(`${ownership}/web`);
+  const other = await plugin.check(urn("Channel", "web", "my:index:Shop$"), {}, web);
+  expect(other.failures).toEqual([expect.stringMatching(/^type must be unique/)]);
+});
+
 test("nobody but the plugin says whose an object is", async () => {
   const given = { ...web, owner: "x/y/z/a", markedSecrets: ["icon"], autoName: "b" };
   expect(await checked("web", given)).toEqual({ ...(await checked("web", web)) });
