@@ -136,7 +136,9 @@ export const settingsOfAccounts = (original: OriginalStack) => {
       const isOnlyOne = profile === undefined && profiles.length === 0 && sources.size === 0;
       if (isOnlyOne || !isConversationError(error, "SETTINGS_MISSING")) throw error;
       if (profile !== undefined)
-        notes.push(`The settings of ${accountTitle(profile)} are incomplete: its account was not read.`);
+        notes.push(
+          `The settings of ${accountTitle(profile)} are incomplete: its account was not read.`,
+        );
       return [];
     }
   });
