@@ -141,7 +141,7 @@ export class Authentication extends ConversationResource {
   /** Type token, part of every state file. */
   static readonly __pulumiType: string = typeToken("Authentication");
 
-  /** Whether a value is an authentication, including one from another copy of this package. Never throws. */
+  /** Whether a value is an authentication, including one from another copy of this package. Never fails. */
   static override isInstance(value: unknown): value is Authentication {
     return isOfType(value, Authentication.__pulumiType);
   }
@@ -279,7 +279,7 @@ export class ClientApplication extends ConversationResource {
   /** Type token, part of every state file. */
   static readonly __pulumiType: string = typeToken("ClientApplication");
 
-  /** Whether a value is a client application, including one from another copy of this package. Never throws. */
+  /** Whether a value is a client application, including one from another copy of this package. Never fails. */
   static override isInstance(value: unknown): value is ClientApplication {
     return isOfType(value, ClientApplication.__pulumiType);
   }
@@ -404,7 +404,7 @@ export class Participant extends ConversationResource {
   /** Type token, part of every state file. */
   static readonly __pulumiType: string = typeToken("Participant");
 
-  /** Whether a value is a participant, including one from another copy of this package. Never throws. */
+  /** Whether a value is a participant, including one from another copy of this package. Never fails. */
   static override isInstance(value: unknown): value is Participant {
     return isOfType(value, Participant.__pulumiType);
   }
@@ -634,7 +634,7 @@ export class Channel extends ConversationResource {
   /** Type token, part of every state file. */
   static readonly __pulumiType: string = typeToken("Channel");
 
-  /** Whether a value is a channel, including one from another copy of this package. Never throws. */
+  /** Whether a value is a channel, including one from another copy of this package. Never fails. */
   static override isInstance(value: unknown): value is Channel {
     return isOfType(value, Channel.__pulumiType);
   }
@@ -861,7 +861,7 @@ export class Orchestration extends ConversationResource {
   /** Type token, part of every state file. */
   static readonly __pulumiType: string = typeToken("Orchestration");
 
-  /** Whether a value is an orchestration, including one from another copy of this package. Never throws. */
+  /** Whether a value is an orchestration, including one from another copy of this package. Never fails. */
   static override isInstance(value: unknown): value is Orchestration {
     return isOfType(value, Orchestration.__pulumiType);
   }
@@ -1024,7 +1024,7 @@ export class Account extends ConversationResource {
   /** Type token, part of every state file. */
   static readonly __pulumiType: string = typeToken("Account");
 
-  /** Whether a value is an account, including one from another copy of this package. Never throws. */
+  /** Whether a value is an account, including one from another copy of this package. Never fails. */
   static override isInstance(value: unknown): value is Account {
     return isOfType(value, Account.__pulumiType);
   }

@@ -192,7 +192,7 @@ const classOf = (definition: Definition, types: readonly NestedType[]): string =
   /** Type token, part of every state file. */
   static readonly __pulumiType: string = typeToken("${kind}");
 
-  /** Whether a value is ${article(noun)} ${noun}, including one from another copy of this package. Never throws. */
+  /** Whether a value is ${article(noun)} ${noun}, including one from another copy of this package. Never fails. */
   static override isInstance(value: unknown): value is ${kind} {
     return isOfType(value, ${kind}.__pulumiType);
   }

@@ -131,7 +131,7 @@ test("a short secret is not looked for, and a missing file is said", () => {
 
 test("each policy has its section in the documentation", () => {
   const sections = [
-    ...readFileSync(join(__dirname, "../../docs/policies.md"), "utf8").matchAll(/^### (\S+)$/gm),
+    ...readFileSync(join(__dirname, "../../docs/policies.md"), "utf8").matchAll(/^### `(\S+)`$/gm),
   ].map(([, name]) => name);
   const policies = [
     secureCallbacks,
