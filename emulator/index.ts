@@ -135,7 +135,7 @@ const secretOf = (given: string | true | undefined): string | undefined => {
 };
 
 /**
- * Starts an emulator of the service in this process: OAuth and PKCE, the set-up collections with
+ * Starts an emulator of the service in this process: OAuth and PKCE, the setup collections with
  * validation, references, unique names and deletion rules, messages and their delivery to
  * callbacks, conversations, assets, rate limits, and faults on demand.
  *

@@ -81,7 +81,7 @@ export const emulatorCommand = command({
     tlsCert: textOption("<file>", "Serve HTTPS with this certificate (PEM)."),
     tlsKey: textOption("<file>", "The private key of the certificate (PEM)."),
   },
-  jsonDoc: "Print one JSON object with addresses and credentials as the first line.",
+  jsonDoc: "Print one JSON object with URLs and credentials as the first line.",
   uses: {
     usual: {
       json: async () => (await import("../emulator-schema.js")).emulatorLineSchema,

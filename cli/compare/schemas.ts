@@ -98,7 +98,7 @@ export const sideDifferenceSchema = z.strictObject({
   path: z.string().describe("The path in a program, such as roles[custom_bot].callback"),
   a: z
     .exactOptional(z.string())
-    .describe("Short JSON text, references as kind and name; left out without a value"),
+    .describe("Short JSON text, references as kind and name; absent without a value"),
   b: z.exactOptional(z.string()),
 });
 
@@ -127,7 +127,7 @@ export const comparisonSchema = z.strictObject({
   unread: z
     .array(z.strictObject({ side: z.enum(["a", "b"]), kind: z.string() }))
     .describe(
-      "Kinds that a side could not read completely; objects of the other side are left out",
+      "Kinds that a side could not read completely; objects of the other side are absent",
     ),
   notes: z.array(z.string()),
 });

@@ -28,7 +28,7 @@ export interface Candidate {
   readonly object: ObjectInputs;
   /** Logical name of the resource. */
   readonly logical: string;
-  /** Types of its parents, outermost first, each followed by `$`. Left out: it has none. */
+  /** Types of its parents, outermost first, each followed by `$`. Default: it has none. */
   readonly parents?: string;
 }
 
@@ -173,7 +173,7 @@ export const takeOverRefusal = (
 
 export interface PlanImportOptions extends SelectionOptions {
   readonly profile?: string | undefined;
-  /** Leave out what a stack already has, instead of refusing. */
+  /** Omit what a stack already has, instead of refusing. */
   readonly skipManaged?: boolean;
   /** Put the secrets that the service shows into the state, encrypted. */
   readonly withSecrets?: boolean;
@@ -197,7 +197,7 @@ export const importOwnership = (names: StackNames, states: StackStates) => {
 /**
  * What a person can do about objects that a stack has.
  *
- * @param way how to leave out some, such as `Leave them out with --exclude`
+ * @param way how to omit some, such as `Leave them out with --exclude`
  */
 export const takeOverAdvice = (way: string): string =>
   `${way}, or all of them with --skip-managed. To release an object that ` +

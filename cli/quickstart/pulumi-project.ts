@@ -107,7 +107,7 @@ const planned = /:[^\s:]+ \S+ (create|update|delete|replace)( \[diff: .*\])?\s*$
 /**
  * A line of Pulumi's own output as the quick start shows it; undefined if it shows nothing.
  *
- * @param withoutPlan leaves out the rows of the plan
+ * @param withoutPlan omits the rows of the plan
  */
 export const compact = (line: string, withoutPlan: boolean): string | undefined => {
   const plain = stripVTControlCharacters(line);
@@ -167,7 +167,7 @@ export const pulumiProject = (state: ProjectState, options: ProjectOptions) => {
   const configFile = ["--config-file", state.configFile];
 
   /**
-   * @param shownLine what to show of a line that Pulumi prints. Left out: nothing
+   * @param shownLine what to show of a line that Pulumi prints. Default: nothing
    * @param input what it reads from standard input
    */
   const run = async (

@@ -5,7 +5,7 @@ export interface Members {
   readonly rule?: MemberRule | undefined;
 }
 
-/** Everything this package knows about one kind of set-up object. */
+/** Everything this package knows about one kind of setup object. */
 export interface Definition extends Members {
   /** Name of the resource class and last part of its type token, such as `ClientApplication`. */
   readonly kind: string;

@@ -136,7 +136,7 @@ interface CollectionParts {
   readonly listBytes?: number | undefined;
 }
 
-/** The set-up collections over HTTP (specification §4.1). */
+/** The setup collections over HTTP (specification §4.1). */
 export const restCollections = ({
   request,
   address,

@@ -185,7 +185,7 @@ inBrowser("an empty account shows the commands that fill it, to be copied", asyn
   );
   expect(await copied("pulumi up")).toBe("pulumi up");
   await open("connect");
-  expect(await copied("base address")).toBe(baseUrl);
+  expect(await copied("base URL")).toBe(baseUrl);
   expect(await copied("client secret")).toBe(clientSecret);
   const token = await copied("token");
   expect((await service.call("GET", "/channels", undefined, { token })).status).toBe(200);

@@ -481,9 +481,9 @@ export const inputs: Group = {
     }),
     row(
       "asset-address",
-      "A signed address for an asset leads elsewhere, is plain, private, expired or refused",
+      "A signed URL for an asset leads elsewhere, is plain, private, expired or refused",
       () => {},
-      everywhere("not applicable: set-up objects have no assets; belongs to the runtime client"),
+      everywhere("not applicable: setup objects have no assets; belongs to the runtime client"),
     ),
   ],
 };
