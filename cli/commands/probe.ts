@@ -13,9 +13,9 @@ export const probeCommand = command({
   name: "probe",
   summary: "Find out on a tenant what the specification leaves open.",
   description:
-    "Find out, on the tenant of the settings, what the specification leaves open: what PUT\n" +
-    "does to members that the body omits, how the service returns secrets, which status\n" +
-    "means a refusal, how lists work, and the plan and the burst. The command says how many\n" +
+    "Find out, on the tenant of the settings, what the specification leaves open. Examples are\n" +
+    "what PUT does to members that the body omits, how the service returns secrets, which\n" +
+    "status means a refusal, how lists work, and the plan and the burst. The command says how many\n" +
     "calls it makes, and asks before it starts. It creates objects of its own, named\n" +
     "pulumi-conversation-probe-…, and removes them again. If a probe is killed, the next one\n" +
     "removes what is left; --clean does only that, and asks nothing. The command touches no\n" +

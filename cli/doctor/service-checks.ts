@@ -32,11 +32,7 @@ export const checkProxy = (env: NodeJS.ProcessEnv): DoctorCheck => {
   const except = env.no_proxy || env.NO_PROXY;
   const message = `calls use the proxy ${shownProxy(proxy)}${except ? `, except for ${except}` : ""}`;
   if (URL.canParse(proxy)) return ok("proxy", message);
-  return fail(
-    "proxy",
-    message,
-    "Set HTTPS_PROXY to a URL such as http://proxy.example.com:8080.",
-  );
+  return fail("proxy", message, "Set HTTPS_PROXY to a URL such as http://proxy.example.com:8080.");
 };
 
 /** Certificates that Node trusts in addition to its own, and whether it checks any at all. */

@@ -81,7 +81,7 @@ const deletionOf = (definition: Definition, resources: readonly Definition[]): s
 };
 
 const automaticNames = [
-  "If you omit `name`, the name consists of the logical name and a suffix that is the same in every run for this project, stack, kind,",
+  "If you omit `name`, the name consists of the logical name and a suffix. The suffix is the same in every run for this project, stack, kind,",
   "types of the parents and logical name. The name then stays, even if you rename or move the resource with `aliases`.",
 ].join(" ");
 
@@ -95,7 +95,7 @@ const ownership = [
   ].join(" "),
   [
     "`pulumi destroy` removes it too, and the next `up` creates a new one. If you remove it alone from the state, that `up` writes the new",
-    "mark on all objects that are still in the state; what an earlier run left behind then counts as an object of another state.",
+    "mark on all objects that are still in the state. What an earlier run left behind then counts as an object of another state.",
   ].join(" "),
   [
     "If the first `up` has targets, it needs `Ownership` too: add `--target '**conversation:Ownership::ownership'` (two asterisks,",

@@ -417,7 +417,7 @@ const secretIn = (sent: unknown, shown: unknown): string => {
 };
 
 const secretsShown = question("secrets", {
-  asks: "whether the tenant returns secrets, masks them or leaves them out",
+  asks: "whether the tenant returns secrets, masks them or omits them",
   mostCalls: 3,
   find: async (means) => {
     const { objects } = means;

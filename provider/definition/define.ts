@@ -47,7 +47,7 @@ export type Basis = "spec" | "public" | "assumed";
 
 /** The attributes that every field may have, whatever its shape. */
 export interface FieldNotes {
-  /** One or more sentences in the user's terms, for editors and the generated docs. */
+  /** One or more sentences in the terms of a program, for editors and the generated docs. */
   readonly doc: string;
   readonly basis: Basis;
   /** The field must be present. Default: optional. */

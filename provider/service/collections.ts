@@ -296,7 +296,7 @@ const wrongAddress = (
 };
 
 /**
- * Accepts a 404 only at a URL known to be the service's: a wrong base path returns 404 for
+ * Accepts a 404 only at a URL known to be the service's. A wrong base path returns 404 for
  * everything, and a run that took this for absence would empty its state.
  */
 export const serviceAddress = (settings: Settings): ServiceAddress => {

@@ -119,7 +119,7 @@ test("the address of a proxy is shown without its credentials", () => {
     HTTPS_PROXY: "http://me:hidden@proxy.example.com:8080",
     NO_PROXY: "a",
   });
-  expect(check.message).toBe("calls go through proxy.example.com:8080, except for a");
+  expect(check.message).toBe("calls use the proxy proxy.example.com:8080, except for a");
 });
 
 test.each([

@@ -107,12 +107,15 @@ const joinedText = (node: ts.Node): string | undefined => {
 /** Strings in which these files write code: for shells, and for TypeScript, whose comments are read there. */
 const writeCode = ["cli/completion.ts", "cli/generate/resource-classes.ts"];
 
+const withoutParentheses = (node: ts.Node): ts.Node =>
+  ts.isParenthesizedExpression(node) ? node.expression : node;
+
 /** `"one two three".split(" ")`: a list of words. */
 const isWordList = (node: ts.Node): boolean =>
   ts.isCallExpression(node) &&
   ts.isPropertyAccessExpression(node.expression) &&
   node.expression.name.text === "split" &&
-  literalText(node.expression.expression) !== undefined;
+  literalText(withoutParentheses(node.expression.expression)) !== undefined;
 
 /** A list for a terminal, such as `  deleted    the object is gone`, as a list of Markdown. */
 const withoutColumns = (text: string): string =>
@@ -143,7 +146,7 @@ const messages = (source: ts.SourceFile): readonly ProseText[] => {
 export const proseTexts: Readonly<Record<string, () => readonly ProseText[]>> = {
   pages: pageTexts,
   "doc comments": () => sourcesIn(["sdk", "provider", "emulator"]).flatMap(docComments),
-  messages: () => 
+  messages: () =>
     sourcesIn(["sdk", "provider", "emulator", "cli"])
       .filter(({ fileName }) => !writeCode.includes(fileName))
       .flatMap(messages),

@@ -29,7 +29,8 @@ const irregular =
 
 const stylePhrases: readonly Phrase[] = [
   {
-    pattern: /^Where [^?:]*,|\bwhere (?=(?:no|nothing|none|possible|necessary|needed|given)\b)/g,
+    pattern:
+      /^Where (?!to )[^?:]*,(?! and how)|\bwhere (?=(?:no|nothing|none|possible|necessary|needed|given)\b)/g,
     instead: '"if" or "when"',
   },
   {

@@ -82,7 +82,7 @@ export const sendMessage = async (message) => {
   return call("POST", `${servicePaths.base}/conversations/messages`, body, token);
 };
 
-/** Where the service is, below the origin of the page. */
+/** Paths of the service, below the origin of the page. */
 export const servicePaths = { base: "/conversation/v3", token: "/oauth/token" };
 
 /** The credentials of the emulator's own client, and all scopes that it may ask for. @typedef {{ readonly clientId: string, readonly clientSecret: string, readonly scope: string }} OwnClient */

@@ -141,7 +141,7 @@ inBrowser("calls, deliveries, conversations and objects lead to each other", asy
   await page.getByText("1 attempt").waitFor();
   await page.getByRole("link", { name: callback.url }).click();
   const attempt = page.getByRole("complementary", { name: "Chosen attempt" });
-  await attempt.getByText("Answered 200").waitFor();
+  await attempt.getByText("Returned 200").waitFor();
   await attempt.getByRole("link", { name: "The call that sent it" }).click();
   await chosenCall(page).getByRole("heading", { name: "POST /conversations/messages" }).waitFor();
   await chosenCall(page)

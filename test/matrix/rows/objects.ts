@@ -371,7 +371,7 @@ export const neighbours: Group = {
           const { id: user } = await stage.service.create(account, foreignAccount(id));
           stage.nextRun();
           await expect(stage.of("Channel").delete(id, state)).rejects.toThrow(
-            `it is used by account "theirs" (id ${user}, not managed by Pulumi)`,
+            `it is in use by account "theirs" (id ${user}, not managed by Pulumi)`,
           );
           expect(await stage.hub.objects("channels")).toHaveLength(1);
           expect(await stage.hub.objects("accounts")).toHaveLength(1);
