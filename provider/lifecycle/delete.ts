@@ -186,7 +186,7 @@ const explained = async (
   const states = isInDoubt ? await run.states?.(owner, "all") : undefined;
   const named =
     users.length > 0
-      ? `it is used by ${users.map((user) => describeUser(user, mark, states)).join("; ")}`
+      ? `it is in use by ${users.map((user) => describeUser(user, mark, states)).join("; ")}`
       : `no user was found, but: ${held?.doc.replace(/\.$/, "")}`;
   return new ConversationError(
     "IN_USE",

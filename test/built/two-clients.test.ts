@@ -16,10 +16,10 @@ import { certain, rehearsedProgram } from "../support/rehearsed-program.js";
 let project: EmulatedProject;
 let quiet: Server;
 let reader: Readonly<Record<string, string>>;
-/** The same, at a token address that does not tell what it grants. */
+/** The same, at a token URL that does not tell what it grants. */
 let untold: Readonly<Record<string, string>>;
 
-/** The token address of an emulator without what it tells of scopes. */
+/** The token URL of an emulator without what it tells of scopes. */
 const quietTokens = (tokenUrl: string): Server =>
   createServer(async (request, response) => {
     const chunks: Uint8Array[] = [];
