@@ -72,7 +72,7 @@ const rehearse = async (
 };
 
 const assumed =
-  /^The client of these settings (has only|may only read).*say which it has with --as-scopes\.$/;
+  /^The client of these settings (has only|may only read).*To name its scopes, use --as-scopes\.$/;
 
 const deployer = { DESCRIBE: "second" };
 
