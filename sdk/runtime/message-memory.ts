@@ -54,6 +54,14 @@ export interface MessageMemory {
    * @param leaseMs how long it stays taken if the caller never finishes it, in milliseconds
    */
   take(key: string, leaseMs: number): Promise<Taken>;
+  /**
+   * Extends the lease of a message that the caller still handles. With it, leases are short, so a
+   * message of a process that was killed is soon free. Without it, a lease covers the time limit of
+   * a message.
+   *
+   * @param leaseMs how long it stays taken from now on, in milliseconds
+   */
+  renew?(key: string, leaseMs: number): Promise<void>;
   /** Remembers that a message has been handled. */
   done(key: string): Promise<void>;
   /** Releases a message that could not be handled: when it comes again, it is new. */
@@ -137,6 +145,11 @@ return redis.call("GET", KEYS[1]) == "done" and "done" or "taken"`;
 const doneScript = `return redis.call("SET", KEYS[1], "done", "PX", ARGV[1])`;
 
 /** Only what is still ours: after its lease another process may have taken it. */
+const renewScript = `
+if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("PEXPIRE", KEYS[1], ARGV[2]) end
+return 0`;
+
+/** Only what is still ours. */
 const releaseScript = `
 if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end
 return 0`;
@@ -192,6 +205,8 @@ export const redisMemory = (
   return {
     take: async (key, leaseMs) =>
       takenOf(await run(takeScript, key, owner, `${Math.ceil(leaseMs)}`)),
+    renew: async (key, leaseMs) =>
+      void (await run(renewScript, key, owner, `${Math.ceil(leaseMs)}`)),
     done: async (key) => void (await run(doneScript, key, `${rememberMs}`)),
     release: async (key) => void (await run(releaseScript, key, owner)),
     close,
@@ -249,7 +264,9 @@ export const reliableMemory = (
     if (state === undefined) untold.set(key, "taken");
     return state ?? "new";
   };
+  const { renew } = memory;
   return {
+    ...(renew ? { renew: renew.bind(memory) } : {}),
     done,
     release: (key) => ended(key, "new", () => memory.release(key)),
     take: async (key, leaseMs) => {
