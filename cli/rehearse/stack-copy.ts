@@ -94,7 +94,7 @@ export const hasPassphrase = async (passphrase: string, salt: string): Promise<b
   }
 };
 
-/** Makes a passphrase that nobody knows, so that a copied state holds no secret in clear. */
+/** Makes a passphrase that nobody knows, so that a copied state holds no secret in plain text. */
 export const createCrypter = async (): Promise<PassphraseCrypter> => {
   const passphrase = randomBytes(24).toString("base64url");
   const salt = randomBytes(8);
@@ -133,7 +133,7 @@ export const assertPassphrase = async ({
 /** Everything that is copied of a stack; the stack itself never changes. */
 export interface OriginalStack {
   readonly stack: OpenStack;
-  /** Its state, secrets in clear: kept in memory only. */
+  /** Its state, secrets in plain text: kept in memory only. */
   readonly document: StackExport;
   readonly config: ReadonlyMap<string, ConfigEntry>;
   readonly source: SettingSource;
@@ -241,7 +241,7 @@ export const configWith = (
   return new Map([...others, ...given]);
 };
 
-/** A stack to which a program refers, reduced to what it needs: the outputs, secrets in clear. */
+/** A stack to which a program refers, reduced to what it needs: the outputs, secrets in plain text. */
 export interface ReferencedStack {
   /** As in its URNs. */
   readonly project: string;
