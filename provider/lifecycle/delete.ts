@@ -69,8 +69,10 @@ const isReplaced = async (
   if (isAlone || !owner || run.isDestroying?.()) return false;
   const states = await run.states?.(owner, "own", "now");
   const holders = states?.holdersOf(kind, id).filter(({ own }) => own) ?? [];
+  // The one that stayed has another owner if another provider made it: what both skip is left over.
   const isShared =
-    holders.some(({ leaving }) => leaving) && holders.some(({ leaving }) => !leaving);
+    holders.some((held) => held.leaving && (held.writtenOwner ?? held.owner) === owner) &&
+    holders.some(({ leaving }) => !leaving);
   return isShared && !run.decisions.wasSkipped(kind, id);
 };
 
