@@ -20,7 +20,7 @@ import {
   partnersOf,
 } from "../../provider/definition/merge.js";
 import { bodyOf } from "../../provider/definition/wire.js";
-import type { EmulatedAddresses } from "../../provider/engine/emulated-settings.js";
+import type { EmulatedAddresses } from "../../provider/service/emulated-settings.js";
 import { type Conditions, endpointLimit } from "../../provider/forecast/forecast.js";
 import { rateBucket } from "../../provider/forecast/simulation.js";
 import {

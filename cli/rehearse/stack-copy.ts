@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import {
   addressesVariable,
   type EmulatedAddresses,
-} from "../../provider/engine/emulated-settings.js";
+} from "../../provider/service/emulated-settings.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { ownerParts, urnParts } from "../../provider/kernel/owner.js";
 import { ownershipKind } from "../../provider/lifecycle/ownership/ownership.js";

@@ -1,5 +1,5 @@
 import type { Definition } from "../../provider/definition/define.js";
-import { emulatedSettings } from "../../provider/engine/emulated-settings.js";
+import { emulatedSettings } from "../../provider/service/emulated-settings.js";
 import type { Clock } from "../../provider/kernel/clock.js";
 import { urnParts } from "../../provider/kernel/owner.js";
 import { createRun, type Run } from "../../provider/lifecycle/run.js";

@@ -13,7 +13,7 @@ import { resources } from "../resources/index.js";
 import type { Plan } from "../service/plans.js";
 import type { Settings } from "../service/setting-table.js";
 import { readSettings, type SettingSource, settingNames } from "../service/settings.js";
-import { emulatedSettings } from "./emulated-settings.js";
+import { emulatedSettings } from "../service/emulated-settings.js";
 import { ForeseenCalls, previewMemory } from "./foreseen-calls.js";
 import type { RunProgress } from "./run-progress.js";
 import { isTraced } from "./sdk-module.js";
