@@ -10,10 +10,10 @@ import {
 } from "../lifecycle/run.js";
 import { isDestroying } from "../pulumi-cli/pulumi-queries.js";
 import { resources } from "../resources/index.js";
+import { emulatedSettings } from "../service/emulated-settings.js";
 import type { Plan } from "../service/plans.js";
 import type { Settings } from "../service/setting-table.js";
 import { readSettings, type SettingSource, settingNames } from "../service/settings.js";
-import { emulatedSettings } from "../service/emulated-settings.js";
 import { ForeseenCalls, previewMemory } from "./foreseen-calls.js";
 import type { RunProgress } from "./run-progress.js";
 import { isTraced } from "./sdk-module.js";

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import { addressesVariable, emulatedAddress } from "../service/emulated-settings.js";
 import { filledText, type JsonObject, objectOf } from "../kernel/json.js";
 import { ownerParts, urnParts } from "../kernel/owner.js";
 import { holdsUnknown, isSecretValue, secretSignature } from "../kernel/stand-ins.js";
 import { isDefaultProvider } from "../pointer.js";
+import { addressesVariable, emulatedAddress } from "../service/emulated-settings.js";
 import { type SettingKey, settingTable } from "../service/setting-table.js";
 import { type SettingSource, settingNames } from "../service/settings.js";
 import { plainValues } from "./values.js";

@@ -106,7 +106,10 @@ test("in a rehearsal, the emulator of an account is no other account", () => {
   const baseUrl = "http://127.0.0.1:4010/copy/v3";
   const values = { baseUrl };
   const instead = { [real]: values, [baseUrl]: values };
-  vi.stubEnv(addressesVariable, JSON.stringify({ starts: ["http://127.0.0.1:4010/copy"], instead }));
+  vi.stubEnv(
+    addressesVariable,
+    JSON.stringify({ starts: ["http://127.0.0.1:4010/copy"], instead }),
+  );
   vi.stubEnv("CONVERSATION_BASE_URL", baseUrl);
   const eu = { ...rest, ownership: "shop/prod/eu" };
   const none = { keys: ["baseUrl"], isMove: false };
