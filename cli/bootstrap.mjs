@@ -180,7 +180,7 @@ const sourcesIn = (folder) => {
   });
 };
 
-/** One number for everything the build reads. Generated sources are left out: the build writes them. */
+/** One number for everything the build reads. Generated sources are omitted: the build writes them. */
 const sourceHash = () => {
   const settings = ["package.json", "package-lock.json", "tsconfig.json"];
   const files = sourceFolders.flatMap((folder) => sourcesIn(join(root, folder))).sort();

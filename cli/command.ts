@@ -19,7 +19,7 @@ export interface Session {
 
 /** An option of a command, whose value is a `V`. Its name is its key in the table of the command. */
 export interface OptionSpec<V> {
-  /** Follows the name, such as `<file>`, `[secret]` or `<what...>`. Left out if nothing does. */
+  /** Follows the name, such as `<file>`, `[secret]` or `<what...>`. Absent if nothing does. */
   readonly value?: string;
   readonly doc: string;
   /** Such as `-y`. */

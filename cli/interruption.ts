@@ -36,7 +36,7 @@ const giveUpLate = (ms: number): NodeJS.Timeout =>
 
 /**
  * @param parent whether the end of the parent process counts as an interruption
- * @param longestMs how long the end may take. Left out: as long as the work takes to clean up
+ * @param longestMs how long the end may take. Default: as long as the work takes to clean up
  */
 const listen = (
   signals: readonly NodeJS.Signals[],

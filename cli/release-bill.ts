@@ -90,7 +90,7 @@ export interface ReleaseBill {
 
 /**
  * The bill of materials of a package, compared with what a project gets that installs the packed
- * package. Peers are left out of both: they are the project's own choice.
+ * package. Neither counts peers: they are the project's own choice.
  *
  * @param root folder of the package
  * @throws Error if npm cannot pack or install, such as without a registry

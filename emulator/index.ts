@@ -135,9 +135,9 @@ const secretOf = (given: string | true | undefined): string | undefined => {
 };
 
 /**
- * Starts an emulator of the service in this process: OAuth and PKCE, the set-up collections with
- * validation, references, unique names and deletion rules, messages and their delivery to
- * callbacks, conversations, assets, rate limits, and faults on demand.
+ * Starts an emulator of the service in this process. It has OAuth and PKCE, the setup collections
+ * with validation, references, unique names and deletion rules, and rate limits. It also has
+ * messages and their delivery to callbacks, conversations, assets, and faults on demand.
  *
  * @throws Error if the port is in use or the data file cannot be used
  */

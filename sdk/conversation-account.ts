@@ -91,7 +91,7 @@ const checked = (name: string, args: ConversationAccountArgs): pulumi.Inputs => 
 type Role = "customer" | "custom_bot" | "custom_agent";
 
 /**
- * The default set-up as one component: authentications, client applications, participants, a
+ * The default setup as one component: authentications, client applications, participants, a
  * channel, an orchestration and the account that connects them. Each part is an ordinary resource,
  * named after this one. Fails with an engine error if there are neither bots nor an agent, or if a
  * resource is of the wrong kind.

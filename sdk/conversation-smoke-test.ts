@@ -125,7 +125,7 @@ const propsOf = (name: string, args: ConversationSmokeTestArgs): pulumi.Inputs =
 
 /**
  * Sends one message through an account when the test is created or changed, and fails with the name
- * of the broken link. It first reads the set-up objects on the message's path, sends nothing if one
+ * of the broken link. It first reads the setup objects on the message's path, sends nothing if one
  * is missing, and ends the conversation afterwards. It does nothing in a preview, in a refresh,
  * without changes, or if it is not enabled. The next `pulumi up` repeats a failed test.
  *

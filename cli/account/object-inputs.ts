@@ -300,7 +300,7 @@ const snapshotSchema = z.object({
 
 /** An account in a file, kind by kind. */
 interface AccountFile {
-  /** Left out: the file does not say. */
+  /** Default: the file does not say. */
   readonly readAt?: string;
   readonly kinds: readonly {
     readonly definition: Definition;

@@ -20,7 +20,7 @@ export interface KindReading {
    */
   readonly objects: ReadonlyMap<string, WireObject>;
   /**
-   * Why objects are missing: the list was refused, or not all of its pages came. Left out if none
+   * Why objects are missing: the list was refused, or not all of its pages came. Absent if none
    * are.
    */
   readonly problem?: string;
@@ -150,7 +150,7 @@ const readingProgress = (
 export interface AccountReading extends AccountLists {
   /** When the reading began: ISO 8601, this machine's time. */
   readonly readAt: string;
-  /** Base address of the tenant. */
+  /** Base URL of the tenant. */
   readonly baseUrl: Settings["baseUrl"];
   /**
    * False if the account changed while it was read, so this is not the state of one moment.

@@ -36,7 +36,7 @@ export const emulatorCommand = command({
     "Run an emulator of the conversation service until Ctrl-C or SIGTERM, and print what a\n" +
     "program needs to reach it. If you give a command after --, the emulator runs it with\n" +
     "CONVERSATION_BASE_URL, the other settings and CONVERSATION_CONTROL_URL in its\n" +
-    "environment, passes signals on, stops with the command and returns its exit code.\n\n" +
+    "environment. It passes signals on, stops with the command and returns its exit code.\n\n" +
     "The emulator changes nothing elsewhere; it sends messages to the callbacks that its\n" +
     "client applications name.",
   details: switchHelp,
@@ -81,7 +81,7 @@ export const emulatorCommand = command({
     tlsCert: textOption("<file>", "Serve HTTPS with this certificate (PEM)."),
     tlsKey: textOption("<file>", "The private key of the certificate (PEM)."),
   },
-  jsonDoc: "Print one JSON object with addresses and credentials as the first line.",
+  jsonDoc: "Print one JSON object with URLs and credentials as the first line.",
   uses: {
     usual: {
       json: async () => (await import("../emulator-schema.js")).emulatorLineSchema,

@@ -27,10 +27,10 @@ export const exportCommand = command({
     "empty, or holds an earlier export.",
   details: `${selectionHelp}
 
-The program looks up objects that you leave out but that others refer to (Channel.get);
---with-dependencies declares them instead. Names stay the same whatever you leave out.
+The program looks up objects that you omit but that others refer to (Channel.get);
+--with-dependencies declares them instead. Names stay the same whatever you omit.
 
-The command leaves out objects that carry the mark of a stack, and names them: they have a
+The command omits objects that carry the mark of a stack, and names them: they have a
 program. --managed declares them too, under the same names, to read, compare or move them.
 They are not in import.json: as long as their stack has them, no other stack may.
 

@@ -40,10 +40,10 @@ Ownership yet, the file includes it.
 
 --file takes what pulumi preview --import-file <file> has written: the resources that the
 program would create, without their ids. The command looks up each object by the name that
-the program gives it or, if several match, by its mark; an id that you write into the file
-takes precedence. It leaves out objects that the account does not have, so that up creates
-them, and refuses ambiguous ones. Resources of other packages stay as they are, and --apply leaves
-them out.`,
+the program gives it or, if several match, by its mark. An id that you write into the file
+takes precedence. The command omits objects that the account does not have, so that up
+creates them, and refuses ambiguous ones. Resources of other packages stay as they are, and
+--apply omits them.`,
   words: [
     {
       value: "[object...]",

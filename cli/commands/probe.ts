@@ -13,9 +13,9 @@ export const probeCommand = command({
   name: "probe",
   summary: "Find out on a tenant what the specification leaves open.",
   description:
-    "Find out, on the tenant of the settings, what the specification leaves open: what PUT\n" +
-    "does to members that the body leaves out, how the service returns secrets, which status\n" +
-    "means a refusal, how lists work, and the plan and the burst. The command says how many\n" +
+    "Find out, on the tenant of the settings, what the specification leaves open. Examples are\n" +
+    "what PUT does to members that the body omits, how the service returns secrets, which\n" +
+    "status means a refusal, how lists work, and the plan and the burst. The command says how many\n" +
     "calls it makes, and asks before it starts. It creates objects of its own, named\n" +
     "pulumi-conversation-probe-…, and removes them again. If a probe is killed, the next one\n" +
     "removes what is left; --clean does only that, and asks nothing. The command touches no\n" +
@@ -27,7 +27,7 @@ export const probeCommand = command({
     clean: flagOption("Only remove what a killed probe left."),
     maxCalls: numberOption("<calls>", "Make at most this number of calls.", 1, 999_999),
     burst: negatedOption("Do not use up the rate of any endpoint; plan and burst stay unknown."),
-    assets: flagOption("Also find out how long a signed address lasts; see the documentation."),
+    assets: flagOption("Also find out how long a signed URL lasts; see the documentation."),
     profile: profileOption(),
     stack: stackOption("Read the configuration of this stack (default: the selected one)."),
   },

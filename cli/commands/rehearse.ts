@@ -31,10 +31,10 @@ export const rehearseCommand = command({
     "files as they are. Your program sees a dry run: code that it guards with\n" +
     "pulumi.runtime.isDryRun() does not run, and Pulumi does not call resource hooks.\n" +
     "Unguarded code runs, including code in apply.\n\n" +
-    "With --check, the command runs nothing: it checks whether program, settings, state,\n" +
+    "With --check, the command runs nothing. It checks whether program, settings, state,\n" +
     "account and record are as they were when --record wrote the file, so that a pipeline runs\n" +
     "only what you rehearsed. With --from-empty, the emulator starts empty, as after the loss\n" +
-    "of the account: the report shows how long it takes to create everything again on the\n" +
+    "of the account. The report shows how long it takes to create everything again on the\n" +
     "tenant's plan, what the program cannot create, and what only the account has.",
   details: `
 Options after -- go to pulumi up or to pulumi destroy, for example:

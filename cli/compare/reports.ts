@@ -233,7 +233,7 @@ export const compareReport = (result: Comparison): string => {
     ...oneSided("Only in B:", onlyInB),
     unread.flatMap(({ side, kind }) =>
       wrapped(
-        `The command could not read every ${kind} in ${side.toUpperCase()}; it leaves out those that only the other side has.`,
+        `The command could not read every ${kind} in ${side.toUpperCase()}; it omits those that only the other side has.`,
         80,
       ),
     ),

@@ -32,7 +32,7 @@ const unmanagedSchema = z.strictObject({
   standing: z
     .enum(["foreign", "left-over", "copy", "former"])
     .describe(
-      "foreign: without a mark; left-over: made by this stack; copy: copied by a person from an object of this stack; former: from a state that no longer exists or that the command cannot read",
+      "`foreign`: without a mark. `left-over`: made by this stack. `copy`: a person copied an object of this stack. `former`: from a state that no longer exists or that the command cannot read",
     ),
   created: z.exactOptional(z.string()),
   modified: z.exactOptional(z.string()),
@@ -98,7 +98,7 @@ export const sideDifferenceSchema = z.strictObject({
   path: z.string().describe("The path in a program, such as roles[custom_bot].callback"),
   a: z
     .exactOptional(z.string())
-    .describe("Short JSON text, references as kind and name; left out without a value"),
+    .describe("Short JSON text, references as kind and name; absent without a value"),
   b: z.exactOptional(z.string()),
 });
 
@@ -126,9 +126,7 @@ export const comparisonSchema = z.strictObject({
   onlyInB: z.array(oneSidedSchema),
   unread: z
     .array(z.strictObject({ side: z.enum(["a", "b"]), kind: z.string() }))
-    .describe(
-      "Kinds that a side could not read completely; objects of the other side are left out",
-    ),
+    .describe("Kinds that a side could not read completely; objects of the other side are absent"),
   notes: z.array(z.string()),
 });
 

@@ -21,22 +21,18 @@ import { settingLabel } from "../../provider/service/settings.js";
 import { messageOf } from "../command.js";
 import { type DoctorCheck, fail, ok, skipped, warn } from "./setting-checks.js";
 
-/** A proxy address without the credentials that it may carry. */
+/** A proxy URL without the credentials that it may carry. */
 const shownProxy = (address: string): string =>
-  URL.canParse(address) ? new URL(address).host : "an invalid address";
+  URL.canParse(address) ? new URL(address).host : "an invalid URL";
 
 /** Proxy settings that the service client follows. */
 export const checkProxy = (env: NodeJS.ProcessEnv): DoctorCheck => {
   const proxy = proxySetting(env)?.text;
   if (!proxy) return ok("proxy", "none: calls go directly to the service");
   const except = env.no_proxy || env.NO_PROXY;
-  const message = `calls go through ${shownProxy(proxy)}${except ? `, except for ${except}` : ""}`;
+  const message = `calls use the proxy ${shownProxy(proxy)}${except ? `, except for ${except}` : ""}`;
   if (URL.canParse(proxy)) return ok("proxy", message);
-  return fail(
-    "proxy",
-    message,
-    "Set HTTPS_PROXY to an address such as http://proxy.example.com:8080.",
-  );
+  return fail("proxy", message, "Set HTTPS_PROXY to a URL such as http://proxy.example.com:8080.");
 };
 
 /** Certificates that Node trusts in addition to its own, and whether it checks any at all. */
@@ -62,11 +58,11 @@ const CLOCK_WARN_S = 30;
 const HEADERS = { accept: "application/json", "user-agent": "pulumi-conversation doctor" };
 const SHOWN_OPERATIONS = 5;
 
-/** Scopes held, if the token address names them: undefined if it does not. */
+/** Scopes held, if the token URL names them: undefined if it does not. */
 const isAllowed = (operation: Operation, scopes: readonly string[] | undefined): boolean =>
   scopes === undefined || operation.scopes.some((scope) => scopes.includes(scope));
 
-/** Which operations the granted scopes leave out. */
+/** Which operations the granted scopes omit. */
 export const checkScopes = (scopes: readonly string[] | undefined): DoctorCheck => {
   const name = "scopes";
   if (scopes === undefined)

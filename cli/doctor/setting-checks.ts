@@ -116,14 +116,14 @@ export const checkSetting = (setting: SettingDescription, source: SettingSource)
   return ok(name, `${shown} (from ${found.from})`);
 };
 
-/** The end of the base address, which selects the version of the service (specification §9). */
+/** The end of the base URL, which selects the version of the service (specification §9). */
 export const checkVersionSegment = (
   baseUrl: SettingDescription,
   source: SettingSource,
 ): DoctorCheck => {
   const name = "version-segment";
   const found = find(baseUrl, source);
-  if (!found) return skipped(name, "no base address");
+  if (!found) return skipped(name, "no base URL");
   const rule = ruleBroken("baseUrl", found.text);
   if (rule !== undefined) return fail(name, `baseUrl ${rule}`, howToSet(baseUrl));
   return ok(

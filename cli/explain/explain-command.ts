@@ -60,7 +60,7 @@ const routeRow = ({ from, types, to, leadsTo }: MessageRoute): readonly string[]
 
 const phases = ["bot", "agent"] as const;
 
-/** An agent may speak in the phase of a bot, but the set-up decides nothing about it. */
+/** An agent may speak in the phase of a bot, but the setup decides nothing about it. */
 const isShown = ({ phase, from }: MessageRoute): boolean => from === "customer" || from === phase;
 
 const phaseLines = ({ routes }: ExplainedAccount, phase: MessageRoute["phase"]) => {
@@ -242,7 +242,7 @@ const fromFile = (file: string, { env = process.env, profile }: ExplainOptions):
   if (!kinds)
     throw new CommandFailure(
       `Cannot explain ${file}: it holds neither a saved account nor a snapshot of an emulator. ` +
-        "To get a snapshot from an emulator, call GET /snapshot at its control address.",
+        "To get a snapshot from an emulator, call GET /snapshot at its control URL.",
     );
   return {
     name: file,
@@ -321,9 +321,9 @@ const decisive = ({ name, objectsOf, platformName, problems }: Source): SetUpObj
   }, platformName);
 
 /**
- * Reads the set-up and says what happens to each message.
+ * Reads the setup and says what happens to each message.
  *
- * @throws CommandFailure, ConversationError if the set-up cannot be read
+ * @throws CommandFailure, ConversationError if the setup cannot be read
  */
 export const explainSetUp = async (options: ExplainOptions): Promise<Explanation> => {
   const source = await sourceOf(options);

@@ -19,7 +19,7 @@ import {
 } from "../../provider/service/message-types.js";
 
 const id = z.coerce.string();
-/** Only an explicit false counts as false, as services leave out what is usual. */
+/** Only an explicit false counts as false, as services omit what is usual. */
 const active = z
   .unknown()
   .optional()
@@ -127,8 +127,8 @@ const recipientSchema = z.strictObject({
   application: z.string().optional().describe("Name of the client application"),
   participant: z.string().optional().describe("Name of the bot"),
   role: z.string().optional(),
-  callback: z.string().optional().describe("Address that gets its messages"),
-  unreached: z.string().optional().describe("Why it gets no messages; left out if it gets them"),
+  callback: z.string().optional().describe("URL that gets its messages"),
+  unreached: z.string().optional().describe("Why it gets no messages; absent if it gets them"),
 });
 
 const routeSchema = z.strictObject({
@@ -234,7 +234,7 @@ const unreachedText = (
   if (inactive !== undefined) return inactive;
   if (callback === undefined)
     return `the client application ${application.name} has no role ${rolesOnSide[side].join(" or ")}`;
-  return isHttpUrl(callback) ? undefined : `its callback is not an HTTP or HTTPS address`;
+  return isHttpUrl(callback) ? undefined : `its callback is not an HTTP or HTTPS URL`;
 };
 
 const keyOf = ({ applicationId, role }: ExplainedRecipient): string => `${applicationId} ${role}`;

@@ -213,7 +213,7 @@ const skippedRows = ({ plan: { skipped, lookedUp } }: ReadmeContent): readonly s
     lookedUp.map((resource) => [label(resource), codeSpan(resource.object.id)]),
   ),
   ...tableSection(
-    "Left out",
+    "Omitted",
     [],
     ["Object", "Id", "Why"],
     skipped.map(({ object, reason }) => [

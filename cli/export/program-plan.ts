@@ -10,7 +10,7 @@ import { CommandFailure } from "../command.js";
 export interface SelectionOptions {
   /** Each is a kind, a name with `*` for any text, `kind:name`, or an id. Default: everything. */
   readonly include?: readonly string[];
-  /** The same, for objects to leave out. */
+  /** The same, for objects to omit. */
   readonly exclude?: readonly string[];
   /** Also select what the chosen objects refer to, transitively; not what is excluded. */
   readonly withDependencies?: boolean;
@@ -278,7 +278,7 @@ const byKindAndName = (a: PlannedResource, b: PlannedResource): number =>
   placeOf(a) - placeOf(b) || (a.logical < b.logical ? -1 : 1);
 
 /**
- * Decides what a program declares, what it looks up and what it leaves out.
+ * Decides what a program declares, what it looks up and what it omits.
  *
  * @param objects all of the account, in the order in which it is set up
  * @throws CommandFailure if a filter matches nothing

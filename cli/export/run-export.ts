@@ -218,11 +218,11 @@ const skippedLines = ({ plan: { skipped }, folder }: ExportResult): readonly str
   ...skipped
     .slice(0, mostSkipped)
     .flatMap(({ object, reason }) =>
-      wrapped(`Left out: ${objectLabel(object)} (id ${object.id}): ${reason}.`, width),
+      wrapped(`Omitted: ${objectLabel(object)} (id ${object.id}): ${reason}.`, width),
     ),
   ...(skipped.length > mostSkipped
     ? wrapped(
-        `Left out: ${skipped.length - mostSkipped} more objects; ${folder}/README.md names them.`,
+        `Omitted: ${skipped.length - mostSkipped} more objects; ${folder}/README.md names them.`,
         width,
       )
     : []),

@@ -139,8 +139,8 @@ const optionalSecrets = ({ fields }: Definition): readonly string[] =>
   );
 
 /**
- * Secrets that objects may have although nothing shows it: a service that leaves out a required one
- * may leave out others.
+ * Secrets that objects may have although nothing shows it: a service that omits a required one
+ * may omit others.
  */
 export const possibleSecrets = (
   declared: readonly PlannedResource[],

@@ -62,7 +62,7 @@ const takenBy = ({ exportClause }: ts.ExportDeclaration): Names | undefined =>
 
 /**
  * Everything that a declaration file exports, in its own order, from anywhere in the package.
- * Exports of other packages are left out.
+ * Exports of other packages are omitted.
  *
  * @param file a `.d.ts` of the build
  */

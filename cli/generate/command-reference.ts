@@ -46,7 +46,7 @@ const intro = `# The command line
 Run every command as \`npx pulumi-conversation <command>\`, or by its name if \`node_modules/.bin\` is on PATH. The following applies to all commands:
 
 - \`--json\` prints one JSON document, and nothing else, on standard output. Progress and notes go to standard error.
-  \`?\` after a member means that it may be left out. Later releases may add members.
+  \`?\` after a member means that it may be absent. Later releases may add members.
 - If a command fails with \`--json\` before it has printed anything, it prints
   \`{ error: { code, message, advice, exitCode } }\`: [failure.json](schemas/failure.json).
 - \`pulumi-conversation help --json\` lists all commands with their options, exit codes and schemas: [help.json](schemas/help.json).

@@ -145,7 +145,7 @@ interface Placed {
 const text = (x: number, y: number, name: string, content: string): string =>
   `<text x="${x}" y="${y}" class="${name}">${content}</text>`;
 
-/** The kinds in set-up order, each below and to the right of the one before. */
+/** The kinds in setup order, each below and to the right of the one before. */
 const placed = (resources: readonly Definition[]): readonly Placed[] => {
   let y = top;
   return setUpOrder(resources).map((definition, place) => {
@@ -196,11 +196,11 @@ export const accountPicture = (resources: readonly Definition[]): string => {
   const height = (last ? last.y + last.height : top) + edge;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-labelledby="title">`,
-    `<title id="title">The kinds of objects of an account in set-up order, and what each refers to</title>`,
+    `<title id="title">The kinds of objects of an account in setup order, and what each refers to</title>`,
     `<style>${style}</style>`,
     `<rect x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="8" class="card"/>`,
     text(edge, 40, "title", "What an account is made of"),
-    text(edge, 62, "quiet", "In set-up order; objects are removed in reverse order."),
+    text(edge, 62, "quiet", "In setup order; objects are removed in reverse order."),
     ...linesOf(boxes),
     ...boxes.map(boxSvg),
     "</svg>",

@@ -45,7 +45,7 @@ const rowOf = (label: string, field: Field, required: boolean): string => {
   return `| ${label} | ${cell(typeOf(field))} | ${required ? "yes" : ""} | ${cell(note)} |`;
 };
 
-/** The kind's own `name` may be left out; a nested one may not. */
+/** The kind's own `name` may be omitted; a nested one may not. */
 const rowsOf = ({ fields, rule }: Members, prefix = ""): string[] =>
   Object.entries(fields).flatMap(([name, field]) => {
     const path = prefix + name;
@@ -81,7 +81,7 @@ const deletionOf = (definition: Definition, resources: readonly Definition[]): s
 };
 
 const automaticNames = [
-  "If you leave out `name`, the name consists of the logical name and a suffix that is the same in every run for this project, stack, kind,",
+  "If you omit `name`, the name consists of the logical name and a suffix. The suffix is the same in every run for this project, stack, kind,",
   "types of the parents and logical name. The name then stays, even if you rename or move the resource with `aliases`.",
 ].join(" ");
 
@@ -95,7 +95,7 @@ const ownership = [
   ].join(" "),
   [
     "`pulumi destroy` removes it too, and the next `up` creates a new one. If you remove it alone from the state, that `up` writes the new",
-    "mark on all objects that are still in the state; what an earlier run left behind then counts as an object of another state.",
+    "mark on all objects that are still in the state. What an earlier run left behind then counts as an object of another state.",
   ].join(" "),
   [
     "If the first `up` has targets, it needs `Ownership` too: add `--target '**conversation:Ownership::ownership'` (two asterisks,",
@@ -191,7 +191,7 @@ export const resourceReference = (
     "",
   ].join("\n\n");
 
-/** The overview: one row for each kind, in set-up order. */
+/** The overview: one row for each kind, in setup order. */
 export const resourceTable = (resources: readonly Definition[]): string =>
   [
     "| Resource | What it is | Refers to | Cannot be deleted while used by |",

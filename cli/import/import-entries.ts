@@ -28,7 +28,7 @@ export interface Candidate {
   readonly object: ObjectInputs;
   /** Logical name of the resource. */
   readonly logical: string;
-  /** Types of its parents, outermost first, each followed by `$`. Left out: it has none. */
+  /** Types of its parents, outermost first, each followed by `$`. Default: it has none. */
   readonly parents?: string;
 }
 
@@ -173,7 +173,7 @@ export const takeOverRefusal = (
 
 export interface PlanImportOptions extends SelectionOptions {
   readonly profile?: string | undefined;
-  /** Leave out what a stack already has, instead of refusing. */
+  /** Omit what a stack already has, instead of refusing. */
   readonly skipManaged?: boolean;
   /** Put the secrets that the service shows into the state, encrypted. */
   readonly withSecrets?: boolean;
@@ -197,7 +197,7 @@ export const importOwnership = (names: StackNames, states: StackStates) => {
 /**
  * What a person can do about objects that a stack has.
  *
- * @param way how to leave out some, such as `Leave them out with --exclude`
+ * @param way how to omit some, such as `Omit them with --exclude`
  */
 export const takeOverAdvice = (way: string): string =>
   `${way}, or all of them with --skip-managed. To release an object that ` +
@@ -222,7 +222,7 @@ export const planImport = (
   }));
   const { free, left } = divided(candidates, states);
   if (left.length > 0 && !options.skipManaged)
-    throw takeOverRefusal(left, takeOverAdvice("Leave them out with --exclude"));
+    throw takeOverRefusal(left, takeOverAdvice("Omit them with --exclude"));
   if (candidates.length === 0)
     throw new CommandFailure("There is nothing to import: the account has no matching objects.");
   const { ownership, first } = importOwnership(stack, states);

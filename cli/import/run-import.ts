@@ -276,10 +276,10 @@ export const importReport = (result: ImportResult): string => {
     rows.length > 0 ? textTable(["kind", "id", "resource"], rows, { whole: ["kind", "id"] }) : [],
     [
       ...left.flatMap(({ object, reason }) =>
-        wrapped(`Left out: ${objectLabel(object)} (id ${object.id}): ${reason}.`, 80),
+        wrapped(`Omitted: ${objectLabel(object)} (id ${object.id}): ${reason}.`, 80),
       ),
       ...skipped.flatMap(({ type, name, reason }) =>
-        wrapped(`Left out: ${type} ${name}: ${reason}.`, 80),
+        wrapped(`Omitted: ${type} ${name}: ${reason}.`, 80),
       ),
       ...notes.flatMap((note) => wrapped(`Not read: ${note}`, 80)),
       ...wrapped(nextStep(result), 80),

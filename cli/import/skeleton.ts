@@ -43,14 +43,14 @@ const entrySchema = z.looseObject({
   parent: z.string().optional(),
   provider: z.string().optional(),
   component: z.boolean().optional(),
-  /** Left out: the same as `name`. */
+  /** Default: the same as `name`. */
   logicalName: z.string().optional(),
 });
 
 const skeletonSchema = z.looseObject({
   /** URNs of resources that the state has. */
   nameTable: z.record(z.string(), z.string()).optional(),
-  /** Left out: the program creates nothing. */
+  /** Default: the program creates nothing. */
   resources: z.array(entrySchema).optional(),
 });
 

@@ -107,7 +107,7 @@ const configure = async (
 ): Promise<string | undefined> => {
   const { name, stack, settings, clientSecret } = answers;
   const values = [
-    // Without --plaintext, Pulumi refuses what looks like a secret to it, such as a token address.
+    // Without --plaintext, Pulumi refuses what looks like a secret to it, such as a token URL.
     ...Object.entries(settings).map(([key, value]) => [
       `conversation:${key}`,
       value,
@@ -258,7 +258,7 @@ export interface InitOptions extends InitFlags {
   readonly install: boolean;
   readonly env: NodeJS.ProcessEnv;
   readonly progress: Progress;
-  /** Left out if nobody is asked. */
+  /** Absent if nobody is asked. */
   readonly ask?: Ask | undefined;
 }
 

@@ -40,7 +40,7 @@ export type Answers = Readonly<Record<string, FoundValue | StillOpen>>;
 
 /** A question to a tenant. */
 export interface Experiment {
-  /** For people, such as `what PUT does to members that it leaves out`. */
+  /** For people, such as `what PUT does to members that it omits`. */
   readonly asks: string;
   /** Names of what it finds out. */
   readonly names: readonly string[];
@@ -216,7 +216,7 @@ export const burstExperiment = (mostBurst: number): Experiment => ({
   run: (means) => measuredRate(means, mostBurst),
 });
 
-/** What the response of the token address shows. */
+/** What the response of the token URL shows. */
 export const tokenExperiment: Experiment = {
   asks: "how long a token is valid, and which web pages may read it",
   names: ["tokenLifetime", "cors"],
@@ -227,7 +227,7 @@ export const tokenExperiment: Experiment = {
     const isAny = allowed === "*" || allowed === foreignOrigin;
     return {
       tokenLifetime: expiresIn ?? new StillOpen("the token response does not say"),
-      cors: isAny ? "any" : new StillOpen("only web pages of registered addresses can find out"),
+      cors: isAny ? "any" : new StillOpen("only web pages of registered origins can find out"),
     };
   },
 };
@@ -379,7 +379,7 @@ const staleAnswer = async (
  * time.
  */
 const putExperiment: Experiment = {
-  asks: "what PUT does to members that the body leaves out, and what it does with an old modified",
+  asks: "what PUT does to members that the body omits, and what it does with an old modified",
   names: ["put", "staleModified"],
   mostCalls: 6 + mostLooks,
   run: async (means) => {
@@ -417,7 +417,7 @@ const secretIn = (sent: unknown, shown: unknown): string => {
 };
 
 const secretsShown = question("secrets", {
-  asks: "whether the tenant returns secrets, masks them or leaves them out",
+  asks: "whether the tenant returns secrets, masks them or omits them",
   mostCalls: 3,
   find: async (means) => {
     const { objects } = means;
@@ -580,11 +580,11 @@ export const referenceExperiments: readonly Experiment[] = [
 const { createAsset } = runtimeOperations;
 
 /**
- * How long a signed address lives. No list shows assets: one whose creation is not answered cannot
+ * How long a signed URL lives. No list shows assets: one whose creation is not answered cannot
  * be found and removed, so this question needs an explicit request.
  */
 export const assetExperiment = question("assetUrlLifetime", {
-  asks: "how long a signed address is valid",
+  asks: "how long a signed URL is valid",
   mostCalls: 4,
   find: async ({ client }) => {
     const list = await client.call("GET", `/${channel.collection}`);

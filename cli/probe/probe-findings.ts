@@ -16,7 +16,7 @@ const found = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]
 export const findingsSchema = z.strictObject({
   version: z.literal(1),
   probedAt: z.iso.datetime(),
-  baseUrl: z.string().describe("Base address of the tenant"),
+  baseUrl: z.string().describe("Base URL of the tenant"),
   calls: z.int().min(0).describe("Number of calls"),
   switches: found.describe("Values by switch of the emulator"),
   settings: found.describe("Values by setting"),

@@ -29,7 +29,7 @@ const entry = z.object({
   collection: z.string(),
   /** Its unique name. */
   name: z.string(),
-  /** Left out if it is not known whether it was made. */
+  /** Absent if it is not known whether it was made. */
   id: z.string().refine(isId).optional(),
   /** It was refused after an inconclusive refusal, upon which a tenant may have made it. */
   refused: z.literal(true).optional(),

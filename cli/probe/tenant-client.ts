@@ -40,7 +40,7 @@ interface TenantClientOptions {
 }
 
 /**
- * An origin that nobody owns: the response of the token address shows whether foreign pages may
+ * An origin that nobody owns: the response of the token URL shows whether foreign pages may
  * read it.
  */
 export const foreignOrigin = "https://probe.invalid";

@@ -107,7 +107,7 @@ const planned = /:[^\s:]+ \S+ (create|update|delete|replace)( \[diff: .*\])?\s*$
 /**
  * A line of Pulumi's own output as the quick start shows it; undefined if it shows nothing.
  *
- * @param withoutPlan leaves out the rows of the plan
+ * @param withoutPlan omits the rows of the plan
  */
 export const compact = (line: string, withoutPlan: boolean): string | undefined => {
   const plain = stripVTControlCharacters(line);
@@ -148,7 +148,7 @@ export const interrupted = (): CommandFailure =>
 
 const howItEnded = ({ code, timedOut }: Ended): string => {
   if (timedOut) return `did not end within ${LONGEST_MS / 60_000} minutes`;
-  return code === undefined ? "was ended by a signal" : `failed (exit code ${code})`;
+  return code === undefined ? "exited on a signal" : `failed (exit code ${code})`;
 };
 
 const failed = (command: string, ended: Ended, shown: boolean): CommandFailure => {
@@ -167,7 +167,7 @@ export const pulumiProject = (state: ProjectState, options: ProjectOptions) => {
   const configFile = ["--config-file", state.configFile];
 
   /**
-   * @param shownLine what to show of a line that Pulumi prints. Left out: nothing
+   * @param shownLine what to show of a line that Pulumi prints. Default: nothing
    * @param input what it reads from standard input
    */
   const run = async (

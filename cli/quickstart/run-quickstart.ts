@@ -45,7 +45,7 @@ interface ServiceObject {
   readonly body: WireObject;
 }
 
-/** Reads every object of every kind at the service that these settings name, in set-up order. */
+/** Reads every object of every kind at the service that these settings name, in setup order. */
 const readObjects = async (
   environment: Readonly<Record<string, string>>,
 ): Promise<readonly ServiceObject[]> => {
@@ -116,7 +116,7 @@ const freePort = async (wanted = 0): Promise<number | undefined> => {
   }
 };
 
-/** The port in the callback addresses that an earlier run has declared. */
+/** The port in the callback URLs that an earlier run has declared. */
 const declaredPort = (configFile: string): number | undefined => {
   const text = existsSync(configFile) ? readFileSync(configFile, "utf8") : "";
   const port = /:callbackUrl: http:\/\/[\d.]+:(\d+)/.exec(text)?.[1];
@@ -124,7 +124,7 @@ const declaredPort = (configFile: string): number | undefined => {
 };
 
 /**
- * Writes the callback addresses into the stack's configuration: the earlier ones, if that port is
+ * Writes the callback URLs into the stack's configuration: the earlier ones, if that port is
  * free.
  */
 export const configureCallbacks = async (

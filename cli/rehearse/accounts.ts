@@ -30,11 +30,11 @@ export interface TenantReading {
   /** Explicit providers that lead to the same account, beside the name in the settings. */
   readonly alsoNamed?: readonly string[];
   readonly account: AccountReading;
-  /** Scopes that the token grants, if the token address reports them. */
+  /** Scopes that the token grants, if the token URL reports them. */
   readonly scopes?: readonly string[];
   /** The usual time from a call to its answer, in milliseconds. */
   readonly roundTripMs: number;
-  /** Objects on a page if the caller requests no number; left out if the service does not say. */
+  /** Objects on a page if the caller requests no number; absent if the service does not say. */
   readonly pageSize?: number;
 }
 
@@ -118,7 +118,7 @@ const readTenant = async (
  * The settings of every profile that can be used, and of the explicit providers in the state that
  * lead to other accounts; those of the default profile if there is no other.
  *
- * @returns the settings, those of explicit providers by the base address, and a sentence for each
+ * @returns the settings, those of explicit providers by the base URL, and a sentence for each
  * profile that cannot be used
  * @throws ConversationError if settings are missing or wrong
  */
@@ -269,7 +269,7 @@ const withoutRefused = (
 };
 
 /**
- * The scopes of the token used for reading: those that the token address reports in the
+ * The scopes of the token used for reading: those that the token URL reports in the
  * specification's words, else the requested ones except those that answers show were not granted.
  */
 export const scopesInUse = (reading: ClientReading): readonly string[] => {

@@ -57,7 +57,7 @@ import {
 } from "./accounts.js";
 import type { RehearsedTime } from "./rehearsed-time.js";
 
-/** Replaces an unknown secret that the service leaves out but the object must have. */
+/** Replaces an unknown secret that the service omits but the object must have. */
 const unknownSecret = "not-known";
 
 /** What a service does with secrets in the objects that it returns. */
@@ -250,7 +250,7 @@ interface Timing {
 export interface TimedServer {
   /** Its path cannot be guessed. */
   readonly address: string;
-  /** In the order in which they were sent; those for a token are left out. */
+  /** In the order in which they were sent; those for a token are omitted. */
   readonly calls: readonly RehearsedCall[];
   readonly close: () => Promise<void>;
 }

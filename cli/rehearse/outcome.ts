@@ -65,7 +65,7 @@ const changesOfKind = (
   return [...made, ...others];
 };
 
-/** The changes of a run to an account, kind by kind in set-up order. */
+/** The changes of a run to an account, kind by kind in setup order. */
 const rehearsedChanges = (
   before: CopiedObjects,
   after: CopiedObjects,

@@ -304,7 +304,7 @@ const lockFileAbove = (folder: string): readonly string[] => {
 /**
  * The program as its files and the version of this package. It covers everything in the folder of
  * the project, in that of `main` if different, and in packages that are links to sources, and every
- * file elsewhere that one of these names by a path. It leaves out installed packages (represented
+ * file elsewhere that one of these names by a path. It omits installed packages (represented
  * by the lock file, wherever that is), the configuration of other stacks, and what a rehearsal
  * writes.
  *

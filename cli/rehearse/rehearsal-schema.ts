@@ -8,14 +8,14 @@ const namedSchema = z.strictObject({
   name: z.string(),
   id: z
     .exactOptional(z.string())
-    .describe("Left out if the run creates the object: the service assigns another id"),
+    .describe("Absent if the run creates the object: the service assigns another id"),
   profile: z.exactOptional(z.string()),
 });
 
 const obstacleSchema = namedSchema.extend({
   stack: z
     .exactOptional(z.string())
-    .describe("The stack that has it, by short name if it is this one; left out if none has it"),
+    .describe("The stack that has it, by short name if it is this one; absent if none has it"),
 });
 
 const stepSchema = z.strictObject({
@@ -38,7 +38,7 @@ const callSchema = z.strictObject({
 });
 
 const refusalSchema = z.strictObject({
-  urn: z.exactOptional(z.string()).describe("Left out if the run as a whole is refused"),
+  urn: z.exactOptional(z.string()).describe("Absent if the run as a whole is refused"),
   kind: z.exactOptional(z.string()),
   name: z.exactOptional(z.string()),
   operation: z.string().describe("preview if Pulumi refuses before the run starts"),
@@ -70,7 +70,7 @@ const outcomeSchema = z.strictObject({
   objects: z.int().min(0).describe("Number of objects in the account after the run"),
   isIdempotent: z
     .exactOptional(z.boolean())
-    .describe("Whether a second run would find no changes; left out if this one is refused"),
+    .describe("Whether a second run would find no changes; absent if this one is refused"),
 });
 
 const alternativeSchema = z.strictObject({
@@ -124,7 +124,7 @@ export const lostSchema = z.strictObject({
   members: z
     .exactOptional(z.array(z.string()))
     .describe(
-      "Members that the created object lacks or has with other values; left out if the whole object is missing",
+      "Members that the created object lacks or has with other values; absent if the whole object is missing",
     ),
   profile: z.exactOptional(z.string()),
   stack: z.exactOptional(z.string()).describe("Another stack that creates it"),

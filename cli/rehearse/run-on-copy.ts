@@ -194,7 +194,7 @@ interface LookAhead {
 /**
  * Reads the stack and its accounts.
  *
- * @returns the set-up, with notes about it, each a sentence
+ * @returns the setup, with notes about it, each a sentence
  * @throws CommandFailure if the stack cannot be read; ConversationError if the service cannot
  */
 export const prepareRun = async (
@@ -388,7 +388,7 @@ const askedNotes = (packages: readonly string[]): readonly string[] =>
   packages.length === 0
     ? []
     : [
-        `The program also uses other packages: ${packages.join(", ")}. If it calls their functions, they really ran. Results that depend on them may differ in the real run, once resources that the rehearsal left out have changed.`,
+        `The program also uses other packages: ${packages.join(", ")}. If it calls their functions, they really ran. Results that depend on them may differ in the real run, once resources that the rehearsal omitted have changed.`,
       ];
 
 /** Shown before a run in which the program does not see a dry run. */

@@ -186,7 +186,7 @@ const entryOfProfile = /^conversation:([A-Za-z][\w-]*)\.(\w+)$/;
 const wordOf = (profile: string): string => profile.toUpperCase().replaceAll("-", "_");
 
 /**
- * Profiles that a program may use: those of the state, and those that have a base address in the
+ * Profiles that a program may use: those of the state, and those that have a base URL in the
  * configuration or in the environment. Without an address, a profile reaches nothing.
  */
 export const profilesOf = (original: ProfileSources): readonly string[] => {

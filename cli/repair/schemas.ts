@@ -25,7 +25,7 @@ export const orphansSchema = z.array(foundOrphanSchema);
 const object = { kind: z.string(), name: z.string(), id: z.string() };
 
 const outcome = {
-  done: z.exactOptional(z.boolean()).describe("Left out without --apply"),
+  done: z.exactOptional(z.boolean()).describe("Absent without --apply"),
   reason: z.exactOptional(z.string()).describe("Why the step was not carried out"),
 };
 

@@ -65,7 +65,7 @@ const missingAmong = async (
 interface StateStanding {
   /** How many objects were checked, at most three. */
   readonly asked: number;
-  /** Left out if at least one exists, or there is none to check. */
+  /** Absent if at least one exists, or there is none to check. */
   readonly problem?: string;
 }
 

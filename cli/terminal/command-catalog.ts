@@ -45,7 +45,7 @@ export const catalogSchema = z.strictObject({
         z.strictObject({
           name: z.string().describe("Such as `--out`"),
           short: z.exactOptional(z.string()),
-          value: z.exactOptional(z.string()).describe("Left out if the option takes no value"),
+          value: z.exactOptional(z.string()).describe("Absent if the option takes no value"),
           doc: z.string(),
           choices,
           default: z.exactOptional(z.unknown()),

@@ -20,7 +20,7 @@ type Shape = z.output<typeof shape>;
 export interface JsonMember {
   /** From the top, such as `changed[].id`; keys of a map are `<name>`. */
   readonly path: string;
-  /** Whether it may be left out. */
+  /** Whether it may be omitted. */
   readonly isOptional: boolean;
   readonly type: string;
   readonly doc: string;

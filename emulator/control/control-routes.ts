@@ -112,7 +112,7 @@ const controlRefusal = (
 const version = 1;
 const members = ["version", "objects", "conversations", "assets", "clients", "switches"];
 
-/** The set-up and what results from it: everything except clients and switches. */
+/** The setup and what results from it: everything except clients and switches. */
 interface Content {
   readonly objects: ObjectsByCollection;
   readonly conversations: readonly ConversationDocument[];

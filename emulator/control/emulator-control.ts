@@ -88,7 +88,7 @@ export interface EmulatorStats {
 /** Everything that an emulator stores, with secrets in clear. */
 export interface EmulatorSnapshot {
   readonly version: number;
-  /** The set-up objects of each collection, such as `channels`, as clients sent them. */
+  /** The setup objects of each collection, such as `channels`, as clients sent them. */
   readonly objects: Readonly<Record<string, readonly StoredObject[]>>;
   readonly conversations: readonly ConversationDocument[];
   readonly assets: readonly AssetDocument[];
@@ -249,7 +249,7 @@ const fits = (match: DeliveryMatch, entry: DeliveryEntry): boolean => {
 const seenText = (seen: readonly DeliveryEntry[]): string => {
   if (seen.length === 0) return "It attempted no delivery.";
   const last = seen.slice(-5).map((entry) => {
-    const outcome = entry.status ?? entry.error ?? "no answer";
+    const outcome = entry.status ?? entry.error ?? "no response";
     return `${entry.type} ${entry.messageId} to ${entry.url || "no address"}: ${outcome}`;
   });
   return `It attempted (the last ${last.length} of ${seen.length}): ${last.join("; ")}.`;

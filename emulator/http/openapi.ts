@@ -252,7 +252,7 @@ interface Shapes {
   readonly gives?: string;
 }
 
-/** The set-up operations: specification §4.1. */
+/** The setup operations: specification §4.1. */
 const setUpShapes: Readonly<Record<string, Shapes>> = Object.fromEntries(
   resources.flatMap(({ kind, noun, collection }): [string, Shapes][] => {
     const tag = collection;

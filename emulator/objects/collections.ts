@@ -171,7 +171,7 @@ const pageOf = (objects: readonly StoredObject[], query: URLSearchParams, switch
   return { items, paginationInfo: { count, pagenum, pagesize } };
 };
 
-/** The five operations of a set-up collection (specification §4.1). */
+/** The five operations of a setup collection (specification §4.1). */
 export const collectionOperations = (definition: Definition) => {
   const { collection, listKey } = definition;
 

@@ -170,7 +170,7 @@ const referrerKey = ({ collection }: Definition, id: string): string => `${colle
 
 const sectionOf = (collection: string): string => `object ${collection}`;
 
-/** The objects of the set-up collections, in order of creation. */
+/** The objects of the setup collections, in order of creation. */
 export class Store {
   readonly #tables = new Map<string, Table>();
   /** The number of references to each object. */

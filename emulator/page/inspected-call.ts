@@ -57,7 +57,7 @@ const explanationOf = ({ status, reason = "" }: ShownCall, { check }: CallConten
 const definitionOf = ({ template }: ShownCall) =>
   resources.find(({ collection }) => collection === template.split("/")[1]);
 
-/** Signed addresses are as good as a token. */
+/** Signed URLs are as good as a token. */
 const signedMembers = ["contentUrl"];
 
 const withoutSigned = (body: JsonObject): JsonObject =>
@@ -114,7 +114,7 @@ export const inspectedCall = (log: CallLog, place: number) => {
     sent: sent && shownBody(entry, sent, false),
     answer: answer && shownBody(entry, answer, true),
     explanation: explanationOf(entry, content),
-    /** The kind of the set-up object, as the documentation calls it. */
+    /** The kind of the setup object, as the documentation calls it. */
     kind: definitionOf(entry)?.kind,
     fault,
   };

@@ -22,7 +22,7 @@ import { inspectedCall } from "./inspected-call.js";
 /** As many of each as a person looks through; more would be slow to resend after each change. */
 const most = { objects: 5_000, conversations: 2_000, messages: 500, addresses: 1_000 } as const;
 
-/** A set-up object as the page draws it. */
+/** A setup object as the page draws it. */
 const graphObject = (definition: Definition, object: StoredObject) => ({
   collection: definition.collection,
   id: object.id,
@@ -37,7 +37,7 @@ const graphObject = (definition: Definition, object: StoredObject) => ({
   })),
 });
 
-/** Every set-up object with its references, in set-up order, each kind in the order of creation. */
+/** Every setup object with its references, in setup order, each kind in the order of creation. */
 const accountGraph = ({ store }: EmulatedService) => {
   const total = resources.reduce((sum, { collection }) => sum + store.count(collection), 0);
   // The same share of each kind, so that none is missing if there are too many.
@@ -187,7 +187,7 @@ export interface FormField {
  * itself uses.
  */
 const formTables = ({ switches }: EmulatedService, endpoints: readonly string[]) => ({
-  /** In set-up order. */
+  /** In setup order. */
   kinds: resources.map(({ collection, noun, doc }) => ({ collection, noun, doc })),
   endpoints,
   faults: Object.entries<FaultShape>(faultKinds).map(([kind, { doc, listsOnly, members }]) => ({

@@ -29,7 +29,7 @@ export const switchTable = {
     basis: assumed,
   },
   inUseStatus: {
-    doc: "Status of a refused deletion of a set-up object.",
+    doc: "Status of a refused deletion of a setup object.",
     values: ["400", "403", "409", "412"],
     default: 400,
     basis: assumed,
@@ -89,7 +89,7 @@ export const switchTable = {
     basis: assumed,
   },
   forms: {
-    doc: "How responses represent set-up objects: as the client sent them, or in the service's own forms, which PUT accepts as well. The service's own forms: no empty list or object for an optional member; null for an omitted optional member; numbers as text, numeric ids as numbers; URLs with a trailing slash, email addresses in lower case, text as NFC with CRLF; entries, agents and unordered lists sorted; an id in each list item; references with the name of their target.",
+    doc: "How responses represent setup objects: as the client sent them, or in the service's own forms, which PUT accepts as well. The service's own forms have no empty list or object for an optional member, and null for an omitted one. Numbers are text, and numeric ids are numbers. URLs have a trailing slash, email addresses are in lower case, and text is NFC with CRLF. Entries, agents and unordered lists are sorted. Each list item has an id, and each reference the name of its target.",
     values: ["given", "own"],
     default: "given",
     basis: assumed,

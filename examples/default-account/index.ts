@@ -15,7 +15,7 @@ const config = new pulumi.Config();
 const secret = (key: string): pulumi.Output<string> =>
   config.getSecret(key) ?? pulumi.secret("demo-value-not-a-real-secret");
 
-// 1. How the service signs in to the shop's systems when it posts messages.
+// 1. How the service authenticates at the shop's systems when it posts messages.
 const basic = new Authentication("desk-login", {
   basicAuth: { username: "hub", password: secret("deskPassword") },
 });

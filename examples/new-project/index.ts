@@ -4,10 +4,10 @@ import { ConversationAccount, ConversationSmokeTest } from "pulumi-conversation"
 
 const config = new pulumi.Config();
 
-/** Address of your systems that receive messages. */
+/** URL of your systems that receive messages. */
 const host = config.get("callbackHost") ?? "https://chat.example.com";
 
-/** How the service signs in there: with a token from your token address. */
+/** How the service authenticates there: with a token from your token URL. */
 const oauth2 = {
   tokenRequestUrl: `${host}/oauth/token`,
   method: "POST",

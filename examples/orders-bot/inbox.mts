@@ -21,7 +21,7 @@ export class NothingCame extends Error {
 
 interface Failure {
   readonly reason: Error;
-  /** Left out: of every conversation. */
+  /** Default: of every conversation. */
   readonly conversationId: string | undefined;
 }
 

@@ -4,7 +4,7 @@ import { Authentication, ConversationAccount } from "pulumi-conversation";
 
 const config = new pulumi.Config();
 
-/** Address at which the service reaches converse.mts; each side has its own path below it. */
+/** URL at which the service reaches converse.mts; each side has its own path below it. */
 export const callbackUrl = config.require("callbackUrl");
 
 /** Password that the service sends to the callbacks and that converse.mts checks. */

@@ -5,7 +5,7 @@ export interface Members {
   readonly rule?: MemberRule | undefined;
 }
 
-/** Everything this package knows about one kind of set-up object. */
+/** Everything this package knows about one kind of setup object. */
 export interface Definition extends Members {
   /** Name of the resource class and last part of its type token, such as `ClientApplication`. */
   readonly kind: string;
@@ -47,7 +47,7 @@ export type Basis = "spec" | "public" | "assumed";
 
 /** The attributes that every field may have, whatever its shape. */
 export interface FieldNotes {
-  /** One or more sentences in the user's terms, for editors and the generated docs. */
+  /** One or more sentences in the terms of a program, for editors and the generated docs. */
   readonly doc: string;
   readonly basis: Basis;
   /** The field must be present. Default: optional. */

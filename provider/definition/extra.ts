@@ -20,11 +20,9 @@ export const mergeDeep = (first: JsonObject, second: JsonObject): JsonObject =>
     ].filter(([name]) => name !== "__proto__"),
   );
 
-const byService = "is set by the service";
-
 /** Members that a program only reads, or that are not valid member names. */
 const refused: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(["id", ...Object.keys(outputFields)].map((name) => [name, byService])),
+  ...Object.fromEntries(["id", ...Object.keys(outputFields)].map((name) => [name, "is read-only"])),
   constructor: "is not allowed as a name",
   prototype: "is not allowed as a name",
 };

@@ -152,9 +152,9 @@ const sameText = (field: TextField | ReferenceField, a: unknown, b: unknown): bo
 
 /**
  * For each item, the position of a matching item that no other one uses; undefined if none is left.
- * Matches as many items as possible, because an item that matches two others may be the only match
- * of a third: an earlier item moves to another position if it can (augmenting paths). Tries the
- * item's own position first.
+ * Matches as many items as possible. An item that matches two others may be the only match of a
+ * third, so an earlier item moves to another position if it can (augmenting paths). Tries the item's
+ * own position first.
  */
 export const matching = (
   items: readonly unknown[],
@@ -284,8 +284,8 @@ const isWithheld = (field: Field, live: unknown): boolean =>
 
 /**
  * Whether the service's value has the same meaning as the known one. The form may differ: the
- * spelling of a text or URL, numbers and flags as text, an absent value for an empty one, the order
- * of an unordered list, and additional members inside objects.
+ * spelling of a text or URL, numbers and flags as text, and an absent value for an empty one. So may
+ * the order of an unordered list, and objects may have additional members.
  *
  * A secret always has the same meaning, because a service may mask or omit it.
  *

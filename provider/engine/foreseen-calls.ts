@@ -137,8 +137,8 @@ const keeper = (path: string): PreviewMemory["keep"] => {
 
 /**
  * Where the preview of `pulumi up` stores the expected calls for the run that follows: a file in
- * the user's cache folder, named after the command's process and removed after reading. Does
- * nothing if that process is unknown, or if the command makes no preview.
+ * the cache folder, named after the command's process and removed after reading. Does nothing if
+ * that process is unknown, or if the command makes no preview.
  */
 export const previewMemory = (
   cli: Cli | undefined = parentPulumi(),

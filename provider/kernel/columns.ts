@@ -81,7 +81,7 @@ export const wrappedText = (text: string, first = ""): readonly string[] => {
 };
 
 /**
- * A text in lines that fit 80 columns, with an indent; continuation lines are indented by two more.
+ * A text in lines that fit 80 columns, with an indent; continuation lines have two more.
  */
 export const indented = (text: string, indent: number): readonly string[] =>
   wrapped(text, 80 - indent - 2).map(

@@ -95,8 +95,7 @@ export const secretPathsBelow = (member: string, inside: readonly string[]): rea
 
 /**
  * The parts of a value that contain a secret of the environment, as paths from its top: `apiKey`,
- * `proxy.password`; a list that contains one counts as a whole, and the empty path means
- * everything.
+ * `proxy.password`. A list that contains one counts as a whole, and the empty path means everything.
  */
 export const environmentSecretPaths = (value: unknown): readonly string[] =>
   isObject(value)

@@ -32,8 +32,8 @@ export interface CreateResult {
 }
 
 /**
- * Creates the object exactly once. Updates an object that already belongs to the resource, refuses
- * a name that belongs to somebody else, and repeats a POST with an unknown effect only after a
+ * Creates the object exactly once. Updates an object that already belongs to the resource, and
+ * refuses a name that belongs to somebody else. Repeats a POST with an unknown effect only after a
  * fresh list shows that it had none.
  */
 export const createObject = async (declared: Declared): Promise<CreateResult> => {

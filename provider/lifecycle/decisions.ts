@@ -57,10 +57,11 @@ export interface Decisions {
   /** The known objects of resources, by resource key. */
   readonly objects: ReadonlyMap<string, HeldObject>;
   /**
-   * Whether an object must not be deleted: it belongs to a resource that the program declares,
-   * whatever owned it before (a replaced `Ownership` gives all resources other keys), or the
-   * program declares its resource and no other object belongs to it. A forced replacement happens
-   * in place, and before or after it the engine deletes the "old" object, which is the same one.
+   * Whether an object must not be deleted. Either it belongs to a resource that the program
+   * declares, whatever owned it before: a replaced `Ownership` gives all resources other keys. Or
+   * the program declares its resource, and no other object belongs to it. A forced replacement
+   * happens in place, and before or after it the engine deletes the "old" object, which is the same
+   * one.
    */
   keeps(key: string, objectId: string): boolean;
   /** Whether a program has declared anything to this process. */
@@ -152,9 +153,9 @@ export const createDecisions = (): Decisions => {
 
 /**
  * Deletions of one run that may have to wait for each other. The engine deletes resources in
- * parallel if it knows no dependency between them: freshly imported resources, or a channel
- * together with the client applications that, by the literal wording of the rules, hold it. So a
- * refusal is final only when no other deletion can still resolve it.
+ * parallel if it knows no dependency between them. That is so for freshly imported resources, and
+ * for a channel and the client applications that, by the literal wording of the rules, hold it. So
+ * a refusal is final only when no other deletion can still resolve it.
  */
 export interface Deletions {
   /**

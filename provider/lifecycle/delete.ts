@@ -192,11 +192,11 @@ const explained = async (
   const states = isInDoubt ? await run.states?.(owner, "all") : undefined;
   const named =
     users.length > 0
-      ? `it is used by ${users.map((user) => describeUser(user, mark, states)).join("; ")}`
-      : `no user was found, but: ${held?.doc.replace(/\.$/, "")}`;
+      ? `, because it is in use by ${users.map((user) => describeUser(user, mark, states)).join("; ")}`
+      : `. No object that uses it was found. ${held?.doc.replace(/\.$/, "")}`;
   return new ConversationError(
     "IN_USE",
-    `the service refuses the deletion (${refusal.details.status ?? "no status"}), because ${named}. ` +
+    `the service refuses the deletion (${refusal.details.status ?? "no status"})${named}. ` +
       "Remove the reference, or the object that holds it, then try again.",
     refusal.details,
     "none",

@@ -28,9 +28,9 @@ const hasNamesakeMark = ({ mark: own }: Declared, { mark }: SeenObject): boolean
   mark !== undefined && own !== undefined && isNamesake(own, mark);
 
 /**
- * The states, if a creation cannot be decided without them: an object carries the mark of the
- * resource, has its name or carries no mark, the new object would carry none, or the list could not
- * be read completely.
+ * The states, if a creation cannot be decided without them. That is so if an object carries the
+ * mark of the resource, has its name or carries no mark. It is also so if the new object would carry
+ * none, or if the list could not be read completely.
  */
 export const neededStates = async (
   declared: Declared,
@@ -199,8 +199,8 @@ const assertAdoptable = (
 };
 
 /**
- * Refuses if another owner's object has the name, or if that is unknown because names need not be
- * unique and the list cannot be read: the service would accept a second object.
+ * Refuses if another owner's object has the name. Also refuses if that is unknown because the list
+ * cannot be read, and names need not be unique: the service would accept a second object.
  */
 export const assertFree = async (
   declared: Declared,

@@ -27,7 +27,7 @@ interface CheckedSettings {
   readonly reasons: readonly string[];
 }
 
-/** Refuses bad settings if there is something to do; missing ones may be set by then. */
+/** Refuses bad settings if there is something to do; missing ones may be there by then. */
 export const checkedSettings = (
   run: Pick<RunEnvironment, "settings" | "notify">,
   profile: string | undefined,

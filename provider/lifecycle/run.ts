@@ -43,7 +43,7 @@ export type ObjectHolders = Pick<AllStates, "holdersOf" | "readersOf" | "resourc
 export const isHeld = (states: ObjectHolders, kind: string, id: string): boolean =>
   states.holdersOf(kind, id).length + states.readersOf(kind, id).length > 0;
 
-/** Reports something to the user besides failures. */
+/** Reports something besides failures, for people. */
 export type Notify = (text: string, severity: "info" | "warning") => void;
 
 /** What a run is going to do with an object. */

@@ -39,7 +39,7 @@ export type StoreChange<R> = (state: Kept | undefined, now: number, share: numbe
  * The store of the buckets. A change is atomic. It may run again if another process was faster, so
  * it must only calculate. Nothing is reserved ahead, so a process that dies takes nothing with it.
  *
- * Rejects only if the user has to fix something. A local store replaces a shared store that cannot
+ * Rejects only if a person has to fix something. A local store replaces a shared store that cannot
  * be reached.
  */
 export interface BucketStore {
@@ -92,7 +92,7 @@ interface FallbackOptions {
 /**
  * Shared buckets. Local ones replace them while they fail.
  *
- * Rejects with failures that the user must fix (a ConversationError).
+ * Rejects with failures that a person must fix (a ConversationError).
  */
 export const withLocalBuckets = (shared: BucketStore, options: FallbackOptions): BucketStore => {
   const { local, share, now, againMs, onLost } = options;
@@ -160,7 +160,7 @@ const localBuckets = (clock: Clock): BucketStore => {
 };
 
 /**
- * The store of the buckets: Redis if there is a URL, otherwise a file in the user's cache folder;
+ * The store of the buckets: Redis if there is a URL, otherwise a file in the cache folder;
  * on Node 22, the memory of this process. Opens nothing before the first call.
  *
  * @throws ConversationError `SETTINGS_INVALID` if the package for Redis is needed and missing

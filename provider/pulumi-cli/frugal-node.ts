@@ -3,9 +3,8 @@ import { setFlagsFromString } from "node:v8";
 import { isObject } from "../kernel/json.js";
 
 /**
- * Node options for short-lived processes that run in parallel: the garbage collector runs once the
- * memory in use has grown by a third, not when it has doubled, and the young generation does not
- * grow.
+ * Node options for short-lived processes that run in parallel. The garbage collector runs once the
+ * memory in use has grown by a third, not when it has doubled. The young generation does not grow.
  */
 export const keepHeapSmall = (): void => {
   setFlagsFromString("--heap-growing-percent=30");

@@ -112,7 +112,7 @@ const heldBy = (path: string): Attempt => {
   return { heldBy: `process ${who ?? "that is about to end"}` };
 };
 
-/** The folder for files of the user that this package can recreate. */
+/** The folder for files that this package can recreate, below the home folder. */
 export const cacheFolder = (env: NodeJS.ProcessEnv): string =>
   join(env.XDG_CACHE_HOME || join(env.HOME || homedir(), ".cache"), "pulumi-conversation");
 

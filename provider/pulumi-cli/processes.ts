@@ -78,7 +78,7 @@ const firstNamespace = "pid:[4026531836]";
 
 /**
  * Whether a process that ran on this machine at a given time, in milliseconds since 1970, would be
- * visible here if it were still running: a container, which starts with its first process, sees
+ * visible here if it were still running. A container, which starts with its first process, sees
  * nothing outside of it.
  */
 export const isInSight = (at: number): boolean =>
@@ -87,9 +87,8 @@ export const isInSight = (at: number): boolean =>
   at > (startOfProcess(1) ?? Number.POSITIVE_INFINITY) + inexactMs;
 
 /**
- * A value that identifies a process, even against a later one with the same number, and that does
- * not depend on the clock: the start of the machine, and of the process since then. Undefined if
- * unknown.
+ * A value that identifies a process, even against a later one with the same number: the start of
+ * the machine, and of the process since then. It does not depend on the clock. Undefined if unknown.
  */
 export const birthOfProcess = (pid: number): string | undefined => {
   const machine = ifReadable(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim());

@@ -49,7 +49,7 @@ const advices = [
     text: "Check where the states are stored: PULUMI_BACKEND_URL, or the output of pulumi whoami --verbose.",
   },
   {
-    when: /no answer within/,
+    when: /no response within/,
     text: "Try again. If it still fails, check the output of pulumi stack export.",
   },
 ];

@@ -171,7 +171,7 @@ export const frugalRuns = ({ NODE_OPTIONS }: NodeJS.ProcessEnv) => ({
 const ofTheUser = /^(PULUMI|CONVERSATION)_/i;
 
 /**
- * The environment without anything that leads to a stack, a backend or an account of the user, for
+ * The environment without anything that leads to a stack, a backend or a real account, for
  * temporary stacks that are separate from them. The caller sets required variables again.
  */
 export const isolatedEnvironment = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>

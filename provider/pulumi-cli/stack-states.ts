@@ -53,7 +53,7 @@ export interface StackState {
   readonly ownership?: string;
   /** Ids that the plugin's providers created for their resources. */
   readonly pluginOwnerships?: readonly string[];
-  /** Ids of ownerships that were replaced in an unfinished run. */
+  /** Ids of each `Ownership` that an unfinished run has replaced. */
   readonly replacedOwnerships?: readonly string[];
   readonly holdings: readonly Holding[];
   /** Resources that only look up an object (`get`). */
@@ -313,7 +313,7 @@ export const readStates = async (
 
 /**
  * The content of the states, as far as the process of a dynamic provider can see it while the
- * engine runs: it queries the CLI that started it, in its own folder. Undefined if it cannot
+ * engine runs. The process queries the CLI that started it, in its own folder. Undefined if it cannot
  * reliably read the state of this owner's stack.
  *
  * @param scope `own`: that stack only; `all`: all stacks of the backend

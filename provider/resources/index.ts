@@ -6,7 +6,7 @@ import { clientApplication } from "./client-application.js";
 import { orchestration } from "./orchestration.js";
 import { participant } from "./participant.js";
 
-/** Every kind of set-up object, in the order in which you set up an account (specification §1). */
+/** Every kind of setup object, in the order in which you set up an account (specification §1). */
 export const resources: readonly Definition[] = [
   authentication,
   clientApplication,

@@ -136,7 +136,7 @@ interface CollectionParts {
   readonly listBytes?: number | undefined;
 }
 
-/** The set-up collections over HTTP (specification §4.1). */
+/** The setup collections over HTTP (specification §4.1). */
 export const restCollections = ({
   request,
   address,
@@ -296,7 +296,7 @@ const wrongAddress = (
 };
 
 /**
- * Accepts a 404 only at a URL known to be the service's: a wrong base path returns 404 for
+ * Accepts a 404 only at a URL known to be the service's. A wrong base path returns 404 for
  * everything, and a run that took this for absence would empty its state.
  */
 export const serviceAddress = (settings: Settings): ServiceAddress => {

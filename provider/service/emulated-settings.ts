@@ -35,8 +35,8 @@ export const emulatedAddress = (baseUrl: string): string => {
 };
 
 /**
- * Keeps a run beside emulators from every other account. The account that an emulator stands for is
- * replaced by it.
+ * Keeps a run beside emulators from every other account. An emulator replaces the account that it
+ * represents.
  *
  * @param isExplicit whether the program gave a provider some of the settings
  * @throws ConversationError `SETTINGS_INVALID` if they would lead elsewhere

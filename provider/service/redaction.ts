@@ -241,8 +241,8 @@ const beginningsIn = (signs: readonly Sign[], { beginnings }: Wanted): Range[] =
 };
 
 /**
- * Replaces every secret in a foreign text, whole or in part, in any encoding: in JSON, in a URL or
- * a page, in base64 after any other text, in different case, cut off. Only for foreign text:
+ * Replaces every secret in a foreign text, whole or in part. It finds secrets in JSON, in a URL or a
+ * page, in base64 after any other text, in different case, and cut off. Only for foreign text:
  * replacing a word of this package that happens to be a secret would reveal it.
  *
  * @param secrets unencoded; those shorter than 6 characters are not searched for

@@ -13,7 +13,7 @@ import { account } from "../resources/account.js";
 export const defaultTimeout = 30;
 
 /**
- * The only resource that is not a set-up object but a single conversation: it shares only the rules
+ * The only resource that is not a setup object but a single conversation: it shares only the rules
  * for inputs and secrets with the other kinds.
  */
 export const smokeTest = defineResource({

@@ -89,7 +89,7 @@ const withoutRole = (
 };
 
 /**
- * Reads the set-up objects that a message passes, in order: sign-in, account, channel,
+ * Reads the setup objects that a message passes, in order: sign-in, account, channel,
  * orchestration, then the participants, client applications and authentications of the recipients.
  * One call per object.
  *

@@ -184,7 +184,7 @@ export const secureCallbacks: ResourceValidationPolicy = {
     "https-callbacks",
     "Callbacks use https",
     "Callbacks and the token URLs of their authentications use https.",
-    "Use an https: URL with a certificate that the service trusts.",
+    "Use a URL with https: and a certificate that the service trusts.",
   ),
   severity: "high",
   validateResource: (args, report) => {

@@ -49,7 +49,7 @@ const isBlob = (source: object): source is Blob =>
 /** Why nothing can be read from a stream, found before anything is sent; undefined if all is well. */
 const whyUnreadable = (source: Pieces): string | undefined => {
   const is = (name: string): boolean => Reflect.get(source, name) === true;
-  if (isWebSource(source) && is("locked")) return "the stream is locked by another reader";
+  if (isWebSource(source) && is("locked")) return "another reader has locked the stream";
   const isOver = isNode(source) && (is("destroyed") || is("readableEnded"));
   return isOver ? "the stream has already been read or closed" : undefined;
 };
@@ -257,7 +257,7 @@ const overWeb = (target: WebTarget): Writable => {
 
 const whyClosed = (target: object): string | undefined => {
   const is = (name: string): boolean => Reflect.get(target, name) === true;
-  if (is("locked")) return "the target is locked by another writer";
+  if (is("locked")) return "another writer has locked the target";
   const isOver = is("destroyed") || is("writableEnded") || is("closed");
   return isOver ? "the target is closed" : undefined;
 };

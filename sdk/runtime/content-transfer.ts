@@ -76,7 +76,8 @@ export const checkedAddress = (text: unknown, rule: AddressRule, what: string): 
     );
   if (typeof text !== "string" || !URL.canParse(text)) throw bad("is missing or not a URL");
   const url = new URL(text);
-  if (url.protocol !== "https:" && url.protocol !== "http:") throw bad("is not a web address");
+  if (url.protocol !== "https:" && url.protocol !== "http:")
+    throw bad("is not an HTTP or HTTPS URL");
   if (url.username !== "" || url.password !== "") throw bad("contains a user name or password");
   const why = refusedBy(url, rule);
   if (why) throw bad(`(host ${url.host}) ${why}`);

@@ -114,7 +114,7 @@ export interface AuthorizationRequest {
   readonly authUrl: string;
   /** Identifier of the public client. */
   readonly clientId: string;
-  /** Where the user returns to: an absolute URL without a fragment that is registered for the client. */
+  /** Where the end user returns to: an absolute URL without a fragment that is registered for the client. */
   readonly redirectUri: string;
   /** Scopes, out of those assigned to the client application. */
   readonly scope: string | readonly string[];
@@ -122,7 +122,7 @@ export interface AuthorizationRequest {
 
 /** An authorization in progress: keep `state`, `verifier` and `redirectUri` until the redirect. */
 export interface Authorization {
-  /** The URL to send the user to, with GET. */
+  /** The URL to send the end user to, with GET. */
   readonly url: string;
   /** The value that the redirect must return. */
   readonly state: string;
@@ -141,7 +141,7 @@ const scopeOf = (scope: AuthorizationRequest["scope"]): string => {
 };
 
 /**
- * The URL to send the user to, with every parameter of the specification's §5.3.
+ * The URL to send the end user to, with every parameter of the specification's §5.3.
  *
  * @throws ConversationError `INPUT_INVALID` if a parameter is missing or the URL is not safe
  * @example
@@ -179,7 +179,7 @@ export const authorizationUrl = (
   });
 
 /**
- * Starts an authorization: creates a proof key, a state and the URL to send the user to.
+ * Starts an authorization: creates a proof key, a state and the URL to send the end user to.
  *
  * @throws ConversationError `INPUT_INVALID` if a parameter is missing or the URL is not safe
  *

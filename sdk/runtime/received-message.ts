@@ -31,8 +31,8 @@ type Sent<T extends MessageType> =
   Input<T> extends { readonly content: infer C } ? Lenient<C> : JsonObject;
 
 /**
- * The content of a received message, by type: the members that such a message is sent with, if the
- * service passed them on with the right type, and any others that the service adds.
+ * The content of a received message, by type. It has the members that such a message is sent with,
+ * if the service passed them on with the right type, and any others that the service adds.
  */
 export type ReceivedContent<T extends string> = T extends "text"
   ? { readonly text?: string | undefined; readonly redact?: boolean | undefined } & JsonObject

@@ -107,7 +107,7 @@ export class HubRecords {
     return objects[collection] ?? [];
   }
 
-  /** Calls of set-up and runtime operations, in order. */
+  /** Calls of setup and runtime operations, in order. */
   async calls(): Promise<readonly HubCall[]> {
     return (await this.control.log()).map(({ at, method, template, status }) => ({
       at,

@@ -159,7 +159,7 @@ const goldenMessage = (
   recipients: reached.map(({ recipient, isReached = false, why }) => ({
     party: recipient,
     isReached,
-    why: isReached ? "" : why || "no answer",
+    why: isReached ? "" : why || "no response",
   })),
 });
 

@@ -211,7 +211,7 @@ export const runPulumi = async (
       throw new StackFailure(
         `Could not finish pulumi ${command}: the stack was closed while it ran.`,
       );
-    throw new StackFailure(`pulumi ${command} failed. Pulumi says:\n${diagnosticsIn(printed)}`, {
+    throw new StackFailure(`pulumi ${command} failed. Pulumi reports:\n${diagnosticsIn(printed)}`, {
       cause: thrown ?? error,
     });
   }

@@ -159,7 +159,7 @@ const reachedMessages = async (
     const taken = tries.find(accepted);
     if (taken) return { recipient, isReached: true, why: `${taken.status}` };
     const isOver = tries.some(({ attempt }) => attempt === 0 || attempt >= finalTries);
-    const answers = tries.map(({ status, error }) => status ?? error ?? "no answer");
+    const answers = tries.map(({ status, error }) => status ?? error ?? "no response");
     const why = [...new Set(answers)].join(", ");
     return { recipient, why, ...(isOver ? { isReached: false } : {}) };
   };

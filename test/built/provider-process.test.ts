@@ -55,7 +55,7 @@ afterAll(async () => {
   await service?.close();
 });
 
-/** One object of each kind, in set-up order, from the examples in the definitions. */
+/** One object of each kind, in setup order, from the examples in the definitions. */
 const ids = new Map<string, string>();
 const exampleOf = (kind: string, example: Readonly<Record<string, unknown>>): Properties =>
   properties(

@@ -195,7 +195,7 @@ test("what reaches beyond the account is run if that is asked for; uncertain rul
   expect(alternatives).toMatchObject([
     { switches: { channelRule: "any-client-application" }, passes: false },
   ]);
-  expect(alternatives[0]?.differences[0]).toContain("Channel web is refused");
+  expect(alternatives[0]?.differences[0]).toContain("The service refuses Channel web");
 });
 
 /** Started where no other rehearsal removes what a killed one has left, nor leaves anything. */

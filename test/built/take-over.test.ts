@@ -226,7 +226,7 @@ test("echoed secrets, through pulumi import --from conversation", async () => {
   const environment = { PATH: [bin, project.environment.PATH].join(delimiter) };
   const from = ["import", "--from", "conversation", ...importFlags];
   const wrong = await inFolder("shop")([...from, "--", "--include", "nothing"], environment);
-  expect(wrong.output).toContain('--include "nothing" is no kind');
+  expect(wrong.output).toContain('--include "nothing" matches no kind');
   await succeeds(from, environment);
   const again = await inFolder("shop")([...from, "--", "--include", "Channel"], environment);
   expect(again.code).not.toBe(0);
@@ -251,7 +251,7 @@ test("omitted secrets, through the command import, which shows first", async () 
   const again = await project.tool(["import", "--apply"], {}, "shop");
   expect([again.code, again.errors]).toEqual([
     1,
-    expect.stringContaining("the state already has it"),
+    expect.stringContaining("it is already in the state"),
   ]);
   expect(writes()).toEqual([]);
 });

@@ -16,10 +16,10 @@ import { certain, rehearsedProgram } from "../support/rehearsed-program.js";
 let project: EmulatedProject;
 let quiet: Server;
 let reader: Readonly<Record<string, string>>;
-/** The same, at a token address that does not tell what it grants. */
+/** The same, at a token URL that does not tell what it grants. */
 let untold: Readonly<Record<string, string>>;
 
-/** The token address of an emulator without what it tells of scopes. */
+/** The token URL of an emulator without what it tells of scopes. */
 const quietTokens = (tokenUrl: string): Server =>
   createServer(async (request, response) => {
     const chunks: Uint8Array[] = [];
@@ -72,7 +72,7 @@ const rehearse = async (
 };
 
 const assumed =
-  /^The client of these settings (has only|may only read).*say which it has with --as-scopes\.$/;
+  /^The client of these settings (has only|may only read).*To name its scopes, use --as-scopes\.$/;
 
 const deployer = { DESCRIBE: "second" };
 

@@ -83,7 +83,7 @@ test("a broken setting names the rule", () => {
 
 test.each([
   ["all granted: every operation is allowed", defaultScopes, "ok"],
-  ["not named by the token address: not judged", undefined, "skipped"],
+  ["not named by the token URL: not judged", undefined, "skipped"],
 ] as const)("scopes %s", (_, granted, status) => {
   expect(checkScopes(granted).status).toBe(status);
 });
@@ -119,7 +119,7 @@ test("the address of a proxy is shown without its credentials", () => {
     HTTPS_PROXY: "http://me:hidden@proxy.example.com:8080",
     NO_PROXY: "a",
   });
-  expect(check.message).toBe("calls go through proxy.example.com:8080, except for a");
+  expect(check.message).toBe("calls use the proxy proxy.example.com:8080, except for a");
 });
 
 test.each([
@@ -495,7 +495,7 @@ test("the report keeps to 80 columns, and cuts nothing that is to be copied", ()
 });
 
 test.each(["", " ", "https://hub.example.com/.default", "openid profile"])(
-  "a token address that names none of the service's scopes (%j) says nothing of them, and the service is called",
+  "a token URL that names none of the service's scopes (%j) says nothing of them, and the service is called",
   async (scope) => {
     const { env, calls } = await service({ token: grantingScope(scope) });
     const { checks } = await diagnose({ folder: process.cwd(), env });

@@ -157,7 +157,7 @@ test.each([1, 5, 12, 30])(
   },
 );
 
-test("the life of a signed address is found out on request", async () => {
+test("the life of a signed URL is found out on request", async () => {
   const tenant = await probing({ switches: { assetUrlLifetime: 123 } });
   const { on } = tenant;
   expect((await tenant.findings({ burst })).open.assetUrlLifetime).toContain("--assets");

@@ -82,9 +82,9 @@ test("what the service sets, and names that lead to a prototype, are refused", (
     '{"id":"1","created":"","modified":"","constructor":1,"prototype":1,"__proto__":1,"a":{"__proto__":{}},"b":[{"__proto__":1}],"restrictions":{"__proto__":1}}',
   );
   expect(found(extra)).toEqual([
-    "extra.id is set by the service",
-    "extra.created is set by the service",
-    "extra.modified is set by the service",
+    "extra.id is read-only",
+    "extra.created is read-only",
+    "extra.modified is read-only",
     "extra.constructor is not allowed as a name",
     "extra.prototype is not allowed as a name",
     "extra.__proto__ is not allowed as a name",

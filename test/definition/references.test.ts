@@ -15,7 +15,7 @@ const specified = [
 const kinds = (definitions: readonly { kind: string }[]) =>
   definitions.map(({ kind }) => kind).filter((kind) => specified.includes(kind));
 
-test("the set-up order is the specification's", () => {
+test("the setup order is the specification's", () => {
   expect(kinds(setUpOrder([...resources].reverse()))).not.toEqual(kinds(resources));
   expect(kinds(setUpOrder(resources))).toEqual(specified);
 });

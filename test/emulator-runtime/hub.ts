@@ -21,7 +21,7 @@ export interface Hub {
   readonly customer: CallbackServer;
   readonly bot: CallbackServer;
   readonly agent: CallbackServer;
-  /** Ids of the set-up objects by a short name. */
+  /** Ids of the setup objects by a short name. */
   readonly ids: Readonly<Record<HubObject, string>>;
   send(...messages: Json[]): Promise<Reply>;
   /** Sends a first message of a customer and gives the id of the conversation. */

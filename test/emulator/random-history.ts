@@ -180,7 +180,7 @@ class History {
   }
 }
 
-/** What a random history may hold; reading and writing set-up objects more often than the rest. */
+/** What a random history may hold; reading and writing setup objects more often than the rest. */
 export const randomSteps = (length: number): fc.Arbitrary<readonly Step[]> =>
   fc.array(
     fc.record({

@@ -157,7 +157,7 @@ const accountOf = (own: string, place: number) =>
       }),
     );
 
-/** Random set-ups whose callbacks all are below one address. */
+/** Random setups whose callbacks all are below one address. */
 const randomSetUps = (url: string): fc.Arbitrary<SetUpSnapshot> => {
   const all = <T>(of: (own: string, place: number) => fc.Arbitrary<T>, which: readonly string[]) =>
     fc.tuple(...which.map(of));

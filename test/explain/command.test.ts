@@ -24,7 +24,7 @@ const application = (id: string, name: string, role: string, more: JsonObject = 
   ...more,
 });
 
-/** The set-up of a shop: bot first, agent on escalation. */
+/** The setup of a shop: bot first, agent on escalation. */
 const shop = (changes: JsonObject = {}): JsonObject => ({
   channels: [{ id: "c", type: "custom.web", displayName: "Web", icon: "aVZC" }],
   clientapplications: [

@@ -26,7 +26,7 @@ const filled = (value: unknown, ids: ReadonlyMap<string, string>): unknown => {
   return Object.fromEntries(Object.entries(value).map(([name, of]) => [name, filled(of, ids)]));
 };
 
-/** Makes the example of every kind, in set-up order, each under its kind as logical name. */
+/** Makes the example of every kind, in setup order, each under its kind as logical name. */
 export const oneOfEach = async (
   { make }: Steps,
   change: (kind: string, inputs: Json) => Json = (_, inputs) => inputs,

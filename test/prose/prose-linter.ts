@@ -40,8 +40,8 @@ const wordsOf = ({ children }: Sentence): number => {
   for (const [place, node] of children.entries()) {
     if (node.type === "WordNode" || node.type === "SourceNode") words += 1;
     most = Math.max(most, words);
-    const next = children[place + 2];
-    if (/[.!?]$/.test(textOf(node)) && next && /^[A-Z`]/.test(textOf(next))) words = 0;
+    const [end, next] = [textOf(node), children[place + 2]];
+    if (end === "·" || (/[.!?]$/.test(end) && next && /^[A-Z`]/.test(textOf(next)))) words = 0;
   }
   return most;
 };

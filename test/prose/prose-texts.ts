@@ -104,6 +104,26 @@ const joinedText = (node: ts.Node): string | undefined => {
   return texts.every((text) => text !== undefined) ? texts.join(by.text) : undefined;
 };
 
+/** Strings in which these files write code: for shells, and for TypeScript, whose comments are read there. */
+const writeCode = ["cli/completion.ts", "cli/generate/resource-classes.ts"];
+
+const withoutParentheses = (node: ts.Node): ts.Node =>
+  ts.isParenthesizedExpression(node) ? node.expression : node;
+
+/** `"one two three".split(" ")`: a list of words. */
+const isWordList = (node: ts.Node): boolean =>
+  ts.isCallExpression(node) &&
+  ts.isPropertyAccessExpression(node.expression) &&
+  node.expression.name.text === "split" &&
+  literalText(withoutParentheses(node.expression.expression)) !== undefined;
+
+/** A list for a terminal, such as `  deleted    the object is gone`, as a list of Markdown. */
+const withoutColumns = (text: string): string =>
+  text
+    .replaceAll(/^( .*\n)(?=[^ \n])/gm, "$1\n")
+    .replaceAll(/^ {2}(\S+(?: \S+)*) {2,}/gm, "- `$1` ")
+    .replaceAll(/^ +/gm, "");
+
 /** Three words of letters, one after the other: a sentence, or part of one, and no code. */
 const isProse = (text: string): boolean =>
   /(?:^|[\s(])[A-Za-z][a-z’']*,? [a-z’'-]+,? [a-z’'-]+/.test(text);
@@ -112,11 +132,11 @@ const isProse = (text: string): boolean =>
 const messages = (source: ts.SourceFile): readonly ProseText[] => {
   const texts: ProseText[] = [];
   const visit = (node: ts.Node): void => {
-    if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return;
+    if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node) || isWordList(node)) return;
     const text = joinedText(node) ?? literalText(node);
     if (text === undefined) ts.forEachChild(node, visit);
     else if (isProse(text))
-      texts.push({ file: source.fileName, line: lineOf(node), text: text.replaceAll(/^ +/gm, "") });
+      texts.push({ file: source.fileName, line: lineOf(node), text: withoutColumns(text) });
   };
   visit(source);
   return texts;
@@ -126,5 +146,8 @@ const messages = (source: ts.SourceFile): readonly ProseText[] => {
 export const proseTexts: Readonly<Record<string, () => readonly ProseText[]>> = {
   pages: pageTexts,
   "doc comments": () => sourcesIn(["sdk", "provider", "emulator"]).flatMap(docComments),
-  messages: () => sourcesIn(["sdk", "provider", "emulator", "cli"]).flatMap(messages),
+  messages: () =>
+    sourcesIn(["sdk", "provider", "emulator", "cli"])
+      .filter(({ fileName }) => !writeCode.includes(fileName))
+      .flatMap(messages),
 };

@@ -29,7 +29,8 @@ const irregular =
 
 const stylePhrases: readonly Phrase[] = [
   {
-    pattern: /^Where [^?:]*,|\bwhere (?=(?:no|nothing|none|possible|necessary|needed|given)\b)/g,
+    pattern:
+      /^Where (?!to )[^?:]*,(?! and how)|\bwhere (?=(?:no|nothing|none|possible|necessary|needed|given)\b)/g,
     instead: '"if" or "when"',
   },
   {
@@ -43,11 +44,12 @@ const stylePhrases: readonly Phrase[] = [
   { pattern: /\b(?:set|look|time|back|log)-(?:ups?|outs?|offs?|ins?)\b/gi, instead: "one word" },
   { pattern: /\bstands? (?:in|on|at|below|beside|above|with|nowhere)\b/gi, instead: '"is"' },
   { pattern: /\bin the place of\b/gi, instead: '"instead of"' },
-  { pattern: /\b(?:goes|go|went|gone) through\b/gi, instead: '"succeed"' },
+  { pattern: /\b(?:goes|went|gone) through\b/gi, instead: '"succeed"' },
   { pattern: /\bat work\b/gi, instead: '"active" or "running"' },
   { pattern: /\bfor ever\b/gi, instead: '"forever"' },
   { pattern: /\bso that\b.*\bso that\b/gi, instead: "two sentences" },
-  { pattern: /\b(?:the|an?) (?:user|reader)s?\b/gi, instead: '"you"' },
+  // A user name, and "the user of an object": who uses it.
+  { pattern: /\b(?:the|an?) (?:user|reader)s?\b(?! (?:name|of)\b)/gi, instead: '"you"' },
   { pattern: /\b(?:one|people) (?:can|may|must|has to|should)\b/gi, instead: '"you"' },
   {
     pattern: /\b(?:whilst|amongst|towards|amidst|thereby|wherein|hereby)\b/gi,
@@ -58,7 +60,7 @@ const stylePhrases: readonly Phrase[] = [
 export const unusedPhrases: readonly Phrase[] = [...glossaryPhrases, ...stylePhrases];
 
 /** Words of the field, names, and the few of ours that no dictionary has. */
-export const properWords: readonly string[] = [
+const names: readonly string[] = [
   "Biome",
   "Changelog",
   "Config",
@@ -90,4 +92,41 @@ export const properWords: readonly string[] = [
   "verifier",
   "vitest",
   "zsh",
+  "checksums",
+  "decrypt",
+  "durations",
+  "getter",
+  "async",
+  "iterable",
+  "Hono",
+  "ioredis",
 ];
+
+/** Commands, flags, members and schemes that a text without marks, as at a terminal, names. */
+const codeWords: readonly string[] = [
+  "cd",
+  "chmod",
+  "compinit",
+  "dev",
+  "http",
+  "https",
+  "init",
+  "json",
+  "listpicker",
+  "localhost",
+  "pagenum",
+  "pagesize",
+  "params",
+  "proc",
+  "proto",
+  "redis",
+  "rediss",
+  "tls-cert",
+  "tls-key",
+  "url",
+  "whoami",
+  "x-www-form-urlencoded",
+];
+
+/** Words that are none of the dictionary. */
+export const properWords: readonly string[] = [...names, ...codeWords];

@@ -18,7 +18,7 @@ const rehearsal: Rehearsal = {
     refusals: [
       {
         ...{ urn: "urn:a", kind: "ClientApplication", name: "app", operation: "delete" },
-        reason: `it is used by orchestration ${JSON.stringify(long)}`,
+        reason: `it is in use by orchestration ${JSON.stringify(long)}`,
         inTheWay: [{ kind: "Orchestration", name: "<b>night</b> | `x`\n# y", id }],
         order: ["Delete that by hand.", "Then run the command again."],
       },

@@ -44,7 +44,7 @@ const document = {
 };
 
 interface Seen {
-  /** Scopes that the token address names. */
+  /** Scopes that the token URL names. */
   readonly granted?: string;
   readonly asked?: string;
   /** Kinds whose lists are forbidden. */
@@ -176,7 +176,7 @@ const others = defaultScopes.filter((scope) => scope !== manage);
 
 test.each<[string, Seen, readonly string[]]>([
   [
-    "named by the token address",
+    "named by the token URL",
     { granted: `${read} ${interactionManage}` },
     [read, interactionManage],
   ],

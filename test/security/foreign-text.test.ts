@@ -60,7 +60,7 @@ const times = { seed: 17, numRuns: 25 };
 
 const stamps = { created: "2026-01-01T00:00:00.000Z", modified: "2026-01-01T00:00:00.000Z" };
 
-/** A set-up in which every text of people is the given one; a number keeps names apart. */
+/** A setup in which every text of people is the given one; a number keeps names apart. */
 const setUpWith = (text: string) => {
   const application = (id: string, role: string) => ({
     ...{ id, ...stamps, name: `${text}${id}`, description: text },

@@ -429,7 +429,7 @@ test("an address where nobody answers is named, with the role it belongs to", as
   const failure = await failureOf(live.run({ probe: { url: probe.url } }));
   expect(failure).toMatchObject({
     message: expect.stringMatching(
-      /at the callback address: .+did not arrive within 30 s.+no server responds at http:\/\/127\.0\.0\.1:1\/hub, the callback of client application ".+" \(id .+\), role custom_bot: no connection/,
+      /at the callback URL: .+did not arrive within 30 s.+no server responds at http:\/\/127\.0\.0\.1:1\/hub, the callback of client application ".+" \(id .+\), role custom_bot: no connection/,
     ),
   });
   expect(String(failure)).not.toContain("canary");

@@ -6,7 +6,7 @@ export const certain = Object.entries(switchTable).flatMap(([name, { default: va
 ]);
 
 /**
- * A small set-up whose variables say what is changed of it: DESCRIBE one description, WITHOUT one
+ * A small setup whose variables say what is changed of it: DESCRIBE one description, WITHOUT one
  * resource, FOREIGN a file that a resource of another package makes, REFER a stack whose output is used,
  * ONLY_OUTPUT nothing but that output.
  */

@@ -233,7 +233,7 @@ const outcomes = [
   ["4", "400 to 499"],
   ["429", "429 only"],
   ["5", "500 to 599"],
-  ["0", "no answer"],
+  ["0", "no response"],
 ];
 
 /** @param {number} status @param {string} outcome one of `outcomes` */
@@ -299,7 +299,7 @@ export const callsView = (page) =>
 
 /** A callback's answer, or why there is none. @param {Pick<ShownDelivery, "status" | "error">} entry */
 export const deliveryOutcome = ({ status, error }) =>
-  status === undefined ? (error ?? "no answer") : String(status);
+  status === undefined ? (error ?? "no response") : String(status);
 
 /** Only a 2xx from a callback counts as accepted. @param {Pick<ShownDelivery, "status">} entry */
 export const isDelivered = ({ status = 0 }) => status >= 200 && status <= 299;

@@ -81,8 +81,8 @@ export const connectView = (page) => {
     ({ baseUrl, tokenUrl, clientId, clientSecret }) => {
       /** @type {readonly (readonly [label: string, shown: string, text: () => string | Promise<string>])[]} */
       const settings = [
-        ["Base address", baseUrl, () => baseUrl],
-        ["Token address", tokenUrl, () => tokenUrl],
+        ["Base URL", baseUrl, () => baseUrl],
+        ["Token URL", tokenUrl, () => tokenUrl],
         ["Client id", clientId, () => clientId],
         ["Client secret", hidden, () => clientSecret],
         ["Token", "a new one with each copy", fetchToken],

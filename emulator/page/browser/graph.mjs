@@ -72,10 +72,10 @@ const ordered = (columns) => {
 };
 
 /**
- * Where each object stands: a column for each kind, in set-up order, so that all lines lead from left
+ * Where each object stands: a column for each kind, in setup order, so that all lines lead from left
  * to right, or one kind below the other.
  *
- * @param {readonly Kind[]} kinds in set-up order
+ * @param {readonly Kind[]} kinds in setup order
  * @param {readonly GraphObject[]} objects
  * @param {number} width of the view in pixels
  * @returns {GraphLayout}
@@ -259,7 +259,7 @@ export class GraphView {
   /** The step that was rendered. */
   #rendered = 0;
 
-  /** @param {readonly Kind[]} kinds in set-up order @param {(key: string) => void} choose */
+  /** @param {readonly Kind[]} kinds in setup order @param {(key: string) => void} choose */
   constructor(kinds, choose) {
     this.kinds = kinds;
     this.choose = choose;

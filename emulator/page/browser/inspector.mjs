@@ -138,12 +138,12 @@ const subjectSection = (page, { subjects }, log) => {
 const knownNames = ({ state }, { subjects }) =>
   JSON.stringify(subjects.map((subject) => state.objectOf(subject)?.name));
 
-/** One call: what was sent and answered, what refused it, and what it is about. @param {Page} page @param {ShownCall} entry @returns {Details} */
+/** One call: request and response, what refused it, and what it is about. @param {Page} page @param {ShownCall} entry @returns {Details} */
 export const callDetails = (page, entry) => {
   const { inspected } = page.state;
   const make = () => {
     const { method, path, status, at, ms, clientId } = entry;
-    const answered = status === 0 ? "no answer" : `answered ${status}`;
+    const answered = status === 0 ? "no response" : `returned ${status}`;
     const about = [
       `${answered} · ${dayTime(at)} · ${ms} ms`,
       ...(clientId === undefined ? [] : [" · ", foreignText(clientId)]),
@@ -158,7 +158,7 @@ export const callDetails = (page, entry) => {
             inspected.fault !== undefined &&
               paragraph("quiet", `A fault was asked for: ${inspected.fault}.`),
             bodySection("Sent", inspected.sent, "No body was sent."),
-            bodySection("Answered", inspected.answer, "The answer has no body."),
+            bodySection("Received", inspected.answer, "The response has no body."),
             paragraph("quiet", "Secrets are hidden."),
           ]
         : [paragraph("quiet", "…")]),
@@ -178,7 +178,7 @@ export const deliveryDetails = (page, entry) => {
   const { url, type, at, attempt, messageId, status, error } = entry;
   const make = () => {
     const outcome =
-      status === undefined ? `No answer: ${error ?? "unknown"}` : `Answered ${status}`;
+      status === undefined ? `No response: ${error ?? "unknown"}` : `Returned ${status}`;
     const href = sendingCall(page, `messages/${messageId}`);
     return [
       element("h2", { tabindex: -1 }, foreignText(type)),

@@ -143,7 +143,7 @@ const objectDetails = (page) => {
   };
 };
 
-/** The set-up objects as a graph, in set-up order. @param {Page} page */
+/** The setup objects as a graph, in setup order. @param {Page} page */
 export const objectsView = (page) => {
   const { kinds } = page.tables;
   let chosen = "";

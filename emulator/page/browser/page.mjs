@@ -7,7 +7,7 @@ const control = "/control";
 
 /** What went wrong with a call, in the emulator's words. */
 export class CallError extends Error {
-  /** @param {string} message @param {number} status 0: there was no answer */
+  /** @param {string} message @param {number} status 0: there was no response */
   constructor(message, status) {
     super(message);
     this.status = status;
@@ -23,7 +23,7 @@ export const causeText = (error) => (error instanceof Error ? error.message : St
 
 /** Control says `error`, the service `code`, `developerMessage` and `details`. @param {unknown} body @param {number} status */
 export const refusalText = (body, status) => {
-  if (!isRecord(body)) return `The emulator answered with the status ${status}.`;
+  if (!isRecord(body)) return `The emulator returned the status ${status}.`;
   if (typeof body.error === "string") return body.error;
   const details = Array.isArray(body.details) ? body.details.filter(isRecord) : [];
   const rest = details
@@ -66,7 +66,7 @@ const call = async (method, path, body, bearer = secret) => {
   const sent = body === undefined ? {} : { body: JSON.stringify(body) };
   const signal = AbortSignal.timeout(answerWithinMs);
   const unanswered = () => {
-    throw new CallError("The emulator does not answer. Is it still running?", 0);
+    throw new CallError("The emulator does not respond. Is it still running?", 0);
   };
   const response = await fetch(path, { method, headers, signal, ...sent }).catch(unanswered);
   const answer = parsedJson(await response.text().catch(unanswered));
@@ -82,7 +82,7 @@ export const sendMessage = async (message) => {
   return call("POST", `${servicePaths.base}/conversations/messages`, body, token);
 };
 
-/** Where the service is, below the origin of the page. */
+/** Paths of the service, below the origin of the page. */
 export const servicePaths = { base: "/conversation/v3", token: "/oauth/token" };
 
 /** The credentials of the emulator's own client, and all scopes that it may ask for. @typedef {{ readonly clientId: string, readonly clientSecret: string, readonly scope: string }} OwnClient */
@@ -98,7 +98,7 @@ export const fetchToken = async () => {
   const response = await fetch(servicePaths.token, { method: "POST", body });
   const answer = parsedJson(await response.text());
   if (isRecord(answer) && response.ok) return String(answer.access_token);
-  throw new CallError(`The token address answered ${response.status}`, response.status);
+  throw new CallError(`The token URL returned ${response.status}`, response.status);
 };
 
 /** As many as the emulator sends at once: a page that stays open for days must not grow for days. */

@@ -59,7 +59,7 @@ export interface Answer {
 
 /** A response, and what else can be learned from it. */
 export interface DatedAnswer extends Answer {
-  /** When it was created by the service's clock, in milliseconds since 1970. Absent if unknown. */
+  /** When the service created it, by its own clock, in milliseconds since 1970. Absent if unknown. */
   readonly date?: number;
   /** Length of its body. */
   readonly bytes: number;

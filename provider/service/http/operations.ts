@@ -52,7 +52,7 @@ export interface Operation extends Endpoint {
   readonly rate: "standard" | "special";
 }
 
-/** The five operations that every set-up collection has (specification §4.1). */
+/** The five operations that every setup collection has (specification §4.1). */
 export const setUpActions = ["create", "list", "get", "update", "delete"] as const;
 
 export type SetUpAction = (typeof setUpActions)[number];

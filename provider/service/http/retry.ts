@@ -141,8 +141,8 @@ const longestRepeats = (limits: RetryLimits, attemptMs: number): number => {
 };
 
 /**
- * The same attempt for each retry: if an earlier one may have acted, no later failure claims that
- * nothing was done.
+ * The same attempt for each retry: if an earlier attempt may have acted, no later failure claims
+ * that nothing was done.
  */
 export const keepUnknownEffect = <T>(attempt: () => Promise<T>): (() => Promise<T>) => {
   let mayHaveActed = false;

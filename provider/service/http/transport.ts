@@ -42,7 +42,7 @@ export class TransportFailure extends Error {
     /** What the proxy did. Absent if the proxy did not cause the failure. */
     readonly proxy?: string,
   ) {
-    super("no answer");
+    super("no response");
   }
 }
 

@@ -63,7 +63,7 @@ const lists = async (control: EmulatorControl): Promise<readonly string[]> =>
     .filter(({ method, template }) => method === "GET" && !template.includes("{"))
     .map(({ template }) => template);
 
-test("every kind comes in set-up order, by lists alone, each page once", async () => {
+test("every kind comes in setup order, by lists alone, each page once", async () => {
   const { control, makeChannel, session } = await hub();
   for (let count = 0; count < 12; count++) await makeChannel(`custom.${count}`);
   const reading = await readAccount(session);

@@ -9,7 +9,7 @@ import { hugeAccount, type SampleSize, smallAccount } from "../support/sample-ac
 const inBrowser = browserTests();
 
 describe("the account", () => {
-  inBrowser("is drawn in set-up order, and grows while it is looked at", async (started) => {
+  inBrowser("is drawn in setup order, and grows while it is looked at", async (started) => {
     const { page, service, view } = await openPage(started, { sample: smallAccount });
     await view("objects");
     const kinds = page.locator(".kind .noun");

@@ -141,7 +141,7 @@ inBrowser("calls, deliveries, conversations and objects lead to each other", asy
   await page.getByText("1 attempt").waitFor();
   await page.getByRole("link", { name: callback.url }).click();
   const attempt = page.getByRole("complementary", { name: "Chosen attempt" });
-  await attempt.getByText("Answered 200").waitFor();
+  await attempt.getByText("Returned 200").waitFor();
   await attempt.getByRole("link", { name: "The call that sent it" }).click();
   await chosenCall(page).getByRole("heading", { name: "POST /conversations/messages" }).waitFor();
   await chosenCall(page)
@@ -185,7 +185,7 @@ inBrowser("an empty account shows the commands that fill it, to be copied", asyn
   );
   expect(await copied("pulumi up")).toBe("pulumi up");
   await open("connect");
-  expect(await copied("base address")).toBe(baseUrl);
+  expect(await copied("base URL")).toBe(baseUrl);
   expect(await copied("client secret")).toBe(clientSecret);
   const token = await copied("token");
   expect((await service.call("GET", "/channels", undefined, { token })).status).toBe(200);

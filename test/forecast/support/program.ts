@@ -49,7 +49,7 @@ const channel = (name: string): Declared => ({
 const times = <T>(count: number, make: (index: number) => T): readonly T[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
-/** One resource of each kind, and a few more: what a first set-up looks like. */
+/** One resource of each kind, and a few more: what a first setup looks like. */
 const small: readonly Declared[] = [
   authentication("basic"),
   authentication("second"),

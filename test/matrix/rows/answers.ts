@@ -80,7 +80,7 @@ const itemInstead = "the list cannot be used; the object itself is asked for";
 const noToken = fails(
   1,
   /has no usable access_token/,
-  "fails at once, names the token address; nothing was sent to the service",
+  "fails at once, names the token URL; nothing was sent to the service",
 );
 const askedTwiceMore = "asked for again, at most twice";
 const sentTwiceMore =

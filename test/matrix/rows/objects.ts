@@ -371,7 +371,7 @@ export const neighbours: Group = {
           const { id: user } = await stage.service.create(account, foreignAccount(id));
           stage.nextRun();
           await expect(stage.of("Channel").delete(id, state)).rejects.toThrow(
-            `it is used by account "theirs" (id ${user}, not managed by Pulumi)`,
+            `it is in use by account "theirs" (id ${user}, not managed by Pulumi)`,
           );
           expect(await stage.hub.objects("channels")).toHaveLength(1);
           expect(await stage.hub.objects("accounts")).toHaveLength(1);
@@ -481,9 +481,9 @@ export const inputs: Group = {
     }),
     row(
       "asset-address",
-      "A signed address for an asset leads elsewhere, is plain, private, expired or refused",
+      "A signed URL for an asset leads elsewhere, is plain, private, expired or refused",
       () => {},
-      everywhere("not applicable: set-up objects have no assets; belongs to the runtime client"),
+      everywhere("not applicable: setup objects have no assets; belongs to the runtime client"),
     ),
   ],
 };

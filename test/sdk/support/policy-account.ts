@@ -29,7 +29,7 @@ export const role = (name: string, authentication: number): Json => ({
 
 export const secretOf = (place: number): string => `hidden-${place}-payload`;
 
-/** A set-up in which nothing is to be said. */
+/** A setup in which nothing is to be said. */
 export const right: fc.Arbitrary<PolicyAccount> = fc
   .record({
     bots: fc.array(fc.constantFrom("custom_bot", "platform_bot"), { minLength: 1, maxLength: 3 }),
