@@ -13,8 +13,11 @@ import {
 } from "../emulator/index.js";
 import { noJournal } from "../emulator/service/journal.js";
 import { savedSwitches } from "../emulator/service/switches.js";
-import { addressesVariable, type EmulatedAddresses } from "../provider/engine/emulated-settings.js";
 import { isObject, jsonIn, type Printed } from "../provider/kernel/json.js";
+import {
+  addressesVariable,
+  type EmulatedAddresses,
+} from "../provider/service/emulated-settings.js";
 import { CommandFailure, messageOf, type Session } from "./command.js";
 import type { emulatorLineSchema } from "./emulator-schema.js";
 import { emulatorEnvironment, testEnvironment } from "./emulator-settings.js";

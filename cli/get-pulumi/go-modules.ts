@@ -88,7 +88,7 @@ export const compileProgress = (
   let [packages, begun] = [0, 0];
   return (path) => {
     // What was begun before has been compiled by now, give or take one package for each processor.
-    const part = begun / all;
+    const part = begun / Math.max(1, all);
     packages += 1;
     begun += files.get(path) ?? 0;
     const place = `package ${packages} of ${files.size}`;

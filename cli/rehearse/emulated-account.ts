@@ -20,7 +20,6 @@ import {
   partnersOf,
 } from "../../provider/definition/merge.js";
 import { bodyOf } from "../../provider/definition/wire.js";
-import type { EmulatedAddresses } from "../../provider/engine/emulated-settings.js";
 import { type Conditions, endpointLimit } from "../../provider/forecast/forecast.js";
 import { rateBucket } from "../../provider/forecast/simulation.js";
 import {
@@ -39,6 +38,7 @@ import {
   type StackExport,
 } from "../../provider/pulumi-cli/stack-documents.js";
 import { resources } from "../../provider/resources/index.js";
+import type { EmulatedAddresses } from "../../provider/service/emulated-settings.js";
 import {
   type Endpoint,
   endpointName,

@@ -2,10 +2,6 @@ import { createCipheriv, createDecipheriv, hash, pbkdf2, randomBytes } from "nod
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
-import {
-  addressesVariable,
-  type EmulatedAddresses,
-} from "../../provider/engine/emulated-settings.js";
 import { isObject, type JsonObject, jsonIn } from "../../provider/kernel/json.js";
 import { ownerParts, urnParts } from "../../provider/kernel/owner.js";
 import { ownershipKind } from "../../provider/lifecycle/ownership/ownership.js";
@@ -35,6 +31,10 @@ import {
   type StackStates,
   stackStateOf,
 } from "../../provider/pulumi-cli/stack-states.js";
+import {
+  addressesVariable,
+  type EmulatedAddresses,
+} from "../../provider/service/emulated-settings.js";
 import {
   describeSettings,
   type SettingDescription,

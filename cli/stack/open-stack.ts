@@ -28,6 +28,7 @@ import {
   type StackStates,
   type StateScope,
 } from "../../provider/pulumi-cli/stack-states.js";
+import { emulatedSettings } from "../../provider/service/emulated-settings.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import { readSettings } from "../../provider/service/settings.js";
 import { CommandFailure } from "../command.js";
@@ -63,7 +64,8 @@ export interface OpenStack {
    * The settings for the service of this stack.
    *
    * @param profile default: the requested one
-   * @throws ConversationError if one is missing or wrong
+   * @throws ConversationError if one is missing or wrong, or would lead a command beside an emulator
+   * to another account
    */
   readonly readSettings: (profile?: string) => Promise<Settings>;
 }
@@ -143,7 +145,7 @@ export const openStack = async (options: StackOptions): Promise<OpenStack> => {
     readStates: (scope) => statesAt(place, scope),
     readSettings: async (asked = profile) => {
       config ??= readStackConfig(folder, env, stack);
-      return readSettings((await config).source, asked);
+      return emulatedSettings(readSettings((await config).source, asked));
     },
   };
 };

@@ -1,5 +1,4 @@
 import type { Definition } from "../../provider/definition/define.js";
-import { emulatedSettings } from "../../provider/engine/emulated-settings.js";
 import type { Clock } from "../../provider/kernel/clock.js";
 import { urnParts } from "../../provider/kernel/owner.js";
 import { createRun, type Run } from "../../provider/lifecycle/run.js";
@@ -12,6 +11,7 @@ import {
   type StackExport,
 } from "../../provider/pulumi-cli/stack-documents.js";
 import type { StackStates } from "../../provider/pulumi-cli/stack-states.js";
+import { emulatedSettings } from "../../provider/service/emulated-settings.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import {
   isProviderAccount,

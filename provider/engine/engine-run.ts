@@ -10,10 +10,10 @@ import {
 } from "../lifecycle/run.js";
 import { isDestroying } from "../pulumi-cli/pulumi-queries.js";
 import { resources } from "../resources/index.js";
+import { emulatedSettings } from "../service/emulated-settings.js";
 import type { Plan } from "../service/plans.js";
 import type { Settings } from "../service/setting-table.js";
 import { readSettings, type SettingSource, settingNames } from "../service/settings.js";
-import { emulatedSettings } from "./emulated-settings.js";
 import { ForeseenCalls, previewMemory } from "./foreseen-calls.js";
 import type { RunProgress } from "./run-progress.js";
 import { isTraced } from "./sdk-module.js";
@@ -149,16 +149,19 @@ const engineSessions = (
   };
 };
 
-/** The states, each read once; the modules for it are loaded on demand. */
+/** The states, each read once unless that does not suffice; the modules for it are loaded on demand. */
 const engineStates = (): NonNullable<RunEnvironment["states"]> => {
   const known = new Map<string, Promise<ObjectHolders | undefined>>();
-  return (owner, whose, when) => {
-    const key = `${whose} ${when} ${ownerParts(owner).ownership}`;
-    const asked =
-      known.get(key) ??
-      import("../pulumi-cli/stack-states.js").then(({ statesOfThisRun }) =>
-        statesOfThisRun(owner, whose),
-      );
+  return async (owner, whose, suffices) => {
+    const key = `${whose} ${suffices !== undefined} ${ownerParts(owner).ownership}`;
+    const before = known.get(key);
+    const states = await before;
+    if (before && (!suffices || !states || suffices(states))) return states;
+    const meanwhile = known.get(key);
+    if (meanwhile && meanwhile !== before) return meanwhile;
+    const asked = import("../pulumi-cli/stack-states.js").then(({ statesOfThisRun }) =>
+      statesOfThisRun(owner, whose),
+    );
     known.set(key, asked);
     return asked;
   };

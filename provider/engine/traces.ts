@@ -46,7 +46,11 @@ const spansFor = (collector: string): Sdk.BasicTracerProvider => {
   const sdk: typeof Sdk = loadWithSdk("@opentelemetry/sdk-trace-base");
   const otlp: typeof Exporter = loadWithSdk("@opentelemetry/exporter-trace-otlp-grpc");
   const resources: typeof Resources = loadWithSdk("@opentelemetry/resources");
-  const options = { url: `http://${collector}`, timeoutMillis: exportTimeoutMs };
+  const url = `http://${collector}`;
+  const options = { url, timeoutMillis: exportTimeoutMs };
+  // Never by way of a proxy that the environment names for the service.
+  const { no_grpc_proxy: given, no_proxy: others } = process.env;
+  process.env.no_grpc_proxy = [given || others, new URL(url).hostname].filter(Boolean).join(",");
   return new sdk.BasicTracerProvider({
     resource: resources.resourceFromAttributes({
       "service.name": packageName,
@@ -111,6 +115,7 @@ export const runTraces = ({
   const now = (): number => startedAt + clock.now();
   let running = 0;
   let isUnsent = false;
+  let isReached = true;
 
   const engineContext = (): Api.Context => {
     const carrier = { traceparent: traceparent() ?? outer };
@@ -159,7 +164,10 @@ export const runTraces = ({
     }
   };
 
-  /** The engine ends the process after its last answer: what is to be seen was sent before. */
+  /**
+   * The engine ends the process after its last answer: what is to be seen was sent before. A
+   * collector that has not answered once holds up no further answer.
+   */
   const outermost = async <T>(name: string, doing: () => Promise<T>): Promise<T> => {
     const above = engineContext();
     const about = urn();
@@ -172,9 +180,11 @@ export const runTraces = ({
     } finally {
       running -= 1;
       isUnsent ||= step.span !== undefined;
-      if (running === 0 && isUnsent) {
+      if (running === 0 && isUnsent && isReached) {
         isUnsent = false;
-        await provider?.forceFlush().catch(() => {});
+        await provider?.forceFlush().catch(() => {
+          isReached = false;
+        });
       }
     }
   };

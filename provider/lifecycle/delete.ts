@@ -67,10 +67,16 @@ const isReplaced = async (
 ): Promise<boolean> => {
   const isAlone = run.decisions.hasProgram() && !run.hasSiblings;
   if (isAlone || !owner || run.isDestroying?.()) return false;
-  const states = await run.states?.(owner, "own", "now");
-  const holders = states?.holdersOf(kind, id).filter(({ own }) => own) ?? [];
+  const ownOf = (states: ObjectHolders | undefined) =>
+    states?.holdersOf(kind, id).filter(({ own }) => own) ?? [];
+  // An earlier reading may be older than the replacement: with deleteBeforeReplace, deletions begin
+  // while the program still runs.
+  const isKnown = (states: ObjectHolders) => ownOf(states).some(({ leaving }) => leaving);
+  const holders = ownOf(await run.states?.(owner, "own", isKnown));
+  // The one that stayed has another owner if another provider made it: what both skip is left over.
   const isShared =
-    holders.some(({ leaving }) => leaving) && holders.some(({ leaving }) => !leaving);
+    holders.some((held) => held.leaving && (held.writtenOwner ?? held.owner) === owner) &&
+    holders.some(({ leaving }) => !leaving);
   return isShared && !run.decisions.wasSkipped(kind, id);
 };
 

@@ -66,12 +66,13 @@ export interface RunEnvironment {
    * The state of the running stack, or of all stacks of its backend, as it was before the run;
    * undefined if it cannot be read. Called rarely: it takes seconds.
    *
-   * @param when `now`: as it is since the run's first deletion
+   * @param suffices if given, the state as it is now: what was read since the run's first deletion
+   * serves as long as this holds of it
    */
   readonly states?: (
     owner: string,
     whose: "own" | "all",
-    when?: "now",
+    suffices?: (known: ObjectHolders) => boolean,
   ) => Promise<ObjectHolders | undefined>;
   /** Whether other processes serve resources of the same program. */
   readonly hasSiblings?: boolean;

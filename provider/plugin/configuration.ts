@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import { addressesVariable } from "../engine/emulated-settings.js";
 import { filledText, type JsonObject, objectOf } from "../kernel/json.js";
 import { ownerParts, urnParts } from "../kernel/owner.js";
 import { holdsUnknown, isSecretValue, secretSignature } from "../kernel/stand-ins.js";
 import { isDefaultProvider } from "../pointer.js";
+import { addressesVariable, emulatedAddress } from "../service/emulated-settings.js";
 import { type SettingKey, settingTable } from "../service/setting-table.js";
 import { type SettingSource, settingNames } from "../service/settings.js";
 import { plainValues } from "./values.js";
@@ -98,12 +98,15 @@ interface ConfigurationChange {
   readonly warning?: string;
 }
 
-/** The URL of an account: the environment of the run provides what its provider omits. */
+/**
+ * The URL of an account: the environment of the run provides what its provider omits, and a
+ * rehearsal the emulator of the account.
+ */
 const addressIn = (values: JsonObject): string | undefined => {
   const { environment } = settingNames("baseUrl");
   const text = textIn(values, "baseUrl") ?? textIn(process.env, environment);
   const parsed = text === undefined ? undefined : settingTable.baseUrl.parse(text.trim());
-  return parsed && "value" in parsed ? parsed.value : text;
+  return parsed && "value" in parsed ? emulatedAddress(parsed.value) : text;
 };
 
 /**

@@ -156,6 +156,24 @@ test("a forced replacement that also changes the provider keeps the object; what
   await project.succeed(["refresh", "--yes", "--skip-preview", "--expect-no-changes"], far);
 });
 
+test("an object that another provider took over stays, also after a deletion before a replacement", async () => {
+  await open(`${channel}
+    const { clientSecret, ...us } = JSON.parse(process.env.US);
+    const at = (name) => new c.Provider(name, { ...us, clientSecret: pulumi.secret(clientSecret) });
+    const provider = [at("us"), at("eu")][process.env.FAR ? 1 : 0];
+    const first = web("first", {}, { provider, deleteBeforeReplace: true });
+    web("second", {}, { provider, dependsOn: process.env.FAR ? [first] : [] });`);
+  const { baseUrl, tokenUrl, clientId, clientSecret } = project.emulator;
+  const environment = { US: JSON.stringify({ baseUrl, tokenUrl, clientId, clientSecret }) };
+  await project.succeed(up, environment);
+  const made = held().filter(({ type }) => type === pluginToken("Channel"));
+  const replacing = made.flatMap(({ urn }) => ["--replace", urn]);
+  await project.succeed([...up, ...replacing], { ...environment, FAR: "1" });
+  const ids = (await project.objects("channels")).map(({ id }) => id);
+  expect(ids).toContain(made.find(({ urn }) => urn.endsWith("::second"))?.id);
+  expect(ids).toHaveLength(2);
+});
+
 test("an object is imported once, whether by one run or by two", async () => {
   await open("");
   const body = { type: "custom.web", displayName: "Web", icon: "aVZC" };

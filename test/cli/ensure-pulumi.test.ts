@@ -172,4 +172,6 @@ test("a build shows which package of how many, and the time left by what took ti
   for (const path of ["errors", "net/http"]) slower(path);
   clock = 190_000;
   expect(slower("example.com/large")).toBe("package 3 of 3, about 4 min left");
+  // Go compiles what it did not list.
+  expect(compileProgress(new Map(), () => clock)("errors")).toBe("package 1 of 0");
 });

@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { type AddressInfo, createServer } from "node:net";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { type Emulator, startEmulator } from "../../emulator/index.js";
 import { runTraces } from "../../provider/engine/traces.js";
@@ -166,4 +167,29 @@ test("what takes no call has no span, and no span has a secret, a body or an id"
   for (const hidden of [emulator.clientSecret, emulator.clientId, "canary", id, "Bearer"])
     expect(everything).not.toContain(hidden);
   expect(everything).toContain("127.0.0.1");
+});
+
+test("spans never go by way of a proxy, and a collector that does not answer is waited for once", async () => {
+  const silent = createServer(() => {});
+  await new Promise<void>((listening) => silent.listen(0, "127.0.0.1", listening));
+  const address = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  vi.stubEnv("http_proxy", `http://${address}`);
+  vi.stubEnv("no_grpc_proxy", "");
+  try {
+    await created(tracedRun());
+    expect(collector.spans).not.toEqual([]);
+    const { step } = runTraces({
+      traceparent: () => undefined,
+      urn: () => urn,
+      environment: { PULUMI_OTEL_EXPORTER_OTLP_ENDPOINT: address },
+    });
+    const failing = () => step("failing", () => Promise.reject(new Error("failed")));
+    await expect(failing()).rejects.toThrow("failed");
+    const from = performance.now();
+    await expect(failing()).rejects.toThrow("failed");
+    expect(performance.now() - from).toBeLessThan(1_000);
+  } finally {
+    silent.close();
+    vi.unstubAllEnvs();
+  }
 });

@@ -35,6 +35,21 @@ test("the object of a resource that left the program is deleted, also after a re
   expect(await hub.objects("channels")).toEqual([]);
 });
 
+test("of two resources with one object, each in a process of its own, the one that stayed deletes it", async () => {
+  const { id, state } = await make("Channel", kiosk());
+  const kept = { ...state, owner: "shop/prod/fedcba9876543210/kiosk" };
+  const held = [
+    { kind: "Channel", id, owner: kept.owner },
+    { kind: "Channel", id, owner: String(state.owner), leaving: true },
+  ] as const;
+  hub.nextRun(held);
+  await hub.of("Channel").delete(id, state);
+  expect(await hub.objects("channels")).toHaveLength(1);
+  hub.nextRun(held);
+  await hub.of("Channel").delete(id, kept);
+  expect(await hub.objects("channels")).toEqual([]);
+});
+
 test("deletions that the engine starts all at once wait for each other", async () => {
   const auth = await make("Authentication", basicInputs("first-password"));
   const app = await make(

@@ -35,15 +35,18 @@ export interface Held {
   readonly id: string;
   readonly owner: string;
   readonly stack?: string;
+  /** Another resource has replaced it. */
+  readonly leaving?: true;
 }
 
 const statesOf = (held: readonly Held[]): ObjectHolders => {
-  const holding = ({ kind, id, owner, stack }: Held): Holding => ({
+  const holding = ({ kind, id, owner, stack, leaving }: Held): Holding => ({
     kind,
     id,
     owner,
     stack: stack ?? "shop/prod",
     own: stack === undefined,
+    ...(leaving ? { leaving } : {}),
     urn: `urn:pulumi:prod::shop::kind::${owner.split("/").at(-1)}`,
   });
   return {

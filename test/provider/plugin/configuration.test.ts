@@ -5,6 +5,7 @@ import {
   configurationChange,
   configurationOf,
 } from "../../../provider/plugin/configuration.js";
+import { addressesVariable } from "../../../provider/service/emulated-settings.js";
 import { readSettings } from "../../../provider/service/settings.js";
 
 const urn = (name: string) => `urn:pulumi:prod::shop::pulumi:providers:conversation::${name}`;
@@ -98,6 +99,24 @@ test("an address that comes from the environment counts, and its spelling does n
   }
   const slash = { ...eu, baseUrl: `${account.baseUrl}/` };
   expect(configurationChange(urn("eu"), account, slash).isMove).toBe(false);
+});
+
+test("in a rehearsal, the emulator of an account is no other account", () => {
+  const { baseUrl: real, ...rest } = account;
+  const baseUrl = "http://127.0.0.1:4010/copy/v3";
+  const values = { baseUrl };
+  const instead = { [real]: values, [baseUrl]: values };
+  vi.stubEnv(
+    addressesVariable,
+    JSON.stringify({ starts: ["http://127.0.0.1:4010/copy"], instead }),
+  );
+  vi.stubEnv("CONVERSATION_BASE_URL", baseUrl);
+  const eu = { ...rest, ownership: "shop/prod/eu" };
+  const none = { keys: ["baseUrl"], isMove: false };
+  expect(configurationChange(urn("eu"), account, eu)).toEqual(none);
+  expect(configurationChange(urn("default"), account, { ...account, baseUrl })).toEqual(none);
+  const far = { ...eu, baseUrl: "https://far.example.com/v3" };
+  expect(configurationChange(urn("eu"), account, far).isMove).toBe(true);
 });
 
 test("an address that the environment replaces is named, where the provider may be the program's", () => {

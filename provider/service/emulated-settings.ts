@@ -1,7 +1,7 @@
 import { ConversationError } from "../kernel/errors.js";
-import { isObject, jsonIn } from "../kernel/json.js";
-import { isLoopback, type SettingKey, type Settings } from "../service/setting-table.js";
-import { readSettings } from "../service/settings.js";
+import { filledText, isObject, type JsonObject, jsonIn } from "../kernel/json.js";
+import { isLoopback, type SettingKey, type Settings } from "./setting-table.js";
+import { readSettings } from "./settings.js";
 
 /** Names the accounts that a run beside emulators may reach: `EmulatedAddresses` as JSON. */
 export const addressesVariable = "PULUMI_CONVERSATION_ADDRESSES";
@@ -22,6 +22,18 @@ const isBelow = (address: string, starts: readonly unknown[]): boolean =>
 const isLocal = (address: string): boolean =>
   URL.canParse(address) && isLoopback(new URL(address).hostname);
 
+const insteadOf = (instead: unknown, baseUrl: string): JsonObject | undefined => {
+  const values = isObject(instead) ? instead[baseUrl] : undefined;
+  return isObject(values) ? values : undefined;
+};
+
+/** The base URL that a run beside emulators uses for an account: that of its emulator, if it has one. */
+export const emulatedAddress = (baseUrl: string): string => {
+  const parsed = jsonIn(process.env[addressesVariable] ?? "");
+  const values = isObject(parsed) ? insteadOf(parsed.instead, baseUrl) : undefined;
+  return filledText(values?.baseUrl) ?? baseUrl;
+};
+
 /**
  * Keeps a run beside emulators from every other account. An emulator replaces the account that it
  * represents.
@@ -41,8 +53,8 @@ export const emulatedSettings = (settings: Settings, isExplicit = false): Settin
   const wrong = Object.entries({ baseUrl, tokenUrl }).flatMap(([key, address]) =>
     isAllowed(address) ? [] : [key],
   );
-  const values = isObject(instead) ? instead[baseUrl] : undefined;
-  if (isObject(values) && (isExplicit || wrong.length > 0)) {
+  const values = insteadOf(instead, baseUrl);
+  if (values && (isExplicit || wrong.length > 0)) {
     const text = (key: string) => String(values[key.replace(/^conversation:/, "")] ?? "");
     return { ...readSettings({ environment: {}, config: text }), ...(profile ? { profile } : {}) };
   }
