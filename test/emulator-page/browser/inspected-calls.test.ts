@@ -87,7 +87,7 @@ describe("a refused call", () => {
     await open("calls/2");
     await chosenCall(page).getByText("A fault was asked for: status.").waitFor();
     await chosenCall(page).getByRole("link", { name: "Faults", exact: true }).click();
-    await page.getByText("Nothing is to go wrong.").waitFor();
+    await page.getByText("No faults are pending.").waitFor();
   });
 });
 
