@@ -49,15 +49,11 @@ const docLine = (text) =>
     .split("`")
     .map((part, place) => (place % 2 === 1 ? element("code", {}, part) : part));
 
-/** To the heading of a section, in a browser that follows text fragments. @param {string} page @param {string} section */
+/** @param {string} page @param {string} section */
 const docLink = (page, section) =>
   element(
     "a",
-    {
-      href: `/page/docs/${page}#:~:text=${encodeURIComponent(`# ${section}`)}`,
-      target: "_blank",
-      rel: "noopener",
-    },
+    { href: `/page/docs/${page}`, target: "_blank", rel: "noopener" },
     `docs/${page}, ${section}`,
   );
 
