@@ -9,7 +9,7 @@ import { smokeTest } from "./smoke-test/smoke-test-definition.js";
 export type { EngineConfig } from "./engine/dynamic-door.js";
 
 /**
- * A life cycle that is loaded by its first call. The `Ownership`, for which all others wait, is
+ * A lifecycle that is loaded by its first call. The `Ownership`, for which all others wait, is
  * answered before, and there is time to load while the program registers its resources.
  */
 const loadedByCall = (load: () => Promise<Lifecycle>): Lifecycle => {
@@ -30,11 +30,11 @@ const loadedByCall = (load: () => Promise<Lifecycle>): Lifecycle => {
 
 const inRun = () => import("./engine/dynamic-door.js");
 
-/** The life cycles of this process, by kind: loaded and resolved once. */
+/** The lifecycles of this process, by kind: loaded and resolved once. */
 const lifecycles = new Map<string, Lifecycle>();
 
 /**
- * Called by the pointer in every state file: the life cycle of one kind. Frozen: state written by
+ * Called by the pointer in every state file: the lifecycle of one kind. Frozen: state written by
  * any release uses this name at `pulumi-conversation/provider/v1`.
  *
  * @throws ConversationError `INPUT_INVALID` for a kind that this release does not have

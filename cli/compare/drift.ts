@@ -93,7 +93,7 @@ const inFields = (fields: Fields, prior: JsonObject, live: JsonObject, path = ""
 /**
  * Every secret that a state gives an object.
  *
- * @param prior the values of the state, in clear
+ * @param prior the values of the state, in plain text
  */
 const secretPlaces = (
   { fields }: Definition,
@@ -104,7 +104,7 @@ const secretPlaces = (
 
 /** What is known about the secrets of a whole account, as a service treats them alike. */
 interface SecretEvidence {
-  /** It has shown one in clear. */
+  /** It has shown one in plain text. */
   readonly echoes: boolean;
   /** Texts that it shows in place of more than one secret. */
   readonly masks: ReadonlySet<string>;

@@ -204,7 +204,7 @@ const looksExposed = (key: string, { secret, text = "" }: ConfigEntry): boolean 
 };
 
 /**
- * Secrets in clear text in the stack's file; those of the program are recognized by their names.
+ * Secrets in plain text in the stack's file; those of the program are recognized by their names.
  */
 export const checkConfigSecrets = (entries: Entries, stack?: string): DoctorCheck => {
   const name = "config-secrets";

@@ -86,7 +86,7 @@ const elsewhere = async (
   if (from || !state) return [];
   const held = resourcesOf(state);
   const ours = held.filter(({ type }) => isOurType(type));
-  // The settings of explicit providers are not in clear here.
+  // The settings of explicit providers are not in plain text here.
   const names = new Set(ours.map(accountIn).filter((name) => !isProviderAccount(name)));
   const looks = [...names].map(async (name) => {
     const { problem } = await stateStanding(held, readSettings(source, name), { env, signal });

@@ -167,7 +167,7 @@ const flagsIn = (args: readonly string[]): ImportFlags => {
 };
 
 /**
- * If an import fails, Pulumi writes its entries into the folder of the project, secrets in clear,
+ * If an import fails, Pulumi writes its entries into the folder of the project, secrets in plain text,
  * unless --generate-resources names another place.
  *
  * @throws CommandFailure if secrets were asked for without that option

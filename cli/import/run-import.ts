@@ -110,7 +110,7 @@ const converterFolder = (): PrivateFolder => {
 
 const flags = [
   ...["--generate-code=false", "--protect=false", "--yes", "--skip-preview"],
-  // If an import fails, Pulumi writes its entries into the project, secrets in clear.
+  // If an import fails, Pulumi writes its entries into the project, secrets in plain text.
   ...["--generate-resources", devNull],
 ];
 

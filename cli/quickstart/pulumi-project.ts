@@ -203,7 +203,7 @@ export const pulumiProject = (state: ProjectState, options: ProjectOptions) => {
     show: async (...args: string[]): Promise<void> => {
       await run(state.source, [...args, ...configFile], (line) => compact(line, args[0] === "up"));
     },
-    /** Sets values of the stack's configuration, in clear and encrypted. */
+    /** Sets values of the stack's configuration, in plain text and encrypted. */
     configure: async (plain: Values, secret: Values): Promise<void> => {
       const values = Object.entries(plain).flatMap((pair) => ["--plaintext", pair.join("=")]);
       await run(state.source, ["config", "set-all", ...values, ...configFile]);
@@ -213,7 +213,7 @@ export const pulumiProject = (state: ProjectState, options: ProjectOptions) => {
         await run(state.source, args, undefined, value);
       }
     },
-    /** The outputs of the stack as JSON, secrets in clear. */
+    /** The outputs of the stack as JSON, secrets in plain text. */
     outputs: () => run(state.source, ["stack", "output", "--json", "--show-secrets"]),
     /** Removes the empty stack. */
     removeStack: async (): Promise<void> => {

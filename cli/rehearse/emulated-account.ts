@@ -156,7 +156,7 @@ export const kindsIn = (objects: CopiedObjects) =>
 /** The objects of an account as a state has them, in the service's JSON: by kind and id. */
 type StateBodies = ReadonlyMap<string, ReadonlyMap<string, JsonObject>>;
 
-/** The objects of one account as the stack's state has them, secrets in clear. */
+/** The objects of one account as the stack's state has them, secrets in plain text. */
 export const stateBodies = (
   document: StackExport,
   { settings, alsoNamed = [] }: Pick<TenantReading, "settings" | "alsoNamed">,
@@ -481,7 +481,7 @@ export const emulateAccount = async (
   service.clients.put({ clientId, clientSecret, scopes: client.scopes });
   service.faults.add(forbiddenLists(refusedLists(reading, client)));
   const turnOf = turnsOf(conditions);
-  // Nobody may control it from outside: it holds the secrets of the stack in clear.
+  // Nobody may control it from outside: it holds the secrets of the stack in plain text.
   const server = await serveInTime(createRequestListener(service, randomSecret()), profile, {
     ...{ time, turnOf, roundTripMs },
   });

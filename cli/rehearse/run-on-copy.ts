@@ -6,7 +6,7 @@ import { jsonIn } from "../../provider/kernel/json.js";
 import { ownershipKind } from "../../provider/lifecycle/ownership/ownership.js";
 import { typeToken } from "../../provider/pointer.js";
 import type { Ended } from "../../provider/pulumi-cli/processes.js";
-import { definitionOfType } from "../../provider/pulumi-cli/stack-documents.js";
+import { definitionOfType, resourcesOf } from "../../provider/pulumi-cli/stack-documents.js";
 import type { StackState } from "../../provider/pulumi-cli/stack-states.js";
 import { mostConnections } from "../../provider/service/http/transport.js";
 import type { Plan } from "../../provider/service/plans.js";
@@ -183,6 +183,11 @@ export interface RunSetup
 interface LookAhead {
   /** URNs of resources that are not run, as they reach beyond the account. */
   readonly leftOut: readonly string[];
+  /**
+   * Those of them that the run deletes. They are deleted without a call: excluded, they would keep
+   * everything that they depend on.
+   */
+  readonly detached: readonly string[];
   /** URNs of what is to be deleted. */
   readonly deletions: readonly string[];
   /** Stacks to which the program refers. */
@@ -204,10 +209,15 @@ export const prepareRun = async (
   const { operation, args, also = [], switches = {}, runEffects = false, signal, say } = options;
   const original = await readOriginal(stack);
   const { notes, ...accounts } = await rehearsedAccounts(original, options, parallelIn(args));
+  const types = new Set(resourcesOf(original.document).map(({ type }) => type));
+  const unknown = also.filter((type) => !types.has(type));
   if (runEffects) say(effectsWarning);
   const setup = { operation, args, also, switches, runEffects, signal, original, ...accounts };
-  return { setup, notes };
+  return { setup, notes: [...notes, ...unknown.map(unknownAlso)] };
 };
+
+const unknownAlso = (type: string): string =>
+  `No resource in the state has the type ${type} of --also. If the program does not create one, copy the whole type from a URN.`;
 
 /** Steps that change something. */
 const changing = /create|update|delete|replace|import/;
@@ -283,24 +293,27 @@ const lookAtPreview = async (copy: CopiedStack, setup: RunSetup) => {
   const unread = asksToRefresh(args) ? foreignIn(setup) : [];
   const leaving = excluding(unread, args);
   const { ended, planned, isWhole, ...found } = await previewWith(copy, setup, leaving);
-  if (ended.code !== 0) return { ended, leftOut: unread, deletions: [], ...found };
+  if (ended.code !== 0) return { ended, leftOut: unread, detached: [], deletions: [], ...found };
   assertDryRun(copy, setup);
   if (!isWhole)
     throw new CommandFailure(
       "Nothing was rehearsed: the event log of the Pulumi preview is not readable.",
     );
-  const foreign = planned.flatMap(({ operation, urn, type, custom }) =>
-    changing.test(operation) && !isRun(type, custom, also) ? [urn] : [],
+  const foreign = planned.filter(
+    ({ operation, type, custom }) => changing.test(operation) && !isRun(type, custom, also),
   );
-  if (foreign[0] !== undefined && namesTargets(args))
+  const isDeletion = ({ operation }: PlannedStep): boolean => operation === "delete";
+  const kept = foreign.find((step) => !isDeletion(step));
+  if (kept && namesTargets(args))
     throw new CommandFailure(
-      `The run would change ${foreign[0]}, which is not an object of the account, and Pulumi cannot exclude it together with --target. Rehearse without that target, or allow its type with --also.`,
+      `The run would change ${kept.urn}, which is not an object of the account, and Pulumi cannot exclude it together with --target. Rehearse without that target, or allow its type with --also.`,
       2,
     );
-  const deletions = planned.filter(({ operation }) => operation === "delete");
+  const urnsOf = (steps: readonly PlannedStep[]) => steps.map(({ urn }) => urn);
   return {
-    leftOut: [...new Set([...unread, ...foreign])],
-    deletions: deletions.map(({ urn }) => urn),
+    leftOut: [...new Set([...unread, ...urnsOf(foreign)])],
+    detached: urnsOf(foreign.filter(isDeletion)),
+    deletions: urnsOf(planned.filter(isDeletion)),
     ...found,
   };
 };
@@ -318,11 +331,12 @@ const lookAhead = async (
   const { operation, args, original } = setup;
   if (operation === "up") return lookAtPreview(copy, setup);
   const deletions = isPart(args) ? [] : holdings.map(({ urn }) => urn);
-  const ahead = { leftOut: foreignIn(setup), deletions, referenced: [], missing: [] };
+  const leftOut = foreignIn(setup);
+  const ahead = { leftOut, detached: leftOut, deletions, referenced: [], missing: [] };
   if (!runsProgram(args, original.stack.env)) return ahead;
-  const leaving = excluding(ahead.leftOut, args);
+  copy.detach(leftOut);
   const words = ["destroy", "--preview-only", "--event-log", copy.eventFile];
-  const ended = await copy.pulumi([...words, ...leaving, ...forPreview(args)]);
+  const ended = await copy.pulumi([...words, ...forPreview(args)]);
   if (ended.code !== 0) return { ...ahead, ended };
   assertDryRun(copy, setup);
   return ahead;
@@ -415,7 +429,9 @@ const runIn = async ({ copy, emulated, time }: Copied, setup: RunSetup): Promise
   const already = new Set(emulated.flatMap(({ calls }) => calls));
   const startedAt = time.now();
   const words = [operation, "--yes", "--skip-preview", "--event-log", copy.eventFile];
-  const leaving = excluding(ahead.leftOut, args);
+  copy.detach(ahead.detached);
+  const excluded = ahead.leftOut.filter((urn) => !ahead.detached.includes(urn));
+  const leaving = excluding(excluded, args);
   const ended = refused ?? (await copy.pulumi([...words, ...leaving, ...args.filter(isOfRuns)]));
   const endedAt = time.now();
   const calls = emulated.flatMap((account) => account.calls).filter((call) => !already.has(call));

@@ -6,7 +6,7 @@ import {
   addressesVariable,
   type EmulatedAddresses,
 } from "../../provider/engine/emulated-settings.js";
-import { isObject, type JsonObject } from "../../provider/kernel/json.js";
+import { isObject, type JsonObject, jsonIn } from "../../provider/kernel/json.js";
 import { ownerParts, urnParts } from "../../provider/kernel/owner.js";
 import { ownershipKind } from "../../provider/lifecycle/ownership/ownership.js";
 import { providerToken, tokenParts, typeToken } from "../../provider/pointer.js";
@@ -94,7 +94,7 @@ export const hasPassphrase = async (passphrase: string, salt: string): Promise<b
   }
 };
 
-/** Makes a passphrase that nobody knows, so that a copied state holds no secret in clear. */
+/** Makes a passphrase that nobody knows, so that a copied state holds no secret in plain text. */
 export const createCrypter = async (): Promise<PassphraseCrypter> => {
   const passphrase = randomBytes(24).toString("base64url");
   const salt = randomBytes(8);
@@ -133,7 +133,7 @@ export const assertPassphrase = async ({
 /** Everything that is copied of a stack; the stack itself never changes. */
 export interface OriginalStack {
   readonly stack: OpenStack;
-  /** Its state, secrets in clear: kept in memory only. */
+  /** Its state, secrets in plain text: kept in memory only. */
   readonly document: StackExport;
   readonly config: ReadonlyMap<string, ConfigEntry>;
   readonly source: SettingSource;
@@ -241,7 +241,7 @@ export const configWith = (
   return new Map([...others, ...given]);
 };
 
-/** A stack to which a program refers, reduced to what it needs: the outputs, secrets in clear. */
+/** A stack to which a program refers, reduced to what it needs: the outputs, secrets in plain text. */
 export interface ReferencedStack {
   /** As in its URNs. */
   readonly project: string;
@@ -342,6 +342,25 @@ const writeCheckpoint = (
   writeFileSync(file, JSON.stringify({ version, checkpoint }), { mode: 0o600 });
 };
 
+/** A resource as a component, which has no provider. */
+const asComponent = ({ id: _, provider: __, ...resource }: JsonObject): JsonObject => ({
+  ...resource,
+  custom: false,
+});
+
+/** Changes the resources of a stack in a file backend. */
+const changeResources = (file: string, change: (resource: JsonObject) => JsonObject): void => {
+  const document = jsonIn(readFileSync(file, "utf8"));
+  const { checkpoint } = isObject(document) ? document : {};
+  const { latest } = isObject(checkpoint) ? checkpoint : {};
+  if (!isObject(document) || !isObject(checkpoint) || !isObject(latest)) return;
+  const { resources } = latest;
+  if (!Array.isArray(resources)) return;
+  const changed = resources.map((each: unknown) => (isObject(each) ? change(each) : each));
+  const after = { ...checkpoint, latest: { ...latest, resources: changed } };
+  writeFileSync(file, JSON.stringify({ ...document, checkpoint: after }), { mode: 0o600 });
+};
+
 /** A state as it is written: secrets encrypted with the copy's passphrase. */
 const sealedState = (deployment: JsonObject, { encrypt, salt }: PassphraseCrypter): JsonObject => {
   const sealed = encryptedValue(deployment, encrypt);
@@ -379,6 +398,11 @@ export interface CopiedStack {
   readonly pulumi: (args: readonly string[]) => Promise<Ended>;
   /** Puts a stack beside it to which the program refers. */
   readonly addStack: (referenced: ReferencedStack) => void;
+  /**
+   * Makes the copy's deletion of these resources call nobody, as that of a component. Their places
+   * in the order of deletions stay.
+   */
+  readonly detach: (urns: readonly string[]) => void;
   /** Whether a run has asked whether it is a dry run and got the answer that it is. */
   readonly hasSeenDryRun: () => boolean;
   /** The current content of its state. */
@@ -523,6 +547,10 @@ export const copyStack = async (
         root,
         crypter,
       ),
+    detach: (urns) => {
+      const detached = new Set<unknown>(urns);
+      changeResources(stackFile, (each) => (detached.has(each.urn) ? asComponent(each) : each));
+    },
     hasSeenDryRun: () => existsSync(places.dryRun),
     state: () => {
       const kept = checkpointIn(readFileSync(stackFile, "utf8"));

@@ -42,7 +42,7 @@ const accountOf = <A extends StackAccount>(accounts: readonly A[], name: Account
  * The settings of the explicit providers in a state, by the names of their accounts: what a program
  * gives a provider precedes the environment.
  *
- * @param document secrets in clear
+ * @param document secrets in plain text
  */
 export const providerSources = (
   { deployment }: StackExport,
@@ -84,7 +84,7 @@ export const settingsOfProvider = (source: SettingSource, account: AccountName):
 /**
  * Opens the accounts that some names lead to, each once, however many lead to it.
  *
- * @param document the state, secrets in clear: it has the settings of explicit providers
+ * @param document the state, secrets in plain text: it has the settings of explicit providers
  * @throws ConversationError if a setting is missing or wrong
  */
 export const openAccounts = async (
@@ -122,13 +122,13 @@ export interface AccountRead extends Pick<StackAccount, "access"> {
 
 /** A stack with the accounts of its resources. */
 export interface StackReading {
-  /** The state, secrets in clear. */
+  /** The state, secrets in plain text. */
   readonly document: StackExport;
   /** The states of all stacks of the backend that can be read. */
   readonly states: StackStates;
   readonly accounts: readonly AccountRead[];
   readonly accountOf: (name: AccountName) => AccountRead;
-  /** For the life cycle of the resources of an account, which reads through the same sessions. */
+  /** For the lifecycle of the resources of an account, which reads through the same sessions. */
   readonly runIn: (name: AccountName) => Run;
 }
 

@@ -119,7 +119,7 @@ interface Content {
   readonly assets: readonly AssetDocument[];
 }
 
-/** Everything that the emulator stores, in one JSON document, with secrets in clear. */
+/** Everything that the emulator stores, in one JSON document, with secrets in plain text. */
 export const takeSnapshot = (service: EmulatedService): JsonObject => ({
   version,
   objects: Object.fromEntries(

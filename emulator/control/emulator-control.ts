@@ -64,7 +64,7 @@ export interface EmulatorControl {
    * switches stay.
    */
   reset(): Promise<void>;
-  /** Everything that the emulator stores, with secrets in clear. */
+  /** Everything that the emulator stores, with secrets in plain text. */
   snapshot(): Promise<EmulatorSnapshot>;
   /** Replaces everything with a snapshot. Fails, and changes nothing, if the value is not a snapshot. */
   restore(snapshot: EmulatorSnapshot): Promise<void>;
@@ -85,7 +85,7 @@ export interface EmulatorStats {
   readonly tokensIssued: number;
 }
 
-/** Everything that an emulator stores, with secrets in clear. */
+/** Everything that an emulator stores, with secrets in plain text. */
 export interface EmulatorSnapshot {
   readonly version: number;
   /** The setup objects of each collection, such as `channels`, as clients sent them. */

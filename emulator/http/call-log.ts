@@ -82,11 +82,11 @@ export type Check = "size" | "path" | "token" | "rate" | "fault" | "scope" | "op
 export interface KeptBody {
   /** In bytes. */
   readonly size: number;
-  /** Left out if it is too large to be kept. */
+  /** Absent if it is too large to be kept. */
   readonly text?: string;
 }
 
-/** What a call carried, secrets in clear: to be shown only with them hidden. */
+/** What a call carried, secrets in plain text: to be shown only with them hidden. */
 export interface CallContent {
   readonly sent?: KeptBody | undefined;
   readonly answer?: KeptBody | undefined;

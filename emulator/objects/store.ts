@@ -117,7 +117,7 @@ export class History<T extends { readonly id: string; readonly created: string }
   }
 }
 
-/** An object in the store, with secrets in clear. */
+/** An object in the store, with secrets in plain text. */
 export type StoredObject = JsonObject & {
   readonly id: string;
   readonly created: string;

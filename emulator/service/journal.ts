@@ -4,7 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 /** How the data is kept; a later way gets a higher number. */
 const dataVersion = 1;
 
-/** Nobody else may read it: secrets are in it in clear. */
+/** Nobody else may read it: secrets are in it in plain text. */
 const ownerOnly = 0o600;
 
 /** The first bytes of every SQLite file. */

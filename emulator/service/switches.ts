@@ -17,7 +17,7 @@ const yesOrNo = ["true", "false"];
 /** Everything uncertain about the service, with the likeliest behavior as the default. */
 export const switchTable = {
   secrets: {
-    doc: "How responses show secrets: masked with asterisks, in clear, or not at all.",
+    doc: "How responses show secrets: masked with asterisks, in plain text, or not at all.",
     values: ["mask", "echo", "omit"],
     default: "mask",
     basis: assumed,

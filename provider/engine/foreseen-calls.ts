@@ -13,7 +13,7 @@ import {
   type SetUpAction,
 } from "../service/http/operations.js";
 
-/** The calls of the life cycle for an object, in order; a list serves all objects of a kind. */
+/** The calls of the lifecycle for an object, in order; a list serves all objects of a kind. */
 const sequences = {
   create: ["create"],
   adopt: ["get", "update"],

@@ -80,7 +80,7 @@ export interface PlannedCalls {
 /** Objects on a page of a list (assumed; the service may be configured differently). */
 export const assumedPageSize = 10;
 
-/** The life cycle of each action, call by call. */
+/** The lifecycle of each action, call by call. */
 const sequences: Readonly<Record<StepAction, readonly SetUpAction[]>> = {
   create: ["list", "create"],
   takeOver: ["list", "update"],
@@ -191,7 +191,7 @@ const deletionLevels = (deleted: readonly StateResource[]): ReadonlyMap<string, 
 /** Duration of the command before Pulumi begins to count (measured on two cores). */
 const startSeconds = 0.5;
 
-/** The action of the life cycle in each of Pulumi's steps; all others make no calls. */
+/** The action of the lifecycle in each of Pulumi's steps; all others make no calls. */
 const actions: Readonly<Record<string, StepAction>> = {
   create: "create",
   update: "update",

@@ -37,7 +37,7 @@ interface Importing {
   import(id: string, owner?: string): Promise<ReadResult>;
 }
 
-/** The life cycle of one kind within one run. */
+/** The lifecycle of one kind within one run. */
 export const lifecycle = (definition: Definition, run: Run): Lifecycle & Importing => {
   const context = { definition, run, naming: namingOf(definition) };
   /** Runs one operation on the resource that the engine's values describe. */

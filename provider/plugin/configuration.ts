@@ -156,7 +156,7 @@ export interface Configuration {
  * stack's configuration. The arguments of an explicit provider precede both.
  *
  * @param name of the provider in the program
- * @param args its checked inputs, secrets in clear text
+ * @param args its checked inputs, secrets in plain text
  * @param env default: that of this process
  */
 export const configurationOf = (

@@ -75,7 +75,7 @@ const automaticName = (
   return filledText(wanted?.getProposedName()) ?? autoName({ project, stack, kind, parents, name });
 };
 
-/** What the life cycle wants to know beside the program's own inputs. */
+/** What the lifecycle wants to know beside the program's own inputs. */
 const addedInputs = (
   request: Messages.CheckRequest,
   definition: Definition,
@@ -93,7 +93,7 @@ const addedInputs = (
   ]);
 };
 
-/** Values of the life cycle that no program gives. */
+/** Values of the lifecycle that no program gives. */
 const reserved = ["owner", "autoName", "extraSecrets", "markedSecrets", "__provider"];
 
 const checkResponse = (inputs: JsonObject, failures: readonly string[]): Messages.CheckResponse => {
@@ -127,7 +127,7 @@ const sealing = async <T>(definition: Definition, work: () => Promise<T>): Promi
   }
 };
 
-/** The protocol methods for resources, implemented with the life cycle. */
+/** The protocol methods for resources, implemented with the lifecycle. */
 export const resourceMethods = (configured: () => ConfiguredRun) => {
   const of = (request: { getUrn(): string }) => {
     const { run, ownership } = configured();
@@ -161,7 +161,7 @@ export const resourceMethods = (configured: () => ConfiguredRun) => {
     const news = plainValues(valuesOf(request.getNews()));
     // An imported object becomes ours with its next change, and not by itself.
     const held = { owner: news.owner, ...heldValues(outputs, inputs) };
-    // The pointer of dynamic resources: without it the life cycle would write an old state anew.
+    // The pointer of dynamic resources: without it the lifecycle would write an old state anew.
     const { changes } = await life.diff(request.getId(), { __provider: "", ...held }, news);
     const response = new messages.DiffResponse();
     const byInputs = changes === false ? [] : propertyChanges(definition, inputs, news);

@@ -52,13 +52,13 @@ const asId = (part: unknown): unknown => {
 
 const opened = (part: unknown): unknown => (isSecretValue(part) ? part.value : part);
 
-/** Values in the form of the life cycle: secrets in clear text, resources as their ids. */
+/** Values in the form of the lifecycle: secrets in plain text, resources as their ids. */
 export const plainValues = (values: JsonObject): JsonObject => {
   const plain = changed(values, (part) => asId(opened(withoutOutput(part))));
   return isObject(plain) ? plain : {};
 };
 
-/** The inputs of a program, in the form of the life cycle. */
+/** The inputs of a program, in the form of the lifecycle. */
 export interface GivenInputs {
   readonly values: JsonObject;
   /** The same with every secret in the engine's own form. */

@@ -94,7 +94,7 @@ export const previewIn = (text: string): Preview | undefined =>
 export const resourcesOf = (state: StackExport | undefined): readonly StateResource[] =>
   state?.deployment.resources ?? [];
 
-/** The value of a secret in clear text, in the form of a state or of the life cycle. */
+/** The value of a secret in plain text, in the form of a state or of the lifecycle. */
 const secretIn = ({ plaintext, value }: JsonObject): unknown =>
   typeof plaintext === "string" ? printedJson(plaintext) : value;
 
@@ -108,7 +108,7 @@ const changedSecrets = (value: unknown, change: (sealed: JsonObject) => unknown)
   );
 };
 
-/** A value of a state, or of the life cycle, as a program knows it: clear-text secrets are unwrapped. */
+/** A value of a state, or of the lifecycle, as a program knows it: clear-text secrets are unwrapped. */
 export const openedSecrets = (value: unknown): unknown =>
   // One secret inside a list makes the whole list secret.
   changedSecrets(value, (sealed) => openedSecrets(secretIn(sealed)));
@@ -137,7 +137,7 @@ const holdsSealed = (
  * The fields that contain a secret made by the program. One inside a list makes the whole list
  * secret, so that its own part can no longer be identified.
  *
- * @param isWanted default: every secret, in clear text or not
+ * @param isWanted default: every secret, in plain text or not
  */
 export const sealedFields = (
   { fields }: Definition,
@@ -157,7 +157,7 @@ export const veiledIn =
   (path: string, value: string): string =>
     sealed.includes(fieldAt(path)) ? "[secret]" : value;
 
-/** A value from the life cycle in the form of a state: Pulumi encrypts its secrets on import. */
+/** A value from the lifecycle in the form of a state: Pulumi encrypts its secrets on import. */
 export const stateValue = (value: unknown): unknown =>
   changedSecrets(value, (sealed) => ({
     ...secretSignature,
@@ -172,7 +172,7 @@ export const encryptedValue = (value: unknown, encrypt: (text: string) => string
       : sealed,
   );
 
-/** Inputs or outputs with their secrets in clear text. */
+/** Inputs or outputs with their secrets in plain text. */
 export const openedValues = (given: JsonObject | undefined): JsonObject => {
   const opened = openedSecrets(given ?? {});
   return isObject(opened) ? opened : {};

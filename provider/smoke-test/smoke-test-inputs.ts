@@ -51,7 +51,7 @@ export type SmokeTestResult = Readonly<z.output<typeof result>>;
 export const smokeTestResult = (state: JsonObject): SmokeTestResult | undefined =>
   result.safeParse(state).data;
 
-/** A secret must not leave this machine in clear text. */
+/** A secret must not leave this machine in plain text. */
 const probeViolation = ({ probe }: JsonObject): readonly string[] => {
   const given = inputs.shape.probe.safeParse(probe).data;
   if (given?.authorization === undefined || given.url === unknownValue) return [];

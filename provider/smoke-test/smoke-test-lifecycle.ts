@@ -41,7 +41,7 @@ const endLeftOpen = async (state: JsonObject, { session }: TestRun): Promise<voi
 const isEnabled = (inputs: JsonObject): boolean => inputs.enabled === true;
 
 /**
- * The life cycle of the smoke test: a creation or an update is a test, everything else does
+ * The lifecycle of the smoke test: a creation or an update is a test, everything else does
  * nothing. A failed creation is not recorded and a failed update keeps the old state, so the next
  * run of the engine tests again.
  */

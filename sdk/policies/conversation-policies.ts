@@ -155,7 +155,7 @@ export const rolesMatchOrchestration: StackValidationPolicy = {
     "roles-match-orchestration",
     "Roles match the orchestration",
     "The client applications of an orchestration have the roles that their places require.",
-    "Give the client application the role of its place: customer, custom_bot or platform_bot, custom_agent or platform_agent.",
+    "Give the client application the role that its place requires: customer, custom_bot or platform_bot, custom_agent or platform_agent.",
   ),
   severity: "high",
   validateStack: ({ resources }, report) => {

@@ -1,5 +1,6 @@
 import { channel } from "node:diagnostics_channel";
-import { ConversationError } from "../../provider/kernel/errors.js";
+import type { Clock } from "../../provider/kernel/clock.js";
+import { ConversationError, isConversationError } from "../../provider/kernel/errors.js";
 import { packageName } from "../../provider/kernel/package.js";
 import { cleaned, inertOutput, quoted } from "../../provider/kernel/text.js";
 import {
@@ -31,7 +32,13 @@ import {
   nodeHandler,
 } from "./callback-servers.js";
 import { inputInvalid, prepared } from "./caller-input.js";
-import { processMemory, reliableMemory, type Taken, withinTime } from "./message-memory.js";
+import {
+  type MessageMemory,
+  processMemory,
+  reliableMemory,
+  type Taken,
+  withinTime,
+} from "./message-memory.js";
 import { type ReceivedMessage, receivedMessages } from "./received-message.js";
 
 /** The channel of node:diagnostics_channel that publishes failures of callbacks. */
@@ -51,7 +58,9 @@ const mostCharacters = 8_000;
 const textOf = (error: unknown, causes = 0): string => {
   try {
     if (!(error instanceof Error)) return typeof error === "string" ? error : typeof error;
-    const own = typeof error.stack === "string" ? error.stack : error.message;
+    const { stack, name, message } = error;
+    // An error of this package explains itself.
+    const own = stack === undefined || isConversationError(error) ? `${name}: ${message}` : stack;
     const isLast = error.cause === undefined || causes === mostCauses;
     return isLast ? own : `${own}\ncaused by ${textOf(error.cause, causes + 1)}`;
   } catch {
@@ -95,6 +104,31 @@ const messageKey = ({ id, messageId, conversationId }: ReceivedMessage): string 
  */
 const leaseMarginMs = 5_000;
 
+/**
+ * A lease that is renewed lasts this long: a service that repeats a delivery for some seconds still
+ * finds the message free after the process that handled it was killed.
+ */
+const renewedLeaseMs = 5_000;
+const renewEveryMs = 1_500;
+
+/** Renews the lease of a message until the signal aborts. Never fails. */
+const keepTaken = async (
+  memory: MessageMemory,
+  key: string,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<void> => {
+  try {
+    while (memory.renew) {
+      await clock.sleep(renewEveryMs, signal);
+      // Without an answer the lease may end, and somebody else handle the message, too.
+      void memory.renew(key, renewedLeaseMs).catch(() => {});
+    }
+  } catch {
+    // The message has been handled.
+  }
+};
+
 const tooSlow = ({ type }: ReceivedMessage, ms: number): ConversationError =>
   new ConversationError(
     "TIMED_OUT",
@@ -116,11 +150,16 @@ const messageWork = <T extends MessageType>(
     : processMemory(options.remembered);
   return async (message) => {
     const key = messageKey(message);
-    const taken = key === undefined ? "new" : await memory.take(key, ms + leaseMarginMs);
+    const leaseMs = memory.renew ? renewedLeaseMs : ms + leaseMarginMs;
+    const taken = key === undefined ? "new" : await memory.take(key, leaseMs);
     if (taken !== "new") return results[taken];
+    const ended = new AbortController();
+    if (key !== undefined) void keepTaken(memory, key, clock, ended.signal);
     const limit = { clock, ms, late: () => tooSlow(message, ms) };
     try {
-      await withinTime(limit, (signal) => onMessage(message, { signal }));
+      await withinTime(limit, (signal) => onMessage(message, { signal })).finally(() =>
+        ended.abort(),
+      );
     } catch (error) {
       if (key !== undefined) await memory.release(key);
       // Reporting must not hold up the conversation either.
@@ -272,6 +311,13 @@ const unreadableEntries = (count: number): ConversationError =>
     `Could not read ${count} messages of a callback: they have no type or no conversation. They were dropped.`,
   );
 
+/** Reported once: anybody can send calls without credentials. */
+const wrongCredentials = (): ConversationError =>
+  new ConversationError(
+    "UNAUTHORIZED",
+    "Refused a call to the callback with 401: its credentials are not those in authenticate. If the service sent it, compare authenticate with the authentication that the program declares. Further calls like this are not reported.",
+  );
+
 const failureName = (message: ReceivedMessage | undefined): string =>
   message
     ? `Could not handle a message of type ${message.type} in conversation ${quoted(message.conversationId)}`
@@ -306,10 +352,19 @@ const answering = <T extends MessageType>(options: CompleteOptions<T>) => {
   const queues = new MessageQueues<T>({ ...options, joins }, messageWork(options, report));
   const unauthorized = { status: 401, headers: { "www-authenticate": credentials.challenge } };
 
+  let isRefusalReported = false;
+  const reportRefusal = (): void => {
+    if (isRefusalReported) return;
+    isRefusalReported = true;
+    void report(wrongCredentials());
+  };
+
   const refusalOf = async ({ method, authorization }: CallbackCall) => {
     if (method !== "POST") return refusals.method;
     try {
-      return (await credentials.passes(authorization)) ? undefined : unauthorized;
+      if (await credentials.passes(authorization)) return undefined;
+      reportRefusal();
+      return unauthorized;
     } catch (error) {
       void report(error);
       return refusals.later;

@@ -88,7 +88,7 @@ export interface OpenContent {
   readonly size?: number;
   /** Whether it can be read again. */
   readonly repeatable: boolean;
-  /** Opens the source for one reading. */
+  /** Opens the source to read it once. */
   open(): CallerStream;
   /** Closes what the caller opened, whether it was read or not. */
   stop(): void;

@@ -126,7 +126,7 @@ export interface TransferReply {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-/** The response of a signed URL to a download. The receiver must release it, read or not. */
+/** The response of a signed URL to a download. The caller must release it, read or not. */
 export interface ContentAnswer extends TransferReply {
   /** `content-length`, if given. */
   readonly length: number | undefined;

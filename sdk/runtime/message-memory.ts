@@ -55,6 +55,14 @@ export interface MessageMemory {
    * @param leaseMs how long it stays taken if the caller never finishes it, in milliseconds
    */
   take(key: string, leaseMs: number): Promise<Taken>;
+  /**
+   * Extends the lease of a message that the caller still handles. With it, leases are short, so a
+   * message of a process that was killed is soon free. Without it, a lease covers the time limit of
+   * a message.
+   *
+   * @param leaseMs how long it stays taken from now on, in milliseconds
+   */
+  renew?(key: string, leaseMs: number): Promise<void>;
   /** Remembers that a message has been handled. */
   done(key: string): Promise<void>;
   /** Releases a message that could not be handled: when it comes again, it is new. */
@@ -138,6 +146,11 @@ return redis.call("GET", KEYS[1]) == "done" and "done" or "taken"`;
 const doneScript = `return redis.call("SET", KEYS[1], "done", "PX", ARGV[1])`;
 
 /** Only what is still ours: after its lease another process may have taken it. */
+const renewScript = `
+if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("PEXPIRE", KEYS[1], ARGV[2]) end
+return 0`;
+
+/** Only what is still ours. */
 const releaseScript = `
 if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end
 return 0`;
@@ -167,10 +180,7 @@ const redisFailure = (error: unknown): ConversationError => {
   const isRefusal = error instanceof Error && error.name === "ReplyError";
   const what = isRefusal ? `Redis refused the call (${error.message})` : "Redis is not reachable";
   const code = isRefusal ? "REJECTED" : "UNREACHABLE";
-  const failure = new ConversationError(code, `${what}; this process remembers by itself.`);
-  // Nothing of the caller failed: a log needs one line.
-  failure.stack = `${code}: ${failure.message}`;
-  return failure;
+  return new ConversationError(code, `${what}; this process remembers by itself.`);
 };
 
 /**
@@ -210,6 +220,8 @@ export const redisMemory = (
   return {
     take: async (key, leaseMs) =>
       takenOf(await run(takeScript, key, owner, `${Math.ceil(leaseMs)}`)),
+    renew: async (key, leaseMs) =>
+      void (await run(renewScript, key, owner, `${Math.ceil(leaseMs)}`)),
     done: async (key) => void (await run(doneScript, key, `${rememberMs}`)),
     release: async (key) => void (await run(releaseScript, key, owner)),
     close,
@@ -271,7 +283,9 @@ export const reliableMemory = (
     if (state === undefined) untold.set(key, "taken");
     return state ?? "new";
   };
+  const { renew } = memory;
   return {
+    ...(renew ? { renew: renew.bind(memory) } : {}),
     done,
     release: (key) => ended(key, "new", () => memory.release(key)),
     take: async (key, leaseMs) => {

@@ -105,7 +105,7 @@ export interface EmulatedStack extends AsyncDisposable {
   readonly stack: Stack;
   /** A client of the emulator, to send and read messages. */
   readonly client: ConversationClient;
-  /** The outputs of the last `up`, secrets in clear. */
+  /** The outputs of the last `up`, secrets in plain text. */
   readonly outputs: Readonly<Record<string, unknown>>;
   /**
    * Runs `pulumi up`.
@@ -119,7 +119,7 @@ export interface EmulatedStack extends AsyncDisposable {
   refresh(): Promise<StackRun>;
   /** Runs `pulumi destroy`. */
   destroy(): Promise<StackRun>;
-  /** Objects of a kind, such as `Participant`: the service's JSON, secrets in clear. */
+  /** Objects of a kind, such as `Participant`: the service's JSON, secrets in plain text. */
   objects(kind: string): Promise<readonly StoredObject[]>;
   /** Every call to the service since the emulator started, including those of tests. */
   calls(): Promise<readonly HubCall[]>;

@@ -348,8 +348,7 @@ const goldenFrom = (file: string): GoldenConversation => {
     throw cannot(error instanceof Error && "code" in error ? `${error.code}` : String(error));
   }
   const golden = goldenIn(file, content);
-  if (!golden.messages.some(({ verb }) => verb === "say"))
-    throw cannot("nobody says anything in it");
+  if (!golden.messages.some(({ verb }) => verb === "say")) throw cannot("it has no messages");
   return golden;
 };
 

@@ -50,7 +50,7 @@ export interface MockedResource {
   readonly name: string;
   /** Id that the unit test assigned: always the same for a type and name. */
   readonly id: string;
-  /** Normalized inputs, as the provider would send them; references are ids, secrets in clear. */
+  /** Normalized inputs, as the provider would send them; references are ids, secrets in plain text. */
   readonly inputs: JsonObject;
 }
 
@@ -118,7 +118,7 @@ export const conversationMocks = (): ConversationMocks => {
 export interface MockedProgram {
   /** Its resources, in order of registration. */
   readonly resources: readonly MockedResource[];
-  /** Its outputs, secrets in clear. */
+  /** Its outputs, secrets in plain text. */
   readonly outputs: Readonly<Record<string, unknown>>;
   /**
    * The resource of a kind with this logical name.

@@ -261,3 +261,20 @@ test("a rehearsal from empty shows the time of making everything anew, and what 
   ]);
   expect((await project.writes()).length).toBe(before.length + 1);
 });
+
+test("what reaches beyond the account is not deleted, and keeps nothing else from being deleted", async () => {
+  const file = join(project.folder, "beyond");
+  await project.succeed(["up", "--yes", "--skip-preview"], { ...second, FOREIGN: file });
+  for (const words of [["--destroy"], []]) {
+    const { outcome } = await rehearse({ ONLY_OUTPUT: "yes" }, ...certain, ...words);
+    expect(outcome).toMatchObject({ passes: true });
+    expect(outcome.leftOut).toEqual([expect.stringMatching(/:Resource::elsewhere$/)]);
+    expect(outcome.changes.map(({ change, kind }) => `${change} ${kind}`).sort()).toEqual([
+      "deleted Authentication",
+      "deleted Channel",
+      "deleted ClientApplication",
+      "deleted Participant",
+    ]);
+  }
+  expect(readFileSync(file, "utf8")).toBe("made");
+});

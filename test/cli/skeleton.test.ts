@@ -205,8 +205,8 @@ describe("import --file", () => {
     expect(entriesIn(result)[1]).toEqual(foreign.entry);
     expect(ids(result).map(([name]) => name)).toEqual(["ownership", "pet", "bot", "below"]);
     expect(result.skipped?.map(({ name, reason }) => [name, reason.slice(0, 35)])).toEqual([
-      ["pet", "it represents no object of the acco"],
-      ["smoke", "it represents no object of the acco"],
+      ["pet", "no object of the account correspond"],
+      ["smoke", "no object of the account correspond"],
       ["nobody", 'no account with the name "nobody" e'],
       ["child", "its parent is not imported"],
     ]);

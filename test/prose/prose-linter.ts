@@ -28,11 +28,19 @@ export interface ProseText {
 const speller = nspell({ aff: Buffer.from(dictionary.aff), dic: Buffer.from(dictionary.dic) });
 for (const word of properWords) speller.add(word);
 
+const spelled = new Map<string, boolean>();
+
 /** Whether a word is American English, or a word of the field. */
-const isSpelled = (word: string): boolean =>
-  /[\d_./@:#=]|[a-z][A-Z]|^[A-Z]+s?$/.test(word) ||
-  speller.correct(word) ||
-  (word.includes("-") && word.split("-").every((part) => part === "" || isSpelled(part)));
+const isSpelled = (word: string): boolean => {
+  const known = spelled.get(word);
+  if (known !== undefined) return known;
+  const is =
+    /[\d_./@:#=]|[a-z][A-Z]|^[A-Z]+s?$/.test(word) ||
+    speller.correct(word) ||
+    (word.includes("-") && word.split("-").every((part) => part === "" || isSpelled(part)));
+  spelled.set(word, is);
+  return is;
+};
 
 /** The most words between two ends: the parser sees none after "id.", or before a sentence that begins with code. */
 const wordsOf = ({ children }: Sentence): number => {
@@ -72,8 +80,10 @@ const checkPhrases = () => (prose: Prose, file: VFile) => {
       .join("")
       .replaceAll(/\s+/g, " ");
     for (const { pattern, instead } of unusedPhrases)
+      // A code such as CANCELLED is a name.
       for (const [found] of text.matchAll(pattern))
-        file.message(`"${found.trim()}": write ${instead} instead`, sentence);
+        if (!/^[A-Z]+$/.test(found))
+          file.message(`"${found.trim()}": write ${instead} instead`, sentence);
   });
 };
 

@@ -10,7 +10,7 @@ const root = join(__dirname, "../..");
 const isWritten = (page: string): boolean =>
   !/^docs\/(api\/.*|resources|cli|bench|install-matrix)\.md$/.test(page);
 
-/** The last table of the glossary is the list of what not to write. */
+/** The last tables of the glossary list what not to write. */
 const withoutWordList = (text: string): string => text.split("## Words that are not used")[0] ?? "";
 
 /** A page with the part that the generator writes between two markers blank, line for line. */
@@ -142,12 +142,21 @@ const messages = (source: ts.SourceFile): readonly ProseText[] => {
   return texts;
 };
 
+/** The emulator's page before its scripts run, without tags. */
+const pageFrame = (): ProseText => {
+  const file = "emulator/page/browser/index.html";
+  const text = readFileSync(join(root, file), "utf8");
+  return { file, line: 1, text: text.replaceAll(/<[^>]*>|^ +/gm, "") };
+};
+
 /** Each kind of text that a person reads, by name. */
 export const proseTexts: Readonly<Record<string, () => readonly ProseText[]>> = {
   pages: pageTexts,
   "doc comments": () => sourcesIn(["sdk", "provider", "emulator"]).flatMap(docComments),
-  messages: () =>
-    sourcesIn(["sdk", "provider", "emulator", "cli"])
+  messages: () => [
+    pageFrame(),
+    ...sourcesIn(["sdk", "provider", "emulator", "cli"])
       .filter(({ fileName }) => !writeCode.includes(fileName))
       .flatMap(messages),
+  ],
 };

@@ -7,7 +7,7 @@ export interface Phrase {
   readonly instead: string;
 }
 
-/** The last table of the glossary: words, and those to use for them. Names of the code are no words. */
+/** The last tables of the glossary: words, and those to use for them. Names of the code are no words. */
 const glossaryPhrases: readonly Phrase[] = (
   readFileSync(join(__dirname, "../../docs/glossary.md"), "utf8").split(
     "## Words that are not used",
@@ -19,7 +19,7 @@ const glossaryPhrases: readonly Phrase[] = (
     const [, words = "", instead = ""] = line.split("|").map((cell) => cell.trim());
     return words
       .split(", ")
-      .filter((word) => /^[a-z]+$/.test(word))
+      .filter((word) => /^[a-z ]+$/.test(word))
       .map((word) => ({ pattern: new RegExp(`\\b${word}\\b`, "gi"), instead }));
   });
 
@@ -45,6 +45,7 @@ const stylePhrases: readonly Phrase[] = [
   { pattern: /\bstands? (?:in|on|at|below|beside|above|with|nowhere)\b/gi, instead: '"is"' },
   { pattern: /\bin the place of\b/gi, instead: '"instead of"' },
   { pattern: /\b(?:goes|went|gone) through\b/gi, instead: '"succeed"' },
+  { pattern: /\banswer(?:s|ed)? (?:with |a )?[1-5]\d\d\b/gi, instead: '"return"' },
   { pattern: /\bat work\b/gi, instead: '"active" or "running"' },
   { pattern: /\bfor ever\b/gi, instead: '"forever"' },
   { pattern: /\bso that\b.*\bso that\b/gi, instead: "two sentences" },

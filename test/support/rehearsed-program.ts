@@ -28,8 +28,9 @@ if (FOREIGN) {
     require("node:fs").writeFileSync(inputs.file, "made");
     return { id: "made", outs: inputs };
   };
+  const remove = async (id, { file }) => require("node:fs").writeFileSync(file, "removed");
   class Elsewhere extends dynamic.Resource {
-    constructor(name, inputs) { super({ create }, name, inputs); }
+    constructor(name, inputs) { super({ create, delete: remove }, name, inputs, { dependsOn: app }); }
   }
   new Elsewhere("elsewhere", { file: FOREIGN });
 }

@@ -8,7 +8,7 @@ export const ownershipKind = "Ownership";
 const withoutProvider = ({ __provider, ...rest }: JsonObject): JsonObject => rest;
 
 /**
- * The life cycle of `Ownership`: a random id, saved in the state before the service creates
+ * The lifecycle of `Ownership`: a random id, saved in the state before the service creates
  * anything. Makes no calls. Marks derived from it distinguish the objects of this state from those
  * of another state with the same project and stack name.
  */
