@@ -63,6 +63,11 @@ const requestOf = (options: UploadOptions, content: OpenContent): AssetRequest =
   const size = options.size ?? content.size;
   if (name === undefined) throw invalid("the source has no name: give name");
   if (size === undefined) throw invalid("the source has no known size: give size");
+  if (options.size === undefined && (size < 1 || size > largestAsset)) {
+    throw invalid(
+      `the source has ${size.toLocaleString("en-US")} bytes; from 1 to ${largestAsset.toLocaleString("en-US")} (10 MiB) are allowed`,
+    );
+  }
   const request = { channel, sender, name, size };
   assertAsset(request);
   if (content.size !== undefined && content.size !== size) {

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../../provider/kernel/clock.js";
+import { ConversationError, isConversationError } from "../../provider/kernel/errors.js";
 import {
   assertRedisPackage,
   connectRedis,
@@ -44,7 +45,7 @@ export type Taken = "new" | "taken" | "done";
 /**
  * Remembers which messages have come, so that each is handled once, however often it is delivered.
  * One memory can serve several processes, such as {@link redisMemory}. If a method fails or takes
- * longer than 2 s, the process uses its own memory, and `onError` is called.
+ * longer than 2 s, the process uses its own memory, and `onError` is called once until one succeeds.
  */
 export interface MessageMemory {
   /**
@@ -173,6 +174,15 @@ const checked = (options: RedisMemoryOptions): Required<RedisMemoryOptions> => {
 
 const need = "redisMemory remembers messages in Redis";
 
+/** Why Redis did not remember a message. */
+const redisFailure = (error: unknown): ConversationError => {
+  if (isConversationError(error)) return error;
+  const isRefusal = error instanceof Error && error.name === "ReplyError";
+  const what = isRefusal ? `Redis refused the call (${error.message})` : "Redis is not reachable";
+  const code = isRefusal ? "REJECTED" : "UNREACHABLE";
+  return new ConversationError(code, `${what}; this process remembers by itself.`);
+};
+
 /**
  * Remembers messages in Redis, for all processes with the same URL and name. Requires the package
  * `ioredis`; connects on first use. While Redis is unreachable, each process uses its own memory.
@@ -195,7 +205,12 @@ export const redisMemory = (
   let client: Promise<RedisClient> | undefined;
   const run = async (script: string, key: string, ...values: string[]): Promise<unknown> => {
     client ??= connect ? connect(url) : connectRedis(url, need);
-    return (await client).eval(script, 1, `conversation:message:${name}:${key}`, ...values);
+    try {
+      const redis = await client;
+      return await redis.eval(script, 1, `conversation:message:${name}:${key}`, ...values);
+    } catch (error) {
+      throw redisFailure(error);
+    }
   };
   const close = async (): Promise<void> => {
     const open = await client?.catch(() => undefined);
@@ -227,7 +242,7 @@ const late = () => new Error("the message memory did not respond in time");
  * there. A message may be handled twice, but is never lost: no message counts as taken if nobody
  * handles it.
  *
- * @param report called with errors of the memory; must not fail
+ * @param report called with the first error of the memory since it last worked; must not fail
  */
 export const reliableMemory = (
   memory: MessageMemory,
@@ -238,11 +253,15 @@ export const reliableMemory = (
   const untold = new RecentStates<Taken>(mostRemembered);
   // For while the memory is away: of what it took, too.
   const finished = new RecentStates<"done">(mostRemembered);
+  let isAway = false;
   const asked = async <T, F>(use: () => Promise<T>, failed: F): Promise<T | F> => {
     try {
-      return await withinTime({ clock, ms: memoryWithinMs, late }, use);
+      const answer = await withinTime({ clock, ms: memoryWithinMs, late }, use);
+      isAway = false;
+      return answer;
     } catch (error) {
-      report(error);
+      if (!isAway) report(error);
+      isAway = true;
       return failed;
     }
   };

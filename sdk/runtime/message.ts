@@ -7,18 +7,20 @@ import type {
 } from "../../provider/service/message-types.js";
 import { jsonObject } from "./input-schemas.js";
 
+const notEmpty = "must not be empty";
+
 const attachment = z
   .strictObject({
     /** File name with its extension. */
-    name: z.string().min(1),
+    name: z.string().min(1, notEmpty),
     /** Such as `image/png`. */
-    contentType: z.string().min(1),
+    contentType: z.string().min(1, notEmpty),
     /** In bytes. */
     size: z.int().nonnegative(),
     /** Where the recipient fetches the content. */
     url: z.url({ protocol: /^https?$/ }).optional(),
     /** The asset that holds the content, in place of an address (assumed). */
-    id: z.string().min(1).optional(),
+    id: z.string().min(1, notEmpty).optional(),
   })
   .refine(({ url, id }) => url !== undefined || id !== undefined, {
     message: "needs url or id",
@@ -34,7 +36,7 @@ export type Attachment = Readonly<z.input<typeof attachment>> & Located;
 
 const listItem = z.strictObject({
   /** Comes back with the choice. */
-  id: z.string().min(1),
+  id: z.string().min(1, notEmpty),
   title: z.string(),
   subtitle: z.string().optional(),
   /** Default: one `{ type: "postback" }`. */
@@ -50,7 +52,7 @@ const listSection = z.strictObject({
   order: z.int().optional(),
   /** Default: false. */
   multipleSelection: z.boolean().optional(),
-  items: z.array(listItem).min(1).readonly(),
+  items: z.array(listItem).min(1, notEmpty).readonly(),
 });
 
 const listPicker = z.strictObject({
@@ -61,7 +63,7 @@ const listPicker = z.strictObject({
   list: z.strictObject({
     /** Default: false. */
     multipleSelection: z.boolean().optional(),
-    sections: z.array(listSection).min(1).readonly(),
+    sections: z.array(listSection).min(1, notEmpty).readonly(),
   }),
 });
 
@@ -86,7 +88,7 @@ const richLink = z.strictObject({
         style: z.string().optional(),
       }),
     )
-    .min(1)
+    .min(1, notEmpty)
     .readonly(),
 });
 
@@ -95,7 +97,7 @@ export type RichLink = Readonly<z.input<typeof richLink>>;
 
 const conversationState = z.strictObject({
   /** `escalated` is the one that was seen. */
-  status: z.string().min(1),
+  status: z.string().min(1, notEmpty),
   /** Default: empty. */
   content: z.string().optional(),
 });
@@ -105,16 +107,16 @@ export type ConversationState = Readonly<z.input<typeof conversationState>>;
 
 const textBody = z
   .strictObject({
-    text: z.string().min(1).optional(),
+    text: z.string().min(1, notEmpty).optional(),
     redact: z.boolean().optional(),
-    attachments: z.array(attachment).min(1).readonly().optional(),
+    attachments: z.array(attachment).min(1, notEmpty).readonly().optional(),
   })
   .refine(({ text, attachments }) => text !== undefined || attachments !== undefined, {
     message: "needs text, attachments or both",
   });
 
 const nothing = z.strictObject({});
-const parent = z.string().min(1);
+const parent = z.string().min(1, notEmpty);
 const openBody = z.strictObject({ content: jsonObject.optional() });
 
 /** What is known about the body of a message type. */
@@ -208,7 +210,7 @@ type Filled =
 export type BodyOf<T extends MessageType> = Members<Input<T>> &
   (T extends "text" ? Filled : unknown);
 
-const words = z.string().min(1);
+const words = z.string().min(1, notEmpty);
 
 const contact = z.strictObject({
   /** `phone` and `email` were seen. */

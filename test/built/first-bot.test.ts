@@ -1,6 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { delimiter, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
@@ -24,10 +24,12 @@ import { startTool, toolLine } from "../support/tool-process.js";
 
 const root = join(__dirname, "..", "..");
 const folder = folderOfFile();
+/** Where the reader has cloned the repository to. */
+const clone = join(folder, "clone");
 const bin = join(folder, "bin");
 
 /** Where the reader is, and what was exported there. */
-let cwd = folder;
+let cwd = clone;
 let exported = "";
 const environment: NodeJS.ProcessEnv = {
   ...process.env,
@@ -45,7 +47,7 @@ const environment: NodeJS.ProcessEnv = {
   npm_config_update_notifier: "false",
 };
 
-mkdirSync(join(folder, "backend"));
+for (const name of ["backend", "clone"]) mkdirSync(join(folder, name));
 shellScript(join(bin, "npx"), 'exec "$@"');
 shellScript(join(bin, "pulumi-conversation"), `exec ${toolLine} "$@"`);
 
@@ -119,7 +121,7 @@ const start = async (line: string): Promise<Bot> => {
 
 const startEmulator = async (line: string): Promise<void> => {
   const [, , ...args] = line.split(" ");
-  emulator = startTool([...args, "--json", "--port", "0", "--clock", "manual"]);
+  emulator = startTool([...args, "--json", "--port", "0", "--clock", "manual"], { cwd });
   const [first] = await once(createInterface({ input: emulator.stdout }), "line");
   access = emulatorLineSchema.parse(JSON.parse(String(first)));
   control = connectControl(access.controlUrl);
@@ -176,8 +178,20 @@ const ask = () => inShell('node say.mts "Where is my order?"');
 test("the reader makes an account and a bot, and customer and agent get what the page shows", async () => {
   await goOn((line) => line.startsWith("node say.mts"));
   const shown = blocks.find(({ language }) => language === "text")?.text ?? "";
-  for (const line of shown.trim().split("\n")) await bot?.shows(line);
+  // Customer and agent get a transfer at the same time.
+  const received = () =>
+    bot
+      ?.shown()
+      .match(/^(customer|agent): .*$/gm)
+      ?.sort();
+  await expect.poll(received).toEqual(shown.trim().split("\n").sort());
   expect(bot?.shown()).not.toContain("pulumi-conversation:");
+});
+
+test("the compiler checks the bot, too", async () => {
+  writeFileSync(join(cwd, "wrong.mts"), 'import { ordersBot } from "./bot.mts";\nordersBot(1);\n');
+  await expect(inShell("npm run check")).rejects.toThrow("wrong.mts(2,");
+  rmSync(join(cwd, "wrong.mts"));
 });
 
 test("a message that comes while the bot is dead is answered by the next one", async () => {
@@ -204,6 +218,7 @@ test("its test passes, and a user is signed in with what the page shows", async 
   await goOn((line) => line === "npm test");
   expect(existsSync(join(cwd, "index.test.ts"))).toBe(false);
   await goOn((line) => line === "npm start");
+  await inShell("npm run check");
   await control.clients({
     clientId: "web-chat",
     public: true,

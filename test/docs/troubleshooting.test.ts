@@ -24,12 +24,12 @@ test("every error code has an entry, in the order of the code", () => {
 });
 
 test.each(codes)(
-  "%s: a message leads to its entry, which says how to see that it is cured",
+  "%s: a message leads to its entry, which says how to see that it is fixed",
   (code) => {
     if (!isCode(code)) throw new Error(`${code} is no code`);
     expect(moreAbout(code)).toMatch(new RegExp(`docs/troubleshooting\\.md#${code.toLowerCase()}$`));
-    const [before = "", cured] = (entries.get(code) ?? "").split("\nCured when: ");
+    const [before = "", fixed] = (entries.get(code) ?? "").split("\nFixed when: ");
     expect(before.trim().split(" ").length).toBeGreaterThan(10);
-    expect(cured?.trim()).toMatch(/`.*\.$/s);
+    expect(fixed?.trim()).toMatch(/`.*\.$/s);
   },
 );

@@ -109,7 +109,7 @@ test("a message that is sent by hand shows up, with its call and what is left of
 });
 
 test("a fault is set and shown, and a switch is turned", async () => {
-  await view("#faults", "Nothing is to go wrong.");
+  await view("#faults", "No faults are pending.");
   const form = find('form[aria-label="Add a fault"]');
   const [on, kind] = form.querySelectorAll("select");
   if (!on || !kind) throw new Error("There are no choices.");

@@ -473,7 +473,7 @@ test("while a shared memory fails, the process remembers by itself, and says so"
   await deliver(v3(message("1")));
   await deliver(v3(message("1")));
   expect(received).toHaveLength(1);
-  expect(errors).toMatchObject([{}, {}, {}].map(() => ({ message: "no connection" })));
+  expect(errors).toMatchObject([{ message: "no connection" }]);
 });
 
 test("a memory that does not answer holds up nobody for longer than two seconds", async () => {

@@ -86,8 +86,13 @@ test("progress is reported as it goes, up to the end", async () => {
 });
 
 test.each<[string, ContentSource, UploadOptions, string]>([
-  ["more than 10 MiB", new Uint8Array(largestAsset + 1), named, "1 to 10485760"],
-  ["nothing", new Uint8Array(), named, "1 to 10485760"],
+  [
+    "more than 10 MiB",
+    new Uint8Array(largestAsset + 1),
+    named,
+    "has 10,485,761 bytes; from 1 to 10,485,760 (10 MiB)",
+  ],
+  ["nothing", new Uint8Array(), named, "has 0 bytes"],
   ["a size that is not the file's", file, { ...from, size: 5 }, "200000 bytes"],
   ["a stream without a size", pieces(), named, "give size"],
   ["bytes without a name", bytes, from, "give name"],

@@ -89,7 +89,8 @@ export const connectView = (page) => {
       ];
       list.append(
         ...settings.map(([label, shown, text]) => {
-          const button = copyButton(label.toLowerCase(), text, said);
+          const what = label.charAt(0).toLowerCase() + label.slice(1);
+          const button = copyButton(what, text, said);
           return element("li", {}, copied(label, element("code", {}, shown), button));
         }),
       );

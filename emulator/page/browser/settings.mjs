@@ -112,7 +112,7 @@ export const ruleText = ({ on, kind, times, after, ...members }) => {
 /** What should go wrong, set by hand. @param {Page} page */
 export const faultsView = (page) => {
   const list = element("ul", { class: "plain rules" });
-  const none = paragraph("empty", "Nothing is to go wrong.");
+  const none = paragraph("empty", "No faults are pending.");
   const said = statusLine();
   const click = () => void page.change(said, "DELETE", "/faults");
   const remove = element("button", { type: "button", click }, "Remove all");

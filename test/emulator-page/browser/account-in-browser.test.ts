@@ -254,7 +254,7 @@ describe("calls, rates, faults and switches", () => {
     expect((await service.call("GET", "/channels")).status).toBe(503);
     await page.getByText("GET /channels: status, status 503, 1 time", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Remove all" }).click();
-    await page.getByText("Nothing is to go wrong.").waitFor();
+    await page.getByText("No faults are pending.").waitFor();
     expect((await service.call("GET", "/channels")).status).toBe(200);
   });
 

@@ -66,7 +66,7 @@ describe("a refused call", () => {
     await service.call("GET", "/channels");
     await page.getByRole("link", { name: /^Last refused: DELETE/ }).click();
     await chosenCall(page).getByText("What others use cannot be deleted.").waitFor();
-    await chosenCall(page).getByText("The service refuses to delete what others use.").waitFor();
+    await chosenCall(page).getByText("The service refuses to delete an object in use.").waitFor();
   });
 
   inBrowser("says which fault, or which rate, it met", async (started) => {
@@ -87,7 +87,7 @@ describe("a refused call", () => {
     await open("calls/2");
     await chosenCall(page).getByText("A fault was asked for: status.").waitFor();
     await chosenCall(page).getByRole("link", { name: "Faults", exact: true }).click();
-    await page.getByText("Nothing is to go wrong.").waitFor();
+    await page.getByText("No faults are pending.").waitFor();
   });
 });
 
