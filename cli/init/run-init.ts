@@ -1,12 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
-import { delimiter, dirname, join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import { makeFolders } from "../../provider/kernel/files.js";
 import type { Printed } from "../../provider/kernel/json.js";
-import { leastNode } from "../../provider/kernel/node-version.js";
 import { type Ended, runCommand } from "../../provider/pulumi-cli/processes.js";
-import { environmentWith, findProgram, isAtLeast } from "../../provider/pulumi-cli/pulumi-cli.js";
+import { environmentWith, findProgram } from "../../provider/pulumi-cli/pulumi-cli.js";
 import {
   configOption,
   environmentOfPackages,
@@ -14,6 +13,7 @@ import {
 } from "../../provider/service/settings.js";
 import { CommandFailure, messageOf } from "../command.js";
 import { cachedPulumi } from "../get-pulumi/get-pulumi.js";
+import { oldNodeNote } from "../old-node-note.js";
 import { type PackedPackage, packedPackage } from "../packed-package.js";
 import type { Progress } from "../terminal/progress.js";
 import { type Ask, type InitAnswers, type InitFlags, initAnswers } from "./init-answers.js";
@@ -290,20 +290,6 @@ const fetchPackages = async (
   return [];
 };
 
-/** Says so if the programs of the new project would run on a Node that is too old. */
-const checkNode = async ({ env, progress }: InitOptions): Promise<void> => {
-  // Another checkout may bring its own Node, which npx puts first; the new project has none.
-  const folders = (env.PATH ?? "").split(delimiter);
-  const own = folders.filter((folder) => !/node_modules[\\/]\.bin$/.test(folder));
-  const node = findProgram("node", own.join(delimiter));
-  const asked = node && (await runCommand(node, ["--version"], { env }).catch(() => undefined));
-  const version = asked ? asked.stdout.trim() : "";
-  if (version !== "" && !isAtLeast(version, leastNode))
-    progress.note(
-      `Node on your PATH is ${version}; install ${leastNode} or newer first: https://nodejs.org`,
-    );
-};
-
 /**
  * Makes a new Pulumi project with a conversation account: files, packages, stack and configuration.
  * What does not work is reported and becomes a next step; what was made stays.
@@ -322,7 +308,8 @@ export const runInit = async (options: InitOptions): Promise<NewProject> => {
   const { env, progress, emulator = false } = options;
   const packages = await fetchPackages(folder, options, packed);
   const standing = await makeStack(answers, folder, withoutSecretSettings(env), progress);
-  await checkNode(options);
+  const tooOld = await oldNodeNote(env);
+  if (tooOld !== undefined) progress.note(tooOld);
   const next = nextSteps(answers, { packages, stack: standing, emulator });
   const { name, stack } = answers;
   const paths = files.map(({ path }) => path);

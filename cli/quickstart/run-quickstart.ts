@@ -25,6 +25,7 @@ import { readAccount } from "../account/read-account.js";
 import { CommandFailure } from "../command.js";
 import { emulatorEnvironment } from "../emulator-settings.js";
 import { ensurePulumi } from "../get-pulumi/get-pulumi.js";
+import { oldNodeNote } from "../old-node-note.js";
 import { type ProgressStream, progressOn } from "../terminal/progress.js";
 import {
   endLeftovers,
@@ -213,6 +214,8 @@ const setUp = async (context: QuickstartContext): Promise<void> => {
   await declareAccount(context);
   await tryBot(context);
   context.title("Next steps");
+  const tooOld = await oldNodeNote(process.env);
+  if (tooOld !== undefined) context.print(wrappedText(tooOld, "  ").join("\n"));
   for (const line of nextSteps.flatMap(([what, how]) => step(what, how))) context.print(line);
 };
 

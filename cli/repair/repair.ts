@@ -27,8 +27,14 @@ const reasons = {
   again: "the next run repeats the operation",
 } as const;
 
-/** What a step does, in a sentence. */
-const sentenceOf = (step: RepairStep): string => {
+/** Until the providers of the killed run have ended, they may send what they began. */
+const reasonOf = (why: keyof typeof reasons, alive: readonly number[]): string =>
+  why === "not-made" && alive.length > 0
+    ? `no object so far; process ${alive.join(" or ")} may still create it`
+    : reasons[why];
+
+/** What a step does, in a sentence. @param alive providers of the killed run */
+const sentenceOf = (step: RepairStep, alive: readonly number[]): string => {
   switch (step.action) {
     case "remove-cut-off-files":
       return `Remove ${step.files.length === 1 ? "a file" : `${step.files.length} files`} that the killed run left empty, so that Pulumi can read the state: ${step.files.join(" ")}`;
@@ -43,7 +49,7 @@ const sentenceOf = (step: RepairStep): string => {
     case "refresh":
       return `Write the current content of ${step.kind} ${logicalName(step.urn)} (id ${step.id}) into the state: its update was interrupted.`;
     case "forget":
-      return `Remove the pending operation on ${step.kind} ${logicalName(step.urn)}: ${reasons[step.why]}.`;
+      return `Remove the pending operation on ${step.kind} ${logicalName(step.urn)}: ${reasonOf(step.why, alive)}.`;
     case "delete":
       return `Delete the ${step.kind} "${step.name}" (id ${step.id}): it was created twice for ${step.label}, and the other one stays.`;
   }
@@ -51,8 +57,8 @@ const sentenceOf = (step: RepairStep): string => {
 
 const signOf = ({ done }: RepairStep): string => (done === undefined ? "-" : done ? "✓" : "✗");
 
-const stepLines = (step: RepairStep): readonly string[] => [
-  ...wrappedText(sentenceOf(step), `${signOf(step)} `),
+const stepLines = (step: RepairStep, alive: readonly number[]): readonly string[] => [
+  ...wrappedText(sentenceOf(step, alive), `${signOf(step)} `),
   ...(step.reason === undefined ? [] : wrappedText(`Not done: ${step.reason}`, "  ")),
 ];
 
@@ -71,10 +77,13 @@ export const repairReport = (result: RepairResult): string => {
     steps.length + left.length === 0
       ? `Nothing to repair: no run of ${name} was interrupted.`
       : `A run of ${name} was interrupted:`;
+  const alive = steps.flatMap((step) =>
+    step.action === "end-process" && !step.done ? [step.pid] : [],
+  );
   const sentences = (all: readonly string[]) => all.flatMap((text) => wrappedText(text, "! "));
   return textReport(
     [heading],
-    steps.flatMap(stepLines),
+    steps.flatMap((step) => stepLines(step, alive)),
     sentences(left),
     sentences(notes),
     ending(result),

@@ -22,6 +22,17 @@ export const ownerParts = (owner: string): OwnerParts => {
 export const ownerOf = (ownership: string, parents: string, name: string): string =>
   `${ownership}/${parents}${name}`;
 
+/**
+ * A logical name for people: `"shop" (inside ConversationAccount)`.
+ *
+ * @param name the name of an owner, after the types of its parents
+ */
+export const readableName = (name: string): string => {
+  const [, parent, own] =
+    /^(?:[^$:]+:[^$:]*:[^$:]+\$)*[^$:]+:[^$:]*:([^$:]+)\$(.*)$/s.exec(name) ?? [];
+  return parent === undefined ? JSON.stringify(name) : `${JSON.stringify(own)} (inside ${parent})`;
+};
+
 /** The parts of a URN: `urn:pulumi:<stack>::<project>::<types>::<logical name>`. */
 interface UrnParts {
   readonly project: string;

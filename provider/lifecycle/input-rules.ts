@@ -153,7 +153,7 @@ const nameViolations = (
   unless(
     other === undefined,
     nameKey,
-    `must be unique: ${other} of this program has ${isMarked(properties, nameKey) ? "the same" : JSON.stringify(name)}, too. Change the ${nameKey} of ${identity?.label} or ${other}`,
+    `must be unique: ${other} also has ${isMarked(properties, nameKey) ? "the same" : JSON.stringify(name)}. Change the ${nameKey} of ${identity?.label} or ${other}`,
   );
 
 /**

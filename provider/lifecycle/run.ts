@@ -3,7 +3,7 @@ import type { Naming } from "../definition/fields.js";
 import type { Clock } from "../kernel/clock.js";
 import type { JsonObject } from "../kernel/json.js";
 import { assertNode } from "../kernel/node-version.js";
-import { ownerParts } from "../kernel/owner.js";
+import { ownerParts, parentsIn, readableName, urnParts } from "../kernel/owner.js";
 import { unknownValue } from "../kernel/stand-ins.js";
 import type { StackStates as AllStates } from "../pulumi-cli/stack-states.js";
 import type { Collections } from "../service/collections.js";
@@ -175,12 +175,11 @@ const ownerIn = (
   if (owner === undefined) return { identity: undefined, ownMark: undefined, room: -1 };
   const urn = owner === unknownValue ? run.urn?.() : undefined;
   const place = urn ?? ownerParts(owner).name;
-  const name = urn ? place.split("::").at(-1) : place;
   const { description: field } = fields;
   const ownMark = markOf(kind, owner);
   const room = field?.type === "text" ? roomBeside(ownMark, field.max) : -1;
   const key = owner === unknownValue ? urn : ownMark.resource;
-  const label = `${kind} ${JSON.stringify(name)}`;
+  const label = `${kind} ${readableName(urn ? parentsIn(urn) + urnParts(urn).name : place)}`;
   return { identity: key === undefined ? key : { key, place, label, kind }, ownMark, room };
 };
 

@@ -165,6 +165,8 @@ const find = (source: SettingSource, key: SettingKey, profile?: string): Finding
   return { key, invalid: `  ${settingLabel(key, profile)} ${parsed.rule}` };
 };
 
+const onEmulator = "Or run the command on the emulator: pulumi-conversation emulator -- <command>";
+
 const complain = (findings: readonly Finding[], profile?: string): void => {
   const missing = findings.flatMap((finding) => finding.missing ?? []);
   const invalid = findings.flatMap((finding) => finding.invalid ?? []);
@@ -172,7 +174,12 @@ const complain = (findings: readonly Finding[], profile?: string): void => {
   const where = profile === undefined ? "" : ` of ${accountTitle(profile)}`;
   throw new ConversationError(
     missing.length > 0 ? "SETTINGS_MISSING" : "SETTINGS_INVALID",
-    [`The settings${where} are not valid. Nothing was sent.`, ...missing, ...invalid].join("\n"),
+    [
+      `The settings${where} are not valid. Nothing was sent.`,
+      ...missing,
+      ...invalid,
+      ...(missing.length > 0 ? [onEmulator] : []),
+    ].join("\n"),
   );
 };
 

@@ -88,7 +88,7 @@ test("a new resource of the old name does not take the object of one that was re
   const old = ["Authentication", "old", authentication("auth", "a-password")];
   const { code, output } = await up([auth, old, kiosk, ...others]);
   expect(code).not.toBe(0);
-  expect(output).toContain('of this program has "auth", too');
+  expect(output).toContain('also has "auth"');
   const another = ["Authentication", "auth", authentication("another", "b-password")];
   await done([another, old, kiosk, ...others]);
   expect(await project.objects("authentications")).toMatchObject([

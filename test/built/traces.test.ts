@@ -120,7 +120,10 @@ const trace = async (door: Door) => {
     TRACEPARENT: `00-${traceId}-b7ad6b7169203331-01`,
   });
   try {
-    const line = (commands.at(-1) ?? "").replace("localhost:4317", collector.address);
+    const line = (commands.find((each) => each.includes("grpc:")) ?? "").replace(
+      "localhost:4317",
+      collector.address,
+    );
     const output = await project.succeed([...line.split(" ").slice(1), "--skip-preview"]);
     const settings = await z
       .object({ CONVERSATION_CLIENT_ID: z.string(), CONVERSATION_CLIENT_SECRET: z.string() })
@@ -219,7 +222,10 @@ test.concurrent.for(doors)(
   async (door, { expect }) => {
     expect(await modulesForTraces(door, [])).toEqual([]);
     const file = join(tmpdir(), `conversation-trace-${process.pid}-${door}.json`);
-    const loaded = await modulesForTraces(door, ["--otel-traces", `file://${file}`]);
+    const line = guideCommands("traces").find((each) => each.includes("file:")) ?? "";
+    const words = line.replace("/tmp/trace.json", file).split(" ").slice(3);
+    expect(words).toEqual(["--otel-traces", `file://${file}`]);
+    const loaded = await modulesForTraces(door, words);
     rmSync(file);
     expect(loaded).toContain("engine/traces");
     expect(loaded).toContain("@opentelemetry/exporter-trace-otlp-grpc");

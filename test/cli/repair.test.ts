@@ -9,7 +9,7 @@ import { messageOf } from "../../cli/command.js";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { runOrphans } from "../../cli/repair/orphans.js";
 import { repairReport } from "../../cli/repair/repair.js";
-import { isRepaired } from "../../cli/repair/schemas.js";
+import { isRepaired, type RepairResult } from "../../cli/repair/schemas.js";
 import { whileAlone } from "../../cli/stack/open-stack.js";
 import { isObject } from "../../provider/kernel/json.js";
 import { typeToken } from "../../provider/pointer.js";
@@ -147,6 +147,20 @@ test.each(["creating", "updating"])(
     for (const line of repairReport(found).split("\n")) expect(line.length).toBeLessThanOrEqual(80);
   },
 );
+
+test("while a provider is alive, the report does not say that it created nothing", () => {
+  const forget = {
+    ...({ action: "forget", kind: "Channel", why: "not-made" } as const),
+    urn: "urn:pulumi:prod::shop::pulumi-nodejs:dynamic/conversation:Channel::c9",
+  };
+  const end = { action: "end-process", pid: 4712 } as const;
+  const found = { project: "shop", stack: "prod", applied: false, notes: [], left: [] };
+  const report = (...steps: RepairResult["steps"]) =>
+    repairReport({ ...found, steps: [...steps, forget] }).replace(/\s+/g, " ");
+  expect(report()).toContain("on Channel c9: no object was created.");
+  expect(report(end)).toContain("c9: no object so far; process 4712 may still create it.");
+  expect(report({ ...end, done: true })).toContain("c9: no object was created.");
+});
 
 test.each([true, false])("a deletion that was cut off is done again (reached: %s)", async (is) => {
   const box = await stackSandbox();

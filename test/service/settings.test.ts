@@ -60,6 +60,9 @@ test("the configuration is used where the environment is empty", () => {
 
 test("all missing settings are named in one error, with both ways to set them", () => {
   expect(() => read({})).toThrow(expect.objectContaining({ code: "SETTINGS_MISSING" }));
+  expect(() => read({})).toThrow(
+    /\nOr run the command on the emulator: pulumi-conversation emulator -- /,
+  );
   const message = messageOf(() => read({}));
   for (const line of [
     "set CONVERSATION_BASE_URL, or run: pulumi config set conversation:baseUrl <value>",
