@@ -79,8 +79,8 @@ const checkPhrases = () => (prose: Prose, file: VFile) => {
       .map((node) => (node.type === "SourceNode" ? "`code`" : textOf(node)))
       .join("")
       .replaceAll(/\s+/g, " ");
+    // A code such as CANCELLED is a name.
     for (const { pattern, instead } of unusedPhrases)
-      // A code such as CANCELLED is a name.
       for (const [found] of text.matchAll(pattern))
         if (!/^[A-Z]+$/.test(found))
           file.message(`"${found.trim()}": write ${instead} instead`, sentence);
