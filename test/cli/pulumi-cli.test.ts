@@ -84,7 +84,9 @@ test("a language host that knows no hooks is recognized by how Go built it, and 
   built("github.com/pulumi/pulumi/sdk/v3/nodejs/cmd/pulumi-language-nodejs");
   const { status, advice } = await checkPulumi(env);
   expect(status).toBe("warn");
-  expect(advice).toMatch(/release 3\.68, because .* Go modules: programs with resource hooks.*pulumi\.com\/docs\/install/);
+  expect(advice).toMatch(
+    /release 3\.68, because .* Go modules: programs with resource hooks.*pulumi\.com\/docs\/install/,
+  );
 });
 
 test("the companions may stand elsewhere on PATH, or beside the file that a link points at", async () => {
