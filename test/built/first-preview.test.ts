@@ -4,7 +4,12 @@ import { type EmulatedProject, emulatedProject } from "../support/emulated-proje
 const program = `
 const pulumi = require("@pulumi/pulumi");
 const c = require("pulumi-conversation");
-const { TYPES, PREFIX } = process.env;
+const { TYPES, PREFIX, INSIDE } = process.env;
+if (INSIDE) {
+  const channel = { type: "custom.web", displayName: "Web", icon: "aVZC" };
+  new c.Channel("shop", channel, { parent: new pulumi.ComponentResource("my:index:Shop", "shop") });
+  new c.Channel("web", channel);
+}
 if (PREFIX) pulumi.runtime.registerStackTransformation(({ type, name, props, opts }) => type.endsWith(":Authentication") ? { props: { ...props, name: PREFIX + name }, opts } : undefined);
 for (const [place, type] of (TYPES || "").split(" ").filter(Boolean).entries())
   new c.Channel("web" + place, { type, displayName: "Web", icon: "aVZC" });
@@ -18,6 +23,16 @@ beforeAll(async () => {
 });
 
 afterAll(() => project?.close());
+
+test("a name that an object inside a component has is refused in readable words", async () => {
+  const { code, output } = await project.pulumi(["preview"], { INSIDE: "1" });
+  expect(code).not.toBe(0);
+  expect(output).toMatch(
+    /Channel "(shop" \(inside Shop\)|web") also has "custom\.web"\. Change the type of Channel/,
+  );
+  expect(output).toContain("(inside Shop)");
+  expect(output).not.toContain("my:index:Shop$");
+});
 
 test("the first preview of a stack refuses one unique name for two resources, and names both", async () => {
   const { code, output } = await project.pulumi(["preview"], {

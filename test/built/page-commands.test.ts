@@ -68,7 +68,7 @@ test("every command of these pages does what a reader expects", {
   for (const { page, line, text } of lines) {
     if (text.startsWith("export ")) {
       // The credentials are those of the emulator already.
-      exported = text.includes("CONVERSATION_") ? "" : `${text} && `;
+      exported = text.startsWith("export CONVERSATION_") ? "" : `${text} && `;
       continue;
     }
     const { code, output } = await shell(exported + answered(text));
