@@ -356,7 +356,10 @@ const answering = <T extends MessageType>(options: CompleteOptions<T>) => {
   const reportRefusal = (): void => {
     if (isRefusalReported) return;
     isRefusalReported = true;
-    void report(wrongCredentials());
+    const error = wrongCredentials();
+    publishFailure(error, undefined);
+    // Not to onError: a bot may end because of what that gets, and anybody can cause this.
+    writeFailure(failureName(undefined), error, secretsOf(options.authenticate));
   };
 
   const refusalOf = async ({ method, authorization }: CallbackCall) => {

@@ -101,7 +101,7 @@ test.each([
   expect(code).toBe(1);
   expect(said).toContain(`✗ No ${missing} within ${patience} s.\n`);
   expect(said).toContain(`from the service to the callback of the ${side}, ${url}. The service`);
-  expect(said).toContain("never called. Check that this address leads to 127.0.0.1:");
+  expect(said).toContain("never called it. Check that this address leads to 127.0.0.1:");
 });
 
 test("a password that is not the stack's is distinguished from a callback that is not reached", async () => {
@@ -119,7 +119,7 @@ test("a service that does not answer the bot is distinguished from a callback th
   const { code, said } = await converse(["--patience", patience]);
   expect(code).toBe(1);
   expect(said).toContain(`✗ No text arrived from the bot within ${patience} s.\n`);
-  expect(said).toContain("from the bot to the service. The bot got a message, and the service");
+  expect(said).toContain("from the bot to the service. The bot got a message, but the service");
 });
 
 test("what the bot fails with ends the conversation at once", async () => {

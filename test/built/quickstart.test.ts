@@ -126,13 +126,13 @@ test("an interruption ends a conversation under way, and nothing is left", async
     // The first message is never answered, so that the conversation stands still.
     const fault = JSON.stringify({ on: "POST /conversations/messages", kind: "hang" });
     if (control) await fetch(`${control}/control/faults`, { method: "POST", body: fault });
-    if (!text.includes("A conversation on the account")) return;
+    if (!text.includes("A conversation on this account")) return;
     while (!(await isListening(declared())));
     interruption.abort();
   };
   await expect(run({ signal, onText })).rejects.toMatchObject({
     exitCode: 130,
-    message: expect.stringContaining("Nothing is left running"),
+    message: expect.stringContaining("No process is left running"),
   });
   expect(await isListening(declared())).toBe(false);
 });
@@ -140,9 +140,9 @@ test("an interruption ends a conversation under way, and nothing is left", async
 test("destroy takes both accounts down and leaves the service empty", async () => {
   const text = await run({ destroy: true });
   expect(sums(text)).toEqual(["11 deleted", "12 deleted"]);
-  expect(text).toContain("Objects at the service\n  nothing\n");
+  expect(text).toContain("Objects at the service\n  none\n");
   expect(existsSync(join(clone.root, ".quickstart"))).toBe(false);
-  expect(await run({ destroy: true })).toContain("There is nothing to take down");
+  expect(await run({ destroy: true })).toContain("There is nothing to remove");
 });
 
 /** Those that run in this checkout; one with a package of its own is a template, and tested as such. */

@@ -107,7 +107,7 @@ test("what a preview would create is looked up, imported by one command, and not
   const again = await project.tool(["import", "--file", "skeleton.json", "--apply"]);
   expect([again.code, again.output]).toEqual([
     0,
-    expect.stringContaining("nothing left to import"),
+    expect.stringContaining("Nothing is left to import"),
   ]);
 });
 

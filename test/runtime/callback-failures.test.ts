@@ -117,3 +117,24 @@ test("whatever is thrown, one text is written, without a secret or anything that
     { seed: 9, numRuns: Number(process.env.FUZZ_RUNS ?? 300) },
   );
 });
+
+test("calls with wrong credentials are written once, without them, and do not reach onError", async () => {
+  const write = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+  const errors: unknown[] = [];
+  const app = conversationApp({
+    authenticate: { basic: { username: "hub", password } },
+    onError: (error) => void errors.push(error),
+  });
+  const statuses: number[] = [];
+  for (const sent of ["wrong-secret", "another"]) {
+    const headers = { authorization: basic("hub", sent) };
+    const call = new Request("http://bot.example.com/", { method: "POST", headers, body: "{}" });
+    statuses.push((await app.fetch(call)).status);
+  }
+  const written = write.mock.calls.map(([text]) => String(text));
+  write.mockRestore();
+  expect([statuses, errors]).toEqual([[401, 401], []]);
+  expect(written).toHaveLength(1);
+  expect(written[0]).toContain("with 401: its credentials are not those in authenticate");
+  expect(written[0]).not.toContain("wrong-secret");
+});

@@ -476,6 +476,35 @@ test("while a shared memory fails, the process remembers by itself, and says so"
   expect(errors).toMatchObject([{ message: "no connection" }]);
 });
 
+test("a message is taken for seconds, renewed while it is handled, and no longer", async () => {
+  const clock = new ManualClock();
+  const leases: number[] = [];
+  let finish = () => {};
+  const { handler } = receiver({
+    clock,
+    onMessage: () => new Promise<void>((resolve) => (finish = resolve)),
+    memory: memoryThat({
+      take: async (_, ms) => {
+        leases.push(ms);
+        return "new";
+      },
+      renew: async (_, ms) => void leases.push(ms),
+    }),
+  });
+  await call(handler, message("1"));
+  for (const _ of "1234") {
+    await progressed();
+    clock.advance(1_500);
+  }
+  await progressed();
+  expect(leases).toEqual([5_000, 5_000, 5_000, 5_000, 5_000]);
+  finish();
+  await handler.idle();
+  clock.advance(60_000);
+  await progressed();
+  expect(leases).toHaveLength(5);
+});
+
 test("a memory that does not answer holds up nobody for longer than two seconds", async () => {
   const clock = new ManualClock();
   const { handler, received } = receiver({

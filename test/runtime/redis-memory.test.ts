@@ -49,6 +49,18 @@ test("what a lost process took is free after its lease, and what was done is for
   await expect.poll(() => one.take("k", 60_000)).toBe("new");
 });
 
+test("a lease is renewed by its owner alone", async () => {
+  const [one, other] = [memoryOf("renewed"), memoryOf("renewed")];
+  await one.take("k", 60_000);
+  await other.renew?.("k", 1);
+  expect(await other.take("k", 60_000)).toBe("taken");
+  await one.renew?.("k", 1);
+  await expect.poll(() => other.take("k", 60_000)).toBe("new");
+  await other.done("k");
+  await other.renew?.("k", 1);
+  expect(await one.take("k", 60_000)).toBe("done");
+});
+
 test("callbacks of several participants do not take each other's messages", async () => {
   expect(await memoryOf("bot").take("k", 60_000)).toBe("new");
   expect(await memoryOf("agent").take("k", 60_000)).toBe("new");

@@ -374,10 +374,7 @@ export class GraphView {
     const near = new Set(chosen ? [...seen, chosen, ...users] : seen);
     const edges = [...near].flatMap((node) => edgesFrom(layout, node));
     const isStrong = (/** @type {GraphEdge} */ { from, to }) => from === chosen || to === chosen;
-    // A line that leads far away shows nothing, and takes long to paint.
-    const others = edges.filter(
-      (edge) => inSight.has(edge.from) && inSight.has(edge.to) && !isStrong(edge),
-    );
+    const others = edges.filter((edge) => inSight.has(edge.from) && !isStrong(edge));
     this.#keepPaths([
       ...others.slice(0, mostEdges).map((edge) => ({ edge, name: chosen ? "faint" : "plain" })),
       ...edges.filter(isStrong).map((edge) => ({ edge, name: "strong" })),

@@ -314,6 +314,6 @@ describe("the page as a whole", () => {
     const { page, service, view } = await openPage(started, { mayFail: /ERR_/ });
     await view("objects");
     await service.emulator.close();
-    await page.getByText("The emulator does not answer.").waitFor();
+    await page.getByText("The emulator does not respond.").waitFor();
   });
 });
