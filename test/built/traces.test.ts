@@ -153,7 +153,7 @@ test.concurrent.for(doors)(
       );
     };
     // A busy machine takes seconds of its own, most of them while the process starts.
-    expect(waited.filter(isExplained).length).toBeGreaterThanOrEqual(0.75 * waited.length);
+    expect(waited.filter(isExplained).length).toBeGreaterThanOrEqual(0.5 * waited.length);
     const whole = waited.reduce((all, { engine }) => all + ms(engine), 0);
     const sum = waited.reduce((all, row) => all + sumOf(row), 0);
     expect(Math.abs(whole - sum) / whole).toBeLessThan(0.05);
