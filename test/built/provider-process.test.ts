@@ -91,12 +91,12 @@ test("each refused deletion names who uses the object and whose that is", async 
   const refusals: [kind: string, user: RegExp][] = [
     [
       "Authentication",
-      /used by client application "orders-bot" \(id [\w-]{36}, of this stack: shop\/prod example-ClientApplication\)/,
+      /in use by client application "orders-bot" \(id [\w-]{36}, of this stack: shop\/prod example-ClientApplication\)/,
     ],
-    ["ClientApplication", /used by participant "orders-bot".*orchestration "orders"/],
-    ["Participant", /used by orchestration "orders"/],
-    ["Channel", /used by account "kiosk-berlin"/],
-    ["Orchestration", /used by account "kiosk-berlin"/],
+    ["ClientApplication", /in use by participant "orders-bot".*orchestration "orders"/],
+    ["Participant", /in use by orchestration "orders"/],
+    ["Channel", /in use by account "kiosk-berlin"/],
+    ["Orchestration", /in use by account "kiosk-berlin"/],
   ];
   // Another process, in which the program did not ask for the objects.
   const other = await startProviderServer({ environment: service.environment });
