@@ -95,7 +95,9 @@ test("a client that may only read rehearses for another one, with the scopes of 
   ]);
   expect(notes[0]).toMatch(assumed);
   expect(
-    notes.filter((note) => /^The copy has only those authentications that are in the state/.test(note)),
+    notes.filter((note) =>
+      /^The copy has only those authentications that are in the state/.test(note),
+    ),
   ).toHaveLength(1);
   expect(code).toBe(0);
   // Without scopes it holds with the client that made it alone.
