@@ -22,6 +22,14 @@ const isBelow = (address: string, starts: readonly unknown[]): boolean =>
 const isLocal = (address: string): boolean =>
   URL.canParse(address) && isLoopback(new URL(address).hostname);
 
+/** What the variable holds; undefined beside no emulator. A text that cannot be read permits nothing. */
+const givenAddresses = (): JsonObject | undefined => {
+  const given = process.env[addressesVariable];
+  if (given === undefined) return undefined;
+  const parsed = jsonIn(given);
+  return isObject(parsed) ? parsed : {};
+};
+
 const insteadOf = (instead: unknown, baseUrl: string): JsonObject | undefined => {
   const values = isObject(instead) ? instead[baseUrl] : undefined;
   return isObject(values) ? values : undefined;
@@ -29,9 +37,7 @@ const insteadOf = (instead: unknown, baseUrl: string): JsonObject | undefined =>
 
 /** The base URL that a run beside emulators uses for an account: that of its emulator, if it has one. */
 export const emulatedAddress = (baseUrl: string): string => {
-  const parsed = jsonIn(process.env[addressesVariable] ?? "");
-  const values = isObject(parsed) ? insteadOf(parsed.instead, baseUrl) : undefined;
-  return filledText(values?.baseUrl) ?? baseUrl;
+  return filledText(insteadOf(givenAddresses()?.instead, baseUrl)?.baseUrl) ?? baseUrl;
 };
 
 /**
@@ -42,10 +48,9 @@ export const emulatedAddress = (baseUrl: string): string => {
  * @throws ConversationError `SETTINGS_INVALID` if they would lead elsewhere
  */
 export const emulatedSettings = (settings: Settings, isExplicit = false): Settings => {
-  const given = process.env[addressesVariable];
+  const given = givenAddresses();
   if (given === undefined) return settings;
-  const parsed = jsonIn(given);
-  const { starts, instead, alsoLocal } = isObject(parsed) ? parsed : {};
+  const { starts, instead, alsoLocal } = given;
   const { baseUrl, tokenUrl, profile } = settings;
   const isAllowed = (address: string): boolean =>
     isBelow(address, Array.isArray(starts) ? starts : []) ||
