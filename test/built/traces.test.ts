@@ -153,7 +153,8 @@ test.concurrent.for(doors)(
       );
     };
     // A busy machine takes seconds of its own, most of them while the process starts.
-    expect(waited.filter(isExplained).length).toBeGreaterThanOrEqual(0.5 * waited.length);
+    const least = process.env.QUIET_MACHINE === "1" ? 1 : 0.5;
+    expect(waited.filter(isExplained).length).toBeGreaterThanOrEqual(least * waited.length);
     const whole = waited.reduce((all, { engine }) => all + ms(engine), 0);
     const sum = waited.reduce((all, row) => all + sumOf(row), 0);
     expect(Math.abs(whole - sum) / whole).toBeLessThan(0.05);

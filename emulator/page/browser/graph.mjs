@@ -322,6 +322,8 @@ export class GraphView {
     Object.assign(this.#canvas.style, { width: `${width}px`, height: `${height}px` });
     this.#paths.clear();
     fill(this.#lines);
+    // As large as all of it: moved along, it would be painted anew with each step.
+    setAttributes(this.#lines, { width, height });
     this.#canvas.classList.toggle("stacked", isStacked);
     fill(this.#headings, ...headings.map((heading) => headingOf(heading, nodeWidth)));
     this.#render();
@@ -358,15 +360,13 @@ export class GraphView {
       shown.map((node) => [node.key, this.#versionOf(node), () => this.#node(node)]),
     );
     this.#place(shown);
-    this.#draw(seen, top, bottom - top);
+    this.#draw(seen);
   }
 
-  /** The lines in sight; those of the chosen object over all others. @param {readonly GraphNode[]} seen @param {number} top @param {number} height */
-  #draw(seen, top, height) {
+  /** The lines in sight; those of the chosen object over all others. @param {readonly GraphNode[]} seen */
+  #draw(seen) {
     const { layout } = this;
-    const { width, isStacked, nodes } = layout;
-    setAttributes(this.#lines, { width, height, viewBox: `0 ${top} ${width} ${height}` });
-    this.#lines.style.top = `${top}px`;
+    const { isStacked, nodes } = layout;
     if (isStacked) return;
     const chosen = nodes.get(this.#chosen);
     const users = this.usersOf(this.#chosen).flatMap((key) => nodes.get(key) ?? []);
