@@ -207,8 +207,8 @@ const chooseNode = () => {
     return { node: process.execPath, path: [dirname(process.execPath), join(modules, ".bin")] };
   }
   throw new Failure(
-    `Cannot find a suitable Node: ${own} does not run here, and the current Node, ` +
-      `${process.versions.node}, is older than ${LEAST_NODE.join(".")}. Install Node 24, then try again.`,
+    `Cannot find a suitable version of Node.js: ${own} does not run here, and the current one, ` +
+      `${process.versions.node}, is older than ${LEAST_NODE.join(".")}. Install Node.js 24, then try again.`,
   );
 };
 

@@ -3,7 +3,7 @@ import { leastNode } from "../provider/kernel/node-version.js";
 import { runCommand } from "../provider/pulumi-cli/processes.js";
 import { findProgram, isAtLeast } from "../provider/pulumi-cli/pulumi-cli.js";
 
-/** What to do if the programs of a new project would run on a Node that is too old. */
+/** What to do if the programs of a new project would run on a version of Node.js that is too old. */
 export const oldNodeNote = async (env: NodeJS.ProcessEnv): Promise<string | undefined> => {
   // A checkout may bring its own Node, which npx and npm put first; the new project has none.
   const folders = (env.PATH ?? "").split(delimiter);
@@ -12,5 +12,5 @@ export const oldNodeNote = async (env: NodeJS.ProcessEnv): Promise<string | unde
   const asked = node && (await runCommand(node, ["--version"], { env }).catch(() => undefined));
   const version = asked ? asked.stdout.trim() : "";
   if (version === "" || isAtLeast(version, leastNode)) return undefined;
-  return `Node on your PATH is ${version}; install ${leastNode} or newer first: https://nodejs.org`;
+  return `The Node.js on your PATH is ${version}; install ${leastNode} or later first: https://nodejs.org`;
 };

@@ -5,8 +5,9 @@ export const typeToken = (kind: string): string => `pulumi-nodejs:dynamic/conver
 export const pluginToken = (kind: string): string => `conversation:index:${kind}`;
 
 /**
- * The kind of a type token, and the door that its resource came through: dynamic resources, or the
- * plugin. Undefined for other packages; a component of this one looks like the plugin's.
+ * The kind of a type token, and how its resource was created: as a dynamic resource, or through the
+ * plugin. Undefined for other packages. A component of this package looks like a resource of the
+ * plugin.
  */
 export const tokenParts = (type: string) => {
   const doors = { dynamic: typeToken(""), plugin: pluginToken("") } as const;
@@ -15,15 +16,16 @@ export const tokenParts = (type: string) => {
   return undefined;
 };
 
-/** The kind of a type token of either sort; undefined for other packages. */
+/** The kind that either type of token names; undefined for other packages. */
 export const kindOfToken = (type: string): string | undefined => tokenParts(type)?.kind;
 
 /** Type token of the providers of the plugin. */
 export const providerToken = "pulumi:providers:conversation";
 
 /**
- * Whether Pulumi makes a provider of this name if a program names none: `default`, `default_0_1_0`,
- * the latter with a download address behind it. One that a program calls `default_us` is its own.
+ * Whether Pulumi itself creates a provider of this name if a program names none: `default` or
+ * `default_0_1_0`, possibly followed by a download address. A provider that a program calls
+ * `default_us` is the program's own.
  */
 export const isDefaultProvider = (name: string): boolean => /^default(_\d+_\d+_\d+|$)/.test(name);
 
@@ -33,9 +35,10 @@ export const isDefaultProvider = (name: string): boolean => /^default(_\d+_\d+_\
  * because the engine's calls do not wait for it. If the package is installed only as a transitive
  * dependency (pnpm), the pointer resolves it from the Pulumi SDK's location.
  *
- * Short, and without characters that JSON escapes: the engine stores it twice for each resource,
- * and writes the whole state with every step. Part of every state file: those of earlier releases
- * must continue to work, and this one with their `lifecycleOf` of `provider/v1`.
+ * It is short and has no characters that JSON escapes, because the engine stores it twice for each
+ * resource and writes the whole state at every step. It is part of every state file: pointers of
+ * earlier releases must continue to work, and this one must work with their `lifecycleOf` from
+ * `provider/v1`.
  */
 export const pointerTo = (kind: string): string =>
   `exports.handler=()=>{let c,f=require('module').createRequire,s='pulumi-conversation/provider/v1',r=f(process.cwd()+'/');` +

@@ -55,7 +55,7 @@ const kind = "ConversationSmokeTest";
 export interface SmokeTestProbeArgs {
   /**
    * URL that responds to a GET with 200 and JSON. The message has arrived when the JSON contains
-   * the id of its conversation. 204 and 404 mean: not yet.
+   * the id of its conversation. 204 and 404 mean "not yet".
    */
   url: pulumi.Input<string>;
   /** Authorization header for these calls. Secret. Requires `https:`, except on this machine. */
@@ -77,7 +77,7 @@ export interface ConversationSmokeTestArgs {
    * bots; any other message goes to the customer. Default: `customer`.
    */
   sender?: pulumi.Input<SenderKind> | undefined;
-  /** The text of the message, 1 to 1,000 characters. Default: a text that says it is a test. */
+  /** The text of the message, 1 to 1,000 characters. Default: a text saying that it is a test. */
   text?: pulumi.Input<string> | undefined;
   /** Name of the customer in the conversation. Default: `Smoke test`. */
   customer?: pulumi.Input<string> | undefined;

@@ -56,7 +56,7 @@ const withService = async <T>(
 };
 
 /**
- * The id of the only object that matches these texts, from the list of its kind.
+ * The id of the only object with these values, from the list of its kind.
  *
  * @throws ConversationError if there is none (`NOT_FOUND`) or several (`AMBIGUOUS`), or if the list
  * cannot be read

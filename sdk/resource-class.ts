@@ -30,8 +30,8 @@ const urnOf = (token: string, name: string, parent: pulumi.Resource): Promise<st
   });
 
 /**
- * Types of a resource's parents, outermost first, each followed by `$`; empty text directly in the
- * stack. Known in previews, because URNs are.
+ * Types of a resource's parents, outermost first, each followed by `$`; empty if the resource is
+ * directly in the stack. Known in previews, because URNs are.
  */
 export const parentTypes = (
   token: string,
@@ -267,7 +267,7 @@ export const lookUp = <A, R>(
   return new type(name, { profile, [looksUp]: true } as A, { ...opts, id });
 };
 
-/** Finds an existing object by its texts and reads it: the `find` of every class. */
+/** Finds an existing object by its properties and reads it: the `find` of every class. */
 export const findBy = <A, R>(
   definition: Definition,
   type: new (name: string, args: A, opts?: pulumi.CustomResourceOptions) => R,

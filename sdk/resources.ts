@@ -185,7 +185,7 @@ export class Authentication extends ConversationResource {
    * The run fails if no authentication has this id, or if the service does not return it.
    *
    * @param name Logical name, unique in the program.
-   * @param id Id of the authentication at the service.
+   * @param id Id of the authentication in the service.
    * @param state Settings for the call.
    */
   static get(name: string, id: pulumi.Input<pulumi.ID>, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): Authentication {
@@ -317,7 +317,7 @@ export class ClientApplication extends ConversationResource {
    * The run fails if no client application has this id, or if the service does not return it.
    *
    * @param name Logical name, unique in the program.
-   * @param id Id of the client application at the service.
+   * @param id Id of the client application in the service.
    * @param state Settings for the call.
    */
   static get(name: string, id: pulumi.Input<pulumi.ID>, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): ClientApplication {
@@ -451,7 +451,7 @@ export class Participant extends ConversationResource {
    * The run fails if no participant has this id, or if the service does not return it.
    *
    * @param name Logical name, unique in the program.
-   * @param id Id of the participant at the service.
+   * @param id Id of the participant in the service.
    * @param state Settings for the call.
    */
   static get(name: string, id: pulumi.Input<pulumi.ID>, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): Participant {
@@ -681,7 +681,7 @@ export class Channel extends ConversationResource {
    * The run fails if no channel has this id, or if the service does not return it.
    *
    * @param name Logical name, unique in the program.
-   * @param id Id of the channel at the service.
+   * @param id Id of the channel in the service.
    * @param state Settings for the call.
    */
   static get(name: string, id: pulumi.Input<pulumi.ID>, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): Channel {
@@ -899,7 +899,7 @@ export class Orchestration extends ConversationResource {
    * The run fails if no orchestration has this id, or if the service does not return it.
    *
    * @param name Logical name, unique in the program.
-   * @param id Id of the orchestration at the service.
+   * @param id Id of the orchestration in the service.
    * @param state Settings for the call.
    */
   static get(name: string, id: pulumi.Input<pulumi.ID>, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): Orchestration {
@@ -1074,7 +1074,7 @@ export class Account extends ConversationResource {
    * The run fails if no account has this id, or if the service does not return it.
    *
    * @param name Logical name, unique in the program.
-   * @param id Id of the account at the service.
+   * @param id Id of the account in the service.
    * @param state Settings for the call.
    */
   static get(name: string, id: pulumi.Input<pulumi.ID>, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): Account {

@@ -11,7 +11,7 @@ export const driftCommand = command({
     "nothing. Run it in the folder of the Pulumi project.",
   details: `
 What counts as drift:
-  changed    a field that the program declares has another meaning at the service
+  changed    a field that the program declares has another meaning in the service
   deleted    the object is gone
   unmanaged  no stack of the backend has the object; not with --managed-only
 The command lists objects of other stacks, but they are not drift. It never shows secrets.

@@ -23,7 +23,7 @@ export const exportCommand = command({
   description:
     "Read an account with list calls only, and write a project that declares it: the program,\n" +
     "its configuration, a README with the next steps, and import.json for pulumi import. The\n" +
-    "command changes nothing at the service. It writes only into a folder that is new, is\n" +
+    "command changes nothing in the service. It writes only into a folder that is new, is\n" +
     "empty, or holds an earlier export.",
   details: `${selectionHelp}
 

@@ -35,7 +35,7 @@ imported one.
 
 After --print: pulumi import --file <file> --generate-code=false --protect=false --yes
 
-The file holds no secret, and needs Pulumi 3.254 or newer. If the stack's state has no
+The file holds no secret, and needs Pulumi 3.254 or later. If the stack's state has no
 Ownership yet, the file includes it.
 
 --file takes what pulumi preview --import-file <file> has written: the resources that the
@@ -54,7 +54,7 @@ creates them, and refuses ambiguous ones. Resources of other packages stay as th
     apply: flagOption("Import the objects into the state of the stack."),
     yes: flagOption("Same as --apply."),
     print: flagOption("Print the import file of these objects instead, for pipelines."),
-    byName: flagOption("With --print: treat each id as the name of the object at the service."),
+    byName: flagOption("With --print: treat each id as the name of the object in the service."),
     file: textOption("<file>", "Import the resources in this file of pulumi preview."),
     out: textOption("<file>", "With --print or --file: write the import file to this path."),
     ...importOptions,

@@ -22,7 +22,7 @@ export const orphansCommand = command({
   name: "orphans",
   summary: "Find, delete or release objects that are no longer in a state.",
   description:
-    "List the objects at the service that carry this stack's mark or name but are not in its\n" +
+    "List the objects in the service that carry this stack's mark or name but are not in its\n" +
     "state. They are left-overs of interrupted runs, objects that you keep on purpose, and\n" +
     "copies made by hand.\n" +
     "Run the command in the folder of the Pulumi project. It changes nothing without --delete\n" +

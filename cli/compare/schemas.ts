@@ -11,7 +11,7 @@ const driftChangeSchema = z.strictObject({
   state: z
     .exactOptional(z.string())
     .describe("Short JSON text of the value in the state; [secret] for a secret"),
-  live: z.exactOptional(z.string()).describe("Short JSON text of the value at the service"),
+  live: z.exactOptional(z.string()).describe("Short JSON text of the value in the service"),
 });
 
 const changedSchema = z.strictObject({

@@ -56,16 +56,16 @@ import {
 const BEST_NODE = "24";
 const LEAST_SDK = "3.216.0";
 
-/** Node: new enough, and able to share rate limits between processes. */
+/** Node.js: new enough, and able to share rate limits between processes. */
 export const checkNode = (version = process.versions.node): DoctorCheck => {
   if (!isAtLeast(version, leastNode))
-    return fail("node", `Node ${version} is older than ${leastNode}`, "Install Node 24.");
+    return fail("node", `Node.js ${version} is older than ${leastNode}`, "Install Node.js 24.");
   if (!isAtLeast(version, `${BEST_NODE}.0`))
     return ok(
       "node",
-      `Node ${version}; with Node ${BEST_NODE} or newer, processes share their rate limits`,
+      `Node.js ${version}; with Node.js ${BEST_NODE} or later, processes share their rate limits`,
     );
-  return ok("node", `Node ${version}`);
+  return ok("node", `Node.js ${version}`);
 };
 
 const sdkVersionFrom = (folder: string): string | undefined => {
@@ -86,7 +86,7 @@ export const checkSdk = (folder: string): DoctorCheck => {
   if (!isAtLeast(version, LEAST_SDK) || isAtLeast(version, "4.0.0"))
     return fail(
       "pulumi-sdk",
-      `@pulumi/pulumi ${version}; required: ${LEAST_SDK} or newer, below 4`,
+      `@pulumi/pulumi ${version}; required: ${LEAST_SDK} or later, below 4`,
       install,
     );
   return ok("pulumi-sdk", `@pulumi/pulumi ${version}`);
@@ -128,7 +128,7 @@ const checkParallel = (held: readonly StateResource[], source: SettingSource): D
   );
 };
 
-/** Whether the stack's objects are at the service that the settings name: an unchanged `pulumi up` would not notice. */
+/** Whether the stack's objects are in the service that the settings name: an unchanged `pulumi up` would not notice. */
 const checkHeldObjects = async (
   held: readonly StateResource[],
   settings: Settings,

@@ -35,13 +35,13 @@ export const checkProxy = (env: NodeJS.ProcessEnv): DoctorCheck => {
   return fail("proxy", message, "Set HTTPS_PROXY to a URL such as http://proxy.example.com:8080.");
 };
 
-/** Certificates that Node trusts in addition to its own, and whether it checks any at all. */
+/** Certificates that Node.js trusts in addition to its own, and whether it checks any at all. */
 export const checkCertificates = (env: NodeJS.ProcessEnv): DoctorCheck => {
   const extra = env.NODE_EXTRA_CA_CERTS;
   if (env.NODE_TLS_REJECT_UNAUTHORIZED === "0")
     return warn(
       "certificates",
-      "NODE_TLS_REJECT_UNAUTHORIZED=0: Node does not check certificates, so credentials can be stolen",
+      "NODE_TLS_REJECT_UNAUTHORIZED=0: Node.js does not check certificates, so credentials can be stolen",
       "Unset it. To trust your company's certificate authority, set NODE_EXTRA_CA_CERTS=<file>.",
     );
   if (extra && !existsSync(extra))
@@ -50,7 +50,10 @@ export const checkCertificates = (env: NodeJS.ProcessEnv): DoctorCheck => {
       `NODE_EXTRA_CA_CERTS names ${extra}, which does not exist`,
       "Correct the path.",
     );
-  return ok("certificates", extra ? `Node's own and those in ${extra}` : "Node's own");
+  return ok(
+    "certificates",
+    extra ? `the defaults of Node.js, and those in ${extra}` : "the defaults of Node.js",
+  );
 };
 
 const CALL_MS = 15_000;

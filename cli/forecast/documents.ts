@@ -74,7 +74,7 @@ const printed = async (
   if (ended.code !== 0) throw failed(shown, ended.stdout, ended.lastLines);
   const document = documentIn(ended.stdout);
   if (document) return document;
-  throw new CommandFailure(`Cannot read the output of ${shown}. Use Pulumi 3.254 or newer.`);
+  throw new CommandFailure(`Cannot read the output of ${shown}. Use Pulumi 3.254 or later.`);
 };
 
 /**

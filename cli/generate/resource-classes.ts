@@ -212,7 +212,7 @@ ${outputs(definition, types)}
    * The run fails if no ${noun} has this id, or if the service does not return it.
    *
    * @param name Logical name, unique in the program.
-   * @param id Id of the ${noun} at the service.
+   * @param id Id of the ${noun} in the service.
    * @param state Settings for the call.
    */
   static get(name: string, id: pulumi.Input<pulumi.ID>, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): ${kind} {

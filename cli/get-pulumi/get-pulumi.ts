@@ -102,7 +102,7 @@ export const missingPulumiAdvice = (env: NodeJS.ProcessEnv): string => {
   const cached = cachedPulumi(env);
   return cached
     ? `Use the Pulumi that this package installed: export PATH="${dirname(cached)}:$PATH"`
-    : `Install Pulumi ${LEAST_PULUMI} or newer: https://www.pulumi.com/docs/install/`;
+    : `Install Pulumi ${LEAST_PULUMI} or later: https://www.pulumi.com/docs/install/`;
 };
 
 interface EnsureOptions {
@@ -139,12 +139,12 @@ const addProviderScript = (bin: string): void => {
 const giveUp = (tried: readonly string[]): CommandFailure =>
   new CommandFailure(
     [
-      `Cannot find or install the Pulumi CLI (${LEAST_PULUMI} or newer):`,
+      `Cannot find or install the Pulumi CLI (${LEAST_PULUMI} or later):`,
       ...tried.map((line) => `  - ${line}`),
       "Do one of the following, then try again:",
       "  - install Pulumi (https://www.pulumi.com/docs/install/) and add its folder to PATH;",
       `  - allow access to ${release.installer}, so that this package can install Pulumi;`,
-      `  - install Go ${LEAST_GO} or newer, so that this package can build Pulumi.`,
+      `  - install Go ${LEAST_GO} or later, so that this package can build Pulumi.`,
     ].join("\n"),
   );
 

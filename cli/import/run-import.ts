@@ -73,7 +73,7 @@ const assertImports = async (place: PulumiPlace, way: keyof typeof importWays): 
   if (isAtLeast(text, least)) return;
   const have = versionIn(text)?.join(".") ?? "of an unknown version";
   throw new CommandFailure(
-    `Pulumi is ${have}, but the import needs ${least} or newer. ${outcome}. To install a newer one: ` +
+    `Pulumi is ${have}, but the import needs ${least} or later. ${outcome}. To install a later one: ` +
       "https://www.pulumi.com/docs/install/",
   );
 };
@@ -293,7 +293,7 @@ interface PrintedObject {
   /** Logical name of the resource. */
   readonly name: string;
   readonly id: string;
-  /** Whether `id` is the name of the object at the service. */
+  /** Whether `id` is the name of the object in the service. */
   readonly isByName: boolean;
 }
 

@@ -46,7 +46,7 @@ interface ServiceObject {
   readonly body: WireObject;
 }
 
-/** Reads every object of every kind at the service that these settings name, in setup order. */
+/** Reads every object of every kind in the service that these settings name, in setup order. */
 const readObjects = async (
   environment: Readonly<Record<string, string>>,
 ): Promise<readonly ServiceObject[]> => {
@@ -182,7 +182,7 @@ const step = (what: string, how: string): readonly string[] =>
 
 const showObjects = async ({ print, title, settings }: QuickstartContext): Promise<void> => {
   const found = await readObjects(settings);
-  title("Objects at the service");
+  title("Objects in the service");
   const lines = found.length === 0 ? ["none"] : objectTable(found);
   for (const line of lines) print(`  ${line}`);
 };

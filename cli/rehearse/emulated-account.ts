@@ -246,7 +246,7 @@ interface Timing {
   readonly roundTripMs: number;
 }
 
-/** An address at which every call takes the time that it would take at the service. */
+/** An address at which every call takes the time that it would take with the service. */
 export interface TimedServer {
   /** Its path cannot be guessed. */
   readonly address: string;
@@ -363,7 +363,7 @@ export const serveInTime = async (
   };
 };
 
-/** An emulator with the account of a tenant, behind a relay that lets time pass as at the service. */
+/** An emulator with the account of a tenant, behind a relay that lets time pass as the service would. */
 export interface EmulatedAccount {
   readonly profile: string | undefined;
   /** Start of its addresses. */

@@ -245,7 +245,7 @@ const assertDryRun = (copy: CopiedStack, { runEffects }: RunSetup): void => {
   if (runEffects || copy.hasSeenDryRun()) return;
   throw new CommandFailure(
     "Nothing was rehearsed: the program would not see a dry run, so code that it guards with pulumi.runtime.isDryRun() would really run. " +
-      "Only programs that run on Node.js with @pulumi/pulumi 3.216 or newer see one. To rehearse it anyway, use --run-effects.",
+      "Only programs that run on Node.js with @pulumi/pulumi 3.216 or later see one. To rehearse it anyway, use --run-effects.",
   );
 };
 

@@ -241,7 +241,9 @@ export const configWith = (
   return new Map([...others, ...given]);
 };
 
-/** A stack to which a program refers, reduced to what it needs: the outputs, secrets in plain text. */
+/**
+ * A stack to which a program refers, reduced to what it needs: the outputs, secrets in plain text.
+ */
 export interface ReferencedStack {
   /** As in its URNs. */
   readonly project: string;

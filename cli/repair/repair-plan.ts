@@ -66,7 +66,7 @@ const foreignOperations = ({ deployment }: StackExport): readonly PendingOperati
  * The outcome of a creation that a run began without reporting the result, and that no state has.
  */
 type CreationOutcome =
-  /** Nothing at the service was made. */
+  /** Nothing in the service was made. */
   | { readonly outcome: "not-made" }
   /** It made this object; `surplus`: those that other attempts made. */
   | {
@@ -142,7 +142,7 @@ const outcomeAmong = (
   );
 };
 
-/** Finds the outcome of a creation, by the mark of its resource at the service. */
+/** Finds the outcome of a creation, by the mark of its resource in the service. */
 const creationOutcome = async (
   { resource }: PendingOperation,
   facts: RepairFacts,

@@ -39,7 +39,7 @@ const sentenceOf = (step: RepairStep, alive: readonly number[]): string => {
     case "remove-cut-off-files":
       return `Remove ${step.files.length === 1 ? "a file" : `${step.files.length} files`} that the killed run left empty, so that Pulumi can read the state: ${step.files.join(" ")}`;
     case "restore-state":
-      return `Replace the truncated state (${step.file}) with the newest copy that Pulumi keeps (${step.copy}). Objects created since are found at the service.`;
+      return `Replace the truncated state (${step.file}) with the newest copy that Pulumi keeps (${step.copy}). Objects created since are found in the service.`;
     case "end-process":
       return `End process ${step.pid}, the provider of the killed run, which waits forever.`;
     case "cancel":

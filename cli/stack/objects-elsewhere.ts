@@ -74,7 +74,7 @@ export const elsewhereAdvice =
   "If the settings lead to another service, correct baseUrl, or create a separate stack for this service: pulumi stack init. If the objects were deleted, pulumi up --refresh creates them again.";
 
 /**
- * Checks with up to three reads whether the objects of a state are at the service that the settings
+ * Checks with up to three reads whether the objects of a state are in the service that the settings
  * name: a state does not say at which service its objects were made.
  *
  * @param settings of an account: only its resources count

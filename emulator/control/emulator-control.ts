@@ -28,7 +28,7 @@ export type DeliveryMatch = Partial<DeliveryEntry> | ((entry: DeliveryEntry) => 
 /**
  * Controls a running emulator: shows what happened and makes calls fail. Every call fails with a
  * `ControlError` if the emulator refuses it, and with the connection's error if the emulator does
- * not answer.
+ * not respond.
  */
 export interface EmulatorControl {
   /** Advances a manual clock. Returns its new time, in milliseconds since 1970. Fails on the real clock. */

@@ -78,7 +78,7 @@ export const withoutSubjects = <T extends WithSubjects>({ subjects: _, ...entry 
 /** The checks of the service that can refuse a call, in their order. */
 export type Check = "size" | "path" | "token" | "rate" | "fault" | "scope" | "operation";
 
-/** A body on its way. */
+/** A body in transit. */
 export interface KeptBody {
   /** In bytes. */
   readonly size: number;
@@ -86,13 +86,13 @@ export interface KeptBody {
   readonly text?: string;
 }
 
-/** What a call carried, secrets in plain text: to be shown only with them hidden. */
+/** What a call carried, with secrets in plain text: hide them before you show it. */
 export interface CallContent {
   readonly sent?: KeptBody | undefined;
   readonly answer?: KeptBody | undefined;
-  /** The last check that it came to. */
+  /** The last check that it reached. */
   readonly check: Check;
-  /** The kind of the fault that it met. */
+  /** The kind of the fault that it encountered. */
   readonly fault?: string;
 }
 

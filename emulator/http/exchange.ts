@@ -4,7 +4,7 @@ import { abbreviated } from "../../provider/kernel/text.js";
 
 export type ResponseHeaders = Readonly<Record<string, string>>;
 
-/** A response of the service. */
+/** A response from the service. */
 export interface ServiceResponse {
   readonly status: number;
   /** Text and bytes are sent unchanged, anything else as JSON. If omitted: no body. */
@@ -209,7 +209,7 @@ export const receive = (
     });
   });
 
-/** Reads and drops the rest of a refused body, so that the connection can carry the response. */
+/** Reads and discards the rest of a refused body, so that the connection can carry the response. */
 export const discard = (request: IncomingMessage): void => {
   let bytes = 0;
   request.on("data", (chunk: Buffer) => {

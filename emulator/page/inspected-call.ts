@@ -5,10 +5,10 @@ import type { CallContent, CallLog, Check, KeptBody, ShownCall } from "../http/c
 import { isDeeperThan, mostDepth } from "../http/exchange.js";
 import { shownMembers } from "../objects/forms.js";
 
-/** Why a call is refused: in a sentence, and the section of the documentation that says more. */
+/** Why a call is refused, in a sentence, and the section of the documentation that says more. */
 export interface CallExplanation {
   readonly rule: string;
-  /** A page of the folder `docs`. */
+  /** A page in the folder `docs`. */
   readonly page: string;
   readonly section: string;
 }
@@ -38,10 +38,10 @@ const failure: CallExplanation = {
   section: "UNAVAILABLE",
 };
 
-/** All that a call may be explained by. */
+/** Everything that can explain a call. */
 export const explanations = [...Object.values(byCheck), ...Object.values(byCode), failure];
 
-/** The pages of the folder `docs` that the page leads to. */
+/** The pages in the folder `docs` that the emulator's page links to. */
 export const explainingPages: readonly string[] = [
   ...new Set([...explanations.map(({ page }) => page), "resources.md"]),
 ];
@@ -82,7 +82,7 @@ const hidden = (call: ShownCall, body: unknown, isAnswer: boolean): unknown => {
 export interface ShownBody {
   /** In bytes. */
   readonly size: number;
-  /** Its JSON, secrets as asterisks. */
+  /** Its JSON, with asterisks instead of secrets. */
   readonly json?: unknown;
   /** Why there is none. */
   readonly note?: string;
@@ -100,7 +100,7 @@ const shownBody = (call: ShownCall, kept: KeptBody, isAnswer: boolean): ShownBod
 };
 
 /**
- * What the page shows of one call: what was sent and answered, and which rule refused it.
+ * What the page shows of one call: the request, the response, and the rule that refused it.
  *
  * @param place in the log
  */

@@ -191,7 +191,7 @@ export const sendMessages: OperationHandler = (service, call) => {
 };
 
 /**
- * Details of a completed conversation (specification §4.2). For an ongoing one the response is 404
+ * Details of a completed conversation (specification §4.2). For an ongoing one, the response is 404
  * (assumed).
  */
 export const getConversation: OperationHandler = (service, { id }) => {

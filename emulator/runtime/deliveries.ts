@@ -13,13 +13,13 @@ import { type RecipientRole, roleOf } from "./recipients.js";
 
 /** An email that the service would send. The emulator only records it. */
 export interface NotificationMail {
-  /** By the emulator's clock. */
+  /** On the emulator's clock. */
   readonly at: string;
   /** The `notificationEmail` of the role. */
   readonly to: string;
   readonly subject: string;
   readonly text: string;
-  /** The sender's own id of the undelivered message; the service's id if the sender gave none. */
+  /** The sender's own id for the undelivered message; the service's id if the sender gave none. */
   readonly messageId: string;
 }
 
@@ -53,11 +53,11 @@ interface Delivery {
 
 /** One attempt to deliver a message; without credentials. */
 export interface DeliveryEntry {
-  /** Start of the attempt, by the emulator's clock. */
+  /** Start of the attempt, on the emulator's clock. */
   readonly at: string;
   /** The callback URL without user name, password and query; empty if there is none. */
   readonly url: string;
-  /** The sender's own id of the message; the service's id if the sender gave none. */
+  /** The sender's own id for the message; the service's id if the sender gave none. */
   readonly messageId: string;
   readonly type: string;
   /** Starts at 1; 0 if there was no recipient. */

@@ -17,7 +17,7 @@ export const valueOnPath = (value: unknown, ...steps: readonly (string | number)
   return here;
 };
 
-/** The text at this path; undefined for anything else, and for empty text. */
+/** The string at this path; undefined for anything else, and for an empty string. */
 export const textOnPath = (
   value: unknown,
   ...steps: readonly (string | number)[]

@@ -35,7 +35,7 @@ export class CallSlots {
   ) {}
 
   /**
-   * Waits for a turn, in order of arrival as far as the groups allow.
+   * Waits for a turn: in order of arrival, within the limits of the groups.
    *
    * @returns a function that releases the turn; further calls do nothing
    * @throws Error if the signal aborts the wait
@@ -111,7 +111,7 @@ export interface OutgoingCall {
   /** Deadline for the response, in milliseconds of real time. */
   readonly deadlineMs: number;
   readonly signal: AbortSignal;
-  /** Whether to read the body of the response, up to 64 KiB; if omitted, the body is dropped. */
+  /** Whether to read the body of the response, up to 64 KiB; if omitted, the body is discarded. */
   readonly wantsBody?: boolean;
 }
 

@@ -253,7 +253,7 @@ const isComplete = (
 export const isSwitches = (value: unknown): value is Switches =>
   isObject(value) && isComplete(value);
 
-/** The values at the start: those given, else those saved, else the defaults. */
+/** The values at startup: the given ones, or the saved ones, or the defaults. */
 export const savedSwitches = (journal: Journal, given: Partial<Switches>): Switches => {
   const defaults = Object.entries(switchTable).map(([name, entry]) => [name, entry.default]);
   const saved = parseSwitches(Object.fromEntries(journal.read("switch")));
@@ -273,8 +273,8 @@ export const turnSwitches = (journal: Journal, switches: Switches, given: Partia
 const neutral = "platform_";
 
 /**
- * An identifier on the wire, with the vendor's word in place of `platform`. Independent of the provider and the
- * client on purpose: their mistakes must not pass here.
+ * An identifier on the wire, with the vendor's word instead of `platform`. Independent of the
+ * provider and the client on purpose: their mistakes must not pass here.
  */
 export const vendorWord = (
   word: string,

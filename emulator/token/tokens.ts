@@ -173,7 +173,7 @@ export const parseClient = (value: unknown): Client => {
 
 const digest = (text: string): Buffer => hash("sha256", text, "buffer");
 
-/** Whether two texts are equal; compared in constant time. */
+/** Whether two strings are equal; compared in constant time. */
 export const isSameSecret = (a: string, b: string): boolean =>
   timingSafeEqual(digest(a), digest(b));
 

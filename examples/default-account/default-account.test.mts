@@ -1,5 +1,5 @@
 /**
- * The account of this folder, with the test runner of Node: node --test default-account.test.mts
+ * The account of this folder, with the Node.js test runner: node --test default-account.test.mts
  *
  * The project file is in the root of the repository; a project of your own is in the folder itself.
  */

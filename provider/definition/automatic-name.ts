@@ -30,7 +30,10 @@ export interface NamedBy {
   readonly project: string;
   readonly stack: string;
   readonly kind: string;
-  /** Types of the parents, outermost first, each followed by `$`; empty directly in the stack. */
+  /**
+   * Types of the parents, outermost first, each followed by `$`; empty if the resource is directly
+   * in the stack.
+   */
   readonly parents: string;
   /** The logical name. */
   readonly name: string;

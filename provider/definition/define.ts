@@ -9,7 +9,7 @@ export interface Members {
 export interface Definition extends Members {
   /** Name of the resource class and last part of its type token, such as `ClientApplication`. */
   readonly kind: string;
-  /** The kind in a sentence, such as `client application`. */
+  /** What a sentence calls the kind, such as `client application`. */
   readonly noun: string;
   /** Path segment of the collection, such as `clientapplications`. */
   readonly collection: string;
@@ -32,7 +32,7 @@ export interface Definition extends Members {
    * Default: `spec`.
    */
   readonly holds?: Basis;
-  /** A complete example as a program would write it, references as `${Kind}` placeholders. */
+  /** A complete example as a program would write it, with references as `${Kind}` placeholders. */
   readonly example: Readonly<Record<string, unknown>>;
 }
 
@@ -112,8 +112,8 @@ export interface ListField extends FieldNotes {
   readonly min?: number;
   readonly max?: number;
   /**
-   * Members that identify an item of one list in another. If omitted, objects match only if they
-   * have the same meaning, and everything else by value.
+   * Members that identify the same item in two lists. If omitted, objects match only if they have
+   * the same meaning, and everything else matches by value.
    */
   readonly identity?: readonly string[];
   /** No two items may share any identifying member. */
@@ -180,7 +180,7 @@ export const commonFields = (noun: string) => ({
   active: flag({ doc: `Whether the ${noun} is in use.`, default: true }),
 });
 
-/** The same, and a name that no other object of the kind has. */
+/** The same, plus a name that no other object of the kind has. */
 export const namedFields = (noun: string) => ({
   name: text({
     doc: "Name; derived from the logical name if omitted.",

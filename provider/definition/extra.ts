@@ -108,7 +108,7 @@ export const extraViolations = (definition: Definition, extra: unknown): readonl
   ];
 };
 
-/** Whether no part of a value is visible at the service. */
+/** Whether no part of a value is visible in the service. */
 const isAllSecret = (value: unknown, path: string, isSecret: IsSecret): boolean =>
   isSecret(path) ||
   (isObject(value) &&

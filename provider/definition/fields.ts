@@ -274,7 +274,8 @@ export const referencesOf = (definition: Definition): readonly ReferencePath[] =
   );
 
 /**
- * Every reference of any kind that may point at objects of this kind: the reverse of the same data.
+ * Every reference from any kind that may point to objects of this kind: the reverse of the same
+ * data.
  */
 export const referencesTo = (
   target: Definition,
@@ -376,7 +377,7 @@ export const objectTitle = (definition: Definition, fields: JsonObject): string 
 
 /**
  * Values in the normal form that is checked, compared and stored: with defaults and derived
- * members, with JSON text instead of objects where the wire has text, without undefined. Wrong
+ * members, with JSON text instead of objects if the wire has text, and without undefined. Invalid
  * values pass through unchanged, for the check to report.
  *
  * @param isFilled whether a top-level member gets its default if it is omitted; by default, every
@@ -426,9 +427,9 @@ const discriminated = (rule: MemberRule | undefined, values: JsonObject): JsonOb
 };
 
 /**
- * Every text of an object that no definition permits messages to show: from secret fields, and from
- * members without a field. Accepts both a program's values, including `extra`, and the service's
- * JSON. Includes the Basic credentials that the fields form.
+ * Every string in an object that no definition permits messages to show: from secret fields, and
+ * from members without a field. Accepts both a program's values, including `extra`, and the
+ * service's JSON. Includes the Basic credentials that the fields form.
  */
 export const secretTexts = (fields: Fields, values: unknown): string[] => {
   if (!isObject(values)) return [];
@@ -498,7 +499,7 @@ const beside = (value: unknown, own: readonly (string | undefined)[]): string[] 
     ? Object.entries(value).flatMap(([name, of]) => (own.includes(name) ? [] : textsIn(of)))
     : [];
 
-/** Every text and number inside a value, and inside JSON that a text contains. */
+/** Every string and number inside a value, and inside JSON that a string contains. */
 export const textsIn = (value: unknown): string[] => {
   if (typeof value === "string") return value === "" ? [] : [value, ...jsonTexts(value)];
   if (typeof value === "number") return [String(value)];
@@ -521,7 +522,7 @@ const isText = (member: FieldValue): member is FieldValue & { readonly value: st
   member.field.type === "text" && typeof member.value === "string";
 
 /**
- * The credentials of a Basic header (RFC 7617). They must stay hidden, too: they reveal even a
+ * The credentials of a Basic header (RFC 7617). They must also stay hidden: they reveal even a
  * password that is too short to search for.
  */
 export const basicCredentials = (user: string, password: string): string[] =>

@@ -43,7 +43,7 @@ const failed = (code: "NOT_FOUND" | "AMBIGUOUS" | "BAD_RESPONSE", text: string) 
   new ConversationError(code, text);
 
 /**
- * The id of the only object that matches these texts, in the list of its kind.
+ * The id of the only object with these values, in the list of its kind.
  *
  * @throws ConversationError if there is none (`NOT_FOUND`, or `BAD_RESPONSE` if the list is
  * incomplete) or several (`AMBIGUOUS`)

@@ -85,7 +85,7 @@ const contentOf = (value: unknown): unknown => {
   }
 };
 
-/** Whether two JSON texts, or a JSON text and the value itself, have the same content. */
+/** Whether two JSON strings, or a JSON string and the value itself, have the same content. */
 export const sameContent = (a: unknown, b: unknown): boolean =>
   a === b || sameJson(contentOf(a), contentOf(b));
 
@@ -284,8 +284,8 @@ const isWithheld = (field: Field, live: unknown): boolean =>
 
 /**
  * Whether the service's value has the same meaning as the known one. The form may differ: the
- * spelling of a text or URL, numbers and flags as text, and an absent value for an empty one. So may
- * the order of an unordered list, and objects may have additional members.
+ * spelling of a string or URL, numbers and flags as strings, and an absent value for an empty one.
+ * So may the order of an unordered list, and objects may have additional members.
  *
  * A secret always has the same meaning, because a service may mask or omit it.
  *

@@ -18,7 +18,7 @@ const unknownObject: Members = { fields: {} };
 
 interface Merging {
   readonly evidence: Evidence;
-  /** Members that are left out here stay at the service. */
+  /** Members that are left out here stay in the service. */
   readonly keeps: boolean;
 }
 
@@ -518,7 +518,7 @@ const evidenceOf = (fields: Fields, sides: Sides): Evidence => {
 const words =
   /^\W*((value )?(is )?(hidden|secret|redacted|masked|filtered|protected|private|encrypted|obfuscated|sensitive|confidential|suppressed|removed|omitted|not (shown|displayed|disclosed|available))( value)?|string)\W*$/i;
 
-/** Whether a text may be a mask that a service shows instead of a secret. */
+/** Whether a string may be a mask that a service shows instead of a secret. */
 export const looksMasked = (text: string): boolean =>
   /[*•●]{3}/.test(text) ||
   /^\s*[*•●.#-][*•●.#\s-]*$/.test(text) ||
@@ -526,8 +526,8 @@ export const looksMasked = (text: string): boolean =>
   words.test(text);
 
 /**
- * Whether a text that is not known to be a secret is certainly a mask: a row of asterisks or dots,
- * with at most a few characters of the value.
+ * Whether a string that is not known to be a secret is certainly a mask: a row of asterisks or
+ * dots, with at most a few characters of the value.
  */
 export const isSurelyMask = (text: string): boolean =>
   /^[^\s*•●]{0,4}[*•●]{3,}[^\s*•●]{0,4}$/.test(text);

@@ -33,7 +33,7 @@ interface Place {
 
 type Rules = readonly (string | false | undefined)[];
 
-/** Whether a text is an absolute http or https URL. */
+/** Whether a string is an absolute http or https URL. */
 export const isHttpUrl = (value: string): boolean =>
   URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
 
@@ -177,8 +177,8 @@ const meant: Readonly<Record<string, string>> = {
 };
 
 /**
- * The error for a text that contains an output like any other value: Pulumi replaces the output
- * with a sentence. Undefined for any other text.
+ * The error for a string with an interpolated output, which Pulumi replaces with a sentence.
+ * Undefined for any other string.
  */
 export const outputAsText = (text: string): string | undefined => {
   const [, way = ""] = /Calling \[to(String|JSON)\] on an \[Output<T>\]/.exec(text) ?? [];

@@ -5,7 +5,7 @@ import { engineRun } from "./engine-run.js";
 import { cancelSignal, currentTraceparent, currentUrn, withUrn } from "./sdk-module.js";
 import { sdkStatusLine } from "./status-line.js";
 
-/** The stack's configuration as the engine passes it to `configure`. */
+/** The stack's configuration, as the engine passes it to `configure`. */
 export interface EngineConfig {
   get(key: string): string | undefined;
 }

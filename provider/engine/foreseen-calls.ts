@@ -29,8 +29,8 @@ interface PreviewMemory {
 }
 
 /**
- * The expected calls of a run, as far as they are known: from the engine's checks and comparisons,
- * from its preview, and from other reports. For display only, never a condition.
+ * The expected calls of a run that are known so far: from the engine's checks and comparisons, from
+ * its preview, and from other reports. For display only, never a condition.
  */
 export class ForeseenCalls {
   readonly #memory: () => PreviewMemory;
@@ -56,7 +56,7 @@ export class ForeseenCalls {
     return this.#opened;
   }
 
-  /** The expected number of calls to an endpoint in the whole run, as far as known. */
+  /** The number of calls to an endpoint that is known to be expected in the whole run. */
   times(endpoint: Endpoint, profile: string | undefined): number {
     const key = `${profile ?? ""} ${endpointName(endpoint)}`;
     return Math.max(this.#times.get(key) ?? 0, this.#previewed.foreseen[key] ?? 0);

@@ -24,7 +24,7 @@ export const sdkModule = (path: string): unknown => {
 export const loadWithSdk = (path: string) =>
   createRequire(createRequire(__filename).resolve("@pulumi/pulumi/package.json"))(path);
 
-/** Whether the engine makes a trace, or this process is to take part in another one. */
+/** Whether the engine records a trace, or this process is to take part in another one. */
 export const isTraced = ({ env } = process): boolean =>
   Boolean(env.PULUMI_OTEL_EXPORTER_OTLP_ENDPOINT || env.TRACEPARENT);
 

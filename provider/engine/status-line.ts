@@ -127,7 +127,7 @@ const otherViews = /^(-j|--(non-interactive|json|diff|suppress-progress)(=true)?
 const isPlain = ({ args, env }: Pick<ProcessFacts, "args" | "env">): boolean =>
   args.some((arg) => otherViews.test(arg)) || env.TERM === "dumb" || (env.CI ?? "") !== "";
 
-/** How the command that started this process shows its progress, as far as known. */
+/** What is known about how the command that started this process shows its progress. */
 export const displayOfThisRun = (cli = parentPulumi()): RunDisplay => {
   if (!cli) return isPlain({ args: [], env: process.env }) ? log : either;
   return cli.isTerminal && !isPlain(cli) ? { ...table, status: terminalStatus(cli.pid) } : log;

@@ -64,7 +64,7 @@ const limitsLine = ({ plan, parallel }: Forecast, { burst, share }: Conditions):
 const fullBuckets = "All buckets are assumed to be full. Recent calls make the run take longer.";
 
 /**
- * The forecast as text for people.
+ * The forecast as human-readable text.
  *
  * @param faster the number of parallel steps that would be faster, if there is one
  */

@@ -122,7 +122,7 @@ export const criticalPath = (calls: readonly SimulatedCall[]): readonly PathPart
 /** Assumed: the time from a call to its answer. */
 const roundTripSeconds = 0.05;
 
-/** Simulates a run under given conditions. `engine`: default: as measured. */
+/** Simulates a run under given conditions. `engine` defaults to measured values. */
 export const simulateRun = (
   workload: Workload,
   conditions: Conditions,

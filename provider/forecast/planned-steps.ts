@@ -212,7 +212,7 @@ const actionOf = ({ op, newState, oldState }: PreviewStep): StepAction => {
   return action === "delete" ? deletion(oldState) : action;
 };
 
-/** Objects that a program only looked up, or leaves at the service, are not deleted. */
+/** Objects that a program only looked up, or leaves in the service, are not deleted. */
 const deletion = (resource: StateResource | null | undefined): StepAction =>
   resource?.retainOnDelete || resource?.external ? "none" : "delete";
 

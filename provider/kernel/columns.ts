@@ -15,13 +15,13 @@ const charactersOf = (text: string): readonly (readonly [character: string, colu
 
 const plain = /^[\x20-\x7e]*$/;
 
-/** The width of a text in columns of a terminal. */
+/** The width of text in terminal columns. */
 export const terminalWidth = (text: string): number =>
   plain.test(text)
     ? text.length
     : charactersOf(text).reduce((sum, [, columns]) => sum + columns, 0);
 
-/** A text padded with spaces to a number of columns. */
+/** Text padded with spaces to a number of columns. */
 export const padded = (text: string, columns: number): string =>
   text + " ".repeat(Math.max(0, columns - terminalWidth(text)));
 
@@ -56,7 +56,7 @@ const linesOf = (words: readonly string[], columns: number): readonly string[] =
   return lines;
 };
 
-/** A text in lines of limited width; a longer word is cut. */
+/** Text in lines of limited width; a longer word is cut. */
 export const wrapped = (text: string, columns: number): readonly string[] =>
   linesOf(
     wordsOf(text).flatMap((word) =>
@@ -65,12 +65,12 @@ export const wrapped = (text: string, columns: number): readonly string[] =>
     columns,
   );
 
-/** The same, but a longer word stays whole, so that it can be copied. */
+/** The same, but longer words stay whole, so that they can be copied. */
 export const wrappedWords = (text: string, columns: number): readonly string[] =>
   linesOf(wordsOf(text), columns);
 
 /**
- * A text in lines that fit 80 columns. A longer word stays whole, so that it can be copied.
+ * Text in lines that fit 80 columns. Longer words stay whole, so that they can be copied.
  *
  * @param first beginning of the first line; the other lines are indented by its width
  */
@@ -81,14 +81,14 @@ export const wrappedText = (text: string, first = ""): readonly string[] => {
 };
 
 /**
- * A text in lines that fit 80 columns, with an indent; continuation lines have two more.
+ * Text in lines that fit 80 columns, indented; continuation lines are indented by two more spaces.
  */
 export const indented = (text: string, indent: number): readonly string[] =>
   wrapped(text, 80 - indent - 2).map(
     (line, at) => `${" ".repeat(at === 0 ? indent : indent + 2)}${line}`,
   );
 
-/** A text in one line of limited width; a longer text is cut, and the cut is shown. */
+/** Text on one line of limited width; longer text is cut, and the cut is shown. */
 export const shortened = (text: string, columns: number): string => {
   const line = inertText(text.replace(/\s+/g, " ").trim());
   if (terminalWidth(line) <= columns) return line;
@@ -168,7 +168,7 @@ export const textTable = (
 };
 
 /**
- * Foreign text as Markdown code: nothing in it is interpreted as markup, a mention, an image, a
+ * Untrusted text as Markdown code: nothing in it is interpreted as markup, a mention, an image, a
  * link or HTML, and it cannot end the code early.
  */
 export const codeSpan = (text: string, longest = 300): string => {
@@ -190,7 +190,7 @@ const cell = (markdown: string): string =>
 
 const row = (cells: readonly string[]): string => `| ${cells.map(cell).join(" | ")} |`;
 
-/** A table of Markdown. Foreign text in a cell is given as `codeSpan`. */
+/** A Markdown table. Untrusted text in a cell is given as `codeSpan`. */
 export const markdownTable = (
   heading: readonly string[],
   rows: readonly (readonly string[])[],
@@ -202,7 +202,7 @@ export const foldedLines = (title: string, lines: readonly string[]): readonly s
     ? []
     : ["", `<details><summary>${title}</summary>`, "", ...lines, "", "</details>"];
 
-/** A text as one shell word, whatever its content; without quotes if it needs none. */
+/** Text as one shell word, whatever its content; without quotes if it needs none. */
 export const shellWord = (text: string): string =>
   /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
@@ -213,7 +213,7 @@ interface MaybeTerminal {
 
 /**
  * Whether a stream supports colors: a terminal does, unless NO_COLOR is set (no-color.org) or it is
- * a dumb one; FORCE_COLOR enables them everywhere, and FORCE_COLOR=0 nowhere.
+ * a dumb terminal; FORCE_COLOR enables them everywhere, and FORCE_COLOR=0 nowhere.
  */
 export const wantsColour = (
   { isTTY }: MaybeTerminal,
@@ -245,8 +245,8 @@ const split = (line: string, columns: number): readonly [fits: string, rest: str
 };
 
 /**
- * A help text with lines of limited width. The excess continues on the next line at the same
- * indent, and joins an existing line of the same paragraph.
+ * Help text with lines of limited width. The excess continues on the next line at the same indent,
+ * and joins an existing line of the same paragraph.
  */
 export const foldedHelp = (text: string, columns = 80): string => {
   const left = text.split("\n");

@@ -17,13 +17,13 @@ export const objectOf = (entries: Iterable<readonly [string, unknown]>): JsonObj
 export const memberOf = (object: JsonObject, name: string): unknown =>
   Object.hasOwn(object, name) ? object[name] : undefined;
 
-/** A text unchanged; anything else becomes the empty text. */
+/** A string, unchanged; anything else becomes the empty string. */
 export const asText = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** A nonempty text; undefined for anything else. */
+/** A nonempty string; undefined for anything else. */
 export const filledText = (value: unknown): string | undefined => asText(value) || undefined;
 
-/** The texts in a list; undefined if there are none. */
+/** The strings in a list; undefined if there are none. */
 export const filledTexts = (value: unknown): readonly string[] | undefined => {
   const texts = Array.isArray(value)
     ? value.filter((item): item is string => typeof item === "string")
@@ -61,7 +61,7 @@ export const valueAt = (value: unknown, ...path: readonly string[]): unknown =>
     value,
   );
 
-/** The text at a path of members; undefined if it is missing or empty. */
+/** The string at a path of members; undefined if it is missing or empty. */
 export const textAt = (value: unknown, ...path: readonly string[]): string | undefined =>
   filledText(valueAt(value, ...path));
 
@@ -84,8 +84,8 @@ const mostDepth = 128;
  * Parses JSON text, with or without a byte order mark (RFC 8259 §8.1). Removes every `__proto__`
  * member, because it would change the prototype of any object that it is merged into. Replaces
  * unpaired surrogates, which JSON can spell (`"\\ud83d"`) but UTF-8 cannot represent, with
- * `\ufffd`, in keys as well. Throws a SyntaxError, also if the text is nested deeper than 128
- * levels.
+ * `\ufffd`, in keys as well. Throws a SyntaxError, even if the JSON is valid but nested deeper than
+ * 128 levels.
  */
 export const parseJson = (given: string): unknown => {
   const text = given.startsWith("\ufeff") ? given.slice(1) : given;
@@ -116,7 +116,7 @@ const isPlain = (value: object): boolean => {
 };
 
 /**
- * The paths of the texts, or keys, in a value that match a test, such as `roles[0].name`. Skips
+ * The paths of the strings, or keys, in a value that match a test, such as `roles[0].name`. Skips
  * instances of classes.
  */
 export const pathsOfTexts = (

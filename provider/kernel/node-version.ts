@@ -12,7 +12,7 @@ const isOlder = (version: string): boolean => {
 };
 
 /**
- * Refuses a Node version that is too old, before something fails with an obscure error. Must load
+ * Refuses a Node.js version that is too old, before something fails with an obscure error. Must load
  * and run on old versions, so it imports nothing that they lack.
  *
  * @throws ConversationError `SETTINGS_INVALID`
@@ -21,6 +21,6 @@ export const assertNode = (version: string = process.versions.node): void => {
   if (!isOlder(version)) return;
   throw new ConversationError(
     "SETTINGS_INVALID",
-    `pulumi-conversation needs Node ${leastNode} or newer; this program runs on Node ${version}. Install a newer Node (https://nodejs.org) and run again.`,
+    `pulumi-conversation needs Node.js ${leastNode} or later; this program runs on Node.js ${version}. Install a newer version of Node.js (https://nodejs.org) and run again.`,
   );
 };

@@ -14,7 +14,7 @@ export const isId = (id: unknown): id is string =>
   typeof id === "string" && id.length <= longestId && allowed.test(id);
 
 /**
- * Whether a text has the form of the service's own ids: UUIDs, according to its public reference.
+ * Whether a string has the form of the service's own ids: UUIDs, according to its public reference.
  */
 export const isServiceId = (id: string): boolean =>
   /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id);

@@ -134,7 +134,7 @@ const inText = (text: string, lookUp: ValueOf): string => {
   );
 };
 
-/** A value with the secrets of the environment filled in, even inside a text or its JSON. */
+/** A value with the secrets of the environment filled in, even inside a string or JSON in it. */
 export const withEnvironmentSecrets = <T>(value: T, lookUp: ValueOf): T => {
   const change = (part: unknown): unknown => {
     if (typeof part === "string") return inText(part, lookUp);

@@ -13,7 +13,9 @@ const escapes = (characters: string): string =>
     .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
     .join("");
 
-/** Foreign text made safe to read: every active character becomes its escape, such as `\u001b`. */
+/**
+ * Untrusted text made safe to read: every active character becomes its escape, such as `\u001b`.
+ */
 export const inertText = (text: string): string => text.replaceAll(active, escapes);
 
 const esc = "\u001b";
@@ -51,10 +53,13 @@ const mostCharacters = 40;
 
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** A text without characters that a terminal acts on or hides: control and format characters, line ends. */
+/**
+ * Text without characters that a terminal acts on or hides: control and format characters, line
+ * endings.
+ */
 export const cleaned = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ");
 
-/** A text of limited length; a longer one ends with `…`, and no character is split. */
+/** Text of limited length; longer text ends with `…`, and no character is split. */
 export const abbreviated = (text: string, most: number): string => {
   if (text.length <= most) return text;
   const characters = [...text];
@@ -64,7 +69,7 @@ export const abbreviated = (text: string, most: number): string => {
 const escaped = (character: string): string =>
   `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`;
 
-/** A quoted text for messages: without characters that a terminal acts on, at most 40 characters. */
+/** Quoted text for messages: without characters that a terminal acts on, at most 40 characters. */
 export const quoted = (text: string): string => {
   const characters = [...text.slice(0, 2 * mostCharacters + 1)];
   const isLong = characters.length > mostCharacters;

@@ -18,7 +18,7 @@ import type { Properties } from "./properties.js";
 import type { Declared, Resource, RunEnvironment } from "./run.js";
 import { changeSecrets } from "./state.js";
 
-/** The intended content of a resource's object at the service. */
+/** The intended content of a resource's object in the service. */
 interface DesiredBody {
   readonly body: JsonObject;
   /**
@@ -63,7 +63,9 @@ export const desiredBody = (declared: Declared, object: ObjectSoFar): DesiredBod
 const dropUndisclosed = (definition: Definition, properties: Properties): Properties =>
   changeSecrets(definition, properties, (secret) => (secret === undisclosed ? undefined : secret));
 
-/** Whether an object of the service has these values, as far as the service shows them. */
+/**
+ * Whether an object of the service has these values. Ignores values that the service does not show.
+ */
 export const holdsFields = (
   { definition: { fields }, settings }: Declared,
   wire: WireObject,

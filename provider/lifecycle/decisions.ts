@@ -3,9 +3,9 @@ import type { JsonObject } from "../kernel/json.js";
 
 /** A resource as this run identifies it. */
 export interface ResourceIdentity {
-  /** The same for one resource of one state, whatever its name at the service. */
+  /** The same for one resource of one state, whatever its name in the service. */
   readonly key: string;
-  /** The same for one resource of a program, also if another provider gives it another key. */
+  /** The same for one resource of a program, even if another provider gives it another key. */
   readonly place: string;
   /** Its name in messages, such as `Channel "kiosk"`. */
   readonly label: string;
@@ -91,7 +91,7 @@ export interface Decisions {
   readonly posted: Set<string>;
   /** POSTs with an unknown effect, by resource key: on record until the effect is known. */
   readonly unclear: Map<string, UnclearPost>;
-  /** The messages about refused credentials that were reported. */
+  /** The messages about refused credentials that have been reported. */
   readonly reportedRefusals: Set<string>;
   /** Whether this run sent the POST that created the object with this serial. */
   made(serial: string | undefined): boolean;

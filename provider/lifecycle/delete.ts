@@ -287,7 +287,7 @@ const listed = async (definition: Definition, { service }: AccountSession) => {
   }
 };
 
-/** The objects that refer to an object, as far as the lists can be read. */
+/** The objects that refer to an object, from the lists that can be read. */
 export const usersOf = async (
   target: Definition,
   targetId: string,

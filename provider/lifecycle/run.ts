@@ -43,7 +43,7 @@ export type ObjectHolders = Pick<AllStates, "holdersOf" | "readersOf" | "resourc
 export const isHeld = (states: ObjectHolders, kind: string, id: string): boolean =>
   states.holdersOf(kind, id).length + states.readersOf(kind, id).length > 0;
 
-/** Reports something besides failures, for people. */
+/** Reports something other than a failure, for people to read. */
 export type Notify = (text: string, severity: "info" | "warning") => void;
 
 /** What a run is going to do with an object. */
@@ -58,7 +58,7 @@ export interface ForeseenResource {
 /** Optional; callers handle absence safely. */
 export interface RunEnvironment {
   /**
-   * Reads the settings without connecting, and refuses a Node that is too old. @throws
+   * Reads the settings without connecting, and refuses a version of Node.js that is too old. @throws
    * ConversationError `SETTINGS_MISSING`, `SETTINGS_INVALID`
    */
   readonly settings?: (profile?: string) => Settings;
@@ -90,7 +90,7 @@ export interface RunEnvironment {
    * the engine requests it.
    */
   readonly foresee?: (resource: ForeseenResource, action: ForeseenAction) => void;
-  /** Whether the whole stack is being destroyed, as far as this process can see. */
+  /** Whether this process can see that the whole stack is being destroyed. */
   readonly isDestroying?: () => boolean;
 }
 
@@ -188,7 +188,8 @@ export interface Declared extends Resource, AccountSession {
   /** The mark of its objects; undefined if marks are off. */
   readonly mark: Mark | undefined;
   /**
-   * Whether an object created now would carry the mark: a long description leaves no room for it.
+   * Whether an object created now would carry the mark: a long description may leave no room for
+   * it.
    */
   readonly isMarked: boolean;
 }

@@ -14,7 +14,7 @@ import {
 } from "./ownership/mark.js";
 import type { Declared } from "./run.js";
 
-/** An object at the service, as one resource sees it. */
+/** An object in the service, as one resource sees it. */
 export interface SeenObject {
   readonly id: string;
   readonly wire: WireObject;
@@ -24,7 +24,7 @@ export interface SeenObject {
   readonly addedMark: Mark | undefined;
   /** Whether it carries the mark of the resource. */
   readonly isOurs: boolean;
-  /** Whether it is also not a copy, as far as the object itself shows. */
+  /** Whether, in addition, nothing in the object shows that it is a copy. */
   readonly isOwn: boolean;
   /** Whether it has the name of the resource, in any form in which the service returns it. */
   readonly isNamed: boolean;
@@ -123,7 +123,9 @@ export const originalMark = (definition: Definition, wire: WireObject): Mark | u
   return mark && !isCopy(mark, nameOnWire(definition, wire), wire.created) ? mark : undefined;
 };
 
-/** Name and id of an object for messages, shortened if the service sends something absurd. */
+/**
+ * Name and id of an object for messages, shortened if the service sends something absurdly long.
+ */
 export const describe = (definition: Definition, { id, ...wire }: Found): string => {
   const name = nameOnWire(definition, wire);
   const shown =
@@ -131,7 +133,7 @@ export const describe = (definition: Definition, { id, ...wire }: Found): string
   return `${definition.noun} ${shown}(id ${String(id).slice(0, 80)})`;
 };
 
-/** An object at the service, with its id. */
+/** An object in the service, with its id. */
 export type Found = WireObject & { readonly id: string };
 
 /**

@@ -5,7 +5,7 @@ import type { WireObject } from "../service/lists.js";
 import { objectTime } from "./ownership/mark.js";
 import type { ObjectRecord, Properties } from "./properties.js";
 
-/** The inputs of a resource in one object, secrets in plain text. */
+/** The inputs of a resource in one object, with secrets in plain text. */
 export const joinInputs = ({ fields, record: _, ...options }: Properties): JsonObject =>
   objectOf([...Object.entries(fields), ...Object.entries(options)]);
 

@@ -50,7 +50,7 @@ const liveObject = async (declared: Declared, id: string): Promise<Found> => {
   if (live) return live;
   throw new ConversationError(
     "NOT_FOUND",
-    "it no longer exists at the service. Run `pulumi refresh`, then `pulumi up` to create it again.",
+    "it no longer exists in the service. Run `pulumi refresh`, then `pulumi up` to create it again.",
   );
 };
 

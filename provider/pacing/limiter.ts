@@ -241,7 +241,7 @@ const accepted = (
   return next.isAnswered ? { own: next, bucket: kept } : firstAnswer(next, current(), limit);
 };
 
-/** The call took no token at the service: an early one returns the fraction it was sent for. */
+/** The call took no token in the service: an early one returns the fraction it was sent for. */
 const refunded = (bucket: Bucket, { kind, tokens }: Admission): Bucket => {
   const part = kind === "early" ? tokens : 1;
   const given = kind === "early" ? bucket.tokens + part : bucket.tokens;

@@ -125,9 +125,9 @@ export interface SharedBucketsOptions {
   readonly redisUrl?: string | undefined;
   /** Where to look up XDG_CACHE_HOME. Default: the environment of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Called once, with a readable sentence, when the buckets temporarily cannot be shared. */
+  /** Called once, with a readable sentence, when the buckets cannot be shared for a while. */
   readonly onNotice?: ((text: string) => void) | undefined;
-  /** Default: the version of the running Node. */
+  /** Default: the version of the running Node.js. */
   readonly nodeVersion?: string;
 }
 
@@ -161,7 +161,7 @@ const localBuckets = (clock: Clock): BucketStore => {
 
 /**
  * The store of the buckets: Redis if there is a URL, otherwise a file in the cache folder;
- * on Node 22, the memory of this process. Opens nothing before the first call.
+ * on Node.js 22, the memory of this process. Opens nothing before the first call.
  *
  * @throws ConversationError `SETTINGS_INVALID` if the package for Redis is needed and missing
  */
@@ -540,7 +540,7 @@ const redisClass = async (need: string, load: Load): Promise<RedisClass> => {
   if (isRedisClass(found)) return found;
   throw new ConversationError(
     "SETTINGS_INVALID",
-    "The installed package ioredis is too old. Install version 5 or newer: npm install ioredis@latest.",
+    "The installed package ioredis is too old. Install version 5 or later: npm install ioredis@latest.",
   );
 };
 

@@ -17,7 +17,7 @@ import { resources } from "../resources/index.js";
 import { settingTable } from "../service/setting-table.js";
 import { describeSettings } from "../service/settings.js";
 
-/** A type in a Pulumi package schema, as far as this package uses it. */
+/** The part of a type in a Pulumi package schema that this package uses. */
 export type TypeSpec =
   | { readonly type: "boolean" | "integer" | "number" | "string"; readonly plain?: true }
   | { readonly type: "array"; readonly items: TypeSpec }
@@ -273,7 +273,7 @@ const findSpec = (types: KindTypes): FunctionSpec => {
     outputs: {
       ...outputs,
       properties: {
-        id: { type: "string", description: `Id of the ${noun} at the service.` },
+        id: { type: "string", description: `Id of the ${noun} in the service.` },
         ...outputs.properties,
       },
       required: ["id", ...outputs.required],

@@ -3,7 +3,7 @@ import { setFlagsFromString } from "node:v8";
 import { isObject } from "../kernel/json.js";
 
 /**
- * Node options for short-lived processes that run in parallel. The garbage collector runs once the
+ * Node.js options for short-lived processes that run in parallel. The garbage collector runs once the
  * memory in use has grown by a third, not when it has doubled. The young generation does not grow.
  */
 export const keepHeapSmall = (): void => {

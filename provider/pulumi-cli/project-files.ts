@@ -179,7 +179,7 @@ const membersOfFile = (file: string): ((name: string) => string | undefined) => 
   };
 };
 
-/** Reads those members of a project file, in YAML or JSON, that are plain texts. */
+/** Reads the members of a project file, in YAML or JSON, that are plain strings. */
 export const projectDocument = (file: string): ProjectDocument => {
   const of = membersOfFile(file);
   const [name, main] = [of("name"), of("main")];

@@ -10,13 +10,15 @@ export const LEAST_PULUMI = "3.254.0";
  */
 const companions = ["pulumi-language-nodejs", "pulumi-resource-pulumi-nodejs"] as const;
 
-/** Major, minor and patch of the first version in a text such as `v3.259.0` or `go version go1.26.8`. */
+/**
+ * Major, minor and patch of the first version in text such as `v3.259.0` or `go version go1.26.8`.
+ */
 export const versionIn = (text: string): readonly number[] | undefined => {
   const match = /(?<!\d)(\d+)\.(\d+)(?:\.(\d+))?/.exec(text);
   return match ? [Number(match[1]), Number(match[2]), Number(match[3] ?? 0)] : undefined;
 };
 
-/** Whether the first version in a text is at least another; false if the text contains none. */
+/** Whether the first version in a string is at least another; false if the string contains none. */
 export const isAtLeast = (text: string, least: string): boolean => {
   const [have, need] = [versionIn(text), versionIn(least)];
   if (!have || !need) return false;
@@ -139,7 +141,7 @@ export const pulumiHomeIn = (env: NodeJS.ProcessEnv): string | undefined =>
 
 /**
  * Writes the state once, at the end: with a thousand resources, writing it after every step takes
- * longer than the steps. For runs that create nothing at the service: if such a run is killed, the
+ * longer than the steps. For runs that create nothing in the service: if such a run is killed, the
  * state is unchanged.
  */
 export const writtenOnce = { PULUMI_SKIP_CHECKPOINTS: "true" } as const;

@@ -242,7 +242,7 @@ export const pulumiOfThisRun = (
   return { command, folder: found.folder, env, ...(given ? { given } : {}) };
 };
 
-/** Whether a run is using a stack, as far as its backend shows it. */
+/** Whether a run is using a stack, if its backend shows it. */
 export type StackLock =
   | { readonly state: "free" }
   /** `by`: the holder, if known. */

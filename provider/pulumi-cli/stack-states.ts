@@ -312,9 +312,9 @@ export const readStates = async (
 };
 
 /**
- * The content of the states, as far as the process of a dynamic provider can see it while the
- * engine runs. The process queries the CLI that started it, in its own folder. Undefined if it cannot
- * reliably read the state of this owner's stack.
+ * The content of the states that the process of a dynamic provider can see while the engine runs.
+ * The process queries the CLI that started it, in its own folder. Undefined if it cannot reliably
+ * read the state of this owner's stack.
  *
  * @param scope `own`: that stack only; `all`: all stacks of the backend
  */

@@ -3,14 +3,16 @@ import { filledText, isObject, type JsonObject, jsonIn } from "../kernel/json.js
 import { isLoopback, type SettingKey, type Settings } from "./setting-table.js";
 import { readSettings } from "./settings.js";
 
-/** Names the accounts that a run beside emulators may reach: `EmulatedAddresses` as JSON. */
+/** Names the accounts that a run on emulators may reach: `EmulatedAddresses` as JSON. */
 export const addressesVariable = "PULUMI_CONVERSATION_ADDRESSES";
 
-/** What a run beside emulators may call: a program or a state may give a provider another address. */
+/** What a run on emulators may call: a program or a state may give a provider another address. */
 export interface EmulatedAddresses {
   /** Starts of the emulators' addresses. */
   readonly starts: readonly string[];
-  /** The settings that lead to an emulator, by its `baseUrl` and by that of its account. */
+  /**
+   * The settings that lead to an emulator, by its `baseUrl` and by the `baseUrl` of its account.
+   */
   readonly instead?: Readonly<Record<string, Partial<Record<SettingKey, string>>>>;
   /** Whether the environment and the configuration may name other servers of this machine. */
   readonly alsoLocal?: true;
@@ -35,13 +37,15 @@ const insteadOf = (instead: unknown, baseUrl: string): JsonObject | undefined =>
   return isObject(values) ? values : undefined;
 };
 
-/** The base URL that a run beside emulators uses for an account: that of its emulator, if it has one. */
+/**
+ * The base URL that a run on emulators uses for an account: the URL of its emulator, if it has one.
+ */
 export const emulatedAddress = (baseUrl: string): string => {
   return filledText(insteadOf(givenAddresses()?.instead, baseUrl)?.baseUrl) ?? baseUrl;
 };
 
 /**
- * Keeps a run beside emulators from every other account. An emulator replaces the account that it
+ * Keeps a run on emulators away from every other account. An emulator replaces the account that it
  * represents.
  *
  * @param isExplicit whether the program gave a provider some of the settings

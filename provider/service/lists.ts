@@ -17,7 +17,7 @@ export type WireObject = Readonly<Record<string, unknown>>;
 export interface ListProgress {
   /** Objects received so far. */
   readonly objects: number;
-  /** Number of calls for the remaining pages, as far as the service says; 0 if it does not. */
+  /** Number of calls for the remaining pages; 0 if the service does not say. */
   readonly callsLeft: number;
   /** Total number of objects, as the last page counted them. Absent if the service does not count. */
   readonly count?: number;
@@ -105,7 +105,7 @@ interface Pages {
 /** The first page of a collection, and a way to read the others. */
 export interface FirstPage {
   readonly objects: ReadonlyMap<string, WireObject>;
-  /** Number of calls for the other pages, as far as the service says; 0 if it does not. */
+  /** Number of calls for the other pages; 0 if the service does not say. */
   readonly callsLeft: number;
   rest(): Promise<Pages>;
 }
@@ -312,7 +312,7 @@ const oddKey = (id: string): string =>
     : `${cleaned(id.slice(0, shownCharacters))}… (${id.length} characters, ${hashOf(id)})`;
 
 /**
- * The key of each object of one page: its id, if valid; otherwise a text that can never be an id,
+ * The key of each object of one page: its id, if valid; otherwise a string that can never be an id,
  * so that no call can use it. The same object on another page has the same key.
  */
 export const listingKeys = (): ((object: JsonObject) => string) => {

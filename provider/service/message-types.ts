@@ -91,11 +91,11 @@ export type MessageTypesOf<K extends SenderKind> = {
 /** Every message type, in the order of the specification. */
 export const messageTypes: readonly MessageType[] = senderRules.flatMap(({ types }) => [...types]);
 
-/** Whether a text is one of the five kinds of senders. */
+/** Whether a string is one of the five kinds of senders. */
 export const isSenderKind = (text: unknown): text is SenderKind =>
   senderKinds.some((kind) => kind === text);
 
-/** Whether a text is one of the message types. */
+/** Whether a string is one of the message types. */
 export const isMessageType = (text: unknown): text is MessageType =>
   messageTypes.some((type) => type === text);
 

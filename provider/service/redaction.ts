@@ -241,8 +241,8 @@ const beginningsIn = (signs: readonly Sign[], { beginnings }: Wanted): Range[] =
 };
 
 /**
- * Replaces every secret in a foreign text, whole or in part. It finds secrets in JSON, in a URL or a
- * page, in base64 after any other text, in different case, and cut off. Only for foreign text:
+ * Replaces every secret in untrusted text, whole or in part. It finds secrets in JSON, in a URL or
+ * a page, in base64 after any other text, in different case, and cut off. Only for untrusted text:
  * replacing a word of this package that happens to be a secret would reveal it.
  *
  * @param secrets unencoded; those shorter than 6 characters are not searched for
@@ -268,8 +268,8 @@ export const shownText = (text: string, secrets: readonly string[]): string =>
   abbreviated(cleaned(redact(text, secrets)).trim(), longestText);
 
 /**
- * The message of a foreign error, safe to show. The JSON parser quotes parts of a text in which a
- * secret cannot be recognized, so its message is omitted.
+ * The message of an error from elsewhere, safe to show. The JSON parser quotes parts of its input
+ * in which a secret cannot be recognized, so its message is omitted.
  */
 export const foreignMessage = (error: unknown, secrets: readonly string[]): string => {
   if (error instanceof SyntaxError && error.message.includes("JSON"))
@@ -280,7 +280,9 @@ export const foreignMessage = (error: unknown, secrets: readonly string[]): stri
   );
 };
 
-/** A foreign error: unchanged if its message may be shown, otherwise one without secrets. */
+/**
+ * An error from elsewhere: unchanged if its message may be shown, otherwise one without secrets.
+ */
 export const foreignError = (error: unknown, secrets: readonly string[]): unknown => {
   const message = foreignMessage(error, secrets);
   return error instanceof Error && error.message === message ? error : new Error(message);
@@ -294,7 +296,7 @@ export const clientSecrets = ({ clientId, clientSecret }: Settings): readonly st
 
 const ofRunningCall = new AsyncLocalStorage<readonly string[]>();
 
-/** Runs a call of the engine: none of the service calls in it shows any of these texts. */
+/** Runs a call of the engine: none of the service calls in it shows any of these strings. */
 export const keepingSecret = <T>(secrets: readonly string[], call: () => Promise<T>): Promise<T> =>
   ofRunningCall.run(secrets, call);
 

@@ -3,8 +3,8 @@ import { defaultScopes } from "./http/operations.js";
 import { type Plan, plans } from "./plans.js";
 
 /**
- * The result of a rule for a text: the value, or the rule that the text breaks. A message shows the
- * text itself only if it must be one of a few words, which is never a secret.
+ * The result of a rule for a string: the value, or the rule that the string breaks. A message shows
+ * the string itself only if it must be one of a few words, which is never a secret.
  */
 export type Parsed<T> = { readonly value: T } | { readonly rule: string };
 

@@ -19,14 +19,18 @@ export const assertProfile = (profile: string | undefined): void => {
   );
 };
 
-/** The name of the account of an explicit provider of the plugin: none that a profile can have. */
+/**
+ * The name of the account of an explicit provider of the plugin: a name that no profile can have.
+ */
 export const providerAccount = (name: string): string => `provider ${name}`;
 
-/** Whether an account is that of an explicit provider: its settings have no names of their own. */
+/**
+ * Whether an account belongs to an explicit provider, whose settings have no names of their own.
+ */
 export const isProviderAccount = (account: string | undefined): boolean =>
   account?.startsWith(providerAccount("")) === true;
 
-/** An account in messages: `profile eu`, or `provider us`. */
+/** What messages call an account: `profile eu`, or `provider us`. */
 export const accountTitle = (account: string): string =>
   isProviderAccount(account) ? account : `profile ${account}`;
 
@@ -213,8 +217,8 @@ const foundOut = (file: string, given: Partial<Settings>): Partial<Settings> => 
 };
 
 /**
- * Reads and checks every setting. The only file it reads is that of `findings`. Empty text counts
- * as missing.
+ * Reads and checks every setting. The only file it reads is that of `findings`. An empty string
+ * counts as missing.
  *
  * @param profile `staging` reads `CONVERSATION_STAGING_BASE_URL`, `conversation:staging.baseUrl`
  * and so on; a profile inherits nothing from the default settings
@@ -249,8 +253,8 @@ export const withoutSecretSettings = <T>(
   Object.fromEntries(Object.entries(environment).filter(([name]) => !secretVariable.test(name)));
 
 /**
- * The environment of programs that fetch, install or build packages. They may run foreign scripts,
- * which must not see the secrets of an account or a stack.
+ * The environment of programs that fetch, install or build packages. They may run third-party
+ * scripts, which must not see the secrets of an account or a stack.
  */
 export const environmentOfPackages = <T>(
   environment: Readonly<Record<string, T>>,
@@ -267,7 +271,7 @@ export interface SettingDescription extends SettingNames {
   readonly doc: string;
   readonly required: boolean;
   readonly secret: boolean;
-  /** As text; absent if there is none. */
+  /** As a string; absent if there is none. */
   readonly default?: string;
 }
 
@@ -325,7 +329,7 @@ const textIn = (json: JsonObject, name: string): string | undefined => {
   return typeof value === "string" ? value : undefined;
 };
 
-/** The findings in a text; undefined if it contains none of this version. */
+/** The findings in JSON text; undefined if it contains none of this version. */
 export const findingsIn = (text: string): TenantFindings | undefined => {
   const json = jsonIn(text);
   if (!isObject(json) || json.version !== 1) return undefined;

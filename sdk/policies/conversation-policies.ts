@@ -462,9 +462,9 @@ export const noClearSecrets: StackValidationPolicy = {
 
 /**
  * Checks for every stack with conversation accounts, for a `PolicyPack` of `@pulumi/policy` (1.21
- * or newer). All are advisory unless the pack or its configuration says otherwise. Each links to
- * the page that explains it and its options. They make no calls to the service and never fail
- * themselves: `up` checks what a preview does not know yet.
+ * or later). All are advisory unless the pack or its configuration says otherwise. Each links to
+ * the page that explains it and its options. They make no calls to the service and never fail on
+ * their own: `up` checks what a preview does not know yet.
  *
  * @example
  * new PolicyPack("conversation", { policies: [...conversationPolicies] });

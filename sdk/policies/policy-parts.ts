@@ -44,8 +44,8 @@ export const knownItems = <T>(read: () => readonly T[] | undefined): readonly T[
 };
 
 /**
- * A class of this package by which a policy asks for a resource: under the plugin's type if that is
- * where the resource comes from. Policies look at nothing else of a class.
+ * A class of this package with which a policy requests resources, under the plugin's type if they
+ * come from the plugin. Policies use nothing else of a class.
  */
 export const classFor = <C extends { readonly __pulumiType: string }>(
   { type }: Pick<PolicyResource, "type">,

@@ -98,7 +98,7 @@ export interface AssetRequest {
 
 /** An asset. You can attach it to a message. */
 export interface Asset {
-  /** The service's id of the asset. */
+  /** The service's id for the asset. */
   readonly id: string;
   /** File name with extension. */
   readonly name: string;
@@ -108,11 +108,14 @@ export interface Asset {
   readonly contentType: string;
 }
 
-/** A signed URL. It gives access to the content: keep it out of logs. */
+/** A signed URL. It gives access to the content, so keep it out of logs. */
 export interface SignedAddress {
-  /** Absolute https URL. Takes one POST of the content, or returns the content to a GET. */
+  /**
+   * Absolute https URL. Accepts one POST of the content, or returns the content in response to a
+   * GET.
+   */
   readonly contentUrl: string;
-  /** When the URL expires, by the service's clock. Absent if the service did not say. */
+  /** When the URL expires, on the service's clock. Absent if the service did not say. */
   readonly contentUrlExpiry?: Date;
 }
 

@@ -39,8 +39,8 @@ const beginning = ({ context, trace }: TelemetryApi): BeginSpan => {
 };
 
 /**
- * Traces through `@opentelemetry/api` if it is installed, which the first call finds out. Callers
- * use the result once per call.
+ * Traces through `@opentelemetry/api` if it is installed; the first call finds out. Callers use the
+ * result once per call.
  */
 export const telemetry = (
   load: () => Promise<unknown> = () => import(telemetryPackage),
@@ -68,7 +68,7 @@ export interface ResponseEvent extends RequestEvent {
 
 /**
  * Functions that are called for every attempt. If one fails, the process emits a warning, and the
- * call goes on.
+ * call continues.
  */
 export interface CallHooks {
   /** Called before each attempt, retries included. */
@@ -95,7 +95,7 @@ type ObservedSend = <T extends { readonly status: number }>(
   send: () => Promise<T>,
 ) => Promise<T>;
 
-/** Starts observing one call of an endpoint: each use of the result is one more attempt. */
+/** Starts observing one call of an endpoint: each use of the result is another attempt. */
 export type CallObserver = (endpoint: Endpoint) => Promise<ObservedSend>;
 
 /** Tracing must not fail a call. */
@@ -165,7 +165,7 @@ export const observedEndpoint = (
   };
 };
 
-/** Content transfers, each of them one call. */
+/** Content transfers, each of which is one call. */
 export const observedTransfer = (
   transfer: ContentTransfer,
   observe: CallObserver,

@@ -15,7 +15,7 @@ export type BearerCheck = (token: string) => boolean | Promise<boolean>;
 export interface BasicCredentials {
   /** Must not contain a colon. */
   readonly username: string;
-  /** Any text that is not empty. */
+  /** Any nonempty string. */
   readonly password: string;
 }
 
@@ -117,7 +117,7 @@ export const credentialCheck = (credentials: CallbackCredentials): CredentialChe
 
 /** What a handler receives with a message. */
 export interface MessageContext {
-  /** Aborts when the time for the message is over: then nothing waits for the handler anymore. */
+  /** Aborts when the time for the message is over; from then on, nothing waits for the handler. */
   readonly signal: AbortSignal;
 }
 
@@ -128,7 +128,7 @@ export interface CallbackOptions<T extends MessageType = MessageType> {
   /**
    * Receives each message once: sequentially within a conversation, in order of arrival; in
    * parallel across conversations. If it fails for a message, `onError` is called, and the message
-   * may come again.
+   * may be delivered again.
    */
   readonly onMessage: (
     message: ReceivedMessage<NoInfer<T>>,
@@ -143,9 +143,9 @@ export interface CallbackOptions<T extends MessageType = MessageType> {
   readonly accepts?: readonly T[];
   /**
    * When the service gets its response. `before` (default): immediately, before the work; a message
-   * whose work fails does not come again by itself. `after`: when `onMessage` is done with every
-   * message of the call. A failure returns 500, and work that takes longer than 4 s returns 503, so
-   * that the service delivers again. Work that is still running is not started again.
+   * whose work fails is not delivered again. `after`: when `onMessage` is done with every message
+   * of the call. A failure returns 500, and work that takes longer than 4 s returns 503, so that
+   * the service delivers the messages again. Work that is still running is not started again.
    */
   readonly acknowledge?: "before" | "after";
   /**

@@ -24,17 +24,17 @@ export interface CallbackAnswer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Handles a request of node:http. Never fails. */
+/** Handles a node:http request. Never fails. */
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** Handles a request of Express. Never fails, and never calls `next`. */
+/** Handles an Express request. Never fails, and never calls `next`. */
 export type ExpressHandler = (
   request: IncomingMessage & { readonly body?: unknown },
   response: ServerResponse,
   next?: (error?: unknown) => void,
 ) => Promise<void>;
 
-/** Handles a request of the fetch standard. Never fails. */
+/** Handles a `Request` as in the Fetch standard. Never fails. */
 export type FetchHandler = (request: Request) => Promise<Response>;
 
 type Answering = (call: CallbackCall) => Promise<CallbackAnswer>;

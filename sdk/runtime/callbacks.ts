@@ -280,7 +280,7 @@ class MessageQueues<T extends MessageType> {
 
 /** Handles the calls of the service (specification §5.2, §6; public reference) in any kind of server. */
 export interface Callbacks {
-  /** For `createServer` of node:http and node:https. */
+  /** For `createServer` from node:http and node:https. */
   readonly node: NodeHandler;
   /** For Express and compatible frameworks, with or without a body parser. */
   readonly express: ExpressHandler;
@@ -288,7 +288,7 @@ export interface Callbacks {
   readonly fetch: FetchHandler;
   /**
    * Resolves when every accepted message has been handled. Use it in tests, and before the process
-   * ends. Never fails.
+   * exits. Never fails.
    */
   idle(): Promise<void>;
 }

@@ -18,7 +18,10 @@ export const inputFailure = (doing: string, error: unknown): ConversationError =
     ? error
     : inputInvalid(doing, "the input cannot be read; see the cause", error);
 
-/** What the service said when it refused a call: `404, 404-101, there is no such conversation`. */
+/**
+ * What the service said when it refused a call, such as `404, 404-101, there is no such
+ * conversation`.
+ */
 export const refusalDetails = ({ details }: ConversationError): string =>
   [details.status, details.serviceCode, details.serviceMessage]
     .filter((each) => each !== undefined)

@@ -149,7 +149,7 @@ export const runtimeSettings = (
     return readSettings({ environment: texts, config: () => undefined }, given.profile);
   });
 
-/** The vendor's own word: the given one, else the environment's, else `platform`. */
+/** The vendor's own word: the given one, or that of the environment, or `platform`. */
 export const platformNameOf = (given: string | undefined): string => {
   const { parse, default: fallback = "platform" } = settingTable.platformName;
   const text = given ?? process.env[settingNames("platformName").environment];
@@ -286,7 +286,7 @@ export interface ServiceCall {
   readonly version: string;
   /**
    * Base URL of the service, which ends with the version. No document says how to derive it from
-   * that of the conversation service. The access token is sent there.
+   * the base URL of the conversation service. The access token is sent there.
    */
   readonly baseUrl: string;
   /** HTTP method. */

@@ -10,9 +10,9 @@ import { endQuietly, inputInvalid } from "./caller-input.js";
 import { type Pieces, rejectedBy } from "./content-transfer.js";
 
 /**
- * The source of an asset's content: a file path, bytes, or a stream of bytes (of node:stream, a web
- * stream, or any other async iterable). A stream can be read only once, and is always closed, even
- * if it was not read. A function that opens a stream allows a repeat.
+ * The source of an asset's content: a file path, bytes, or a stream of bytes (from node:stream, a
+ * web stream, or any other async iterable). A stream can be read only once, and is always closed,
+ * even if it was not read. A function that opens a stream allows retries.
  */
 export type ContentSource = string | Uint8Array | ArrayBuffer | Blob | Pieces | (() => Pieces);
 
@@ -175,7 +175,7 @@ interface WebTarget {
 }
 
 /**
- * The target of a download: a file path, or a stream (of node:stream, or a web stream). A file
+ * The target of a download: a file path, or a stream (from node:stream, or a web stream). A file
  * appears only when it is complete; a stream is ended. If no content arrives, the stream stays
  * unchanged.
  */

@@ -131,7 +131,7 @@ export interface ContentAnswer extends TransferReply {
   /** `content-length`, if given. */
   readonly length: number | undefined;
   readonly pieces: Pieces;
-  /** Drops a short rest of the content, so that the connection can be reused. */
+  /** Drops the rest of the content if it is short, so that the connection can be reused. */
   discard(): Promise<void>;
   /** Releases the connection immediately; one that is in use is closed. */
   release(): void;
@@ -169,7 +169,7 @@ const isPrivate = (error: unknown, depth = 0): boolean => {
 
 /**
  * The error for a failed transfer, which shows only the host of the URL: the caller's own failure
- * unchanged, else `CANCELLED`, `TIMED_OUT`, `BAD_RESPONSE` or `UNREACHABLE`.
+ * unchanged, otherwise `CANCELLED`, `TIMED_OUT`, `BAD_RESPONSE` or `UNREACHABLE`.
  */
 export const transferFailure = (
   { what, url, signal }: SignedTransfer,

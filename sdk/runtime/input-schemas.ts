@@ -73,7 +73,7 @@ export const timeLimit = z
   .positive("must be above 0")
   .max(longestMs, `must be at most ${longestMs}`);
 
-/** Text that is valid in a URL: without unpaired surrogates. */
+/** A string that is valid in a URL: without unpaired surrogates. */
 export const addressText = z
   .string({ message: "must be text" })
   .refine((text) => text.isWellFormed(), { message: "contains an unpaired surrogate" });

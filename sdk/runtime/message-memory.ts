@@ -43,13 +43,14 @@ export const withinTime = async <T>(
 export type Taken = "new" | "taken" | "done";
 
 /**
- * Remembers which messages have come, so that each is handled once, however often it is delivered.
- * One memory can serve several processes, such as {@link redisMemory}. If a method fails or takes
- * longer than 2 s, the process uses its own memory, and `onError` is called once until one succeeds.
+ * Remembers which messages have arrived, so that each is handled once, however often it is
+ * delivered. One memory can serve several processes, such as {@link redisMemory}. If a method fails
+ * or takes longer than 2 s, the process uses its own memory, and `onError` is called once until one
+ * succeeds.
  */
 export interface MessageMemory {
   /**
-   * Takes a message for the caller, atomically.
+   * Claims a message for the caller, atomically.
    *
    * @param key identifies the message
    * @param leaseMs how long it stays taken if the caller never finishes it, in milliseconds
@@ -65,7 +66,7 @@ export interface MessageMemory {
   renew?(key: string, leaseMs: number): Promise<void>;
   /** Remembers that a message has been handled. */
   done(key: string): Promise<void>;
-  /** Releases a message that could not be handled: when it comes again, it is new. */
+  /** Releases a message that could not be handled: when it arrives again, it is new. */
   release(key: string): Promise<void>;
 }
 
@@ -186,7 +187,7 @@ const redisFailure = (error: unknown): ConversationError => {
 /**
  * Remembers messages in Redis, for all processes with the same URL and name. Requires the package
  * `ioredis`; connects on first use. While Redis is unreachable, each process uses its own memory.
- * If such a message comes again later, the process stores it in Redis.
+ * If such a message arrives again later, the process stores it in Redis.
  *
  * @throws ConversationError `INPUT_INVALID` naming the invalid option, `SETTINGS_INVALID` if the
  * package is not installed
@@ -238,9 +239,9 @@ const mostRemembered = 10_000;
 const late = () => new Error("the message memory did not respond in time");
 
 /**
- * A memory of the caller that may fail at any time. This process remembers what it could not store
- * there. A message may be handled twice, but is never lost: no message counts as taken if nobody
- * handles it.
+ * A memory from the caller that may fail at any time. This process remembers what it could not
+ * store there. A message may be handled twice, but is never lost: no message counts as taken if
+ * nobody handles it.
  *
  * @param report called with the first error of the memory since it last worked; must not fail
  */

@@ -29,8 +29,8 @@ const attachment = z
 type Located = { readonly url: string } | { readonly id: string };
 
 /**
- * A file in a text message: anywhere by its URL (public reference), or the result of
- * `assets.upload` (that a message may name an asset by its id is assumed).
+ * A file in a text message: any file by its URL (public reference), or the result of
+ * `assets.upload` (it is assumed that a message can name an asset by its id).
  */
 export type Attachment = Readonly<z.input<typeof attachment>> & Located;
 
@@ -295,7 +295,7 @@ const attribute = z.union([
 export const messageFrame = z.strictObject({
   /** The conversation to continue, or the details of a new one. */
   conversation,
-  /** The sender's own id of the message. Later messages can refer to it. */
+  /** The sender's own id for the message. Later messages can refer to it. */
   messageId: words.optional(),
   attributes: z.record(z.string(), attribute).readonly().optional(),
   /** Further members of the service's JSON that this package does not know. They are merged deeply. */

@@ -239,7 +239,7 @@ const sendBody = (
 
 /** The service's response for one accepted message. Members that it omitted are absent. */
 export interface SentMessage {
-  /** The service's id of the message. */
+  /** The service's id for the message. */
   readonly id?: string;
   /** The sender's own id. */
   readonly messageId?: string;
@@ -309,8 +309,8 @@ export interface Messages {
    */
   reply(to: ConversationReference, message: Reply, options?: SendOptions): Promise<Sent>;
   /**
-   * Requests an agent with an `escalation.transfer`. That this type escalates is assumed from its
-   * name; no document shows its content.
+   * Requests an agent with an `escalation.transfer`. It is assumed from its name that this type
+   * escalates; no document shows its content.
    *
    * @throws ConversationError as `send`
    * @example
@@ -414,7 +414,7 @@ export const messagesOf = (request: Request, platformName: string): Messages => 
 
 /** A completed conversation (specification §4.2; members from examples in public references). */
 export interface Conversation {
-  /** The service's id of the conversation. */
+  /** The service's id for the conversation. */
   readonly id: string;
   /** The account that carried it. Absent if the service did not say. */
   readonly account?: { readonly channel?: string; readonly address?: string };
@@ -424,7 +424,7 @@ export interface Conversation {
   readonly conversationContact?: string;
   /** The service's own JSON about the customer. */
   readonly customer?: JsonObject;
-  /** In the order of the service. */
+  /** In the order in which the service returns them. */
   readonly messages: readonly ReceivedMessage[];
   /** The service's own JSON. */
   readonly raw: JsonObject;

@@ -116,7 +116,7 @@ export interface AuthorizationRequest {
   readonly clientId: string;
   /** Where the end user returns to: an absolute URL without a fragment that is registered for the client. */
   readonly redirectUri: string;
-  /** Scopes, out of those assigned to the client application. */
+  /** Scopes, from those assigned to the client application. */
   readonly scope: string | readonly string[];
 }
 
@@ -296,7 +296,9 @@ export type FetchLike = (
 
 /** The parameters of a code exchange (specification §5.3). */
 export interface CodeExchange {
-  /** Token URL from the client application's metadata, of the same variant as the authorization URL. */
+  /**
+   * Token URL from the client application's metadata, the same variant as the authorization URL.
+   */
   readonly tokenUrl: string;
   /** Identifier of the public client. */
   readonly clientId: string;

@@ -17,8 +17,8 @@ interface Difference {
 }
 
 /**
- * Where a value differs from the expected one. In objects only the expected members count, in lists
- * all items; undefined expects that a member is missing.
+ * Where a value differs from the expected one. In objects, only the expected members count; in
+ * lists, all items. Undefined expects that a member is missing.
  */
 export const differences = (expected: unknown, actual: unknown, path = ""): Difference[] => {
   const unless = (fits: boolean): Difference[] => (fits ? [] : [{ path, expected, actual }]);
@@ -41,7 +41,7 @@ export const differences = (expected: unknown, actual: unknown, path = ""): Diff
 
 const longestShown = 200;
 
-/** A value in one line of limited length. */
+/** A value on one line of limited length. */
 export const shown = (value: unknown): string => {
   if (value === undefined) return "missing";
   const text = inspect(value, { depth: 6, breakLength: Number.POSITIVE_INFINITY });
@@ -60,7 +60,7 @@ const placeOf = ({ stack = "" }: Error): string | undefined => {
   return lines.find((line) => !/node_modules|node:|<anonymous>$/.test(line))?.trim();
 };
 
-/** The error that user code threw, and where, in one line without the rest of its stack. */
+/** The error that user code threw, and where, on one line without the rest of its stack. */
 export const errorText = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
   const place = placeOf(error);
@@ -76,7 +76,7 @@ export const plainAddress = (address: string): string => {
 
 /** A call that the emulator answered. */
 export interface HubCall {
-  /** Time of arrival, by the emulator's clock: ISO 8601. */
+  /** Time of arrival, on the emulator's clock: ISO 8601. */
   readonly at: string;
   /** Method and path template, such as `POST /channels`. */
   readonly endpoint: string;
@@ -167,7 +167,7 @@ export interface ExpectedDelivery {
   readonly type?: string | RegExp;
   /** Status of the callback's response. Default: any 2xx. */
   readonly status?: number;
-  /** The sender's own id of the message. */
+  /** The sender's own id for the message. */
   readonly messageId?: string | RegExp;
 }
 

@@ -101,11 +101,11 @@ const endWithProcess = (stack: UnfinishedStack): (() => void) => {
 export interface EmulatedStack extends AsyncDisposable {
   /** The emulator. */
   readonly emulator: Emulator;
-  /** The stack of Pulumi's Automation API. */
+  /** The stack in Pulumi's Automation API. */
   readonly stack: Stack;
   /** A client of the emulator, to send and read messages. */
   readonly client: ConversationClient;
-  /** The outputs of the last `up`, secrets in plain text. */
+  /** The outputs of the last `up`, with secrets in plain text. */
   readonly outputs: Readonly<Record<string, unknown>>;
   /**
    * Runs `pulumi up`.
@@ -119,15 +119,15 @@ export interface EmulatedStack extends AsyncDisposable {
   refresh(): Promise<StackRun>;
   /** Runs `pulumi destroy`. */
   destroy(): Promise<StackRun>;
-  /** Objects of a kind, such as `Participant`: the service's JSON, secrets in plain text. */
+  /** Objects of a kind, such as `Participant`: the service's JSON, with secrets in plain text. */
   objects(kind: string): Promise<readonly StoredObject[]>;
   /** Every call to the service since the emulator started, including those of tests. */
   calls(): Promise<readonly HubCall[]>;
   /** Every delivery attempt. */
   deliveries(): Promise<readonly DeliveryEntry[]>;
   /**
-   * Expects an object with these members. Texts can be patterns; in objects only the given members
-   * count, in lists all items.
+   * Expects an object with these members. Strings can be patterns. In objects, only the given
+   * members count; in lists, all items.
    *
    * @returns the object
    *
@@ -135,7 +135,7 @@ export interface EmulatedStack extends AsyncDisposable {
    * await stack.expectObject("Participant", { name: /^orders-bot/, type: "custom_bot" });
    */
   expectObject(kind: string, expected: object): Promise<StoredObject>;
-  /** Expects that no object matches; `{}`: none of the kind at all. */
+  /** Expects that no object matches; `{}` means none of the kind at all. */
   expectNoObject(kind: string, expected: object): Promise<void>;
   /**
    * Expects exactly this number of calls on each endpoint, and none on other endpoints.
@@ -147,7 +147,10 @@ export interface EmulatedStack extends AsyncDisposable {
    * await stack.expectCalls({}, calls);
    */
   expectCalls(expected: ExpectedCalls, of?: readonly HubCall[]): Promise<void>;
-  /** Waits for a delivery and expects it to match. `withinMs`: by the emulator's clock; default: 5,000. */
+  /**
+   * Waits for a delivery and expects it to match. `withinMs`: on the emulator's clock; default:
+   * 5,000.
+   */
   expectDelivery(
     expected: ExpectedDelivery & { readonly withinMs?: number },
   ): Promise<DeliveryEntry>;

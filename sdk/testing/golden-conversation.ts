@@ -29,7 +29,9 @@ export interface GoldenMessage {
   readonly verb: "say" | "hear";
   readonly sender: Party;
   readonly type: string;
-  /** The body: of `say` as sent, of `hear` as received, without parts that vary between runs. */
+  /**
+   * The body: as sent for `say`, as received for `hear`, without the parts that vary between runs.
+   */
   readonly body: Readonly<Record<string, unknown>>;
   readonly recipients: readonly GoldenRecipient[];
 }
@@ -250,7 +252,7 @@ export interface GoldenOptions {
    * `UPDATE_GOLDEN_CONVERSATIONS` is set.
    */
   readonly update?: boolean;
-  /** Time limit for each recorded reply, by the emulator's clock. Default: 5,000 ms. */
+  /** Time limit for each recorded reply, on the emulator's clock. Default: 5,000 ms. */
   readonly withinMs?: number;
   /** Replaces what varies between runs in replies, besides ids, times and addresses of this machine. */
   readonly mask?: (text: string) => string;

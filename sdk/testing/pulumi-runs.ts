@@ -10,7 +10,7 @@ import type { EmulatedTime } from "./test-conversation.js";
 /** A value of the stack's configuration: plain text, or a secret. */
 export type StackConfigValue = string | { readonly value: string; readonly secret: boolean };
 
-/** The server of a callback in a test: a handler from `callbacks`, or a listener of node:http. */
+/** The server of a callback in a test: a handler from `callbacks`, or a node:http listener. */
 export type CallbackHandler = Pick<Callbacks, "node" | "idle"> | RequestListener;
 
 /** Handlers by callback URL, as the program gives it. */

@@ -50,7 +50,10 @@ export interface MockedResource {
   readonly name: string;
   /** Id that the unit test assigned: always the same for a type and name. */
   readonly id: string;
-  /** Normalized inputs, as the provider would send them; references are ids, secrets in plain text. */
+  /**
+   * Normalized inputs, as the provider would send them; references are ids, and secrets are in
+   * plain text.
+   */
   readonly inputs: JsonObject;
 }
 
@@ -58,7 +61,7 @@ export interface MockedResource {
 export interface ConversationMocks extends pulumi.runtime.Mocks {
   /** Resources so far, in order of registration. */
   readonly registered: readonly MockedResource[];
-  /** Rules that resources break, in the words of a preview. */
+  /** The rules that resources break, worded as in a preview. */
   readonly failures: readonly string[];
 }
 
@@ -118,7 +121,7 @@ export const conversationMocks = (): ConversationMocks => {
 export interface MockedProgram {
   /** Its resources, in order of registration. */
   readonly resources: readonly MockedResource[];
-  /** Its outputs, secrets in plain text. */
+  /** Its outputs, with secrets in plain text. */
   readonly outputs: Readonly<Record<string, unknown>>;
   /**
    * The resource of a kind with this logical name.
@@ -127,8 +130,8 @@ export interface MockedProgram {
    */
   resource(kind: string, name: string): MockedResource;
   /**
-   * Expects a resource with these inputs. Texts can be patterns; in objects only the given members
-   * count.
+   * Expects a resource with these inputs. Strings can be patterns. In objects, only the given
+   * members count.
    *
    * @throws AssertionError with the differences
    */

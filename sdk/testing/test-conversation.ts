@@ -206,9 +206,12 @@ export interface ExpectedMessage {
   readonly type?: MessageType;
   /** The complete text, or a pattern that it must match. */
   readonly text?: string | RegExp;
-  /** Members of the content; in objects only the given ones count. */
+  /** Members of the content; in objects, only the given ones count. */
   readonly content?: object;
-  /** Time limit from the call of `expect` until the message, by the emulator's clock. Default: 5,000 ms. */
+  /**
+   * Time limit from the call to `expect` until the message arrives, on the emulator's clock.
+   * Default: 5,000 ms.
+   */
   readonly withinMs?: number;
   /** Whether the recipients must have accepted it. Default: true. */
   readonly reached?: boolean;
@@ -258,7 +261,7 @@ export interface TestConversationStart {
 
 /** A conversation in a test: sends the messages of one side, and expects the replies of the others. */
 export interface TestConversation {
-  /** The service's id of the conversation; undefined before the first message. */
+  /** The service's id for the conversation; undefined before the first message. */
   readonly id: string | undefined;
   /**
    * Sends a message; the first one starts the conversation.
@@ -285,7 +288,7 @@ export interface TestConversation {
    */
   expect(expected: ExpectedMessage): Promise<ReceivedMessage>;
   /**
-   * Expects that nobody sends such a message within a time, by the emulator's clock.
+   * Expects that nobody sends such a message within a time, on the emulator's clock.
    *
    * @throws AssertionError if somebody does, with the conversation so far
    *
@@ -303,7 +306,7 @@ export interface TestConversation {
   idle(withinMs?: number): Promise<void>;
   /** Every message so far with its recipients, in order. Fails if the emulator is closed. */
   messages(): Promise<readonly ReachedMessage[]>;
-  /** The same as readable lines. Fails if the emulator is closed. */
+  /** The same, as readable lines. Fails if the emulator is closed. */
   transcript(): Promise<string>;
   /** Errors that callback handlers threw in this conversation, one line each. Never fails. */
   handlerFailures(): readonly string[];

@@ -105,7 +105,7 @@ test("two copies of the package set up one stack, with one ownership, and refer 
   expect(ownership?.urn).toMatch(/conversation:Ownership::ownership$/);
 });
 
-test("equal logical names under two types of components are two names at the service", async () => {
+test("equal logical names under two types of components are two names in the service", async () => {
   const names = [nameOf("Shop"), nameOf("Help")];
   for (const name of names) expect(name).toMatch(/^bot-[0-9a-f]{7}$/);
   expect(new Set(names).size).toBe(2);

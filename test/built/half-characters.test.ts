@@ -13,7 +13,7 @@ afterEach(async () => {
   await emulator?.close();
 });
 
-test("half a character at the service does not stop the refresh of a stack, and is named", async () => {
+test("half a character in the service does not stop the refresh of a stack, and is named", async () => {
   emulator = await startEmulator();
   const control = new EmulatorControl(emulator);
   shop = await testStack({ ...emulatorEnvironment(emulator), ...withoutPace });

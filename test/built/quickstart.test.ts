@@ -106,7 +106,7 @@ test("the first run declares both accounts and ends with a conversation", async 
   expect(text).toContain(`\n${conversation}\n\nNext steps\n`);
   // The programs of a new project run on the reader's Node, not on that of the checkout.
   const note = await oldNodeNote(process.env);
-  expect(text.includes("Node on your PATH is")).toBe(note !== undefined);
+  expect(text.includes("Node.js on your PATH is")).toBe(note !== undefined);
   expect(text).not.toContain("\u001b");
 });
 
@@ -140,7 +140,7 @@ test("an interruption ends a conversation under way, and nothing is left", async
 test("destroy takes both accounts down and leaves the service empty", async () => {
   const text = await run({ destroy: true });
   expect(sums(text)).toEqual(["11 deleted", "12 deleted"]);
-  expect(text).toContain("Objects at the service\n  none\n");
+  expect(text).toContain("Objects in the service\n  none\n");
   expect(existsSync(join(clone.root, ".quickstart"))).toBe(false);
   expect(await run({ destroy: true })).toContain("There is nothing to remove");
 });

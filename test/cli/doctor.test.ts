@@ -148,13 +148,13 @@ test("the report counts what needs attention and shows the advice below", () => 
     {
       ok: false,
       checks: [
-        { name: "node", status: "ok", message: "Node 24", advice: "" },
+        { name: "node", status: "ok", message: "Node.js 24", advice: "" },
         { name: "token", status: "fail", message: "refused", advice: "Check it." },
       ],
     },
     false,
   );
-  expect(report).toBe("✓ node   Node 24\n✗ token  refused\n         → Check it.\n\n1 failed.\n");
+  expect(report).toBe("✓ node   Node.js 24\n✗ token  refused\n         → Check it.\n\n1 failed.\n");
 });
 
 const keys = Object.keys(settingTable) as SettingKey[];

@@ -179,7 +179,7 @@ test("where there is no pulumi, it is said how to get it", async () => {
   vi.unstubAllEnvs();
   expect(code).toBe(127);
   expect(err).toMatch(
-    /command does not exist\. Install Pulumi [\d.]+ or newer: https:\S+install\/$/m,
+    /command does not exist\. Install Pulumi [\d.]+ or later: https:\S+install\/$/m,
   );
 });
 

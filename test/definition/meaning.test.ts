@@ -23,7 +23,7 @@ const mutated = (field: Parameters<typeof anyValue>[0]) =>
   });
 
 describe.each(everyField)("$label", ({ field }) => {
-  test("a value means itself, in a program and at the service", () => {
+  test("a value means itself, in a program and in the service", () => {
     fc.assert(
       fc.property(anyValue(field), (value) => {
         expect(sameValue(field, structuredClone(value), value)).toBe(true);
@@ -47,7 +47,7 @@ describe.each(everyField)("$label", ({ field }) => {
   // What a service masks or leaves out cannot be told from what it was.
   if (field.secret) return;
 
-  test("what means something else differs, for a program and at the service", () => {
+  test("what means something else differs, for a program and in the service", () => {
     fc.assert(
       fc.property(mutated(field), (pair) => {
         fc.pre(pair !== undefined);

@@ -53,7 +53,7 @@ test.each([
   expect(callsOfStep(op, channel, op === "create" ? undefined : channel)).toEqual(calls);
 });
 
-test("a deletion is one call, which what stays at the service does not need", () => {
+test("a deletion is one call, which what stays in the service does not need", () => {
   expect(callsOfStep("delete", undefined, channel)).toEqual(["DELETE /channels/{id}"]);
   expect(callsOfStep("delete", undefined, { ...channel, retainOnDelete: true })).toEqual([]);
   expect(callsOfStep("delete", undefined, { ...channel, external: true })).toEqual([]);

@@ -10,7 +10,7 @@ export interface LiveObject {
   readonly object: Json;
 }
 
-/** Objects at the service. */
+/** Objects in the service. */
 export type Live = readonly LiveObject[];
 
 interface Snapshot {

@@ -6,7 +6,7 @@ type Json = Record<string, unknown>;
 /** Longest description of all kinds. */
 const longest = 1023;
 
-/** What a resource is called at the service. Different for every resource of both stacks. */
+/** What a resource is called in the service. Different for every resource of both stacks. */
 export const nameAtService = (
   stack: number,
   { name, variant }: Pick<ModelResource, "name" | "variant">,

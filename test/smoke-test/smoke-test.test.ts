@@ -27,7 +27,7 @@ interface SmokeHub {
   run(inputs?: JsonObject): Promise<JsonObject>;
   /** Calls to the service without those for a token since the last look, such as `GET /accounts/{id} 200`. */
   calls(): Promise<string[]>;
-  /** Changes the objects at the service behind everybody's back. */
+  /** Changes the objects in the service behind everybody's back. */
   tamper(change: (objects: Record<string, Record<string, unknown>[]>) => void): Promise<void>;
 }
 

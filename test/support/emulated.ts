@@ -22,7 +22,7 @@ export interface Emulated extends Pick<EmulatorControl, "control" | "faults"> {
   nextRun(held?: readonly Held[]): void;
   /** What the run told the user beside failures. */
   readonly reported: readonly string[];
-  /** Objects at the service, secrets in clear. */
+  /** Objects in the service, secrets in clear. */
   objects(collection: string): Promise<Json[]>;
   /** Calls since the last look, such as `POST /channels 201`. */
   calls(): Promise<string[]>;

@@ -2,7 +2,7 @@ import type { Emulator } from "../../emulator/index.js";
 
 type Json = Record<string, unknown>;
 
-/** An object at the service. */
+/** An object in the service. */
 export interface HubObject extends Json {
   readonly id: string;
   readonly description?: unknown;

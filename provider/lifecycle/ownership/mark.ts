@@ -108,10 +108,7 @@ export const markFor = (mark: Mark, serial: string, name: unknown): Mark => ({
 const pattern =
   /\s?\[pulumi: ([^\]]{0,250}) #([0-9a-f]{8})-([0-9a-f]{12})(?:-([0-9a-z]{11})([0-9a-z]{4}))?\]$/;
 
-/**
- * Splits a description as the service holds it into the text of the program or a person, and the
- * mark.
- */
+/** Splits a description from the service into the text of the program or a person, and the mark. */
 export const readMark = (
   description: unknown,
 ): { readonly description?: string; readonly mark?: Mark } => {
@@ -150,9 +147,9 @@ export const isNamesake = (a: Mark, b: Mark): boolean => a.label === b.label && 
 const longestWaitMs = 6 * 3600000;
 
 /**
- * Whether an object is a copy of a marked one, as far as the object itself shows: its mark was made
- * for another name, or long before the object. A copy with the same name made soon after looks like
- * the original; only the state and the serial reveal it.
+ * Whether the object itself shows that it is a copy of a marked one: its mark was made for another
+ * name, or long before the object. A copy with the same name made soon after looks like the
+ * original; only the state and the serial reveal it.
  */
 export const isCopy = (mark: Mark, name: unknown, created: unknown): boolean => {
   if (!mark.serial) return false;
@@ -168,7 +165,7 @@ export const hasRoom = (
   description: string | undefined,
 ): boolean => mark !== undefined && (description ? description.length + 1 : 0) <= room;
 
-/** The mark that an object at the service carries. */
+/** The mark that an object in the service carries. */
 export const markOn = ({ description }: WireObject): Mark | undefined => readMark(description).mark;
 
 /** The name by which people identify an object. */

@@ -14,7 +14,7 @@ import {
   stackMark,
 } from "./mark.js";
 
-/** An object at the service that carries a mark. */
+/** An object in the service that carries a mark. */
 export interface MarkedObject {
   readonly definition: Definition;
   readonly id: string;
@@ -25,7 +25,7 @@ export interface MarkedObject {
 }
 
 /**
- * The standing of an object with a mark of a stack whose own state does not hold it:
+ * The standing of an object that carries the mark of a stack whose own state does not hold it:
  *
  * - `left-over`: created by this stack, and in no state;
  * - `held`: in the state of another stack to which it was moved, or looked up by another stack;

@@ -23,7 +23,7 @@ interface SpanTracer {
   ): Span;
 }
 
-/** What is used of the optional package `@opentelemetry/api`, version 1. */
+/** The part of the optional package `@opentelemetry/api`, version 1, that this package uses. */
 export interface TelemetryApi {
   readonly context: { active(): unknown };
   readonly trace: { getTracer(name: string, version: string): SpanTracer };
@@ -56,8 +56,8 @@ interface TracedAttempt extends Endpoint {
 }
 
 /**
- * Begins the span of one attempt, by the semantic conventions for HTTP clients: path template, no
- * header, no body, no id.
+ * Begins the span of one attempt, following the semantic conventions for HTTP clients: path
+ * template, no header, no body, no id.
  *
  * @param now milliseconds since 1970. Default: the time of the tracer
  * @returns the function that ends it

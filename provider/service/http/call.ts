@@ -40,7 +40,7 @@ export interface Call {
   readonly body?: unknown;
   /** The fields of the body, if known. */
   readonly fields?: Fields;
-  /** What no message shows, even if the service echoes it; looked up only for a message. */
+  /** What no message may show, even if the service echoes it; looked up only for a message. */
   readonly secrets: () => readonly string[];
   readonly signal: AbortSignal;
   /** Token of the last attempt. */

@@ -29,7 +29,7 @@ import {
  */
 export type Request = (operation: Operation, options?: CallOptions) => Promise<Answer>;
 
-/** The same, with what else can be learned from the response. */
+/** The same, with what else the response shows. */
 export type DatedRequest = (operation: Operation, options?: CallOptions) => Promise<DatedAnswer>;
 
 /**

@@ -30,7 +30,7 @@ export interface Wait extends Endpoint {
   readonly refused?: Refused;
 }
 
-/** A call that the service refused for its rate and that is being repeated. */
+/** A call that the service refused because of the rate limit and that is being repeated. */
 export interface Refused {
   /** Time since its first refusal, in milliseconds. */
   readonly forMs: number;
@@ -50,7 +50,10 @@ export const waitText = ({ method, template, queued, waitMs, refused }: Wait): s
   return `${durationText(waitMs)} left for ${method} ${template}, ${calls}${asked}`;
 };
 
-/** `The service refuses GET /channels for its rate (429). Retrying for up to 59 min 48 s.` */
+/**
+ * `The service refuses GET /channels because of the rate limit (429). Retrying for up to 59 min 48
+ * s.`
+ */
 export const refusedText = ({ method, template }: Wait, { leftMs, asks }: Refused): string => {
   const why =
     asks === undefined
@@ -145,9 +148,8 @@ const ageOf = (age: unknown): number =>
   typeof age === "string" && /^\d{1,10}$/.test(age) ? Number(age) * 1000 : 0;
 
 /**
- * The time at the service when a response arrived, by its headers Date (RFC 9110 §6.6.1) and Age:
- * milliseconds since
- * 1970. Undefined if the Date is not credible.
+ * The service's time when a response arrived, from its headers Date (RFC 9110 §6.6.1) and Age:
+ * milliseconds since 1970. Undefined if the Date is not credible.
  */
 export const dateOf = ({ headers: { date, age } }: HttpResponse): number | undefined => {
   if (typeof date !== "string" || !httpDate.test(date)) return undefined;

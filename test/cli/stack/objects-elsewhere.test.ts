@@ -72,7 +72,7 @@ test("a forecast needs neither settings nor a service that answers", async () =>
 const id = (number: number): string =>
   `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
 
-/** Resources of a state, and which of them are at the service. */
+/** Resources of a state, and which of them are in the service. */
 const states = fc.array(
   fc.record({
     kind: fc.constantFrom(...resources.map(({ kind }) => kind), "Ownership"),

@@ -7,7 +7,7 @@ import type { Stage } from "../../matrix/support/stage.js";
 import { owned } from "../../support/emulated.js";
 import { type Form, formsOf, type Json } from "./canaries.js";
 
-/** Everything at the service, in the order of the collections. */
+/** Everything in the service, in the order of the collections. */
 export const objectsAt = async ({ hub }: Stage): Promise<readonly Json[]> =>
   (await Promise.all(resources.map(({ collection }) => hub.objects(collection)))).flat();
 
