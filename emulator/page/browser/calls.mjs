@@ -26,15 +26,14 @@ import { linkToEntry, subjectParts } from "./links.mjs";
 
 /** @template T @typedef {{ readonly place: number, readonly entry: T }} PlacedEntry */
 
-/** Whether an entry is about a subject, or about any of a collection; an empty text: about anything. @param {WithSubjects & { readonly template?: string }} entry @param {string} wanted */
+/** Whether an entry is about a subject, or about any object of a collection. An empty string matches anything. @param {WithSubjects & { readonly template?: string }} entry @param {string} wanted */
 export const isAbout = ({ subjects, template }, wanted) =>
   wanted === "" ||
   template === `/${wanted}` ||
   subjects.some((subject) => subject === wanted || subject.startsWith(`${wanted}/`));
 
 /**
- * The entries of a growing list that pass its filters, the newest first. What is new is added to what
- * passed before, so that a long list costs no more than a short one.
+ * The entries of a growing list that pass its filters, newest first. New entries are added to those that passed before, so that a long list costs no more than a short one.
  *
  * @template T
  */
@@ -89,8 +88,7 @@ class PassingEntries {
 }
 
 /**
- * A table of a growing list, new entries at the top, with filters above it and one of them in full
- * beside it.
+ * A table of a growing list, new entries at the top, with filters above it and one of them in full next to it.
  *
  * @template {WithSubjects} T
  * @param {Page} page
@@ -297,14 +295,14 @@ export const callsView = (page) =>
     details: (entry) => callDetails(page, entry),
   });
 
-/** A callback's answer, or why there is none. @param {Pick<ShownDelivery, "status" | "error">} entry */
+/** A callback's response, or why there is none. @param {Pick<ShownDelivery, "status" | "error">} entry */
 export const deliveryOutcome = ({ status, error }) =>
   status === undefined ? (error ?? "no response") : String(status);
 
 /** Only a 2xx from a callback counts as accepted. @param {Pick<ShownDelivery, "status">} entry */
 export const isDelivered = ({ status = 0 }) => status >= 200 && status <= 299;
 
-/** Messages on their way to the callbacks. @param {Page} page */
+/** The messages delivered to callbacks. @param {Page} page */
 export const deliveriesView = (page) =>
   entryTable(page, "deliveries", () => page.state.deliveries, {
     label: "Deliveries, the newest first",
@@ -379,7 +377,7 @@ const rateRow = ({ endpoint, tokens = 0, burst, rate, accepted, refused }) => {
   );
 };
 
-/** The bucket of each endpoint, as full as it is now. @param {Page} page */
+/** The current level of each endpoint's bucket. @param {Page} page */
 export const ratesView = (page) => {
   const about = paragraph("about");
   const body = element("tbody");

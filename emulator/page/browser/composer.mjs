@@ -37,7 +37,7 @@ const objectsAt = (value, ...steps) => {
   return Array.isArray(found) ? found.filter(isRecord) : [];
 };
 
-/** Which side of a conversation a sender is on, by the word on the wire. @param {string} sender */
+/** The side of a conversation that a sender is on, by its word on the wire. @param {string} sender */
 export const sideOfSender = (sender) => {
   if (sender === "customer") return "customer";
   return sender.endsWith("_bot") ? "bot" : "agent";
@@ -99,7 +99,7 @@ const parsedObject = (text) => {
 };
 
 /**
- * A message to be sent.
+ * A message to send.
  *
  * @param {object} draft
  * @param {string} draft.sender
@@ -121,7 +121,7 @@ export const messageToSend = ({ sender, type, name, text, json, conversation }) 
   };
 };
 
-/** Sends messages to a conversation as a sender that may send them, or starts one, as a customer does. */
+/** Sends messages to a conversation as a sender that may send them, or starts a conversation as a customer. */
 export class Composer {
   #account = choice();
   #customer = element("input", {
@@ -211,7 +211,7 @@ export class Composer {
     offer(this.#type, sender?.messageTypes ?? []);
   }
 
-  /** The conversation that a message goes to, and who its customer is. */
+  /** The conversation that a message goes to, and its customer. */
   #conversation() {
     const { conversations } = this.page.state;
     if (this.id !== "")

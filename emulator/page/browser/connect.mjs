@@ -40,7 +40,7 @@ const commandLine = (label, command, said) =>
     ),
   );
 
-/** From nothing to objects in this emulator, as commands to copy. @param {Page} page */
+/** The steps from an empty emulator to its first objects, as commands to copy. @param {Page} page */
 export const connectionSteps = (page) => {
   const said = statusLine();
   const lines = element("pre", { tabindex: 0, "aria-label": "Environment of the program" }, "…");
@@ -73,7 +73,7 @@ export const connectionSteps = (page) => {
   );
 };
 
-/** Addresses and credentials to copy, and the first commands. @param {Page} page */
+/** URLs and credentials to copy, and the first commands. @param {Page} page */
 export const connectView = (page) => {
   const said = statusLine();
   const list = element("ul", { class: "plain" });

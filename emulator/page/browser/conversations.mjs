@@ -287,7 +287,7 @@ const conversationList = (page) => {
   return { element: group("all", ...parts), update };
 };
 
-/** All conversations, and one of them as a chat. @param {Page} page */
+/** All conversations, and the selected one as a chat. @param {Page} page */
 export const conversationsView = (page) => {
   const list = conversationList(page);
   const [start, panel] = [startPanel(page), conversationPanel(page)];

@@ -4,7 +4,7 @@
 
 /** @typedef {Readonly<Record<string, string | number | boolean | undefined | Listener>>} Attributes */
 
-/** Sets what differs, so that nothing is styled again in vain. @param {Element} target @param {Attributes} attributes */
+/** Sets only the attributes that differ, to avoid needless restyling. @param {Element} target @param {Attributes} attributes */
 export const setAttributes = (target, attributes) => {
   for (const [name, value] of Object.entries(attributes)) {
     const text = value === true ? "" : String(value);
@@ -14,7 +14,7 @@ export const setAttributes = (target, attributes) => {
   }
 };
 
-/** Puts an element to its place, if it is not there. @param {HTMLElement} target @param {string} transform */
+/** Moves an element to its place, unless it is already there. @param {HTMLElement} target @param {string} transform */
 export const moveTo = (target, transform) => {
   if (target.style.transform !== transform) target.style.transform = transform;
 };
@@ -41,14 +41,14 @@ export const element = (tag, attributes = {}, ...children) => {
   return made;
 };
 
-/** A paragraph of a class. @param {string} name @param {Child[]} children */
+/** A paragraph with a class. @param {string} name @param {Child[]} children */
 export const paragraph = (name, ...children) => element("p", { class: name }, ...children);
 
-/** Parts that stand together. @param {string} name a class @param {Child[]} children */
+/** Elements that belong together. @param {string} name a class @param {Child[]} children */
 export const group = (name, ...children) => element("div", { class: name }, ...children);
 
 /**
- * An element of a drawing.
+ * An SVG element.
  *
  * @template {keyof SVGElementTagNameMap} T
  * @param {T} tag
@@ -65,16 +65,15 @@ export const drawing = (tag, attributes) => {
 const escaped = (text, signs) =>
   text.replace(signs, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
-/** A text without what turns the direction of writing round: such characters are escaped. @param {string} text */
+/** Text in which characters that change the writing direction are escaped. @param {string} text */
 export const withoutBidi = (text) => escaped(text, /[\u202a-\u202e\u2066-\u2069]/g);
 
-/** JSON for people. @param {unknown} value */
+/** Human-readable JSON. @param {unknown} value */
 export const inertJson = (value) =>
   escaped(JSON.stringify(value, null, 2), /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g);
 
 /**
- * Foreign text within a sentence: its writing direction ends with it. What would end that element
- * early, such as U+2069, is escaped.
+ * Untrusted text within a sentence: its writing direction ends with it. Characters that would end that element early, such as U+2069, are escaped.
  *
  * @param {string} text
  */
@@ -83,15 +82,15 @@ export const foreignText = (text) => element("bdi", {}, withoutBidi(shortText(te
 /** How much of a name is enough. */
 const mostOfName = 200;
 
-/** The beginning of a text, never half of a character. @param {string} text @param {number} most */
+/** The beginning of a string, without splitting a character. @param {string} text @param {number} most */
 export const beginningOf = (text, most) =>
   text.length <= most ? text : text.slice(0, most).replace(/[\ud800-\udbff]$/, "");
 
-/** A text that may be longer than anybody reads. @param {string} text */
+/** Text that may be longer than anybody would read. @param {string} text */
 export const shortText = (text) =>
   text.length <= mostOfName ? text : `${beginningOf(text, mostOfName)}…`;
 
-/** Changes a text only if it differs, so that a selection in it stays. @param {Element} target @param {string} text */
+/** Changes the text only if it differs, so that a selection in it is kept. @param {Element} target @param {string} text */
 export const setText = (target, text) => {
   if (target.textContent !== text) target.textContent = text;
 };
@@ -103,7 +102,7 @@ export const statusLine = () => element("p", { class: "said", role: "status" });
 const copiedMs = 2_000;
 
 /**
- * A button that copies a text.
+ * A button that copies text.
  *
  * @param {string} what is copied, for those who listen
  * @param {() => string | Promise<string>} text
@@ -128,7 +127,7 @@ export const copyButton = (what, text, said) => {
 /** How much of a text is shown at once; the rest follows on request. */
 const mostText = 4_000;
 
-/** A text that may be long. @param {"p" | "pre"} tag @param {string} text @param {Attributes} [attributes] */
+/** Text that may be long. @param {"p" | "pre"} tag @param {string} text @param {Attributes} [attributes] */
 export const wholeText = (tag, text, attributes = { class: "text", dir: "auto" }) => {
   if (text === "") return [];
   const beginning = beginningOf(text, mostText);
@@ -140,7 +139,7 @@ export const wholeText = (tag, text, attributes = { class: "text", dir: "auto" }
 };
 
 /**
- * A form that does its work here: nothing is submitted.
+ * A form that a function handles: nothing is submitted.
  *
  * @param {Attributes} attributes
  * @param {() => void} submit
@@ -177,7 +176,7 @@ export const labelled = (label, control, ...hints) => {
 
 /** @typedef {readonly (string | readonly [value: string, label: string])[]} Options */
 
-/** Offers texts to choose from; what was chosen stays if it is among them. @param {HTMLSelectElement} control @param {Options} options */
+/** Offers options to choose from. The selected one stays selected if it is among them. @param {HTMLSelectElement} control @param {Options} options */
 export const offer = (control, options) => {
   const { value: before } = control;
   const pairs = options.map((each) => (typeof each === "string" ? [each, each] : each));
@@ -189,7 +188,7 @@ export const offer = (control, options) => {
   control.value = isThere ? before : (pairs[0]?.[0] ?? "");
 };
 
-/** A choice between texts. @param {Options} [options] */
+/** A list of options to choose from. @param {Options} [options] */
 export const choice = (options = []) => {
   const control = element("select");
   offer(control, options);
@@ -201,7 +200,7 @@ export const isFound = (sought, ...words) =>
   sought === "" || words.join(" ").toLowerCase().includes(sought.toLowerCase().trim());
 
 /**
- * A search and choices above a list, with how much of it fits.
+ * A search field and filters above a list, with the number of matches.
  *
  * @param {object} options
  * @param {string} options.noun what the list holds
@@ -257,8 +256,7 @@ export const filterBar = ({ noun, nothing, search: [label, example], choices = {
 /** The rows of a container by their keys. @typedef {Map<string, { readonly version: unknown, readonly row: HTMLElement }>} Rows */
 
 /**
- * Keeps one element for each key, in the order given; those of the same version are not touched, so
- * that focus and selection stay, too.
+ * Keeps one element for each key, in the given order. Elements of the same version are not touched, so focus and selection stay, too.
  *
  * @param {HTMLElement} container
  * @param {Rows} rows those there are; is changed
@@ -313,7 +311,7 @@ const timeText = (format, time) => {
 /** `09:30:05`, in the time zone of this machine. @param {string | number} time */
 export const clockTime = (time) => timeText(clock, time);
 
-/** Day and time as this machine writes them. @param {string | number} time */
+/** Date and time in the format of this machine. @param {string | number} time */
 export const dayTime = (time) => timeText(dayAndClock, time);
 
 /** `12,345` @param {number} count */
@@ -326,7 +324,7 @@ export const counted = (count, noun) => `${countText(count)} ${noun}${count === 
 const spare = 8;
 
 /**
- * Which rows can be seen.
+ * The visible rows.
  *
  * @param {{ readonly top: number, readonly height: number, readonly rowHeight: number, readonly count: number }} view
  * @returns {{ readonly from: number, readonly to: number }} `to` is not among them
@@ -350,7 +348,7 @@ const keySteps = {
 /** What a list shows. @template T @typedef {{ readonly length: number, readonly at: (place: number) => T | undefined }} Items */
 
 /**
- * A list of which only the rows in sight are elements, so that ten thousand are as fast as ten.
+ * A list in which only the visible rows are elements, so that ten thousand are as fast as ten.
  *
  * @template T
  * @param {object} options

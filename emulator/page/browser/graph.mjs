@@ -72,8 +72,7 @@ const ordered = (columns) => {
 };
 
 /**
- * Where each object stands: a column for each kind, in setup order, so that all lines lead from left
- * to right, or one kind below the other.
+ * The position of each object: a column for each kind, in setup order, so that all lines lead from left to right; or one kind below the other.
  *
  * @param {readonly Kind[]} kinds in setup order
  * @param {readonly GraphObject[]} objects
@@ -115,7 +114,7 @@ export const layOut = (kinds, objects, width) => {
   };
 };
 
-/** The references of an object to objects that are there. @param {GraphLayout} layout @param {GraphNode} node @returns {readonly GraphEdge[]} */
+/** The references of an object to objects that exist. @param {GraphLayout} layout @param {GraphNode} node @returns {readonly GraphEdge[]} */
 export const edgesFrom = ({ nodes }, node) =>
   [...new Set(node.object.references.map(graphKey))].flatMap((key) => {
     const to = nodes.get(key);
@@ -137,9 +136,7 @@ const crossing = (list, y, offset) => {
 };
 
 /**
- * The line of a reference, as the path of a drawing: from the right side of what is referred to, to the
- * left side of what refers to it. It bends between the columns only and crosses a column between two
- * cards, so that it touches no card but its ends.
+ * The line of a reference, as an SVG path: from the right side of the target to the left side of the object that refers to it. It bends only between columns and crosses a column between two cards, so that it touches no other card.
  *
  * @param {GraphLayout} layout in columns
  * @param {GraphEdge} edge
@@ -183,7 +180,7 @@ export const nodesBetween = ({ columns }, top, bottom) =>
   columns.flat().filter(({ y }) => y + rowHeight > top && y < bottom);
 
 /**
- * Where an arrow key leads to.
+ * Where an arrow key leads.
  *
  * @param {GraphLayout} layout
  * @param {GraphNode} node
@@ -231,7 +228,7 @@ const headingOf = ({ kind, count, x, y }, width) => {
   return made;
 };
 
-/** The drawing of the account: a column for each kind, lines from what is referred to. */
+/** The drawing of the account: a column for each kind, and lines from each object to those that refer to it. */
 export class GraphView {
   #headings = group("kinds");
   #lines = drawing("svg", { class: "lines", "aria-hidden": "true" });
@@ -244,14 +241,14 @@ export class GraphView {
   );
   /** @type {import("./elements.mjs").Rows} */
   #rows = new Map();
-  /** The lines that are drawn, by both ends. @type {Map<string, SVGPathElement>} */
+  /** The lines drawn so far, keyed by both ends. @type {Map<string, SVGPathElement>} */
   #paths = new Map();
   /** @type {readonly GraphObject[]} */
   #objects = [];
   /** @type {ReadonlyMap<string, readonly string[]>} */
   #users = new Map();
   #chosen = "";
-  /** The one that the Tab key leads to. */
+  /** The object that the Tab key leads to. */
   #active = "";
   #width = 0;
   #height = 0;
@@ -282,7 +279,7 @@ export class GraphView {
     this.#arrange();
   }
 
-  /** Marks an object and what belongs to it; an empty key: none. @param {string} key */
+  /** Marks an object and what belongs to it; with an empty key, none. @param {string} key */
   mark(key) {
     if (this.#chosen === key) return;
     this.#chosen = key;
@@ -299,12 +296,12 @@ export class GraphView {
     this.#rows.get(this.#active)?.row.querySelector("button")?.focus({ preventScroll: true });
   }
 
-  /** Keys of the objects that refer to one. @param {string} key */
+  /** Keys of the objects that refer to an object. @param {string} key */
   usersOf(key) {
     return this.#users.get(key) ?? [];
   }
 
-  /** The chosen object stays in sight, unless the person scrolled away. */
+  /** Keeps the selected object visible unless somebody scrolled away from it. */
   #resized() {
     const { clientWidth, clientHeight, scrollTop } = this.element;
     const hasOtherWidth = clientWidth !== this.#width;
@@ -334,7 +331,7 @@ export class GraphView {
     this.#isWaiting = true;
   }
 
-  /** How far it is scrolled, in steps. */
+  /** The scroll position, in steps. */
   #step() {
     const { scrollTop, clientHeight } = this.element;
     // The scroll position may be beyond the end of a new drawing.
@@ -363,7 +360,7 @@ export class GraphView {
     this.#draw(seen);
   }
 
-  /** The lines in sight; those of the chosen object over all others. @param {readonly GraphNode[]} seen */
+  /** The visible lines, with those of the selected object on top. @param {readonly GraphNode[]} seen */
   #draw(seen) {
     const { layout } = this;
     const { isStacked, nodes } = layout;
@@ -381,7 +378,7 @@ export class GraphView {
     ]);
   }
 
-  /** Draws only lines that are not there yet. @param {readonly { readonly edge: GraphEdge, readonly name: string }[]} wanted the uppermost last */
+  /** Draws only the lines that do not exist yet. @param {readonly { readonly edge: GraphEdge, readonly name: string }[]} wanted the uppermost last */
   #keepPaths(wanted) {
     const keyed = new Map(
       wanted.map((each) => [`${each.edge.from.key} ${each.edge.to.key}`, each]),
@@ -425,13 +422,13 @@ export class GraphView {
     }
   }
 
-  /** Changes with all that a card shows. @param {GraphNode} node */
+  /** Changes whenever anything that a card shows changes. @param {GraphNode} node */
   #versionOf(node) {
     const names = edgesFrom(this.layout, node).map(({ to }) => titleOf(to.object));
     return JSON.stringify([node.object, names, this.usersOf(node.key).length]);
   }
 
-  /** What an object uses, and how many use it. @param {GraphNode} node */
+  /** What an object uses, and how many objects use it. @param {GraphNode} node */
   #saidOf(node) {
     const { key, object } = node;
     const used = this.usersOf(key).length;

@@ -29,7 +29,7 @@ const readDoc = (name) => {
   return known;
 };
 
-/** The paragraphs of a section, up to the next heading, table or block of code. @param {string} text @param {string} title */
+/** The paragraphs of a section, up to the next heading, table or code block. @param {string} text @param {string} title */
 export const sectionOf = (text, title) => {
   const lines = text.split("\n");
   const start = lines.findIndex((line) => /^#+ /.test(line) && line.replace(/^#+ /, "") === title);
@@ -173,7 +173,7 @@ const sendingCall = ({ state: { calls } }, subject) => {
   return index < 0 ? undefined : linkToEntry("calls", calls.first + index);
 };
 
-/** One attempt to deliver: how it ended, and what it is about. @param {Page} page @param {ShownDelivery} entry @returns {Details} */
+/** One delivery attempt: how it ended, and what it is about. @param {Page} page @param {ShownDelivery} entry @returns {Details} */
 export const deliveryDetails = (page, entry) => {
   const { url, type, at, attempt, messageId, status, error } = entry;
   const make = () => {

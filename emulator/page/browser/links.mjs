@@ -18,7 +18,7 @@ export const linkToEntry = (log, place) => linkTo(log, String(place));
 /** The entries of a log about a subject. @param {string} log `calls` or `deliveries` @param {string} subject */
 export const linkToEntriesOf = (log, subject) => linkTo(log, "of", ...subject.split("/"));
 
-/** What a subject is called, and where it is shown, if it is. @param {Page} page @param {string} subject */
+/** What a subject is called, and where it is shown, if anywhere. @param {Page} page @param {string} subject */
 export const subjectParts = (page, subject) => {
   const [collection = "", ...rest] = subject.split("/");
   const id = rest.join("/");
@@ -35,7 +35,7 @@ export const subjectParts = (page, subject) => {
   };
 };
 
-/** A subject as an item of a list: its name, which leads to it, and more links. @param {Page} page @param {string} subject @param {readonly (Node | string)[]} more */
+/** A subject as a list item: its name, which links to it, and more links. @param {Page} page @param {string} subject @param {readonly (Node | string)[]} more */
 export const subjectItem = (page, subject, ...more) => {
   const { noun, name, href } = subjectParts(page, subject);
   const title = foreignText(name);

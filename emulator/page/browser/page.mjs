@@ -18,10 +18,10 @@ export class CallError extends Error {
 export const isRecord = (value) =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The text of an error. @param {unknown} error */
+/** The message of an error. @param {unknown} error */
 export const causeText = (error) => (error instanceof Error ? error.message : String(error));
 
-/** Control says `error`, the service `code`, `developerMessage` and `details`. @param {unknown} body @param {number} status */
+/** The control interface returns `error`; the service returns `code`, `developerMessage` and `details`. @param {unknown} body @param {number} status */
 export const refusalText = (body, status) => {
   if (!isRecord(body)) return `The emulator returned the status ${status}.`;
   if (typeof body.error === "string") return body.error;
@@ -38,12 +38,12 @@ const answerWithinMs = 30_000;
 
 let secret = "";
 
-/** Sets the secret of control, which is kept as long as the page is open. @param {string} given */
+/** Sets the control secret, which is kept as long as the page is open. @param {string} given */
 export const useControlSecret = (given) => {
   secret = given;
 };
 
-/** Undefined if it is no JSON. @param {string} text @returns {unknown} */
+/** Undefined if it is not JSON. @param {string} text @returns {unknown} */
 export const parsedJson = (text) => {
   try {
     return JSON.parse(text);
@@ -74,7 +74,7 @@ const call = async (method, path, body, bearer = secret) => {
   return answer;
 };
 
-/** Sends a message by the service's own call, as any application does. @param {unknown} message */
+/** Sends a message with the service's own call, as any application does. @param {unknown} message */
 export const sendMessage = async (message) => {
   const issued = await call("POST", `${control}/page/token`);
   const token = isRecord(issued) ? String(issued.token) : "";
@@ -85,12 +85,12 @@ export const sendMessage = async (message) => {
 /** Paths of the service, below the origin of the page. */
 export const servicePaths = { base: "/conversation/v3", token: "/oauth/token" };
 
-/** The credentials of the emulator's own client, and all scopes that it may ask for. @typedef {{ readonly clientId: string, readonly clientSecret: string, readonly scope: string }} OwnClient */
+/** The credentials of the emulator's own client, and all scopes that it may request. @typedef {{ readonly clientId: string, readonly clientSecret: string, readonly scope: string }} OwnClient */
 
 export const readOwnClient = async () =>
   /** @type {OwnClient} */ (await call("GET", `${control}/page/client`));
 
-/** A token as a program gets it. */
+/** A token, as a program gets it. */
 export const fetchToken = async () => {
   const { clientId, clientSecret, scope } = await readOwnClient();
   const grant = { grant_type: "client_credentials", scope };
@@ -113,9 +113,9 @@ const mostMessages = 500;
 export class GrowingList {
   /** @type {readonly T[]} Another list after every change. */
   entries = [];
-  /** Place of the first entry; places keep counting over the emulator's life. */
+  /** Position of the first entry. Positions increase over the emulator's lifetime. */
   first = 0;
-  /** Goes up when what was known before is gone, and the places mean others. */
+  /** Increases when the known entries are gone and the positions refer to others. */
   generation = 0;
 
   /** @param {EntriesSince<T>} more */
@@ -129,12 +129,12 @@ export class GrowingList {
   }
 }
 
-/** The conversation that is shown, as far as it is known. */
+/** The known part of the conversation that is shown. */
 export class ShownConversation {
   isCompleted = false;
   /** @type {NonNullable<PageChanges["conversation"]>["messages"]} The last ones. */
   messages = [];
-  /** How many there are before these. */
+  /** The number of messages before these. */
   before = 0;
   /** Whether the emulator has reported on it yet, and whether it exists. */
   isKnown = false;
@@ -160,7 +160,7 @@ export class ShownConversation {
     this.before = growth.from + growth.messages.length - this.messages.length;
   }
 
-  /** Place of the next message, from 0. */
+  /** Position of the next message, from 0. */
   get next() {
     return this.before + this.messages.length;
   }
@@ -168,7 +168,7 @@ export class ShownConversation {
 
 /** What the page shows of its views: the conversation, the object as `channels/<id>`, and the place of the call. @typedef {{ readonly conversation: string, readonly object: string, readonly call: string }} Shown */
 
-/** Everything that the page knows about the emulator, updated with each answer. */
+/** Everything that the page knows about the emulator, updated with each response. */
 export class PageState {
   cursor = "";
   /** @type {PageChanges | undefined} The last answer; its lists are incomplete. */
@@ -184,12 +184,12 @@ export class PageState {
   /** @type {readonly ConversationAddress[]} */
   addresses = [];
   shown = new ShownConversation("");
-  /** The key of the object that is shown; empty: none. */
+  /** The key of the object that is shown; empty if there is none. */
   object = "";
   /** @type {PageChanges["object"]} Its members, once they are known. */
   members = undefined;
 
-  /** Place of the call that is shown; empty: none. */
+  /** Position of the call that is shown; empty if there is none. */
   call = "";
   /** @type {PageChanges["call"]} What it carried, once that is known. */
   inspected = undefined;
@@ -210,7 +210,7 @@ export class PageState {
     return this.#byKey.get(key);
   }
 
-  /** What to send with the next look. */
+  /** What to send with the next poll. */
   look() {
     const { cursor, shown, object, inspected } = this;
     const call = inspected ? "" : this.call;
@@ -267,14 +267,13 @@ const callErrorOf = (error) => {
 };
 
 /**
- * What all views share: what is known about the emulator, where the page is, and when to look
- * again.
+ * What all views share: what is known about the emulator, where the page is, and when to poll again.
  */
 export class Page {
   state = new PageState();
   /** @type {FormTables} What the forms offer. */
   tables = { kinds: [], endpoints: [], faults: [], switches: [], senders: [] };
-  /** The part of the address behind the name of the view. @type {readonly string[]} */
+  /** The part of the URL after the name of the view. @type {readonly string[]} */
   rest = [];
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer = undefined;
@@ -298,7 +297,7 @@ export class Page {
   }
 
   /**
-   * Changes something by a control call, and says what went wrong.
+   * Changes something with a control call, and says what went wrong.
    *
    * @param {HTMLElement} said where
    * @param {string} method
@@ -313,7 +312,7 @@ export class Page {
     return problem === "";
   }
 
-  /** Looks at once, then repeatedly as long as the page is in sight. */
+  /** Polls at once, then repeatedly while the page is visible. */
   lookNow() {
     clearTimeout(this.#timer);
     if (document.hidden) return;

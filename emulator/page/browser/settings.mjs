@@ -31,13 +31,13 @@ const controlFor = ({ values, isRequired }) => {
 /** @param {number} min @param {number} [max] */
 const numberInput = (min, max) => element("input", { type: "number", min, max, required: true });
 
-/** What was typed, as JSON if it is JSON, else as text. @param {string} typed @returns {unknown} */
+/** The input, as JSON if it is JSON, otherwise as text. @param {string} typed @returns {unknown} */
 export const valueTyped = (typed) => {
   const value = parsedJson(typed);
   return value === undefined ? typed : value;
 };
 
-/** Whether a fault can be on an endpoint. @param {FormTables["faults"][number]} fault @param {string} endpoint */
+/** Whether a fault can apply to an endpoint. @param {FormTables["faults"][number]} fault @param {string} endpoint */
 export const fitsEndpoint = ({ isForLists }, endpoint) =>
   !isForLists || /^GET [^{]+$/.test(endpoint);
 
@@ -100,7 +100,7 @@ const faultForm = (page) => {
   );
 };
 
-/** A rule in a sentence. @param {FaultRule} rule */
+/** A rule as a sentence. @param {FaultRule} rule */
 export const ruleText = ({ on, kind, times, after, ...members }) => {
   const more = Object.entries(members).map(
     ([name, value]) => `${name} ${typeof value === "string" ? value : JSON.stringify(value)}`,
@@ -109,7 +109,7 @@ export const ruleText = ({ on, kind, times, after, ...members }) => {
   return [`${on}: ${kind}`, ...more, ...wait, counted(times, "time")].join(", ");
 };
 
-/** What should go wrong, set by hand. @param {Page} page */
+/** Faults, set by hand. @param {Page} page */
 export const faultsView = (page) => {
   const list = element("ul", { class: "plain rules" });
   const none = paragraph("empty", "No faults are pending.");
@@ -164,7 +164,7 @@ const switchCard = (page, entry) => {
   };
 };
 
-/** Everything that is uncertain about the service, set by hand. @param {Page} page */
+/** The switches for everything uncertain about the service, set by hand. @param {Page} page */
 export const switchesView = (page) => {
   const cards = page.tables.switches.map((entry) => switchCard(page, entry));
   const bar = filterBar(
