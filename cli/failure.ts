@@ -53,6 +53,6 @@ export const reportedFailure = (
     ? reported("USAGE", `To see all arguments and options: pulumi-conversation${of} --help`)
     : reported(
         "FAILED",
-        "Follow the message. To check settings, token, scopes and clock: pulumi-conversation doctor",
+        "Do what the message says. To check settings, token, scopes and clock: pulumi-conversation doctor",
       );
 };

@@ -107,7 +107,7 @@ const serverWith = (listener: RequestListener, tls: TlsFiles | undefined) => {
   } catch (error) {
     // OpenSSL's message names neither the certificate nor the key.
     throw new Error(
-      "Could not start the emulator: the TLS certificate and key must be PEM texts that belong together.",
+      "Could not start the emulator: the TLS certificate and key must be a matching pair of PEM strings.",
       {
         cause: error,
       },

@@ -37,7 +37,7 @@ export const isDefaultProvider = (name: string): boolean => /^default(_\d+_\d+_\
  *
  * It is short and has no characters that JSON escapes, because the engine stores it twice for each
  * resource and writes the whole state at every step. It is part of every state file: pointers of
- * earlier releases must continue to work, and this one must work with their `lifecycleOf` from
+ * earlier releases must continue to work, and this pointer must work with their `lifecycleOf` from
  * `provider/v1`.
  */
 export const pointerTo = (kind: string): string =>

@@ -77,7 +77,7 @@ export interface ConversationSmokeTestArgs {
    * bots; any other message goes to the customer. Default: `customer`.
    */
   sender?: pulumi.Input<SenderKind> | undefined;
-  /** The text of the message, 1 to 1,000 characters. Default: a text saying that it is a test. */
+  /** The text of the message, 1 to 1,000 characters. Default: text saying that it is a test. */
   text?: pulumi.Input<string> | undefined;
   /** Name of the customer in the conversation. Default: `Smoke test`. */
   customer?: pulumi.Input<string> | undefined;

@@ -86,16 +86,16 @@ export const assertArguments = (kind: string, name: unknown, args: unknown): voi
   const call = `new ${kind}(name, properties)`;
   if (typeof name !== "string" || name === "") {
     const given = name === "" ? "an empty one" : sortOf(name);
-    const rule = "the name must be text, because Pulumi identifies the resource by it";
+    const rule = "the name must be a string, because Pulumi identifies the resource by it";
     throw refusal(call, `${rule}; got ${given}`);
   }
   const of = `${kind} ${JSON.stringify(name)}`;
-  const half = "contains an unpaired surrogate: a text was cut in the middle of a character";
+  const half = "contains an unpaired surrogate: a string was cut in the middle of a character";
   if (!name.isWellFormed()) throw refusal(call, `the name ${JSON.stringify(name)} ${half}`);
   if (outputAsText(name) !== undefined) {
     const rule =
       "the name contains an output, but Pulumi needs the name before it creates anything";
-    throw refusal(call, `${rule}. Use a text that the program knows`);
+    throw refusal(call, `${rule}. Use a string that the program knows`);
   }
   if (args === undefined || args === null) return;
   if (!isPlainObject(args)) {
@@ -141,7 +141,7 @@ export const assertGetId = (kind: string, name: string, id: unknown): void => {
     typeof id === "string" ? id !== "" : ["an output", "a promise"].includes(sortOf(id));
   if (isGiven) return;
   throw new pulumi.RunError(
-    `${kind}.get(${JSON.stringify(name)}, id): the id must be text; got ${id === "" ? "an empty one" : sortOf(id)}. To find an object by its name or type, use ${kind}.find`,
+    `${kind}.get(${JSON.stringify(name)}, id): the id must be a string; got ${id === "" ? "an empty one" : sortOf(id)}. To find an object by its name or type, use ${kind}.find`,
   );
 };
 

@@ -580,7 +580,7 @@ export interface ChannelArgs extends CommonArgs {
   active?: pulumi.Input<boolean> | undefined;
   /** What the channel can carry. Source: public reference. */
   restrictions?: pulumi.Input<ChannelRestrictionsArgs> | undefined;
-  /** System texts by language (such as `en-US`), then by key (such as `msg_hub_off_hours`). 1 to 25 entries. Source: public reference. */
+  /** System text by language (such as `en-US`), then by key (such as `msg_hub_off_hours`). 1 to 25 entries. Source: public reference. */
   l10nProperties?: pulumi.Input<Record<string, pulumi.Input<Record<string, pulumi.Input<string>>>>> | undefined;
 }
 
@@ -658,7 +658,7 @@ export class Channel extends ConversationResource {
   /** What the channel can carry. Source: public reference. */
   declare readonly restrictions: pulumi.Output<ChannelRestrictions | undefined>;
 
-  /** System texts by language (such as `en-US`), then by key (such as `msg_hub_off_hours`). 1 to 25 entries. Source: public reference. */
+  /** System text by language (such as `en-US`), then by key (such as `msg_hub_off_hours`). 1 to 25 entries. Source: public reference. */
   declare readonly l10nProperties: pulumi.Output<Record<string, Record<string, string>> | undefined>;
 
   /** When the service created the object: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update, the time of the response. Source: public reference. */

@@ -40,7 +40,7 @@ export const selectionOptions = {
 export const selectionHelp = `
 How to name objects in --include and --exclude:
   a kind                Channel, client-application, …
-  a name                orders-bot, or with * for any text: test-*
+  a name                orders-bot, or with * for any characters: test-*
   a kind and a name     Channel:custom.*
   an id                 as the service shows it`;
 

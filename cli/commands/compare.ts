@@ -33,7 +33,7 @@ suffix, or by what they refer to, but never by id. It neither compares nor shows
   ],
   options: {
     save: textOption("<file>", "Save the first side, a live account, without secrets."),
-    stack: stackOption("Take the settings of this stack (default: the selected one)."),
+    stack: stackOption("Use the settings of this stack (default: the selected one)."),
   },
   uses: {
     usual: {
@@ -53,7 +53,7 @@ suffix, or by what they refer to, but never by id. It neither compares nor shows
   usageExitCode: 1,
   work: async ({ json: _, save: file, ...options }, session, [a = "", b]) => {
     if (file !== undefined && b !== undefined)
-      throw new CommandFailure("--save takes one side: the account to save.");
+      throw new CommandFailure("--save accepts one side: the account to save.");
     const { isDifferent, runCompare, saveAccount } = await import("../compare/comparison.js");
     const { compareReport } = await import("../compare/reports.js");
     const { withProgress } = await import("../terminal/progress.js");

@@ -11,7 +11,7 @@ export const driftCommand = command({
     "nothing. Run it in the folder of the Pulumi project.",
   details: `
 What counts as drift:
-  changed    a field that the program declares has another meaning in the service
+  changed    a field that the program declares means something else in the service
   deleted    the object is gone
   unmanaged  no stack of the backend has the object; not with --managed-only
 The command lists objects of other stacks, but they are not drift. It never shows secrets.
@@ -19,7 +19,7 @@ It cannot check secrets that the service hides or that an import did not read, a
 them.`,
   options: {
     markdown: flagOption("Print Markdown for a comment; its first line names the stack."),
-    preview: flagOption("Also make a preview, and name what blocks its deletions."),
+    preview: flagOption("Also run a preview, and name what blocks its deletions."),
     managedOnly: flagOption("Compare only what the state of the stack holds."),
     profile: profileOption("Use the settings of this profile for resources that name none."),
     stack: stackOption(),

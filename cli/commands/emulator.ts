@@ -68,7 +68,7 @@ export const emulatorCommand = command({
     switch: switchesOption("Set a switch (repeatable; defaults: see below)."),
     like: textOption(
       "<file>",
-      "Take switches, plan and burst from this file of findings, which probe wrote.",
+      "Use the switches, plan and burst in this file of findings, which probe wrote.",
     ),
     controlSecret: {
       ...textOption(

@@ -49,7 +49,7 @@ names them without their values, and they stay as they are.`,
     toStack: withDefault(pulumiName("The stack to write the configuration for."), "prod"),
     prove: flagOption("Import and preview the project on an emulator with the same account."),
     profile: profileOption("Read the account of this profile."),
-    stack: stackOption("Take the settings from this stack (default: the selected one)."),
+    stack: stackOption("Use the settings of this stack (default: the selected one)."),
   },
   uses: {
     usual: {

@@ -29,7 +29,7 @@ export const orphansCommand = command({
     "or --release.",
   details: `
 Standing of an object:
-  left-over  this stack made it, and it is in no state
+  left-over  this stack created it, and it is in no state
   held       another state has it, or a program looks it up: never touched
   copy       a person copied an object of this stack with its mark: never deleted
   former     has the stack's name, but belongs to a destroyed, lost or foreign state

@@ -36,7 +36,7 @@ export const probeCommand = command({
     usual: {
       json: async () => (await import("../probe/probe-findings.js")).findingsSchema,
       exits: {
-        0: "finished, even if something stays open",
+        0: "finished, even if questions remain open",
         1: "failed, or left something behind",
         2: "not confirmed, or invalid command line",
         130: "interrupted",

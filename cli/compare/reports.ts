@@ -47,7 +47,7 @@ const changeText = ({ path, state, live }: DriftChange): string =>
 
 const standings = {
   foreign: "in no stack",
-  "left-over": "this stack made it, and no state has it",
+  "left-over": "this stack created it, and no state has it",
   copy: "a copy that a person made of an object of this stack",
   former: "from a former state of this name",
 } as const;

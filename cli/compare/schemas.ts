@@ -32,7 +32,7 @@ const unmanagedSchema = z.strictObject({
   standing: z
     .enum(["foreign", "left-over", "copy", "former"])
     .describe(
-      "`foreign`: without a mark. `left-over`: made by this stack. `copy`: a person copied an object of this stack. `former`: from a state that no longer exists or that the command cannot read",
+      "`foreign`: without a mark. `left-over`: created by this stack. `copy`: a person copied an object of this stack. `former`: from a state that no longer exists or that the command cannot read",
     ),
   created: z.exactOptional(z.string()),
   modified: z.exactOptional(z.string()),

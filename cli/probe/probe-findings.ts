@@ -21,7 +21,7 @@ export const findingsSchema = z.strictObject({
   switches: found.describe("Values by switch of the emulator"),
   settings: found.describe("Values by setting"),
   observed: found.describe("Other observations"),
-  open: z.record(z.string(), z.string()).describe("Questions that stay open, with the reason"),
+  open: z.record(z.string(), z.string()).describe("Questions that remain open, with the reason"),
 }) satisfies z.ZodType<TenantFindings>;
 
 /** Shape of what `probe --clean --json` prints. */

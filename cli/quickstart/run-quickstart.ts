@@ -288,7 +288,7 @@ export const runQuickstart = async (options: QuickstartOptions): Promise<void> =
   const lock = tryLock(state.lock);
   if (!lock.release)
     throw new CommandFailure(
-      `Another quick start is running in this folder: ${lock.heldBy}. Wait until it ends, or end it.`,
+      `Another quick start is running in this folder: ${lock.heldBy}. Wait until it ends, or stop it.`,
     );
   try {
     await play(options, state);

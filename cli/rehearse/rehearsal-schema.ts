@@ -59,7 +59,7 @@ const outcomeSchema = z.strictObject({
   passes: z.boolean().describe("Whether the run succeeds"),
   totalSeconds: seconds,
   totalCalls: z.int().min(0),
-  calls: z.array(callSchema).describe("In the order of sending, without token calls"),
+  calls: z.array(callSchema).describe("In the order in which they are sent, without token calls"),
   steps: z.array(stepSchema),
   refusals: z.array(refusalSchema),
   leftOut: z

@@ -61,7 +61,7 @@ const callerRefusal = (
 ): ServiceResponse | undefined => {
   const { host = "" } = request.headers;
   if (secret !== undefined) {
-    if (!URL.canParse(`http://${host}`)) return refusal(400, "The header Host is malformed.");
+    if (!URL.canParse(`http://${host}`)) return refusal(400, "The Host header is malformed.");
     if (hasSecret(request, secret)) return undefined;
     const error =
       "The control interface requires its secret: send it as Authorization: Bearer <controlSecret>.";
@@ -70,7 +70,7 @@ const callerRefusal = (
   if (!isFromThisMachine(request))
     return refusal(
       403,
-      "The control interface answers only on this machine, unless you start the emulator with --control-secret.",
+      "The control interface responds only on this machine, unless you start the emulator with --control-secret.",
     );
   if (isLoopbackName(host)) return undefined;
   return refusal(

@@ -207,7 +207,7 @@ const runtimeSchemas = (switches: Switches): JsonObject => ({
   AssetRequest: objectWithAll({
     channel: objectWithAll({ type: text }),
     sender: senderSchema(switches),
-    name: { ...text, maxLength: 255, description: "File name with extension." },
+    name: { ...text, maxLength: 255, description: "File name with an extension." },
     size: { type: "integer", minimum: 1, maximum: 10_485_760, description: "Bytes." },
   }),
   AssetUpload: objectWithAll(assetMembers),

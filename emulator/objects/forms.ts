@@ -286,9 +286,9 @@ const shownValue = (field: Field, value: unknown): unknown => {
 const ownMembers = ["id", "created", "modified"];
 
 /**
- * The members of an object as people may see them, whoever wrote it. Asterisks replace what the
- * definition says is secret. They also replace a value of another shape in its place, and every
- * unknown member beside it, because either may be a secret in the wrong place.
+ * The members of an object in a form that is safe to show, whoever wrote it. Asterisks replace what
+ * the definition says is secret. They also replace a value of another shape in its place, and every
+ * unknown member next to it, because either may be a secret in the wrong place.
  */
 export const shownMembers = (fields: Fields, values: unknown): unknown => {
   if (!isObject(values)) return mask;

@@ -17,18 +17,18 @@ const codes = "troubleshooting.md";
 
 /** By the check that refused. */
 const byCheck: Readonly<Record<Exclude<Check, "operation">, CallExplanation>> = {
-  size: { rule: "A body has at most 2 MiB.", page: codes, section: "REJECTED" },
+  size: { rule: "A body may have at most 2 MiB.", page: codes, section: "REJECTED" },
   path: { rule: "The path and its method must exist.", page: codes, section: "NOT_FOUND" },
   token: { rule: "A call needs a token that is valid now.", page: codes, section: "UNAUTHORIZED" },
   rate: { rule: "The bucket of the endpoint was empty.", page: codes, section: "THROTTLED" },
-  fault: { rule: "A fault was asked for.", page: "emulator.md", section: "Faults" },
+  fault: { rule: "A fault was requested.", page: "emulator.md", section: "Faults" },
   scope: { rule: "The token needs the scope of the call.", page: codes, section: "FORBIDDEN" },
 };
 
 /** By the end of the code with which an operation refuses; the last one stands for all others. */
 const byCode: Readonly<Record<string, CallExplanation>> = {
-  "-101": { rule: "What the path names must be there.", page: codes, section: "NOT_FOUND" },
-  "-113": { rule: "What others use cannot be deleted.", page: codes, section: "IN_USE" },
+  "-101": { rule: "What the path names must exist.", page: codes, section: "NOT_FOUND" },
+  "-113": { rule: "An object that others use cannot be deleted.", page: codes, section: "IN_USE" },
   "": { rule: "The body breaks a rule.", page: codes, section: "REJECTED" },
 };
 

@@ -177,7 +177,7 @@ const changesSince = (service: EmulatedService) => {
 export interface FormField {
   readonly name: string;
   readonly doc: string;
-  /** If empty: any text. */
+  /** If empty, any value is valid. */
   readonly values: Switch["values"];
   readonly isRequired: boolean;
 }

@@ -42,7 +42,7 @@ const statusMembers = {
   body: { fits: isAnything, rule: "any JSON value; text is sent unchanged" },
   headers: {
     fits: isHeaders,
-    rule: "an object of header names and texts, without headers that set the message length",
+    rule: "an object of header names and values, without headers that set the message length",
   },
 } as const;
 const msMember = {

@@ -119,7 +119,7 @@ export const switchTable = {
     basis: assumed,
   },
   idleTimeout: {
-    doc: "Whether a conversation completes when it was idle for longer than the timeout of its account, in minutes.",
+    doc: "Whether a conversation completes once it has been idle for longer than the timeout of its account, in minutes.",
     values: ["minutes", "ignore"],
     default: "minutes",
     basis: assumed,
@@ -167,13 +167,13 @@ export const switchTable = {
     basis: assumed,
   },
   assetUrlLifetime: {
-    doc: "Lifetime of a signed URL in seconds.",
+    doc: "Lifetime of a signed URL, in seconds.",
     values: { min: 1, max: 86_400 },
     default: 300,
     basis: assumed,
   },
   tokenLifetime: {
-    doc: "Lifetime of an access token in seconds.",
+    doc: "Lifetime of an access token, in seconds.",
     values: { min: 1, max: 86_400 },
     default: 3600,
     basis: assumed,

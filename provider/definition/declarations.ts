@@ -195,7 +195,7 @@ export const resourceArguments: readonly ResourceArgument[] = [
     form: "flag",
     doc: [
       "Lets an update or adoption erase members that the program does not declare and the service hides (masked or omitted secrets), if it is unknown whether PUT keeps them.",
-      "Otherwise the run fails and names them. Default: `false`.",
+      "Otherwise, the run fails and names them. Default: `false`.",
     ],
   },
   {

@@ -20,7 +20,7 @@ export const searchFault = (
   const texts = searchedFields(definition);
   const found = Object.entries(where);
   if (found.length === 0 || found.some(([, text]) => typeof text !== "string" || text === ""))
-    return `${kind}.find: give a text to find it by: ${kind}.find({ ${texts[0]}: "…" })`;
+    return `${kind}.find: give a value to find it by: ${kind}.find({ ${texts[0]}: "…" })`;
   const other = found.map(([name]) => name).find((name) => !texts.includes(name));
   return other === undefined
     ? undefined
@@ -76,6 +76,6 @@ export const foundId = (
     );
   throw failed(
     "NOT_FOUND",
-    `${what}none of the ${objects.size} objects of the kind ${noun} has the ${shown(where)}. Check the text, and that the settings are those of the right tenant${profile ? ` (profile ${profile})` : ""}.`,
+    `${what}none of the ${objects.size} objects of the kind ${noun} has the ${shown(where)}. Check the value, and that the settings are those of the right tenant${profile ? ` (profile ${profile})` : ""}.`,
   );
 };

@@ -78,7 +78,7 @@ const takenOut = (envelope: string | undefined, value: unknown): string =>
 const textRules = (field: TextField, value: unknown): Rules => {
   const { values, format, json, envelope } = field;
   if (typeof value !== "string") {
-    const rule = json ? "must be text or an object" : "must be text";
+    const rule = json ? "must be a string or an object" : "must be a string";
     return [otherSort(rule, value) + takenOut(envelope, value)];
   }
   if (values?.includes(value) === false) {
@@ -140,7 +140,7 @@ const listRules = (field: ListField, items: readonly unknown[]): Rules => {
     ...(field.unique ? identityOf(field) : []).map((name) => {
       const shared = sharedValue(name, items);
       const word = wordText(members[name], shared);
-      return shared !== undefined && `must not hold two items with the same ${name}${word}`;
+      return shared !== undefined && `must not contain two items with the same ${name}${word}`;
     }),
   ];
 };
@@ -172,7 +172,7 @@ const meantBy = (name: string, fields: Fields, { path, whole }: Place): string =
 };
 
 const meant: Readonly<Record<string, string>> = {
-  String: "an output inside a text: write pulumi.interpolate`…` instead of `…`",
+  String: "an output inside a string: write pulumi.interpolate`…` instead of `…`",
   JSON: "an output inside JSON text: write pulumi.jsonStringify(…) instead of JSON.stringify(…)",
 };
 

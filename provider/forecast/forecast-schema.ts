@@ -34,7 +34,7 @@ export const forecastSchema = z.strictObject({
   operation: z.enum(forecastOperations),
   plan: z.enum(plans),
   parallel: z.int().min(1),
-  totalSeconds: seconds.describe("Of the command, without the preview that Pulumi makes before"),
+  totalSeconds: seconds.describe("Of the command, without the preview that Pulumi runs first"),
   totalCalls: z.int().min(0),
   endpoints: z.array(endpointForecastSchema),
   criticalPath: z

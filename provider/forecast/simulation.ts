@@ -143,7 +143,7 @@ export interface SimulatedCall {
   /** For example, `POST /channels`, with the profile if there is one. */
   readonly endpoint: string;
   readonly wantedAt: number;
-  /** Later than `wantedAt` if the call waited for its rate. */
+  /** Later than `wantedAt` if the rate limit made the call wait. */
   readonly sentAt: number;
   readonly endedAt: number;
   /** The call without which this one would have been sent earlier. */
@@ -349,7 +349,7 @@ export interface SimulationOptions extends ServiceModel {
 
 export interface Simulated {
   readonly totalSeconds: number;
-  /** In the order of sending. */
+  /** In the order in which they are sent. */
   readonly calls: readonly SimulatedCall[];
 }
 

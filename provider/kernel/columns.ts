@@ -80,9 +80,7 @@ export const wrappedText = (text: string, first = ""): readonly string[] => {
   return [first + line, ...others.map((other) => " ".repeat(indent) + other)];
 };
 
-/**
- * Text in lines that fit 80 columns, indented; continuation lines are indented by two more spaces.
- */
+/** Text in lines that fit 80 columns, indented; continuation lines have two more spaces. */
 export const indented = (text: string, indent: number): readonly string[] =>
   wrapped(text, 80 - indent - 2).map(
     (line, at) => `${" ".repeat(at === 0 ? indent : indent + 2)}${line}`,

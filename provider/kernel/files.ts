@@ -85,7 +85,7 @@ export const makeOwnFolder = (path: string): void => {
   if (!lookAt(path)) makeFolders(path, 0o700);
   if (isOwnFolder(path)) return;
   throw new Error(
-    `${path} was not used: it must be a folder of this user, not a link, and only this user may write to it. Change that (chmod 700), or set XDG_CACHE_HOME to another folder`,
+    `${path} was not used: it must be a folder that this user owns, not a link, and only this user may write to it. Change that (chmod 700), or set XDG_CACHE_HOME to another folder`,
   );
 };
 
@@ -108,7 +108,7 @@ export const keepsWhatIsOurs = (folder: string): boolean => {
 export const assertOwnFile = (path: string): void => {
   const facts = lookAt(path);
   if (facts && !(facts.isFile() && isOurs(facts)))
-    throw new Error(`${path} was not used: it is not a regular file of this user`);
+    throw new Error(`${path} was not used: it is not a regular file that this user owns`);
 };
 
 /**

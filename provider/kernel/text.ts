@@ -113,7 +113,7 @@ export const nearestHint = (text: string, words: readonly string[]): string => {
 };
 
 const sorts: Readonly<Record<string, string>> = {
-  string: "text",
+  string: "a string",
   number: "a number",
   bigint: "a number",
   boolean: "true or false",

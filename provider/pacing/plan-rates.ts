@@ -168,7 +168,7 @@ const members = ["service", "version", "plan", "method", "template"] as const;
 const notText = (question: RateQuestion): string =>
   members
     .filter((name) => typeof Object(question)[name] !== "string")
-    .map((name) => `${name}: must be text`)
+    .map((name) => `${name}: must be a string`)
     .join("; ");
 
 /** A question may come from a program without type checks. */

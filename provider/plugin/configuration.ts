@@ -51,7 +51,7 @@ const doubtfulAddress = (urn: string, values: JsonObject): string | undefined =>
   const [given, used] = [textIn(values, "baseUrl"), textIn(process.env, environment)];
   const isDoubtful = urnParts(urn).name === "default" && !process.env[addressesVariable];
   if (!isDoubtful || given === undefined || used === undefined || given === used) return undefined;
-  return `The provider "default" uses ${used}, as ${environment} says, and not its baseUrl ${given}. If the program declares this provider, give it another name: Pulumi calls its own one so.`;
+  return `The provider "default" uses ${used}, as ${environment} says, and not its baseUrl ${given}. If the program declares this provider, give it another name: Pulumi gives its own provider this name.`;
 };
 
 /**

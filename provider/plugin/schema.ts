@@ -303,12 +303,12 @@ const settingProperties = (of: "config" | "provider"): PropertySpecs =>
 const elsewhere = [
   "The plugin serves every Pulumi language;",
   `TypeScript programs can instead use the classes of the npm package \`${packageName}\`, which need no plugin.`,
-  "Only the classes have the following.",
-  "`fromEnv`; here: a secret of the stack's configuration, which the state encrypts.",
-  "`ConversationAccount`; here: its six resources, one by one.",
-  "`ConversationSmokeTest`; here: a test message that your own program sends after the run.",
-  "`profile`; here: one explicit provider per account.",
-  "Resources instead of ids; here: `channel.id` and so on.",
+  "Only the classes offer the following.",
+  "`fromEnv`: with the plugin, use a secret in the stack's configuration, which the state encrypts.",
+  "`ConversationAccount`: declare its six resources one by one.",
+  "`ConversationSmokeTest`: send a test message from your own program after the run.",
+  "`profile`: declare one explicit provider per account.",
+  "Resources instead of ids: pass `channel.id` and so on.",
 ].join(" ");
 
 /**

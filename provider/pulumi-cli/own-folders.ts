@@ -29,7 +29,7 @@ const ownerOf = (path: string): Owner | undefined => {
   if (text !== undefined && facts) return { text, ageMs: Date.now() - facts.mtimeMs };
   if (!facts) return undefined;
   throw new Error(
-    `${path} was not changed: it has the name of a lock, but is not a regular file of this user. Remove it, then try again.`,
+    `${path} was not changed: it has the name of a lock, but is not a regular file that this user owns. Remove it, then try again.`,
   );
 };
 

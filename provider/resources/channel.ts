@@ -99,12 +99,12 @@ export const channel = defineResource({
       },
     }),
     l10nProperties: map({
-      doc: "System texts by language (such as `en-US`), then by key (such as `msg_hub_off_hours`).",
+      doc: "System text by language (such as `en-US`), then by key (such as `msg_hub_off_hours`).",
       min: 1,
       max: 25,
       members: { key: "language", value: "properties" },
       of: map({
-        doc: "System texts of one language.",
+        doc: "System text in one language.",
         of: text({ doc: "The text; `{0}` is a placeholder for a value." }),
       }),
     }),

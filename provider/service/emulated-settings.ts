@@ -71,6 +71,6 @@ export const emulatedSettings = (settings: Settings, isExplicit = false): Settin
   const whose = profile === undefined ? "a provider" : `the profile ${profile}`;
   throw new ConversationError(
     "SETTINGS_INVALID",
-    `${wrong.join(" and ")} of ${whose} would lead this run beside an emulator to a real account, so nothing was sent there. An emulator takes the place of the account in the environment and the stack's configuration; rehearse puts one in that of each provider in the state, too. Leave baseUrl and tokenUrl out of the arguments of a new provider, and let profiles lead to emulators.`,
+    `${wrong.join(" and ")} of ${whose} would lead this run on an emulator to a real account, so nothing was sent there. An emulator replaces the account that the environment and the stack's configuration name; rehearse also replaces the account of each provider in the state. Omit baseUrl and tokenUrl from the arguments of a new provider, and point profiles to emulators.`,
   );
 };

@@ -83,11 +83,11 @@ export class ListBudget {
   ): ConversationError {
     const { method, template, title } = operation;
     const memory = Math.round(this.#most / partOfMemory / mebibyte);
-    const came = `${inMebibytes(own)} came in ${pages === 1 ? "1 page" : `${pages} pages`}`;
+    const came = `${inMebibytes(own)} arrived in ${pages === 1 ? "1 page" : `${pages} pages`}`;
     const beside = all > own ? `, ${inMebibytes(all)} with the lists of other kinds` : "";
     const error = new ConversationError(
       "BAD_RESPONSE",
-      `Could not ${title}: the responses of ${endpointName(operation)} are too large to keep. ${came}${beside}; ${memory} MiB of memory have room for ${inMebibytes(this.#most)}. Check what fills the list. If it has to be so large, give Node.js more memory: NODE_OPTIONS=--max-old-space-size=${2 * memory}`,
+      `Could not ${title}: the responses of ${endpointName(operation)} are too large to keep. ${came}${beside}; ${memory} MiB of memory has room for ${inMebibytes(this.#most)}. Check what fills the list. If it has to be that large, give Node.js more memory: NODE_OPTIONS=--max-old-space-size=${2 * memory}`,
       { method, template, permanent: true },
     );
     tooLarge.add(error);

@@ -273,7 +273,7 @@ export const shownText = (text: string, secrets: readonly string[]): string =>
  */
 export const foreignMessage = (error: unknown, secrets: readonly string[]): string => {
   if (error instanceof SyntaxError && error.message.includes("JSON"))
-    return "a text that should be JSON cannot be parsed";
+    return "text that should be JSON cannot be parsed";
   return redact(
     error instanceof Error ? error.message : String(error ?? "unknown failure"),
     secrets,

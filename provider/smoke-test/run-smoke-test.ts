@@ -194,7 +194,7 @@ const sendSmokeMessage = async (
     return sentOf(body, messageId);
   } catch (error) {
     if (!isConversationError(error)) throw error;
-    const to = `a text of a ${test.sender} to ${JSON.stringify(chain.address)} on ${JSON.stringify(chain.channelType)}`;
+    const to = `a text message from a ${test.sender} to ${JSON.stringify(chain.address)} on ${JSON.stringify(chain.channelType)}`;
     const what = `the service did not accept ${to}. ${error.message}${effects[error.effect]}`;
     throw brokenLink("message", what, findings, error);
   }

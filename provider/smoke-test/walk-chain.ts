@@ -244,7 +244,7 @@ export class ChainReader {
       ? `${by.label} refers to ${noun} ${id}, which does not exist`
       : `there is no ${noun} with the id ${id}`;
     const next =
-      "Nothing was sent. Run `pulumi refresh`, then `pulumi up`, which creates objects again that were deleted in the service.";
+      "Nothing was sent. Run `pulumi refresh`, then `pulumi up`, which recreates objects that were deleted in the service.";
     return brokenLink(definition.noun, `${what}. ${next}`, this.findings);
   }
 }

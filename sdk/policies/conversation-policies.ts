@@ -192,14 +192,14 @@ export const secureCallbacks: ResourceValidationPolicy = {
       const callback = whereKnown(() => role.callback);
       if (callback !== undefined && isReadable(callback))
         report(
-          `The callback of role ${whereKnown(() => role.name)} is ${callback}: customers' messages travel in clear text. Use https.`,
+          `The callback of role ${whereKnown(() => role.name)} is ${callback}: customers' messages travel in plain text. Use https.`,
         );
     }
     const authentication = args.asType(classFor(args, Authentication));
     const address = whereKnown(() => authentication?.oauth2?.tokenRequestUrl);
     if (address !== undefined && isReadable(address))
       report(
-        `The token for the callback comes from ${address}: its credentials travel in clear text. Use https.`,
+        `The token for the callback comes from ${address}: its credentials travel in plain text. Use https.`,
       );
   },
 };
@@ -271,7 +271,7 @@ export const noBasicAuthentication: ResourceValidationPolicy = {
         type: "array",
         items: { type: "string" },
         default: ["prod*"],
-        description: "Names of the stacks that the policy applies to; * matches any text.",
+        description: "Names of the stacks that the policy applies to; * matches any characters.",
       },
     },
   },
@@ -373,7 +373,7 @@ const clearSettings = ({ name, text }: StackFile): readonly string[] =>
     .filter(([, , value = ""]) => isSecret(value.trim()))
     .map(
       ([, key = ""]) =>
-        `${key} is in clear text in ${name}. Run: pulumi config set --secret ${key}`,
+        `${key} is in plain text in ${name}. Run: pulumi config set --secret ${key}`,
     );
 
 /** A copy without what a preview does not know yet. */
@@ -426,7 +426,7 @@ const clearInputs = (file: StackFile, resource: PolicyResource): readonly string
   );
   return [...new Set(found.map(([path]) => path))].map(
     (path) =>
-      `${path} of ${resource.name} comes from clear text in ${file.name}. Set it with: pulumi config set --secret`,
+      `${path} of ${resource.name} comes from plain text in ${file.name}. Set it with: pulumi config set --secret`,
   );
 };
 
@@ -434,8 +434,8 @@ const clearInputs = (file: StackFile, resource: PolicyResource): readonly string
 export const noClearSecrets: StackValidationPolicy = {
   ...policyNotes(
     "no-clear-secrets",
-    "No secret in clear configuration",
-    "The stack's configuration file holds neither settings of the service nor secrets of a resource in clear text.",
+    "No plain-text secrets in the configuration",
+    "The stack's configuration file holds neither settings of the service nor secrets of a resource in plain text.",
     "Set the value again with pulumi config set --secret, and replace the secret itself: the old value was readable in the file.",
   ),
   severity: "critical",

@@ -90,7 +90,9 @@ export interface AssetRequest {
   readonly channel: string;
   /** The kind of sender that will send it. */
   readonly sender: SenderKind;
-  /** File name with extension, at most 255 characters. It determines the content type (assumed). */
+  /**
+   * File name with an extension, at most 255 characters. It determines the content type (assumed).
+   */
   readonly name: string;
   /** Size in bytes: 1 to 10,485,760. */
   readonly size: number;
@@ -100,7 +102,7 @@ export interface AssetRequest {
 export interface Asset {
   /** The service's id for the asset. */
   readonly id: string;
-  /** File name with extension. */
+  /** File name with an extension. */
   readonly name: string;
   /** Size in bytes. */
   readonly size: number;
@@ -143,7 +145,7 @@ const brokenRule = ({ channel, sender, name, size }: AssetRequest): string | und
   if (typeof channel !== "string" || channel === "") return "channel must be the type of a channel";
   if (!isSenderKind(sender)) return `sender must be one of: ${senderKinds.join(", ")}`;
   if (typeof name !== "string" || name.length > longestName || !fileExtension(name)) {
-    return `name must be a file name with extension, of at most ${longestName} characters`;
+    return `name must be a file name with an extension, of at most ${longestName} characters`;
   }
   if (!Number.isSafeInteger(size) || size < 1 || size > largestAsset) {
     return `size must be a whole number of bytes from 1 to ${largestAsset}`;

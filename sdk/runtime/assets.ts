@@ -41,7 +41,7 @@ import {
 
 /** What to upload, and how. `channel` and `sender` are required. */
 export interface UploadOptions extends Pick<AssetRequest, "channel" | "sender">, TransferOptions {
-  /** File name with extension. Default: the name of the file. */
+  /** File name with an extension. Default: the name of the file. */
   readonly name?: string;
   /** Size in bytes. Required for streams; for files and bytes, it must match their size. */
   readonly size?: number;
@@ -61,8 +61,8 @@ const requestOf = (options: UploadOptions, content: OpenContent): AssetRequest =
   const { channel, sender, contentType } = options;
   const name = options.name ?? content.name;
   const size = options.size ?? content.size;
-  if (name === undefined) throw invalid("the source has no name: give name");
-  if (size === undefined) throw invalid("the source has no known size: give size");
+  if (name === undefined) throw invalid("the source has no name: set name");
+  if (size === undefined) throw invalid("the source has no known size: set size");
   if (options.size === undefined && (size < 1 || size > largestAsset)) {
     throw invalid(
       `the source has ${size.toLocaleString("en-US")} bytes; from 1 to ${largestAsset.toLocaleString("en-US")} (10 MiB) are allowed`,
@@ -74,12 +74,12 @@ const requestOf = (options: UploadOptions, content: OpenContent): AssetRequest =
     throw invalid(`size is ${size}, but the source has ${content.size} bytes`);
   }
   if (contentType !== undefined && typeof contentType !== "string") {
-    throw invalid("contentType must be text");
+    throw invalid("contentType must be a string");
   }
   const derived = assetContentType(name);
   if (contentType !== undefined && essence(contentType) !== derived) {
     throw invalid(
-      `contentType is ${JSON.stringify(contentType)}, but the extension of the name stands for ${derived}`,
+      `contentType is ${JSON.stringify(contentType)}, but the extension of the name implies ${derived}`,
     );
   }
   return request;

@@ -199,7 +199,7 @@ const rules = z.looseObject({
   memory: memory.optional(),
   maxWaiting: count,
   maxWaitingPerConversation: count,
-  platformName: z.string("must be text").optional(),
+  platformName: z.string("must be a string").optional(),
   clock: z
     .custom((value) => typeof value === "object" && value !== null, "must be a clock")
     .optional(),

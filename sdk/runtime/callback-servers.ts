@@ -98,7 +98,7 @@ export const nodeHandler =
   async (request, response) => {
     const headers = memberOf(request, "headers");
     if (!isObject(headers) || typeof memberOf(response, "writeHead") !== "function") {
-      throw inputInvalid(doing, "the handler needs a request and a response of node:http");
+      throw inputInvalid(doing, "the handler needs a node:http request and response");
     }
     await handled(answer, request, response, async (maxBytes) => {
       if (tooLong(request.headers["content-length"], maxBytes)) return undefined;
@@ -146,7 +146,7 @@ export const fetchHandler =
   (answer: Answering): FetchHandler =>
   async (request) => {
     if (typeof memberOf(memberOf(request, "headers"), "get") !== "function") {
-      throw inputInvalid(doing, "the handler needs a Request of the fetch standard");
+      throw inputInvalid(doing, "the handler needs a Request, as in the Fetch standard");
     }
     const { status, headers } = await answer({
       method: request.method,

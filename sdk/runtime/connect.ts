@@ -87,7 +87,7 @@ const assertKnown = (given: ConnectionSettings | RunningEmulator): void => {
     throw invalidSettings("the settings must be an object. Nothing was sent.");
   }
   if ("profile" in given && given.profile !== undefined && typeof given.profile !== "string") {
-    throw invalidSettings("profile must be text. Nothing was sent.");
+    throw invalidSettings("profile must be a string. Nothing was sent.");
   }
   if (isEmulator(given)) return;
   const unknown = Object.keys(given).filter((name) => name !== "profile" && !isKey(name));
@@ -100,7 +100,7 @@ const assertKnown = (given: ConnectionSettings | RunningEmulator): void => {
 
 const textOf = (key: SettingKey, value: unknown): string => {
   if (typeof value === "string" || typeof value === "number") return `${value}`;
-  throw invalidSettings(`${key} must be text or a number. Nothing was sent.`);
+  throw invalidSettings(`${key} must be a string or a number. Nothing was sent.`);
 };
 
 /** The settings as the environment would hold them: what is given wins. */
@@ -154,7 +154,7 @@ export const platformNameOf = (given: string | undefined): string => {
   const { parse, default: fallback = "platform" } = settingTable.platformName;
   const text = given ?? process.env[settingNames("platformName").environment];
   if (text !== undefined && typeof text !== "string") {
-    throw new ConversationError("SETTINGS_INVALID", "platformName must be text.");
+    throw new ConversationError("SETTINGS_INVALID", "platformName must be a string.");
   }
   if (text === undefined || text.trim() === "") return fallback;
   const parsed = parse(text.trim());
@@ -210,7 +210,7 @@ const rules = callOptions.extend({
     )
     .optional(),
   environment: z
-    .record(z.string(), z.string("must be text").optional(), "must be an object")
+    .record(z.string(), z.string("must be a string").optional(), "must be an object")
     .optional(),
   clock: anyObject,
   transport: anyObject,
@@ -318,7 +318,7 @@ const serviceCall = callOptions.extend({
   query: z
     .record(
       addressText,
-      z.union([addressText, z.number()], "must be text or a number, without unpaired surrogates"),
+      z.union([addressText, z.number()], "must be a string or a number, without unpaired surrogates"),
     )
     .optional(),
   body: z.unknown().optional(),
@@ -346,7 +346,7 @@ const pathOf = (call: ServiceCall): string => {
   return call.path.replace(/\{([^{}]+)\}/g, (_, name: string) => {
     const value = call.params && Object.hasOwn(call.params, name) ? call.params[name] : undefined;
     if (typeof value !== "string" || value === "" || /^\.{1,2}$/.test(value)) {
-      throw invalidCall(call, `params.${name} must be text that is valid in a path`);
+      throw invalidCall(call, `params.${name} must be a string that is valid in a path`);
     }
     return encodeURIComponent(value);
   });

@@ -73,7 +73,7 @@ const callerStream = (source: Pieces): CallerStream => {
     return { pieces: piecesRead(reader), stop: () => endQuietly(() => reader.cancel()) };
   }
   const iterator = source[Symbol.asyncIterator]();
-  if (typeof iterator?.next !== "function") throw new TypeError("the source returns no iterator");
+  if (typeof iterator?.next !== "function") throw new TypeError("the source does not return an iterator");
   return {
     pieces: { [Symbol.asyncIterator]: () => iterator },
     stop: () => endQuietly(() => iterator.return?.()),
@@ -131,7 +131,7 @@ export const openContent = async (source: ContentSource): Promise<OpenContent> =
   if (typeof source === "function") {
     const open = () => {
       const opened: unknown = source();
-      if (!isPieces(opened)) throw new TypeError("the function returns no stream");
+      if (!isPieces(opened)) throw new TypeError("the function does not return a stream");
       return callerStream(opened);
     };
     return { ...ours, open };
@@ -270,7 +270,7 @@ const whyClosed = (target: object): string | undefined => {
 export const openTarget = (target: DownloadTarget): OpenTarget => {
   if (typeof target === "string") {
     if (target === "" || target.includes("\0")) {
-      throw invalidTarget("the target must be the path of a file");
+      throw invalidTarget("the target must be a file path");
     }
     return { write: (pieces, writing) => toFile(pieces, target, writing), leave: () => {} };
   }

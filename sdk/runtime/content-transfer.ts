@@ -58,7 +58,7 @@ const refusedBy = (url: URL, { loopback }: AddressRule): string | undefined => {
   if (url.protocol !== "https:") return "does not start with https://";
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const isPrivate = isLoopback(host) || (isIP(host) !== 0 && isPrivateAddress(host));
-  return isPrivate ? "leads to this machine or a private network" : undefined;
+  return isPrivate ? "points to this machine or a private network" : undefined;
 };
 
 /**
@@ -181,7 +181,7 @@ export const transferFailure = (
   if (isPrivate(cause)) {
     return new ConversationError(
       "BAD_RESPONSE",
-      `Could not ${what}: the host ${url.host} of the signed URL leads to this machine or a private network. Nothing was transferred.`,
+      `Could not ${what}: the host ${url.host} of the signed URL points to this machine or a private network. Nothing was transferred.`,
       { permanent: true },
     );
   }

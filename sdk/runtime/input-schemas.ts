@@ -11,7 +11,7 @@ const pathText = (path: readonly PropertyKey[]): string =>
     .join("")
     .replace(/^\./, "");
 
-/** `content.list.sections[0].title: must be text`: every broken rule, at most five. */
+/** `content.list.sections[0].title: must be a string`: every broken rule, at most five. */
 export const violations = (issues: readonly z.core.$ZodIssue[]): string =>
   issues
     .slice(0, mostNamed)
@@ -75,7 +75,7 @@ export const timeLimit = z
 
 /** A string that is valid in a URL: without unpaired surrogates. */
 export const addressText = z
-  .string({ message: "must be text" })
+  .string({ message: "must be a string" })
   .refine((text) => text.isWellFormed(), { message: "contains an unpaired surrogate" });
 
 /** Options that every call takes. */

@@ -163,9 +163,9 @@ const checked = (options: RedisMemoryOptions): Required<RedisMemoryOptions> => {
   const doing = "create the message memory";
   return prepared(doing, () => {
     const { url, name, rememberMs = dayMs } = { ...options };
-    const parsed = typeof url === "string" ? redisAddress(url) : { rule: "must be text" };
+    const parsed = typeof url === "string" ? redisAddress(url) : { rule: "must be a string" };
     if ("rule" in parsed) throw inputInvalid(doing, `url ${parsed.rule}`);
-    if (typeof name !== "string" || name === "") throw inputInvalid(doing, "name must be text");
+    if (typeof name !== "string" || name === "") throw inputInvalid(doing, "name must be a string");
     if (!(Number.isSafeInteger(rememberMs) && rememberMs > 0)) {
       throw inputInvalid(doing, "rememberMs must be a whole number above 0");
     }
@@ -181,7 +181,7 @@ const redisFailure = (error: unknown): ConversationError => {
   const isRefusal = error instanceof Error && error.name === "ReplyError";
   const what = isRefusal ? `Redis refused the call (${error.message})` : "Redis is not reachable";
   const code = isRefusal ? "REJECTED" : "UNREACHABLE";
-  return new ConversationError(code, `${what}; this process remembers by itself.`);
+  return new ConversationError(code, `${what}; this process uses its own memory.`);
 };
 
 /**

@@ -30,7 +30,7 @@ type Located = { readonly url: string } | { readonly id: string };
 
 /**
  * A file in a text message: any file by its URL (public reference), or the result of
- * `assets.upload` (it is assumed that a message can name an asset by its id).
+ * `assets.upload` (that a message can name an asset by its id is assumed).
  */
 export type Attachment = Readonly<z.input<typeof attachment>> & Located;
 

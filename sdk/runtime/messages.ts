@@ -361,7 +361,7 @@ const unnamed = (): ConversationError =>
   );
 
 const sendOptions = callOptions.extend({
-  metadata: z.record(z.string(), z.string("must be text")).optional(),
+  metadata: z.record(z.string(), z.string("must be a string")).optional(),
 });
 
 const isList = (given: Message | readonly Message[]): given is readonly Message[] =>

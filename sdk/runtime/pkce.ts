@@ -30,7 +30,7 @@ const assertFilled = (doing: string, values: Readonly<Record<string, string>>): 
 
 /** An address that is `https:`, or on this machine. */
 const addressOf = (doing: string, name: string, text: string): URL => {
-  if (typeof text !== "string") throw inputInvalid(doing, `${name} must be text`);
+  if (typeof text !== "string") throw inputInvalid(doing, `${name} must be a string`);
   const parsed = tokenAddress(text);
   if ("rule" in parsed) throw inputInvalid(doing, `${name} ${parsed.rule}`);
   return new URL(parsed.value);
@@ -137,7 +137,7 @@ const making = "create the authorization URL";
 const scopeOf = (scope: AuthorizationRequest["scope"]): string => {
   const words: readonly unknown[] = [scope].flat();
   if (words.every((word) => typeof word === "string")) return words.join(" ");
-  throw inputInvalid(making, "scope must be text, or a list of texts");
+  throw inputInvalid(making, "scope must be a string, or a list of strings");
 };
 
 /**
@@ -199,11 +199,11 @@ export const startAuthorization = async (request: AuthorizationRequest): Promise
 const unusable = (rule: string, serviceCode?: string): ConversationError =>
   new ConversationError(
     serviceCode === undefined ? "BAD_RESPONSE" : "REJECTED",
-    `Could not read the redirect of the authorization: ${rule}. Start the authorization again.`,
+    `Could not read the authorization redirect: ${rule}. Start the authorization again.`,
     serviceCode === undefined ? {} : { serviceCode },
   );
 
-const reading = "read the redirect of the authorization";
+const reading = "read the authorization redirect";
 
 /** A URL, also of another window. */
 const isUrl = (value: unknown): value is URL =>
@@ -223,9 +223,9 @@ const isUrl = (value: unknown): value is URL =>
 export const codeFromRedirect = (address: string | URL, state: string): string =>
   prepared(reading, () => {
     if (typeof address !== "string" && !isUrl(address)) {
-      throw inputInvalid(reading, "address must be text or a URL");
+      throw inputInvalid(reading, "address must be a string or a URL");
     }
-    if (typeof state !== "string") throw inputInvalid(reading, "state must be text");
+    if (typeof state !== "string") throw inputInvalid(reading, "state must be a string");
     if (!URL.canParse(`${address}`)) throw unusable("it is not a URL");
     const { searchParams } = new URL(`${address}`);
     // Checked first: a redirect that somebody else forged means nothing, neither yes nor no.
@@ -455,7 +455,7 @@ export const exchangeCode = async (exchange: CodeExchange): Promise<GrantedToken
   if (!(answer.status >= 200)) {
     throw failed(
       "BAD_RESPONSE",
-      "the response has no status. Check the function that you give as fetch.",
+      "the response has no status. Check the function that you pass as fetch.",
     );
   }
   if (answer.status > 299) throw refused(answer);

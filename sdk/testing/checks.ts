@@ -235,7 +235,7 @@ export const objectLike = (
   const lines = [`No ${definition.noun} of the account matches ${shown(expected)}.`];
   if (near) {
     const show = withoutSecrets(definition, near.object);
-    lines.push(`The nearest is ${titleOf(definition, near.object)}:`);
+    lines.push(`The closest match is ${titleOf(definition, near.object)}:`);
     lines.push(...near.found.map((difference) => `  ${differenceLine(difference, show)}`));
   }
   throw new AssertionError({

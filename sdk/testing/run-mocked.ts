@@ -158,7 +158,7 @@ const programOf = (
     if (found) return found;
     const names = own.map((each) => JSON.stringify(each.name)).join(", ");
     throw new AssertionError({
-      message: `The program declares no ${kind} ${JSON.stringify(name)}. It declares these resources of the kind: ${names || "none"}.`,
+      message: `The program declares no ${kind} ${JSON.stringify(name)}. It declares these resources of this kind: ${names || "none"}.`,
       operator: "resource",
     });
   };

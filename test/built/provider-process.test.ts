@@ -151,7 +151,7 @@ test("a wrong value is named with its path, without a property and without its v
   });
   const { failures } = await provider.check({}, inputs);
   expect(failures).toEqual([
-    { property: "", reason: "basicAuth.password must be text, not a number" },
+    { property: "", reason: "basicAuth.password must be a string, not a number" },
   ]);
 });
 

@@ -90,7 +90,7 @@ test.each<[string, Definition, JsonObject, ...string[]]>([
     "a role twice",
     clientApplication,
     { roles: [role, role] },
-    'roles: must not hold two items with the same name, "customer"',
+    'roles: must not contain two items with the same name, "customer"',
   ],
   [
     "a wrong callback",
@@ -120,7 +120,7 @@ test.each<[string, Definition, JsonObject, ...string[]]>([
     "an output inside a text",
     participant,
     { name: `bot of ${pulumi.output("x")}` },
-    "name: contains an output inside a text: write pulumi.interpolate`…` instead of `…`",
+    "name: contains an output inside a string: write pulumi.interpolate`…` instead of `…`",
   ],
   [
     "a word in other letters",
@@ -156,7 +156,7 @@ test.each<[string, Definition, JsonObject, ...string[]]>([
     "an object for the id of an entry point",
     account,
     { chatConfigurations: { entryPoint: { id: "1007" } } },
-    "chatConfigurations.entryPoint: must be text, not an object: give its id",
+    "chatConfigurations.entryPoint: must be a string, not an object: give its id",
   ],
   [
     "no bots and no agents",
@@ -180,13 +180,13 @@ test.each<[string, Definition, JsonObject, ...string[]]>([
     "text for a number",
     account,
     { chatConfigurations: { timeout: "30" } },
-    "chatConfigurations.timeout: must be a number, not text",
+    "chatConfigurations.timeout: must be a number, not a string",
   ],
   [
     "text for an object",
     account,
     { chatConfigurations: "x" },
-    "chatConfigurations: must be an object, not text",
+    "chatConfigurations: must be an object, not a string",
   ],
   [
     "an empty key",

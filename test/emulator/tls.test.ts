@@ -78,7 +78,7 @@ test("a certificate and a key that do not fit are refused", async () => {
     { cert: "no PEM", key: ownTls.key },
     { cert: ownTls.cert, key: other },
   ])
-    await expect(startEmulator({ tls })).rejects.toThrow("must be PEM texts that belong together");
+    await expect(startEmulator({ tls })).rejects.toThrow("must be a matching pair of PEM strings");
 });
 
 test("a caller without TLS harms nobody", async () => {

@@ -194,13 +194,13 @@ test("a preview that fails shows Pulumi's message, not its JSON", async () => {
     JSON.stringify({
       changeSummary: {},
       diagnostics: [
-        { severity: "error", message: "error: \u001b[90mdisplayName\u001b[39m must be text\n" },
+        { severity: "error", message: "error: \u001b[90mdisplayName\u001b[39m must be a string\n" },
       ],
     }),
   );
   const script = `case "$1" in stack) cat ${state};; *) cat ${failed}; exit 1;; esac`;
   await expect(withPulumi(script)).rejects.toThrow(
-    "pulumi preview --json failed. Pulumi reports:\nerror: displayName must be text\nFix the program",
+    "pulumi preview --json failed. Pulumi reports:\nerror: displayName must be a string\nFix the program",
   );
 });
 

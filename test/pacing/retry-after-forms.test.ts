@@ -270,7 +270,7 @@ describe("a command that only waits", () => {
       const { said, error } = await reported({ "retry-after": value });
       expect(said).toEqual([
         expect.stringMatching(
-          /^The service refuses GET \/\w+ for its rate \(429\), and requests a longer wait than the client accepts \(Retry-After: .*\)\. Retrying for up to 1 min /,
+          /^The service refuses GET \/\w+ because of the rate limit \(429\), and requests a longer wait than the client accepts \(Retry-After: .*\)\. Retrying for up to 1 min /,
         ),
       ]);
       expect(said[0]).toContain(value);
@@ -283,7 +283,7 @@ describe("a command that only waits", () => {
     const { said, error } = await reported({ "retry-after": value });
     expect(said).toEqual([
       expect.stringMatching(
-        /^The service refuses GET \/\w+ for its rate \(429\)\. Retrying for up to 59 min /,
+        /^The service refuses GET \/\w+ because of the rate limit \(429\)\. Retrying for up to 59 min /,
       ),
     ]);
     expect(error).toMatchObject(hourOfRefusals);

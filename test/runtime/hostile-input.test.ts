@@ -30,7 +30,7 @@ test.each<[string, readonly unknown[], string]>([
     "extra: must be a JSON object: a is not a JSON value",
   ],
   ["messages.send", [{ ...text, extra: circular }], "extra: must be a JSON object: self.self"],
-  ["messages.send", [text, { metadata: { a: 5 } }], "metadata.a: must be text"],
+  ["messages.send", [text, { metadata: { a: 5 } }], "metadata.a: must be a string"],
   ["messages.send", [text, { signal: 5 }], "signal: must be an AbortSignal"],
   ["messages.reply", [5, text], "conversation: must be the id"],
   ["messages.reply", [5, text], "{ conversationId: id }"],
@@ -75,9 +75,9 @@ test.each<[string, readonly unknown[], string]>([
   ["callbacks", [right("callbacks", { maxWaiting: 0 })], "maxWaiting: must be at least 1"],
   ["callbacks", [right("callbacks", { onMessage: 5 })], "onMessage: must be a function"],
   ["callbacks", [right("callbacks", { accepts: ["x"] })], "accepts[0]: must be a message type"],
-  ["rateOf", [right("rateOf", { plan: 5 })], "plan: must be text"],
-  ["authorizationUrl", [right("authorizationUrl", { scope: 5 })], "scope must be text"],
-  ["codeFromRedirect", [5, "s"], "address must be text or a URL"],
+  ["rateOf", [right("rateOf", { plan: 5 })], "plan: must be a string"],
+  ["authorizationUrl", [right("authorizationUrl", { scope: 5 })], "scope must be a string"],
+  ["codeFromRedirect", [5, "s"], "address must be a string or a URL"],
   ["exchangeCode", [right("exchangeCode", { signal: 5 })], "signal must be an AbortSignal"],
 ])("%s names what is wrong (%#)", async (name, given, said) => {
   const before = surface.sentCalls();

@@ -82,7 +82,7 @@ test("where no Redis is, messages are worked on all the same, and the reason is 
   const { deliver, received, errors } = receiver({ memory });
   for (const id of ["1", "2"]) await deliver(v3(message(id)));
   expect(received).toHaveLength(2);
-  const line = "Redis is not reachable; this process remembers by itself.";
+  const line = "Redis is not reachable; this process uses its own memory.";
   expect(errors).toEqual([expect.objectContaining({ code: "UNREACHABLE", message: line })]);
 });
 

@@ -62,7 +62,7 @@ test("what is no name is refused before anything is registered, whatever the cla
   fc.assert(
     fc.property(kinds, wrong, (kind, [name, called]) => {
       expect(() => made(kind, name, {})).toThrow(
-        `new ${kind}(name, properties): the name must be text, because Pulumi identifies the resource by it; got ${called}`,
+        `new ${kind}(name, properties): the name must be a string, because Pulumi identifies the resource by it; got ${called}`,
       );
     }),
   );
@@ -177,7 +177,7 @@ test.each<[string, object, string]>([
 });
 
 test.each<[unknown, string]>([
-  [undefined, 'Channel.get("web", id): the id must be text; got nothing'],
+  [undefined, 'Channel.get("web", id): the id must be a string; got nothing'],
   ["", "got an empty one"],
   [{}, "got an object"],
 ])("Channel.get with %j for the id is refused and makes nothing", (id, message) => {
@@ -185,9 +185,9 @@ test.each<[unknown, string]>([
 });
 
 test.each<[unknown, string]>([
-  [{}, "Channel.find: give a text to find it by"],
-  ["custom.web", "Channel.find: give a text to find it by"],
-  [{ type: 3 }, "Channel.find: give a text to find it by"],
+  [{}, "Channel.find: give a value to find it by"],
+  ["custom.web", "Channel.find: give a value to find it by"],
+  [{ type: 3 }, "Channel.find: give a value to find it by"],
   [
     { displayname: "x" },
     "Channel.find: displayname is not a text property of Channel; did you mean displayName?",

@@ -90,7 +90,7 @@ test("a resource that differs, or is not there, is reported", async () => {
     "Channel shop differs from what is expected:\n  displayName: expected /kiosk/, is 'Web'\n  active: expected false, is true",
   );
   expect(() => program.resource("Channel", "desk")).toThrow(
-    'The program declares no Channel "desk". It declares these resources of the kind: "shop".',
+    'The program declares no Channel "desk". It declares these resources of this kind: "shop".',
   );
 });
 

@@ -272,7 +272,7 @@ const connectHint = (text) => [
 /** The request log. @param {Page} page */
 export const callsView = (page) =>
   entryTable(page, "calls", () => page.state.calls, {
-    label: "Calls, the newest first",
+    label: "Calls, newest first",
     noun: "call",
     nothing: connectHint("No calls yet."),
     search: ["Path, name, client or reason", "/channels"],
@@ -305,10 +305,10 @@ export const isDelivered = ({ status = 0 }) => status >= 200 && status <= 299;
 /** The messages delivered to callbacks. @param {Page} page */
 export const deliveriesView = (page) =>
   entryTable(page, "deliveries", () => page.state.deliveries, {
-    label: "Deliveries, the newest first",
+    label: "Deliveries, newest first",
     noun: "attempt",
     nothing: [
-      "No deliveries yet. Every try to bring a message to a callback is listed here: ",
+      "No deliveries yet. Every attempt to deliver a message to a callback is listed here: ",
       element("a", { href: "#conversations/new" }, "send a message"),
       ".",
     ],

@@ -159,7 +159,7 @@ export class Composer {
         labelled("Message type", this.#type),
         labelled("Name of the sender", this.#name),
       ),
-      labelled("Text", this.#text, "Enter sends, Shift and Enter begins a new line."),
+      labelled("Text", this.#text, "Enter sends. Shift+Enter starts a new line."),
       group(
         "send",
         element(

@@ -61,7 +61,7 @@ export const connectionSteps = (page) => {
       "ol",
       {},
       commandLine(
-        "If you have no program yet, make one",
+        "If you have no program yet, create one",
         "npx pulumi-conversation init shop --emulator --yes && cd shop",
         said,
       ),
@@ -101,7 +101,7 @@ export const connectView = (page) => {
     "section",
     { class: "card" },
     element("h2", {}, "Settings"),
-    paragraph("hint", "A token goes with each call, as Authorization: Bearer …"),
+    paragraph("hint", "Send a token with each call, as Authorization: Bearer …"),
     list,
     said,
   );

@@ -206,7 +206,7 @@ const startPanel = (page) => {
   const title = element("h2", {}, "Start a conversation");
   const none = paragraph(
     "empty",
-    "There is no account in use yet, on which a conversation could begin: ",
+    "There is no active account yet on which a conversation could begin: ",
     element("a", { href: "#connect" }, "apply a program"),
     ".",
   );

@@ -242,7 +242,7 @@ export const filterBar = ({ noun, nothing, search: [label, example], choices = {
     count: (shown, total, said) => {
       const all = counted(total, noun);
       setText(count, said ?? (shown === total ? all : `${countText(shown)} of ${all}`));
-      const none = shown === 0 ? ["None fits the filters."] : [];
+      const none = shown === 0 ? ["Nothing matches the filters."] : [];
       const state = total === 0 ? "nothing" : none.join("");
       // What is there may have the focus.
       if (empty.dataset.state !== state) fill(empty, ...(total === 0 ? [nothing].flat() : none));

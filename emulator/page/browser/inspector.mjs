@@ -156,7 +156,7 @@ export const callDetails = (page, entry) => {
       ...(inspected
         ? [
             inspected.fault !== undefined &&
-              paragraph("quiet", `A fault was asked for: ${inspected.fault}.`),
+              paragraph("quiet", `A fault was requested: ${inspected.fault}.`),
             bodySection("Sent", inspected.sent, "No body was sent."),
             bodySection("Received", inspected.answer, "The response has no body."),
             paragraph("quiet", "Secrets are hidden."),

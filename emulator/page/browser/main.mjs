@@ -97,7 +97,7 @@ const dialog = element(
   element(
     "p",
     {},
-    "All objects, conversations and assets go, and so do the log and the faults. Clients and switches stay.",
+    "This removes all objects, conversations, assets and faults, and the log. Clients and switches stay.",
   ),
   notReset,
   group("send", element("button", { type: "button", click: () => dialog.close() }, "Cancel"), yes),

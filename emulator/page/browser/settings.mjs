@@ -95,7 +95,7 @@ const faultForm = (page) => {
     group("fields", labelled("Call", on), labelled("What goes wrong", kind)),
     doc,
     members,
-    group("fields", labelled("Times", times), labelled("After so many calls", after)),
+    group("fields", labelled("Times", times), labelled("After this many calls", after)),
     group("send", said, element("button", { type: "submit", class: "main" }, "Add")),
   );
 };

@@ -59,7 +59,7 @@ export const refusedText = ({ method, template }: Wait, { leftMs, asks }: Refuse
     asks === undefined
       ? ""
       : `, and requests a longer wait than the client accepts (Retry-After: ${asks})`;
-  return `The service refuses ${method} ${template} for its rate (429)${why}. Retrying for up to ${durationText(leftMs)}.`;
+  return `The service refuses ${method} ${template} because of the rate limit (429)${why}. Retrying for up to ${durationText(leftMs)}.`;
 };
 
 type Headers = HttpResponse["headers"];

@@ -214,7 +214,7 @@ describe("calls, rates, faults and switches", () => {
     await view("calls");
     await service.call("GET", "/channels");
     await service.call("GET", "/accounts/nothing-there");
-    const table = page.getByRole("table", { name: "Calls, the newest first" });
+    const table = page.getByRole("table", { name: "Calls, newest first" });
     await table.getByText("/accounts/nothing-there").waitFor();
     const paths = () => table.locator(".rows .wide").allTextContents();
     expect(await paths()).toEqual(["/accounts/nothing-there", "/channels"]);

@@ -65,7 +65,7 @@ describe("a refused call", () => {
     await service.call("DELETE", "/channels/40000000-0000-4000-8000-000000000000");
     await service.call("GET", "/channels");
     await page.getByRole("link", { name: /^Last refused: DELETE/ }).click();
-    await chosenCall(page).getByText("What others use cannot be deleted.").waitFor();
+    await chosenCall(page).getByText("An object that others use cannot be deleted.").waitFor();
     await chosenCall(page).getByText("The service refuses to delete an object in use.").waitFor();
   });
 
@@ -85,7 +85,7 @@ describe("a refused call", () => {
     await chosenCall(page).getByText("The bucket of the endpoint was empty.").waitFor();
     await chosenCall(page).getByRole("link", { name: "Rates" }).waitFor();
     await open("calls/2");
-    await chosenCall(page).getByText("A fault was asked for: status.").waitFor();
+    await chosenCall(page).getByText("A fault was requested: status.").waitFor();
     await chosenCall(page).getByRole("link", { name: "Faults", exact: true }).click();
     await page.getByText("No faults are pending.").waitFor();
   });
