@@ -87,7 +87,7 @@ const assertTogether = (
     const other = others.find((name) => given[one] !== undefined && given[name] !== undefined);
     if (other !== undefined)
       throw new CommandFailure(
-        `Give either ${optionName(one)} or ${optionName(other)}, not both.`,
+        `Specify either ${optionName(one)} or ${optionName(other)}, not both.`,
         usageExitCode,
       );
   }

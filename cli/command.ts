@@ -100,7 +100,7 @@ export const numberOption = (
     const number = /^\d{1,9}$/.test(given) ? Number(given) : Number.NaN;
     if (number >= least && number <= most) return number;
     throw new Error(
-      `Give a whole number ${most < Number.POSITIVE_INFINITY ? `from ${least} to ${most}` : `of ${least} or more`}.`,
+      `Specify a whole number ${most < Number.POSITIVE_INFINITY ? `from ${least} to ${most}` : `of ${least} or more`}.`,
     );
   });
 

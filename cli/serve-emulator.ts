@@ -85,7 +85,7 @@ const pemIn = (option: string, file: string): string => {
 const tlsOf = ({ tlsCert, tlsKey }: EmulatorArguments): { tls?: TlsFiles } => {
   if (tlsCert === undefined && tlsKey === undefined) return {};
   if (tlsCert === undefined || tlsKey === undefined)
-    throw new CommandFailure("Give --tls-cert and --tls-key together.", 2);
+    throw new CommandFailure("Specify --tls-cert and --tls-key together.", 2);
   return { tls: { cert: pemIn("--tls-cert", tlsCert), key: pemIn("--tls-key", tlsKey) } };
 };
 

@@ -49,7 +49,7 @@ export interface EmulatorOptions extends EmulatedServiceOptions {
    * secret.
    */
   readonly controlSecret?: string | true;
-  /** Serves https with this certificate. If omitted: http. */
+  /** Serves https with this certificate. If omitted, serves http. */
   readonly tls?: TlsFiles;
 }
 

@@ -65,7 +65,7 @@ export interface SmokeTestProbeArgs {
 /** The arguments of a smoke test. */
 export interface ConversationSmokeTestArgs {
   /**
-   * The account to test: the resource, the component, or the id. If you give a resource, the test
+   * The account to test: the resource, the component, or the id. If you pass a resource, the test
    * runs again when you change it or anything that it refers to by resource: channel,
    * orchestration, participants, client applications, authentications.
    */

@@ -5,7 +5,7 @@ import { stackOption } from "./common-options.js";
 const oneSide = (a: string): string => {
   const compared = `pulumi-conversation compare ${shellWord(a)}`;
   const other = a === "live" ? "stack:dev" : "live";
-  return `Give two accounts, for example: ${compared} ${other}. To save one: ${compared} --save account.json`;
+  return `Specify two accounts, for example: ${compared} ${other}. To save one: ${compared} --save account.json`;
 };
 
 /** `compare`: shows what differs between two accounts. */

@@ -7,7 +7,7 @@ export const doctorCommand = command({
   summary: "Check Node.js, Pulumi, settings, token, scopes and clock.",
   description:
     "Check everything that a run needs, and show how to fix problems. The command changes\n" +
-    "nothing, shows no secret, and makes only a few read-only calls to the service.",
+    "nothing, shows no secrets, and makes only a few read-only calls to the service.",
   options: {
     profile: profileOption("Check the settings of this profile."),
     stack: stackOption("Read the configuration of this stack (default: the selected one)."),

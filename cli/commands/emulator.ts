@@ -34,7 +34,7 @@ export const emulatorCommand = command({
   summary: "Run an emulator of the service on this machine.",
   description:
     "Run an emulator of the conversation service until Ctrl-C or SIGTERM, and print what a\n" +
-    "program needs to reach it. If you give a command after --, the emulator runs it with\n" +
+    "program needs to reach it. If a command follows --, the emulator runs it with\n" +
     "CONVERSATION_BASE_URL, the other settings and CONVERSATION_CONTROL_URL in its\n" +
     "environment. It passes signals on, stops with the command and returns its exit code.\n\n" +
     "The emulator changes nothing elsewhere; it sends messages to the callbacks that its\n" +

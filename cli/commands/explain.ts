@@ -8,7 +8,7 @@ export const explainCommand = command({
   description:
     "Show for each account who gets which types of messages from whom, in which order, and\n" +
     "where a conversation reaches a dead end. The command reads the live account with list\n" +
-    "calls only, the state of a stack, or a file. It changes nothing, and shows no secret.",
+    "calls only, the state of a stack, or a file. It changes nothing, and shows no secrets.",
   details: `
 The table has a row for each sender and group of message types, first while a bot has the
 conversation, then while an agent has it. It shows who gets the messages, in the order of

@@ -25,7 +25,7 @@ const plan = parsedOption(
 const minutes = (doc: string): OptionSpec<number> =>
   parsedOption("<minutes>", doc, (given) => {
     if (/^\d{0,9}\.?\d{1,9}$/.test(given)) return Number(given);
-    throw new Error("Give a number of 0 or more, such as 10 or 2.5.");
+    throw new Error("Specify a number of 0 or more, such as 10 or 2.5.");
   });
 
 /** `forecast`: says in advance how many calls a run makes and how long it takes. */

@@ -4,7 +4,7 @@ import { importOptions, selectionHelp, stackOption } from "./common-options.js";
 /** `KIND NAME ID KIND NAME ID …` in threes. */
 const inThrees = (words: readonly string[]) => {
   const wrong = new CommandFailure(
-    "Give the kind, name and id of each object, for example: import --print Channel web 4711",
+    "Specify the kind, name and id of each object, for example: import --print Channel web 4711",
     2,
   );
   if (words.length === 0 || words.length % 3 !== 0) throw wrong;
@@ -35,7 +35,7 @@ imported one.
 
 After --print: pulumi import --file <file> --generate-code=false --protect=false --yes
 
-The file holds no secret, and needs Pulumi 3.254 or later. If the stack's state has no
+The file contains no secrets, and needs Pulumi 3.254 or later. If the stack's state has no
 Ownership yet, the file includes it.
 
 --file takes what pulumi preview --import-file <file> has written: the resources that the

@@ -9,7 +9,7 @@ export const initCommand = command({
   description:
     "Create a Pulumi project in TypeScript in an empty folder: an account with a bot and\n" +
     "agents, a test, a stack with encrypted secrets, and pipelines. In a terminal, the command\n" +
-    "asks for what the options leave open. It makes no call to the service.",
+    "asks for what the options leave open. It makes no calls to the service.",
   details: `
 Secrets: the command reads the client secret from CONVERSATION_CLIENT_SECRET, or asks for it
 without showing it. It stores the secret encrypted in the stack's configuration, and generates

@@ -148,7 +148,7 @@ const secretRows = ({ secrets }: ReadmeContent): readonly string[] =>
   tableSection(
     "Secrets to set",
     [
-      "These files hold no secret. The first value that you set counts as the one that the service has: a run " +
+      "These files contain no secrets. The first value that you set counts as the one that the service has: a run " +
         "writes it only when its object changes. Set each one with `pulumi config set --secret <key>`.",
     ],
     ["Key", "Object", "Member"],
@@ -230,7 +230,7 @@ const nextSteps = (content: ReadmeContent): readonly string[] => [
   content.plan.declared.every(isManaged)
     ? "There is nothing to import: stacks manage all objects. Until you move them here as shown below, the preview " +
       "wants to create them again and `up` refuses."
-    : "The preview shows no changes. The import makes no call to the service; it only records which object belongs " +
+    : "The preview shows no changes. The import makes no calls to the service; it only records which object belongs " +
       "to which resource. The first `pulumi up` writes the dependencies into the state: run it before you delete " +
       "anything.",
 ];

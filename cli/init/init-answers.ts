@@ -143,7 +143,7 @@ const assertFlags = (flags: InitFlags): void => {
     if (wrong) throw new CommandFailure(`${optionName(key)}: ${wrong}`, 2);
   }
   if (flags.emulator && askedSettings.some((key) => key !== "plan" && flags[key] !== undefined))
-    throw new CommandFailure("Give either --emulator or the URLs of a service, not both.", 2);
+    throw new CommandFailure("Specify either --emulator or the URLs of a service, not both.", 2);
 };
 
 const askService = async (

@@ -599,7 +599,7 @@ export const assetExperiment = question("assetUrlLifetime", {
     // The header has whole seconds only, rounded down.
     const seconds = Math.floor((expiry - date) / 1000);
     if (Number.isFinite(seconds)) return seconds;
-    throw new StillOpen("the response does not give the expiry");
+    throw new StillOpen("the response does not state the expiry");
   },
 });
 

@@ -53,8 +53,8 @@ export interface EmulatorControl {
   /** The last 1,000 emails to a `notificationEmail`. The emulator never sends them. */
   mailbox(): Promise<readonly NotificationMail[]>;
   /**
-   * Adds faults, in the order given. Returns all faults that are still to come; without rules it
-   * only returns them. Fails for an unknown rule.
+   * Adds faults, in the order given. Returns all pending faults; without rules, it only returns
+   * them. Fails for an unknown rule.
    */
   faults(rules?: FaultRequest | readonly FaultRequest[]): Promise<readonly FaultRule[]>;
   /** Removes all faults. */

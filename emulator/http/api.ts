@@ -397,7 +397,7 @@ const contentOf = (
   return { ...bodies, check, ...(fault ? { fault: fault.kind } : {}) };
 };
 
-/** Serves one call of the service and logs it. */
+/** Serves one call to the service and logs it. */
 export const serveApi = async (
   service: EmulatedService,
   api: ApiRequest,

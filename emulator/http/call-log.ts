@@ -75,7 +75,7 @@ export interface ShownCall extends LogEntry, WithSubjects {
 /** An entry as control shows it. */
 export const withoutSubjects = <T extends WithSubjects>({ subjects: _, ...entry }: T) => entry;
 
-/** The checks of the service that can refuse a call, in their order. */
+/** The checks of the service that can refuse a call, in order. */
 export type Check = "size" | "path" | "token" | "rate" | "fault" | "scope" | "operation";
 
 /** A body in transit. */
@@ -128,7 +128,7 @@ const mostCalls = 10_000;
 export class CallLog {
   readonly entries = new RecentEntries<ShownCall>(mostCalls);
   readonly #counts = new Map<string, CallCounts>();
-  /** By the place of the call, the oldest first. */
+  /** By the position of the call, oldest first. */
   readonly #contents = new Map<number, CallContent>();
   #characters = 0;
 
@@ -148,7 +148,7 @@ export class CallLog {
     return Object.fromEntries(this.#counts);
   }
 
-  /** The call at a place, and what it carried; undefined if either is no longer kept. */
+  /** The call at a position, and what it carried; undefined if either is no longer kept. */
   callAt(place: number): { readonly entry: ShownCall; readonly content: CallContent } | undefined {
     const { entries } = this.entries.since(place);
     const [entry, content] = [entries[0], this.#contents.get(place)];

@@ -64,7 +64,7 @@ export const failureOf = (error: unknown): HttpError =>
     ? error
     : new HttpError(500, "500-100", `The emulator failed: ${String(error)}`);
 
-/** The response of the handler, or of its failure. */
+/** The response from the handler, or for its failure. */
 export const responseOf = (work: () => ServiceResponse): ServiceResponse => {
   try {
     return work();
@@ -255,14 +255,14 @@ const parse = (bytes: Buffer, contentType = ""): JsonObject => {
   return value;
 };
 
-/** The body of a call of the service. */
+/** The body of a call to the service. */
 export interface ReceivedBody {
   readonly bytes: Buffer;
   /** Parses it. @throws HttpError unless it is a JSON object that is declared as JSON */
   readonly json: () => JsonObject;
 }
 
-/** Reads the body of a call of the service completely. @throws HttpError for more than 2 MiB */
+/** Reads the whole body of a call to the service. @throws HttpError for more than 2 MiB */
 export const readBody = async (request: IncomingMessage): Promise<ReceivedBody> => {
   const bytes = await readBytes(request);
   return { bytes, json: () => parse(bytes, request.headers["content-type"]) };

@@ -134,7 +134,7 @@ const sizeError = (status: number, size: number, headers: ResponseHeaders = {}):
   new HttpError(
     status,
     `${status}-152`,
-    `The content must have exactly the announced size of ${size} bytes.`,
+    `The content must have exactly the declared size of ${size} bytes.`,
     [],
     headers,
   );

@@ -254,7 +254,7 @@ const addressForLog = (url: string): string => {
   return origin === "null" ? "" : origin + pathname;
 };
 
-/** How one call of a callback ended. */
+/** How one call to a callback ended. */
 export interface CallbackOutcome {
   readonly url: string;
   readonly status?: number;

@@ -170,7 +170,7 @@ interface PendingFault {
   times: number;
 }
 
-/** The faults that are still to come. */
+/** The pending faults. */
 export class Faults {
   #pending: PendingFault[] = [];
 

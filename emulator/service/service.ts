@@ -37,7 +37,7 @@ export interface EmulatedServiceOptions {
 /** The whole state of one emulator. */
 export type EmulatedService = ReturnType<typeof serviceOn>;
 
-/** One permitted call of the service. */
+/** One permitted call to the service. */
 export interface OperationCall {
   readonly request: IncomingMessage;
   readonly query: URLSearchParams;

@@ -59,7 +59,7 @@ export const switchTable = {
     basis: assumed,
   },
   paging: {
-    doc: "Whether a list comes in pages, or always as a whole.",
+    doc: "Whether a list is returned in pages, or always as a whole.",
     values: ["pages", "all"],
     default: "pages",
     basis: assumed,

@@ -20,7 +20,7 @@ export const searchFault = (
   const texts = searchedFields(definition);
   const found = Object.entries(where);
   if (found.length === 0 || found.some(([, text]) => typeof text !== "string" || text === ""))
-    return `${kind}.find: give a value to find it by: ${kind}.find({ ${texts[0]}: "…" })`;
+    return `${kind}.find: specify a value to find it by: ${kind}.find({ ${texts[0]}: "…" })`;
   const other = found.map(([name]) => name).find((name) => !texts.includes(name));
   return other === undefined
     ? undefined

@@ -223,7 +223,7 @@ const sameMap = (
 };
 
 /**
- * Whether two values of a program have the same meaning. Compares text exactly, JSON text by its
+ * Whether two values in a program have the same meaning. Compares text exactly, JSON text by its
  * content and unordered lists by their items. An empty value equals an absent one. A secret that an
  * import did not read equals any given one.
  *
@@ -250,7 +250,10 @@ export const sameValue = (field: Field, a: unknown, b: unknown): boolean => {
   }
 };
 
-/** Whether two objects of a program have the same meaning in every field; ignores members without a field. */
+/**
+ * Whether two objects in a program have the same meaning in every field; ignores members without a
+ * field.
+ */
 export const sameFields = (fields: Fields, a: JsonObject, b: JsonObject): boolean =>
   Object.entries(fields).every(([name, field]) =>
     sameValue(field, memberOf(a, name), memberOf(b, name)),

@@ -73,7 +73,7 @@ const otherSort = (rule: string, value: unknown): string => `${rule}, not ${valu
  * it.
  */
 const takenOut = (envelope: string | undefined, value: unknown): string =>
-  envelope !== undefined && isObject(value) ? `: give its ${envelope}` : "";
+  envelope !== undefined && isObject(value) ? `: pass its ${envelope}` : "";
 
 const textRules = (field: TextField, value: unknown): Rules => {
   const { values, format, json, envelope } = field;

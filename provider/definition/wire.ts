@@ -23,7 +23,7 @@ const vendorWord = (field: TextField, value: unknown, from: string, to: string):
 const wrapped = (key: string | undefined, value: unknown): unknown =>
   key ? { [key]: value } : value;
 
-/** One value of a program as the service's JSON. */
+/** One value from a program, as the service's JSON. */
 export const toWire = (field: Field, value: unknown, vendor: VendorName): unknown => {
   switch (field.type) {
     case "text":
@@ -107,7 +107,7 @@ const listFromWire = (field: ListField, wire: unknown, vendor: VendorName): unkn
 };
 
 /**
- * One value of the service's JSON as a program gives it. Undefined for an object, a list or a map
+ * One value from the service's JSON, as a program sets it. Undefined for an object, a list or a map
  * with another shape; a scalar of another type stays unchanged, for `sameMeaning` to judge.
  */
 export const fromWire = (field: Field, wire: unknown, vendor: VendorName): unknown => {
@@ -130,7 +130,7 @@ export const fromWire = (field: Field, wire: unknown, vendor: VendorName): unkno
   }
 };
 
-/** Members of the service's JSON as a program gives them; omits members without a field. */
+/** Members of the service's JSON, as a program sets them; omits members without a field. */
 export const fieldsFromWire = (fields: Fields, wire: JsonObject, vendor: VendorName): JsonObject =>
   objectOf(
     Object.entries(fields).map(([name, field]) => [

@@ -33,7 +33,7 @@ const once = <K, T>(read: (key: K) => T): ((key: K) => T) => {
 /** What a process for the engine provides to the run. */
 export interface EngineDoor {
   readonly source: SettingSource;
-  /** Whether the program gives some of these settings itself. */
+  /** Whether the program sets some of these settings itself. */
   readonly isExplicit?: boolean;
   /** The URN of the resource that the current call is about, if known. */
   readonly urn: () => string | undefined;

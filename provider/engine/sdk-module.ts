@@ -74,7 +74,7 @@ export const cancelSignal = (): AbortSignal => {
   return controller.signal;
 };
 
-/** What is known of a call of the engine beside its values. */
+/** What is known about a call from the engine besides its values. */
 interface CallOrigin {
   readonly urn?: string;
   readonly traceparent?: string;

@@ -17,7 +17,7 @@ import { loadWithSdk } from "./sdk-module.js";
 
 /** What a run needs to show its waits and calls in the trace of the engine. */
 export interface RunTraces {
-  /** Runs a call of the engine, or a part of one, as a span with the waits and calls in it. */
+  /** Runs a call from the engine, or a part of one, as a span with the waits and calls in it. */
   readonly step: NonNullable<RunEnvironment["step"]>;
   /** Connects like `connectService`, and makes spans of waits, tokens and calls. */
   readonly connect: typeof connectService;
@@ -67,7 +67,7 @@ interface Attempts {
   failedAt?: number | undefined;
 }
 
-/** A call of the engine, or a part of one. Without anything to show in it, it has no span. */
+/** A call from the engine, or a part of one. Without anything to show in it, it has no span. */
 interface Step {
   readonly name: string;
   readonly from: number;

@@ -1,4 +1,4 @@
-/** The time of the service client. Tests replace it, so that they need not wait. */
+/** The time of the service client. Tests replace it, so that they do not have to wait. */
 export interface Clock {
   /** Monotonic milliseconds: changes of the wall clock have no effect. */
   now(): number;

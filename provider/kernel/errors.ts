@@ -74,7 +74,7 @@ export interface ErrorDetails {
   readonly serviceNotes?: readonly ServiceNote[];
   /** Id of the created object, if the response still contains it. */
   readonly objectId?: string;
-  /** Whether the call cannot succeed without a change; it is not repeated then. */
+  /** Whether the call cannot succeed without a change; if so, it is not repeated. */
   readonly permanent?: true;
 }
 

@@ -65,8 +65,8 @@ const lookAt = (path: string): Stats | undefined => lstatSync(path, { throwIfNoE
 const largestBytes = 16 * 1024 * 1024;
 
 /**
- * Whether a path is certainly a folder of this user, not a link, and nobody else can add anything
- * to it.
+ * Whether a path is certainly a folder that this user owns, not a link, and nobody else can add
+ * anything to it.
  *
  * @param closed whom the folder excludes: other writers, or also other readers
  */
@@ -77,7 +77,7 @@ export const isOwnFolder = (path: string, closed: "writers" | "readers" = "write
 };
 
 /**
- * Creates a folder of this user in a place that others may share, if it is missing.
+ * Creates a folder for this user in a location that others may share, if it is missing.
  *
  * @throws Error if it cannot be created, or if something else has its name, which is not changed
  */
@@ -90,7 +90,7 @@ export const makeOwnFolder = (path: string): void => {
 };
 
 /**
- * Whether files of this user in a folder stay in place: others cannot replace them. That is true of
+ * Whether this user's files in a folder stay in place: others cannot replace them. That is true of
  * most systems' shared folder for temporary files, because of its sticky bit.
  */
 export const keepsWhatIsOurs = (folder: string): boolean => {
@@ -100,8 +100,8 @@ export const keepsWhatIsOurs = (folder: string): boolean => {
 };
 
 /**
- * Asserts that a path may be opened, replaced and removed: it is absent, or a regular file of this
- * user.
+ * Asserts that a path may be opened, replaced and removed: it is absent, or a regular file that
+ * this user owns.
  *
  * @throws Error if anything else is there
  */
@@ -147,8 +147,8 @@ const readPlain = (
 };
 
 /**
- * The text of a file at a path where others may write: only a regular file of this user, not a
- * link. Never waits, because it does not read pipes or devices.
+ * The text of a file at a path where others may write: only a regular file that this user owns, not
+ * a link. Never waits, because it does not read pipes or devices.
  *
  * @returns undefined if there is no such file, or if it is too large
  */
@@ -160,7 +160,7 @@ export const readOwnFile = (path: string): string | undefined =>
   );
 
 /**
- * The text of a file that several users may share, such as one of a backend: any regular file.
+ * The text of a file that several users may share, such as one in a backend: any regular file.
  * Never waits, because it does not read pipes or devices.
  *
  * @returns undefined if there is no such file, or if it is too large
@@ -169,8 +169,8 @@ export const readPlainFile = (path: string, largest = largestBytes): string | un
   readPlain(path, 0, ({ size }) => size <= largest);
 
 /**
- * Writes a file of this user next to its final path, under a new name, and returns that name. Never
- * opens a file that others created.
+ * Writes a file for this user next to its final path, under a new name, and returns that name.
+ * Never opens a file that others created.
  */
 export const writeDraft = (path: string, text: string): string => {
   const draft = `${path}.${process.pid}.${randomBytes(6).toString("hex")}`;
@@ -179,7 +179,7 @@ export const writeDraft = (path: string, text: string): string => {
 };
 
 /**
- * Writes a file of this user atomically, replacing one of its own.
+ * Writes a file for this user atomically, replacing an earlier one.
  *
  * @throws Error if something else is there
  */

@@ -77,7 +77,7 @@ const leaves = (value: unknown): readonly string[] => {
   return isObject(value) ? Object.values(value).flatMap(leaves) : [];
 };
 
-/** Every secret of the environment at any depth inside a value. */
+/** Every secret from the environment, at any depth inside a value. */
 export const environmentSecretsIn = (value: unknown): readonly EnvironmentSecret[] =>
   leaves(value).flatMap((leaf) =>
     [...leaf.matchAll(places)].map(([text, name = "", version = ""]) => ({ name, version, text })),
@@ -94,8 +94,9 @@ export const secretPathsBelow = (member: string, inside: readonly string[]): rea
   });
 
 /**
- * The parts of a value that contain a secret of the environment, as paths from its top: `apiKey`,
- * `proxy.password`. A list that contains one counts as a whole, and the empty path means everything.
+ * The parts of a value that contain a secret from the environment, as paths from its top: `apiKey`,
+ * `proxy.password`. A list that contains one counts as a whole, and the empty path means
+ * everything.
  */
 export const environmentSecretPaths = (value: unknown): readonly string[] =>
   isObject(value)
@@ -134,7 +135,7 @@ const inText = (text: string, lookUp: ValueOf): string => {
   );
 };
 
-/** A value with the secrets of the environment filled in, even inside a string or JSON in it. */
+/** A value with the secrets from the environment filled in, even inside a string or JSON in it. */
 export const withEnvironmentSecrets = <T>(value: T, lookUp: ValueOf): T => {
   const change = (part: unknown): unknown => {
     if (typeof part === "string") return inText(part, lookUp);

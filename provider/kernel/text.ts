@@ -30,8 +30,8 @@ const colours = new RegExp(`${esc}\\[(?:0|1|2|22|3\\d|38;5;\\d{1,3}|39)m`, "g");
 const runnerCommands = /^[^\S\r\n\u2028\u2029]*::|##(?=\[|vso\[|teamcity\[)/gm;
 
 /**
- * The output of a command, made safe for a terminal and the log of a pipeline: keeps line breaks,
- * and colors if wanted. The escapes read the same inside JSON.
+ * The output of a command, made safe for a terminal and a pipeline log: keeps line breaks, and
+ * colors if wanted. The escapes read the same inside JSON.
  */
 export const inertOutput = (text: string, coloured: boolean): string => {
   const lines = (part: string): string =>

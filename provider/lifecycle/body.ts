@@ -82,7 +82,7 @@ export const asWritten = <R extends Resource>(resource: R): R => ({
 });
 
 /**
- * Values with the secrets of the environment filled in, in the form that the service receives.
+ * Values with the secrets from the environment filled in, in the form that the service receives.
  *
  * @throws ConversationError `SETTINGS_MISSING` if a variable is not set
  */

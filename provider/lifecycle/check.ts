@@ -18,7 +18,7 @@ export interface CheckedInputs {
 }
 
 /**
- * Returns the inputs in their normal form and every rule that they break. Makes no call except for
+ * Returns the inputs in their normal form and every rule that they break. Makes no calls except for
  * `adopt`. A failure names its path in the reason and leaves `property` empty, because the engine
  * would print the property's value, including secrets.
  */
@@ -66,7 +66,7 @@ export const check = async (
   for (const { path, to, id } of isChanged && failures.length === 0 ? references : [])
     if (isId(id) && !isServiceId(id))
       run.notify?.(
-        `${path} has ${isMarked(properties, path) ? "a secret" : quoted(id)} as the id of ${withArticle(to.noun)}, but the service's ids are UUIDs of 36 characters. If it is a name, give the resource itself or its id; otherwise the service refuses it.`,
+        `${path} has ${isMarked(properties, path) ? "a secret" : quoted(id)} as the id of ${withArticle(to.noun)}, but the service's ids are UUIDs of 36 characters. If it is a name, pass the resource itself or its id; otherwise, the service refuses it.`,
         "warning",
       );
   if (!old && failures.length === 0) {

@@ -151,7 +151,7 @@ const idByName = (declared: Declared, { objects, refusal }: KnownObjects): strin
   if (!found) {
     throw new ConversationError(
       "NOT_FOUND",
-      `there is no ${definition.noun} with the ${called} to adopt. Nothing was changed. Correct the ${nameKey}, give the object's id (adopt: "<id>"), or remove adopt to create an object.`,
+      `there is no ${definition.noun} with the ${called} to adopt. Nothing was changed. Correct the ${nameKey}, use the object's id (adopt: "<id>"), or remove adopt to create an object.`,
     );
   }
   assertId(found.id, definition.noun);

@@ -70,7 +70,7 @@ export const lifecycle = (definition: Definition, run: Run): Lifecycle & Importi
   };
 };
 
-/** One call of the engine and its subject. */
+/** One call from the engine and its subject. */
 interface EngineCall {
   readonly definition: Definition;
   readonly run: Partial<Pick<Run, "about" | "step" | "environment" | "decisions">>;
@@ -81,7 +81,7 @@ interface EngineCall {
 }
 
 /**
- * Runs one call of the engine. Every failure becomes a new error whose message is complete and
+ * Runs one call from the engine. Every failure becomes a new error whose message is complete and
  * contains no secret. Every result becomes plain JSON, because the engine loses a created object
  * whose outputs it cannot encode.
  *

@@ -84,7 +84,7 @@ export const callTraceparent = (): string | undefined => running.getStore()?.tra
 let unanswered = 0;
 let onAnswered: (() => void) | undefined;
 
-/** Resolves when every call of the engine has been answered. */
+/** Resolves when every call from the engine has been answered. */
 export const allAnswered = (): Promise<void> =>
   new Promise((resolve) => {
     onAnswered = resolve;

@@ -174,8 +174,8 @@ const quotedNames = (names: readonly string[]): string =>
 const ruleDoc = (rule: MemberRule | undefined): string[] => {
   if (!rule) return [];
   return "atLeastOne" in rule
-    ? [`Give at least one of ${quotedNames(rule.atLeastOne)}.`]
-    : [`Give exactly one of ${quotedNames(Object.values(rule.exactlyOne))}.`];
+    ? [`Specify at least one of ${quotedNames(rule.atLeastOne)}.`]
+    : [`Specify exactly one of ${quotedNames(Object.values(rule.exactlyOne))}.`];
 };
 
 const words = (value: string): string =>
@@ -313,7 +313,7 @@ const elsewhere = [
 
 /**
  * The schema of the plugin's package, from the definitions: the response to `GetSchema`, and the
- * source of the generated code of every language. Makes no call and reads only this package's
+ * source of the generated code of every language. Makes no calls and reads only this package's
  * package.json. Never fails.
  */
 export const packageSchema = (): PackageSchema => {

@@ -52,13 +52,13 @@ const asId = (part: unknown): unknown => {
 
 const opened = (part: unknown): unknown => (isSecretValue(part) ? part.value : part);
 
-/** Values in the form of the lifecycle: secrets in plain text, resources as their ids. */
+/** Values in the form that the lifecycle uses: secrets in plain text, resources as their ids. */
 export const plainValues = (values: JsonObject): JsonObject => {
   const plain = changed(values, (part) => asId(opened(withoutOutput(part))));
   return isObject(plain) ? plain : {};
 };
 
-/** The inputs of a program, in the form of the lifecycle. */
+/** The inputs from a program, in the form that the lifecycle uses. */
 export interface GivenInputs {
   readonly values: JsonObject;
   /** The same with every secret in the engine's own form. */
@@ -67,7 +67,7 @@ export interface GivenInputs {
   readonly faults: readonly string[];
 }
 
-/** Splits the inputs of a program into their parts. */
+/** Splits the inputs from a program into their parts. */
 export const givenInputs = async (
   definition: Definition,
   news: JsonObject,

@@ -108,12 +108,14 @@ const changedSecrets = (value: unknown, change: (sealed: JsonObject) => unknown)
   );
 };
 
-/** A value of a state, or of the lifecycle, as a program knows it: clear-text secrets are unwrapped. */
+/**
+ * A value from a state or the lifecycle, as a program sees it: plain-text secrets are unwrapped.
+ */
 export const openedSecrets = (value: unknown): unknown =>
   // One secret inside a list makes the whole list secret.
   changedSecrets(value, (sealed) => openedSecrets(secretIn(sealed)));
 
-/** Whether a value of a state is a secret that only Pulumi can decrypt. */
+/** Whether a value in a state is a secret that only Pulumi can decrypt. */
 export const isEncrypted = (value: unknown): boolean =>
   isSecretValue(value) && secretIn(value) === undefined;
 
@@ -164,7 +166,7 @@ export const stateValue = (value: unknown): unknown =>
     plaintext: JSON.stringify(sealed.value),
   }));
 
-/** A value of a state with clear-text secrets, which are then encrypted. */
+/** A value for a state with plain-text secrets, which are then encrypted. */
 export const encryptedValue = (value: unknown, encrypt: (text: string) => string): unknown =>
   changedSecrets(value, (sealed) =>
     typeof sealed.plaintext === "string"

@@ -296,7 +296,7 @@ export const clientSecrets = ({ clientId, clientSecret }: Settings): readonly st
 
 const ofRunningCall = new AsyncLocalStorage<readonly string[]>();
 
-/** Runs a call of the engine: none of the service calls in it shows any of these strings. */
+/** Runs a call from the engine: none of the service calls in it shows any of these strings. */
 export const keepingSecret = <T>(secrets: readonly string[], call: () => Promise<T>): Promise<T> =>
   ofRunningCall.run(secrets, call);
 

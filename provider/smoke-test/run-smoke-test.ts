@@ -201,7 +201,7 @@ const sendSmokeMessage = async (
 };
 
 /**
- * Ends the conversation of a test, if possible; a failure does not count.
+ * Ends the conversation of a test, if possible; failures are ignored.
  *
  * @returns whether it is over
  */

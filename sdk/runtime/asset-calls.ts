@@ -84,7 +84,7 @@ export const largestAsset = 10_485_760;
 
 const longestName = 255;
 
-/** What you create an asset with (public reference). */
+/** The parameters for creating an asset (public reference). */
 export interface AssetRequest {
   /** Type of the channel, such as `custom.kiosk`. */
   readonly channel: string;

@@ -9,7 +9,7 @@ import type { Endpoint, Method } from "../../provider/service/http/operations.js
 import type { Transport } from "../../provider/service/http/transport.js";
 import type { ContentTransfer } from "./content-transfer.js";
 
-/** One attempt of a call, just before it is sent. Holds no body, header, id or secret. */
+/** One attempt at a call, just before it is sent. Holds no body, header, id or secret. */
 export interface RequestEvent {
   /** HTTP method. */
   readonly method: Method;

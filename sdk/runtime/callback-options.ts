@@ -21,7 +21,7 @@ export interface BasicCredentials {
 
 /**
  * The credentials that a call must carry, as registered in the authentication (specification §5.2).
- * If you give several, any of them is accepted: during a rotation, give the old and the new one.
+ * If there are several, any of them is accepted: during a rotation, list the old and the new one.
  */
 export type CallbackCredentials =
   | { readonly basic: BasicCredentials | readonly BasicCredentials[] }
@@ -158,7 +158,7 @@ export interface CallbackOptions<T extends MessageType = MessageType> {
   readonly maxBytes?: number;
   /** How many messages this process remembers, to recognize repeats. Default: 10,000. */
   readonly remembered?: number;
-  /** Remembers messages instead of this process: see `redisMemory`. */
+  /** Where to remember messages instead of in this process: see `redisMemory`. */
   readonly memory?: MessageMemory;
   /**
    * How many messages may wait for `onMessage` in total. Further calls get a 503, except for

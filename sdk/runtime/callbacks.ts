@@ -278,7 +278,10 @@ class MessageQueues<T extends MessageType> {
   }
 }
 
-/** Handles the calls of the service (specification §5.2, §6; public reference) in any kind of server. */
+/**
+ * Handles the calls from the service (specification §5.2, §6; public reference) in any kind of
+ * server.
+ */
 export interface Callbacks {
   /** For `createServer` from node:http and node:https. */
   readonly node: NodeHandler;
@@ -308,7 +311,7 @@ const refusals = {
 const unreadableEntries = (count: number): ConversationError =>
   new ConversationError(
     "BAD_RESPONSE",
-    `Could not read ${count} messages of a callback: they have no type or no conversation. They were dropped.`,
+    `Could not read ${count} messages in a callback: they have no type or no conversation. They were dropped.`,
   );
 
 /** Reported once: anybody can send calls without credentials. */

@@ -149,7 +149,7 @@ export const runtimeSettings = (
     return readSettings({ environment: texts, config: () => undefined }, given.profile);
   });
 
-/** The vendor's own word: the given one, or that of the environment, or `platform`. */
+/** The vendor's own word: the given one, or the one from the environment, or `platform`. */
 export const platformNameOf = (given: string | undefined): string => {
   const { parse, default: fallback = "platform" } = settingTable.platformName;
   const text = given ?? process.env[settingNames("platformName").environment];
@@ -278,7 +278,7 @@ const openConnection = (settings: Settings, options: ConnectionOptions) => {
   };
 };
 
-/** One call of another service of the tenant (specification §8.3, §9). */
+/** One call to another service of the tenant (specification §8.3, §9). */
 export interface ServiceCall {
   /** A service with known rates, such as `Case Manager`, in any case. */
   readonly service: string;

@@ -119,14 +119,14 @@ export interface SignedTransfer {
   readonly signal: AbortSignal;
 }
 
-/** The response of a signed URL, without its content. */
+/** The response from a signed URL, without its content. */
 export interface TransferReply {
   readonly status: number;
   /** Header names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-/** The response of a signed URL to a download. The caller must release it, read or not. */
+/** The response from a signed URL to a download. The caller must release it, read or not. */
 export interface ContentAnswer extends TransferReply {
   /** `content-length`, if given. */
   readonly length: number | undefined;
@@ -416,7 +416,7 @@ export const pauseBeforeRepeat = async (
   return true;
 };
 
-/** The error for a status of a signed URL. */
+/** The error for a status from a signed URL. */
 export const refusedTransfer = (
   what: string,
   { status, headers }: TransferReply,
@@ -473,7 +473,7 @@ export async function* counted(
   for await (const piece of pieces) {
     if (!types.isUint8Array(piece)) throw wrong("the stream returns something other than bytes");
     transferred += piece.byteLength;
-    if (transferred > size) throw wrong(`it has more than the announced ${size} bytes`);
+    if (transferred > size) throw wrong(`it has more than the declared ${size} bytes`);
     yield piece;
     await reportProgress(onProgress, { transferred, total: size });
   }

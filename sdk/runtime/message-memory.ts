@@ -19,8 +19,8 @@ interface TimeLimit {
 }
 
 /**
- * Limits the time of some work. When the time is over, the signal of the work aborts with the
- * error; later results of the work are ignored.
+ * Limits the time of some work. When time is up, the signal of the work aborts with the error;
+ * later results of the work are ignored.
  */
 export const withinTime = async <T>(
   { clock, ms, late }: TimeLimit,

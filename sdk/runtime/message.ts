@@ -255,7 +255,7 @@ const newConversation = z.strictObject({
   conversationContact: words.optional(),
 });
 
-/** What you start a conversation with (public reference, an example). */
+/** The parameters for starting a conversation (public reference, an example). */
 export type NewConversation = Readonly<z.input<typeof newConversation>>;
 
 /** An existing conversation: its id, or anything received from it. */
@@ -272,7 +272,7 @@ const conversation = z
     if (!error) return;
     if (starts && "id" in value) {
       const message =
-        "to continue a conversation, give its id itself or { conversationId: id }, not { id }";
+        "to continue a conversation, pass its id itself or { conversationId: id }, not { id }";
       context.addIssue({ code: "custom", message });
       return;
     }

@@ -240,7 +240,7 @@ interface ReceivedMessages {
 }
 
 /**
- * The messages of a callback: `messages.message` in version v3, `message` at the top in version v1.
+ * The messages in a callback: `messages.message` in version v3, `message` at the top in version v1.
  *
  * @returns undefined if it has no list of messages in either version
  */

@@ -31,7 +31,7 @@ interface Failure {
   readonly conversationId: string | undefined;
 }
 
-/** Answers the callbacks of an account in a test, instead of their production servers. */
+/** Responds to the callbacks of an account in a test, instead of their production servers. */
 export type CallbackServer = Awaited<ReturnType<typeof startCallbackServer>>;
 
 const isOnThisMachine = (address: string): boolean =>

@@ -74,7 +74,7 @@ export const plainAddress = (address: string): string => {
   return origin + pathname;
 };
 
-/** A call that the emulator answered. */
+/** A call that the emulator responded to. */
 export interface HubCall {
   /** Time of arrival, on the emulator's clock: ISO 8601. */
   readonly at: string;

@@ -364,7 +364,7 @@ const startWhile = async (
 
 type UseStack = (stack: EmulatedStack) => Promise<void>;
 
-/** A fixture in the form that vitest's `test.extend` takes. */
+/** A fixture in the form that vitest's `test.extend` accepts. */
 export type StackFixture = [
   fixture: (context: object, use: UseStack) => Promise<void>,
   options: { scope: "test" | "file" | "worker" },

@@ -62,7 +62,7 @@ export class EmulatedTime {
   }
 
   /**
-   * Polls until a value appears or the time is over.
+   * Polls until a value appears or time is up.
    *
    * @returns undefined after the time limit
    */
@@ -410,7 +410,7 @@ export const testConversation = (
       if (!one) throw await failure(`There was no ${expectedText(expected)} ${within}.`, "expect");
       if (reached && !hasReached(one.found))
         throw await failure(
-          `The ${expectedText(expected)} came, but did not reach its recipients ${within}.`,
+          `The ${expectedText(expected)} arrived, but did not reach its recipients ${within}.`,
           "expect",
         );
       seen = one.place + 1;

@@ -53,7 +53,7 @@ test.each([
     { type: "custom.wob" },
     /none of the 1 objects of the kind channel has the type "custom\.wob"/,
   ],
-  ["Channel", {}, /Channel\.find: give a value to find it by/],
+  ["Channel", {}, /Channel\.find: specify a value to find it by/],
 ])("%s.find(%j) fails clearly, in the preview", async (kind, where, text) => {
   const { code, output } = await project.pulumi(["preview"], find(kind, where));
   expect(code).not.toBe(0);

@@ -166,7 +166,7 @@ test.each([
 ])("%s alone is answered with a whole command line", async (side, line) => {
   const { code, err } = await run("compare", side);
   expect(code).toBe(1);
-  expect(err).toContain(`Give two accounts, for example: pulumi-conversation ${line}`);
+  expect(err).toContain(`Specify two accounts, for example: pulumi-conversation ${line}`);
 });
 
 const seed = Number(process.env.COMPARE_SEED ?? 20_261_122);

@@ -225,9 +225,9 @@ describe("import --print", () => {
 
   test.each([
     [["--print", "Chanel", "web", "1"], "is not a kind"],
-    [["--print", "Channel", "web"], "Give the kind, name and id of each object"],
-    [["--print"], "Give the kind, name and id of each object"],
-    [["--print", "Channel", "web", "1", "--apply"], "Give either --print or --apply, not both."],
+    [["--print", "Channel", "web"], "Specify the kind, name and id of each object"],
+    [["--print"], "Specify the kind, name and id of each object"],
+    [["--print", "Channel", "web", "1", "--apply"], "Specify either --print or --apply, not both."],
     [["Channel", "web", "1"], "only with --print"],
     [["--out", "x.json"], "only with --print"],
   ])("%j is a wrong command line", async (args, message) => {

@@ -379,7 +379,7 @@ describe("the file", () => {
       const { code, err } = await run("import", "--file", "x.json", ...more);
       expect([code, err]).toEqual([
         2,
-        expect.stringMatching(/Give either --\S+ or --\S+, not both/),
+        expect.stringMatching(/Specify either --\S+ or --\S+, not both/),
       ]);
     },
   );

@@ -156,7 +156,7 @@ test.each<[string, Definition, JsonObject, ...string[]]>([
     "an object for the id of an entry point",
     account,
     { chatConfigurations: { entryPoint: { id: "1007" } } },
-    "chatConfigurations.entryPoint: must be a string, not an object: give its id",
+    "chatConfigurations.entryPoint: must be a string, not an object: pass its id",
   ],
   [
     "no bots and no agents",

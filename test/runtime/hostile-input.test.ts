@@ -34,7 +34,7 @@ test.each<[string, readonly unknown[], string]>([
   ["messages.send", [text, { signal: 5 }], "signal: must be an AbortSignal"],
   ["messages.reply", [5, text], "conversation: must be the id"],
   ["messages.reply", [5, text], "{ conversationId: id }"],
-  ["messages.reply", [{ id: "c-1" }, text], "give its id itself or { conversationId: id }"],
+  ["messages.reply", [{ id: "c-1" }, text], "pass its id itself or { conversationId: id }"],
   ["messages.send", [{ ...text, conversation: { id: "c-1" } }], "{ conversationId: id }"],
   [
     "messages.reply",

@@ -159,7 +159,7 @@ test.each<[string, object, string]>([
     "bots must be an object with properties; got a list",
   ],
   ["a bot that is missing", { ...whole, bots: { a: undefined } }, "bots.a must be an object"],
-  ["nobody to answer", { ...whole, agent: undefined }, "give bots, an agent, or both"],
+  ["nobody to answer", { ...whole, agent: undefined }, "declare bots, an agent, or both"],
   ["a typing error", { ...whole, bot: {} }, "there is no argument bot; did you mean bots?"],
   [
     "what nobody knows",
@@ -185,9 +185,9 @@ test.each<[unknown, string]>([
 });
 
 test.each<[unknown, string]>([
-  [{}, "Channel.find: give a value to find it by"],
-  ["custom.web", "Channel.find: give a value to find it by"],
-  [{ type: 3 }, "Channel.find: give a value to find it by"],
+  [{}, "Channel.find: specify a value to find it by"],
+  ["custom.web", "Channel.find: specify a value to find it by"],
+  [{ type: 3 }, "Channel.find: specify a value to find it by"],
   [
     { displayname: "x" },
     "Channel.find: displayname is not a text property of Channel; did you mean displayName?",

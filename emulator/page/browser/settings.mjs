@@ -125,7 +125,7 @@ export const faultsView = (page) => {
     shown = texts.join("\n");
     fill(list, ...texts.map((text) => element("li", {}, foreignText(text))));
   };
-  const title = element("h2", {}, "Still to come");
+  const title = element("h2", {}, "Pending faults");
   const end = group("send", said, remove);
   const pending = element("section", { class: "card" }, title, none, list, end);
   return { element: group("sheet two", faultForm(page), pending), update };

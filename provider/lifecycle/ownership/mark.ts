@@ -126,7 +126,7 @@ export const readMark = (
 const withoutZone = /^\d{4}-\d\d-\d\d[T ][\d:.]+$/;
 
 /**
- * A time that the service gives for an object, in milliseconds since 1970; NaN if there is none.
+ * A time that the service states for an object, in milliseconds since 1970; NaN if there is none.
  * Its times are GMT (public reference), even without a time zone.
  */
 export const objectTime = (value: unknown): number =>
@@ -134,7 +134,7 @@ export const objectTime = (value: unknown): number =>
     ? Date.parse(withoutZone.test(value) ? `${value}Z` : value)
     : Number.NaN;
 
-/** Whether two marks belong to the same resource of the same state. */
+/** Whether two marks belong to the same resource in the same state. */
 export const isSameResource = (a: Mark, b: Mark): boolean =>
   a.stack === b.stack && a.resource === b.resource;
 

@@ -64,7 +64,7 @@ export const markedAmong = (
     ),
   );
 
-/** An object of a list with its mark; undefined if it carries none. */
+/** An object in a list, with its mark; undefined if it carries none. */
 export const markedObject = (
   definition: Definition,
   id: string,

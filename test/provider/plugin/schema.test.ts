@@ -237,13 +237,13 @@ test("the values of an enumeration have names that are identifiers, each once", 
 
 test("a rule over several members is said in words", () => {
   expect(resourceOf("Authentication").description).toContain(
-    "Give exactly one of `basicAuth`, `oauth2`",
+    "Specify exactly one of `basicAuth`, `oauth2`",
   );
   const { description } = referredType(
     { $ref: "#/types/conversation:index:OrchestrationApplications" },
     "applications",
   );
-  expect(description).toContain("Give at least one of `botConfiguration`, `agentConfiguration`");
+  expect(description).toContain("Specify at least one of `botConfiguration`, `agentConfiguration`");
 });
 
 test("no program gives what the life cycle keeps for itself, and none names a profile", () => {
