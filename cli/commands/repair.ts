@@ -16,7 +16,7 @@ Steps:
   restore-state         restore a truncated state of a file:// backend from its copy
   end-process           end a provider of the killed run that is still waiting
   cancel                remove the lock of the killed run
-  record                add an object that exists to the state
+  record                add an existing object to the state
   refresh               refresh an object whose update was interrupted
   forget                remove a pending operation that is no longer under way
   delete                delete one of two objects of a resource; the other one stays

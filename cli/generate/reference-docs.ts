@@ -176,7 +176,7 @@ export const resourceReference = (
     "<!-- Generated from provider/resources by `npm run generate`. Change the definitions, not this file. -->",
     "# Resources",
     "![Which kind refers to which, by which property](account.svg)",
-    "Required applies within the parent, if you set the parent. A public reference of a service of this shape shows each property, unless its row names another source (specification, or assumed).",
+    "Required applies within the parent, if you set the parent. Each property appears in a public reference for a service of this shape, unless its row names another source (specification, or assumed).",
     automaticNames,
     "## Calls",
     scopeWords,

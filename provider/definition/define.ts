@@ -9,7 +9,7 @@ export interface Members {
 export interface Definition extends Members {
   /** Name of the resource class and last part of its type token, such as `ClientApplication`. */
   readonly kind: string;
-  /** What a sentence calls the kind, such as `client application`. */
+  /** The kind's name in sentences, such as `client application`. */
   readonly noun: string;
   /** Path segment of the collection, such as `clientapplications`. */
   readonly collection: string;

@@ -56,7 +56,7 @@ const headline = ({ operation, totalSeconds, totalCalls }: Forecast): string => 
 
 const limitsLine = ({ plan, parallel }: Forecast, { burst, share }: Conditions): string => {
   const bursts =
-    burst === undefined ? "bursts of about 20 s of each rate (assumed)" : `bursts of ${burst}`;
+    burst === undefined ? "bursts worth about 20 s at each rate (assumed)" : `bursts of ${burst}`;
   const part = share === 1 ? "" : `, ${share} of each rate`;
   return `Plan ${plan}, ${bursts}${part}, --parallel ${parallel}.`;
 };

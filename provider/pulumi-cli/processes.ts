@@ -240,7 +240,9 @@ const watchCommand = (): WatchedCommand => {
   };
 };
 
-/** The mark for commands that only query and end soon: they need not be reported one by one. */
+/**
+ * The mark for commands that only query and end soon: they do not have to be reported one by one.
+ */
 export const watchQuestions = (): WatchedCommand["mark"] => {
   watcher ??= startWatcher();
   return { [startedVariable]: questionsOf(run) };

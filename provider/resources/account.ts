@@ -69,7 +69,7 @@ export const account = defineResource({
       },
     }),
     attributes: map({
-      doc: "Further attributes, which may include credentials of a provider.",
+      doc: "Additional attributes, which may include credentials of a provider.",
       basis: "assumed",
       min: 1,
       max: 10,

@@ -11,7 +11,7 @@ export const authentication = defineResource({
   fields: {
     ...namedFields("authentication"),
     type: text({
-      doc: "The method. If omitted, follows from `basicAuth` or `oauth2`.",
+      doc: "The method. If omitted, it is derived from `basicAuth` or `oauth2`.",
       required: true,
       values: ["basic", "oauth2"],
     }),

@@ -61,7 +61,7 @@ const senderOf = (which: string, { sender }: JsonObject): SenderKind => {
   if (isSenderKind(kind) && plain) return kind;
   throw refused(
     which,
-    `needs a sender: one of ${senderKinds.join(", ")}, or { kind, name } with such a kind`,
+    `needs a sender: one of ${senderKinds.join(", ")}, or { kind, name } with one of these kinds`,
   );
 };
 

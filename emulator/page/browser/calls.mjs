@@ -26,7 +26,7 @@ import { linkToEntry, subjectParts } from "./links.mjs";
 
 /** @template T @typedef {{ readonly place: number, readonly entry: T }} PlacedEntry */
 
-/** Whether an entry is about a subject, or about any object of a collection. An empty string matches anything. @param {WithSubjects & { readonly template?: string }} entry @param {string} wanted */
+/** Whether an entry is about a subject, or about any object in a collection. An empty string matches anything. @param {WithSubjects & { readonly template?: string }} entry @param {string} wanted */
 export const isAbout = ({ subjects, template }, wanted) =>
   wanted === "" ||
   template === `/${wanted}` ||

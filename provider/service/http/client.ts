@@ -29,7 +29,7 @@ import {
  */
 export type Request = (operation: Operation, options?: CallOptions) => Promise<Answer>;
 
-/** The same, with what else the response shows. */
+/** The same, plus what else the response shows. */
 export type DatedRequest = (operation: Operation, options?: CallOptions) => Promise<DatedAnswer>;
 
 /**
