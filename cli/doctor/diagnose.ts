@@ -138,7 +138,7 @@ const checkHeldObjects = async (
   try {
     const { asked, problem } = await stateStanding(held, settings, { env });
     if (problem !== undefined) return fail(name, problem, elsewhereAdvice);
-    return ok(name, asked === 0 ? "the stack has no objects yet" : "at this service");
+    return ok(name, asked === 0 ? "the stack has no objects yet" : "found in this service");
   } catch (error) {
     return skipped(name, `not checked: ${messageOf(error)}`);
   }

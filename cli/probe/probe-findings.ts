@@ -18,8 +18,8 @@ export const findingsSchema = z.strictObject({
   probedAt: z.iso.datetime(),
   baseUrl: z.string().describe("Base URL of the tenant"),
   calls: z.int().min(0).describe("Number of calls"),
-  switches: found.describe("Values by switch of the emulator"),
-  settings: found.describe("Values by setting"),
+  switches: found.describe("Values, by emulator switch"),
+  settings: found.describe("Values, by setting"),
   observed: found.describe("Other observations"),
   open: z.record(z.string(), z.string()).describe("Questions that remain open, with the reason"),
 }) satisfies z.ZodType<TenantFindings>;

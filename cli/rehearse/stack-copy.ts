@@ -137,7 +137,7 @@ export interface OriginalStack {
   readonly document: StackExport;
   readonly config: ReadonlyMap<string, ConfigEntry>;
   readonly source: SettingSource;
-  /** The content of the states of all stacks of the backend. */
+  /** The content of the states of all stacks in the backend. */
   readonly states: StackStates;
 }
 

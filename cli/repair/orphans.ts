@@ -272,7 +272,7 @@ const chosenAmong = (
   const leftOver = orphans.filter(({ standing }) => standing === "left-over");
   if (leftOver.length === 0 || states.complete) return leftOver;
   throw new CommandFailure(
-    `${nothing} the command could not read every stack of the backend, and one of the others may hold these objects. ` +
+    `${nothing} the command could not read every stack in the backend, and one of the others may hold these objects. ` +
       "Name the objects that you certainly do not need: --delete --id <id>",
   );
 };
@@ -322,7 +322,7 @@ const notesOf = (
     );
   if (!complete)
     notes.push(
-      "The command could not read every stack of the backend; one of the others may hold the listed objects.",
+      "The command could not read every stack in the backend; one of the others may hold the listed objects.",
     );
   return notes;
 };

@@ -341,7 +341,7 @@ const foreignNotes = (operations: readonly PendingOperation[]): readonly string[
 };
 
 const incompleteNote =
-  "The command could not read every stack of the backend. One of the others may hold what looks like a duplicate, so no duplicate is deleted.";
+  "The command could not read every stack in the backend. One of the others may hold what looks like a duplicate, so no duplicate is deleted.";
 
 const unreadNotes = ({ accounts }: RepairFacts): readonly string[] =>
   unreadAmong(accounts.flatMap(({ reading }) => reading.kinds)).map(

@@ -124,7 +124,7 @@ export interface AccountRead extends Pick<StackAccount, "access"> {
 export interface StackReading {
   /** The state, secrets in plain text. */
   readonly document: StackExport;
-  /** The states of all stacks of the backend that can be read. */
+  /** The states of all stacks in the backend that can be read. */
   readonly states: StackStates;
   readonly accounts: readonly AccountRead[];
   readonly accountOf: (name: AccountName) => AccountRead;

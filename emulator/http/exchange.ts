@@ -20,8 +20,8 @@ interface Detail {
 const cut = (text: string): string => abbreviated(text, 255);
 
 /**
- * The only way in which a part of the emulator refuses a call: an error body of the service (public
- * reference).
+ * The only way in which a part of the emulator refuses a call: an error body from the service
+ * (public reference).
  */
 export class HttpError extends Error {
   override readonly name: string = "HttpError";

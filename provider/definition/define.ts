@@ -13,7 +13,7 @@ export interface Definition extends Members {
   readonly noun: string;
   /** Path segment of the collection, such as `clientapplications`. */
   readonly collection: string;
-  /** Key of the array in the response of the list operation. */
+  /** Key of the array in the response to the list operation. */
   readonly listKey: string;
   readonly doc: string;
   /** Scopes that allow listing, if the read scope is not sufficient. */

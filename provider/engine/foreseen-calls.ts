@@ -62,7 +62,7 @@ export class ForeseenCalls {
     return Math.max(this.#times.get(key) ?? 0, this.#previewed.foreseen[key] ?? 0);
   }
 
-  /** Records a request of the engine. */
+  /** Records a request from the engine. */
   note({ definition, properties: { owner, profile } }: ForeseenResource, action: ForeseenAction) {
     this.owner ??= owner;
     // The engine deletes without checking first: the state shows what will be deleted.

@@ -15,7 +15,7 @@ import type { Pace } from "../service/http/pace.js";
 import { httpTransport, type Transport } from "../service/http/transport.js";
 import { loadWithSdk } from "./sdk-module.js";
 
-/** What a run needs to show its waits and calls in the trace of the engine. */
+/** What a run needs to show its waits and calls in the engine's trace. */
 export interface RunTraces {
   /** Runs a call from the engine, or a part of one, as a span with the waits and calls in it. */
   readonly step: NonNullable<RunEnvironment["step"]>;

@@ -354,8 +354,8 @@ export interface Simulated {
 }
 
 /**
- * Simulates a run. Each step waits for its dependencies, then for a free slot of the engine, which
- * it occupies while its calls wait for their rates.
+ * Simulates a run. Each step waits for its dependencies, then for a free slot in the engine, which
+ * it occupies while the rates make its calls wait.
  */
 export const simulate = (steps: readonly PlannedStep[], options: SimulationOptions): Simulated => {
   const timeline = new Timeline();

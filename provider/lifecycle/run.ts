@@ -81,7 +81,7 @@ export interface RunEnvironment {
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** The URN of the resource that the current call is about, if known. */
   readonly urn?: () => string | undefined;
-  /** Runs a call in which the URN of the resource that these engine values describe is known. */
+  /** Runs a call that knows the URN of the resource that these engine values describe. */
   readonly about?: <T>(values: JsonObject, call: () => Promise<T>) => Promise<T>;
   /** Runs a call, or a part of one that is worth a line of its own, as a step of the engine's trace. */
   readonly step?: <T>(name: string, work: () => Promise<T>) => Promise<T>;

@@ -121,7 +121,7 @@ export const withLocalBuckets = (shared: BucketStore, options: FallbackOptions):
 
 export interface SharedBucketsOptions {
   readonly clock: Clock;
-  /** If omitted, shared only between processes of this machine and user. */
+  /** If omitted, shared only between this user's processes on this machine. */
   readonly redisUrl?: string | undefined;
   /** Where to look up XDG_CACHE_HOME. Default: the environment of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
@@ -253,7 +253,7 @@ const machineTime = (): MachineTime => {
   return { now, start: startOfMachine(now()) };
 };
 
-/** The path of the buckets of this machine and user. */
+/** The path of the buckets for this machine and user. */
 export const bucketFilePath = (
   environment: Readonly<Record<string, string | undefined>>,
   home: string = homedir(),
@@ -381,8 +381,8 @@ class BucketFile {
 }
 
 /**
- * Buckets in a small SQLite file that all processes of this machine and user share. Opens it on
- * first use.
+ * Buckets in a small SQLite file that all of this user's processes on this machine share. Opens it
+ * on first use.
  *
  * Rejects if the file cannot be used: see `withLocalBuckets`.
  */

@@ -175,7 +175,7 @@ export interface PluginServer {
   close(): void;
 }
 
-/** Serves Pulumi's provider protocol on a free port of this machine. @throws if there is none */
+/** Serves Pulumi's provider protocol on a free port on this machine. @throws if there is none */
 export const servePlugin = async (): Promise<PluginServer> => {
   const { methods, stop } = providerMethods();
   const server = new grpc.Server({ "grpc.max_receive_message_length": -1 });

@@ -119,7 +119,7 @@ export const printedJson = (text: string): unknown => {
   }
 };
 
-/** A stack in the list of the backend. */
+/** A stack in the backend's list. */
 interface ListedStack {
   readonly name: string;
   readonly current: boolean;
@@ -175,7 +175,10 @@ const environmentIn = (text: string): NodeJS.ProcessEnv =>
 
 const isTerminal = (path: string): boolean => /^\/dev\/(pts\/|tty|console)/.test(path);
 
-/** Reads a process of this machine; undefined if it has ended or belongs to somebody else (Linux only). */
+/**
+ * Reads a process on this machine; undefined if it has ended or belongs to somebody else (Linux
+ * only).
+ */
 export const processFacts = (pid: number): ProcessFacts | undefined =>
   ifReadable(() => {
     const of = (name: string): string => `/proc/${pid}/${name}`;

@@ -78,7 +78,7 @@ export interface StackStates {
   readonly pending: readonly PendingCreation[];
   /** Ids of the `Ownership` of all stacks that were read, including the requested one. */
   readonly ownerships: readonly string[];
-  /** Whether all stacks of the backend could be read. */
+  /** Whether all stacks in the backend could be read. */
   readonly complete: boolean;
 }
 
@@ -299,7 +299,7 @@ const statesAround = async (own: StackState, place: PulumiPlace, scope: StateSco
 };
 
 /**
- * The state of one stack (then only that is known), or of all stacks of the backend, at most 50.
+ * The state of one stack (then only that is known), or of all stacks in the backend, at most 50.
  * Undefined if the state of the stack itself cannot be read.
  */
 export const readStates = async (
@@ -316,7 +316,7 @@ export const readStates = async (
  * The process queries the CLI that started it, in its own folder. Undefined if it cannot reliably
  * read the state of this owner's stack.
  *
- * @param scope `own`: that stack only; `all`: all stacks of the backend
+ * @param scope `own`: that stack only; `all`: all stacks in the backend
  */
 export const statesOfThisRun = async (
   owner: string,

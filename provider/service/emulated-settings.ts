@@ -14,7 +14,7 @@ export interface EmulatedAddresses {
    * The settings that lead to an emulator, by its `baseUrl` and by the `baseUrl` of its account.
    */
   readonly instead?: Readonly<Record<string, Partial<Record<SettingKey, string>>>>;
-  /** Whether the environment and the configuration may name other servers of this machine. */
+  /** Whether the environment and the configuration may name other servers on this machine. */
   readonly alsoLocal?: true;
 }
 

@@ -164,7 +164,7 @@ test("if a stack cannot be read, only what is named is deleted", async () => {
   const id = await box.make("Channel", channel("a"));
   await box.make("Channel", channel("b"));
   expect(await box.refusal({ delete: true })).toContain(
-    "could not read every stack of the backend",
+    "could not read every stack in the backend",
   );
   const { found } = await box.orphans({ delete: true, ids: [id] });
   expect(found.map(({ deleted }) => deleted)).toEqual([true, undefined]);

@@ -39,7 +39,7 @@ test("doctor says that the stack's objects are at another service, and what to d
   expect(ok).toBe(false);
   expect(check).toMatchObject({ status: "fail" });
   expect(check?.message).toMatch(
-    /^the objects of the state are not at http:\S+ \(checked: Channel "chat"\): the stack was deployed to another service/,
+    /^the objects in the state were not found at http:\S+ \(checked: Channel "chat"\): the stack was deployed to another service/,
   );
   expect(check?.advice).toContain("correct baseUrl");
   expect(await objectsCheck("its own")).toMatchObject({ check: { status: "ok" } });
@@ -53,7 +53,7 @@ test("forecast warns of it, and says nothing where they are there", async () => 
     expect(text).toContain("pulumi up: no calls");
     return written.err;
   };
-  expect(await said("another")).toMatch(/^warning: the objects of the state are not at\s+http:/m);
+  expect(await said("another")).toMatch(/^warning: the objects in the state were not found at\s+http:/m);
   expect(await said("its own")).toBe("");
 });
 
