@@ -30,7 +30,7 @@ export {
 } from "./service/switches.js";
 export type { Client } from "./token/tokens.js";
 
-/** The certificate and key of a server with TLS, as PEM text. */
+/** The certificate and key of a TLS server, as PEM text. */
 export interface TlsFiles {
   /** The certificate, followed by its intermediate certificates. */
   readonly cert: string;

@@ -29,7 +29,7 @@ export interface CommonArgs {
   extra?: pulumi.Input<pulumi.Inputs> | undefined;
   /**
    * Lets an update or adoption erase members that the program does not declare and the service hides (masked or omitted secrets), if it is unknown whether PUT keeps them.
-   * Otherwise the run fails and names them. Default: `false`.
+   * Otherwise, the run fails and names them. Default: `false`.
    */
   eraseHidden?: boolean | undefined;
   /**
@@ -98,14 +98,14 @@ interface AuthenticationArgsMembers extends CommonArgs {
  */
 export type AuthenticationArgs = AuthenticationArgsMembers & (
   | {
-      /** The method. If omitted, follows from `basicAuth` or `oauth2`. Source: public reference. */
+      /** The method. If omitted, it is derived from `basicAuth` or `oauth2`. Source: public reference. */
       type?: "basic" | undefined;
       /** Credentials for Basic authentication. Source: public reference. */
       basicAuth: pulumi.Input<AuthenticationBasicAuthArgs>;
       oauth2?: undefined;
     }
   | {
-      /** The method. If omitted, follows from `basicAuth` or `oauth2`. Source: public reference. */
+      /** The method. If omitted, it is derived from `basicAuth` or `oauth2`. Source: public reference. */
       type?: "oauth2" | undefined;
       /** How the service gets a token for the callback. It keeps a token until the callback responds with 401. Source: public reference. */
       oauth2: pulumi.Input<AuthenticationOauth2Args>;
@@ -156,7 +156,7 @@ export class Authentication extends ConversationResource {
   /** Whether the authentication is in use. Default: `true`. Source: public reference. */
   declare readonly active: pulumi.Output<boolean | undefined>;
 
-  /** The method. If omitted, follows from `basicAuth` or `oauth2`. Source: public reference. */
+  /** The method. If omitted, it is derived from `basicAuth` or `oauth2`. Source: public reference. */
   declare readonly type: pulumi.Output<"basic" | "oauth2">;
 
   /** Credentials for Basic authentication. Source: public reference. */
@@ -990,7 +990,7 @@ export interface AccountArgs extends CommonArgs {
   caseManagement?: pulumi.Input<AccountCaseManagementArgs> | undefined;
   /** How conversations of the account run. Source: public reference. */
   chatConfigurations: pulumi.Input<AccountChatConfigurationsArgs>;
-  /** Further attributes, which may include credentials of a provider. 1 to 10 entries. Values are secret: encrypted in the state, never shown. Source: assumed. */
+  /** Additional attributes, which may include credentials of a provider. 1 to 10 entries. Values are secret: encrypted in the state, never shown. Source: assumed. */
   attributes?: pulumi.Input<Record<string, pulumi.Input<string>>> | undefined;
 }
 
@@ -1051,7 +1051,7 @@ export class Account extends ConversationResource {
   /** How conversations of the account run. Source: public reference. */
   declare readonly chatConfigurations: pulumi.Output<AccountChatConfigurations>;
 
-  /** Further attributes, which may include credentials of a provider. 1 to 10 entries. Values are secret: encrypted in the state, never shown. Source: assumed. */
+  /** Additional attributes, which may include credentials of a provider. 1 to 10 entries. Values are secret: encrypted in the state, never shown. Source: assumed. */
   declare readonly attributes: pulumi.Output<Record<string, string> | undefined>;
 
   /** When the service created the object: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update, the time of the response. Source: public reference. */

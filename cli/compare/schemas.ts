@@ -49,7 +49,7 @@ const uncheckableSchema = z.strictObject({
   paths: z.array(z.string()),
   changedSince: z
     .exactOptional(z.string())
-    .describe("The time of a change after the last write of this stack"),
+    .describe("The time of a change since this stack's last write"),
 });
 
 /** Shape of what `drift --json` prints. */

@@ -227,7 +227,7 @@ export const tokenExperiment: Experiment = {
     const isAny = allowed === "*" || allowed === foreignOrigin;
     return {
       tokenLifetime: expiresIn ?? new StillOpen("the token response does not say"),
-      cors: isAny ? "any" : new StillOpen("only web pages of registered origins can find out"),
+      cors: isAny ? "any" : new StillOpen("only web pages from registered origins can find out"),
     };
   },
 };

@@ -85,7 +85,7 @@ const pageRefusal = ({ headers }: IncomingMessage): ServiceResponse | undefined 
   const site = headers["sec-fetch-site"] ?? "none";
   const isOwn = origin === undefined || [`http://${host}`, `https://${host}`].includes(origin);
   if (isOwn && (site === "none" || site === "same-origin")) return undefined;
-  return refusal(403, "Pages of other origins must not control the emulator (Origin header).");
+  return refusal(403, "Pages from other origins must not control the emulator (Origin header).");
 };
 
 /**

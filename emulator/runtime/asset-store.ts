@@ -141,7 +141,7 @@ export class SignedUrls {
       : undefined;
   }
 
-  /** Why a URL is not valid now for this method; undefined if it is. */
+  /** Why a URL is not currently valid for this method; undefined if it is. */
   problemOf(
     method: string,
     id: string,

@@ -149,7 +149,7 @@ export const switchTable = {
     basis: assumed,
   },
   cors: {
-    doc: "Which pages of other origins can read the responses of token URLs and signed URLs: every page, those of registered redirect URIs, or none.",
+    doc: "Which pages from other origins can read the responses of token URLs and signed URLs: every page, those of registered redirect URIs, or none.",
     values: ["any", "registered", "none"],
     default: "any",
     basis: assumed,

@@ -128,7 +128,7 @@ const chosen = (
 };
 
 /**
- * The object that `adopt` names, by id or by its name.
+ * The object that `adopt` names, by id or by name.
  *
  * @throws ConversationError `NOT_FOUND` if there is none, `AMBIGUOUS` if there are several,
  * `OWNED_ELSEWHERE` if it belongs to another resource
@@ -263,7 +263,7 @@ const isTaken = (
   return !isMarked && !isHeld;
 };
 
-/** The error for a name that another resource of the same program has. */
+/** The error for a name that another resource in the same program has. */
 export const takenByProgram = (
   { definition }: Declared,
   { id }: Found,

@@ -61,7 +61,7 @@ export interface PacingOptions extends PacingHooks {
   readonly plan?: Plan | undefined;
   /**
    * Calls that an endpoint accepts in a burst. If omitted, the pacer finds out. From {@link
-   * unlimitedBurst} on there is no limit: calls wait only after a refusal.
+   * unlimitedBurst} on, there is no limit: calls wait only after a refusal.
    */
   readonly burst?: number | undefined;
   /**

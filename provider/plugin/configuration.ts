@@ -57,8 +57,8 @@ const doubtfulAddress = (urn: string, values: JsonObject): string | undefined =>
 /**
  * Checks the given settings; missing ones may come from the environment. Creates the ownership
  * once: the engine saves it with the provider before it creates anything, and passes it in `olds`
- * from then on. After a change of the plugin's version, the default provider has another name and a
- * new ownership; its resources keep theirs.
+ * from then on. When the plugin's version changes, the default provider has another name and a new
+ * ownership; its resources keep theirs.
  */
 export const checkedConfiguration = (
   urn: string,

@@ -297,7 +297,7 @@ const wrongAddress = (
 
 /**
  * Accepts a 404 only at a URL known to be the service's. A wrong base path returns 404 for
- * everything, and a run that took this for absence would empty its state.
+ * everything, and a run that mistook this for absence would empty its state.
  */
 export const serviceAddress = (settings: Settings): ServiceAddress => {
   let isService = false;

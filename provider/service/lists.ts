@@ -46,8 +46,8 @@ export const isTooLarge = (error: unknown): boolean =>
   typeof error === "object" && error !== null && tooLarge.has(error);
 
 /**
- * The bytes of all lists that one connection reads and keeps, each counted by its last reading. A
- * list within its equal share is never refused because of the others.
+ * The bytes of all lists that one connection reads and keeps, each counted as of its last reading.
+ * A list within its equal share is never refused because of the others.
  */
 export class ListBudget {
   readonly #bytes = new Map<string, number>();
