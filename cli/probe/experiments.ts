@@ -191,7 +191,7 @@ const measuredRate = async ({ client }: ProbeMeans, mostBurst: number): Promise<
   const found = await planOf(client);
   if (!found)
     return {
-      ...allOpen(burstNames, "the rate belongs to no plan"),
+      ...allOpen(burstNames, "the rate matches no plan"),
       burst: accepted,
       retryAfter: retryAfterIn(refused),
     };

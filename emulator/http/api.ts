@@ -235,7 +235,7 @@ const templateOf = ({ special }: SiblingService, segments: readonly string[]): s
 const mostSegments = 8;
 
 /**
- * The operations of a path of another service, such as `/case-manager/v3/cases`; undefined if there
+ * The operations on a path of another service, such as `/case-manager/v3/cases`; undefined if there
  * is no such service. The specification states only paths, methods and rates, so an allowed call
  * returns 200 and an empty object.
  */
@@ -261,7 +261,7 @@ export const matchSibling = (path: string): PathMatch | undefined => {
   };
 };
 
-/** The operation of another service, by its name, such as `GET /case-manager/v3/cases/{id}`. */
+/** The operation of another service by its name, such as `GET /case-manager/v3/cases/{id}`. */
 export const siblingRoute = (name: string): Route | undefined => {
   const [method = "", path = ""] = name.split(" ");
   const route = matchSibling(path.replaceAll(/\{\w+\}/g, "0"))?.methods.get(method);

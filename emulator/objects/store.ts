@@ -104,7 +104,7 @@ export class History<T extends { readonly id: string; readonly created: string }
     return [...earlier.values()].sort((a, b) => Date.parse(a.created) - Date.parse(b.created));
   }
 
-  /** Trims to half the size, so that it happens rarely. */
+  /** Trims to half the size, so that trimming is rare. */
   #forgetOldest(): void {
     let from = 0;
     for (const { weight } of this.#changes) {

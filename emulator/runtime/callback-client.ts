@@ -271,7 +271,7 @@ export interface CallbackClientOptions {
   readonly conversations: ConversationStore;
   readonly switches: Switches;
   readonly faults: Faults;
-  /** Deadline for the response of a callback, in milliseconds of real time. */
+  /** Deadline for the response from a callback, in milliseconds of real time. */
   readonly deadlineMs: number;
   /** The actual destination of a call. Default: the given URL. */
   readonly route?: (address: string) => string;

@@ -22,7 +22,7 @@ export interface EmulatedServiceOptions {
   readonly data?: string;
   readonly switches?: Partial<Switches>;
   /**
-   * Deadline for the response of a callback, in milliseconds of real time. Default: 5,000 (public
+   * Deadline for the response from a callback, in milliseconds of real time. Default: 5,000 (public
    * reference).
    */
   readonly callbackDeadlineMs?: number;

@@ -124,7 +124,7 @@ const dependenciesOf = (resource: StateResource): readonly string[] => {
   return [...new Set(all.filter((urn): urn is string => typeof urn === "string" && urn !== ""))];
 };
 
-/** A step for a resource; without a kind it makes no calls. */
+/** A step for a resource; without a kind, it makes no calls. */
 export const stepFor = (
   resource: StateResource,
   action: StepAction,

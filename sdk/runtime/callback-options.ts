@@ -117,7 +117,7 @@ export const credentialCheck = (credentials: CallbackCredentials): CredentialChe
 
 /** What a handler receives with a message. */
 export interface MessageContext {
-  /** Aborts when the time for the message is over; from then on, nothing waits for the handler. */
+  /** Aborts when the time for the message is up; from then on, nothing waits for the handler. */
   readonly signal: AbortSignal;
 }
 

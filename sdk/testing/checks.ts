@@ -232,7 +232,7 @@ export const objectLike = (
   const compared = objects.map((object) => ({ object, found: differences(expected, object) }));
   const [near] = compared.sort((one, other) => one.found.length - other.found.length);
   if (near?.found.length === 0) return near.object;
-  const lines = [`No ${definition.noun} of the account matches ${shown(expected)}.`];
+  const lines = [`No ${definition.noun} in the account matches ${shown(expected)}.`];
   if (near) {
     const show = withoutSecrets(definition, near.object);
     lines.push(`The closest match is ${titleOf(definition, near.object)}:`);
