@@ -46,7 +46,7 @@ const needed = (names: readonly string[]): string => {
     ([, a], [, b]) => b.length - a.length,
   );
   const exceptions = others.flatMap(([scope, kinds]) =>
-    kinds.map(({ noun }) => `, for ${noun}s ${scope}`),
+    kinds.map(({ noun }) => `; ${scope} for ${noun}s`),
   );
   return usual[0] + exceptions.join("");
 };

@@ -43,7 +43,7 @@ test("the page counts the runtime dependencies, and those below them, as the loc
   const direct = Object.keys(dependencies).length;
   const below = runtime().size - direct;
   expect(page).toContain(
-    `${numbers[direct]} runtime dependencies with ${numbers[below]?.toLowerCase()} package${below === 1 ? "" : "s"} below them`,
+    `The ${numbers[direct]?.toLowerCase()} runtime dependencies, and the ${numbers[below]?.toLowerCase()} package${below === 1 ? "" : "s"} that they depend on`,
   );
 });
 

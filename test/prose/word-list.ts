@@ -48,7 +48,8 @@ const stylePhrases: readonly Phrase[] = [
   { pattern: /\banswer(?:s|ed)? (?:with |a )?[1-5]\d\d\b/gi, instead: '"return"' },
   { pattern: /(?<!arrives? )\bat the service\b(?!['’-])/gi, instead: '"in the service"' },
   {
-    pattern: /\b(?:a(?:ny)?|each|every|one|two|several|both) texts?\b(?! (?:field|file|message|property))|\btexts\b/gi,
+    pattern:
+      /\b(?:a(?:ny)?|each|every|one|two|several|both) texts?\b(?! (?:field|file|message|property))|\btexts\b/gi,
     instead: '"text", or "a string"',
   },
   { pattern: /\bas far as\b/gi, instead: '"if", or what sets the limit' },

@@ -35,7 +35,7 @@ const made = (kind: keyof typeof classes, ...args: readonly unknown[]): unknown 
 
 /** What a program may give by mistake, and how a message calls it. */
 const mistakes: readonly (readonly [value: unknown, called: string])[] = [
-  ["custom.web", "text"],
+  ["custom.web", "a string"],
   [42, "a number"],
   [true, "true or false"],
   [[], "a list"],
@@ -57,7 +57,7 @@ test("what is no object of properties is refused before anything is registered, 
 });
 
 test("what is no name is refused before anything is registered, whatever the class", () => {
-  const names = mistakes.filter(([, called]) => called !== "text");
+  const names = mistakes.filter(([, called]) => called !== "a string");
   const wrong = fc.constantFrom(...names, ["", "an empty one"], [undefined, "nothing"]);
   fc.assert(
     fc.property(kinds, wrong, (kind, [name, called]) => {
@@ -77,7 +77,7 @@ test("an option of Pulumi among the properties is reported with its place", () =
 test("an option that is undefined is left out, and so is an argument of an account", () => {
   expect(() => made("Channel", "left-out", { protect: undefined })).not.toThrow();
   const args = { ...whole, timeout: undefined, agent: undefined };
-  expect(() => made("ConversationAccount", "shop", args)).toThrow("give bots, an agent");
+  expect(() => made("ConversationAccount", "shop", args)).toThrow("declare bots, an agent");
 });
 
 /** A value with half of a character in place of its texts, one after the other, each with its path. */

@@ -53,7 +53,9 @@ test("forecast warns of it, and says nothing where they are there", async () => 
     expect(text).toContain("pulumi up: no calls");
     return written.err;
   };
-  expect(await said("another")).toMatch(/^warning: the objects in the state were not found at\s+http:/m);
+  expect(await said("another")).toMatch(
+    /^warning: the objects in the state were not found at\s+http:/m,
+  );
   expect(await said("its own")).toBe("");
 });
 
@@ -109,7 +111,7 @@ test("whatever a state holds, three calls at most decide; one object that is the
     expect(asked > 0).toBe(own.length > 0);
     if (own.length === 0 || own.every((each) => each.id === made)) expect(problem).toBeUndefined();
     if (own.length > 0 && own.every((each) => each.id !== made))
-      expect(problem).toContain("not at");
+      expect(problem).toContain("not found at");
   };
   await fc.assert(fc.asyncProperty(states, check), { seed: 6, numRuns: 40 });
 });
