@@ -199,7 +199,8 @@ export const buildGoPrograms = async (
   try {
     return await buildAll(found.go, programs, root, options);
   } finally {
-    await removeBuild(root, options.progress);
+    // An interruption has only seconds: whoever made the folder then removes all of it, without a pause.
+    if (!options.signal?.aborted) await removeBuild(root, options.progress);
   }
 };
 

@@ -188,10 +188,8 @@ test("a program of this project's own is built from published modules, with the 
   expect(readFileSync(join(root, "bin", "host"), "utf8")).toBe("built\n");
 });
 
-test.for([
-  [1, undefined],
-  [3, "go build of host took too long:\n  some/package"],
-] as const)("a compilation of %i hours: %s", async ([hours, reason]) => {
+/** A build whose compilation lasts until the file `compiled` exists, or it is ended. */
+const compiling = (signal?: AbortSignal) => {
   const [bin, root] = [temporaryFolder(), temporaryFolder()];
   const compiled = join(bin, "compiled");
   shellScript(
@@ -214,11 +212,19 @@ test.for([
       return quiet.alive(doing);
     },
   };
-  const means = { progress, signal: undefined, env: { PATH: bin }, note: "a minute" };
+  const means = { progress, signal, env: { PATH: bin }, note: "a minute" };
+  const built = buildGoPrograms([program], root, means);
+  return { built, begun: begun.promise, compiled, alive, root };
+};
+
+test.for([
+  [1, undefined],
+  [3, "go build of host took too long:\n  some/package"],
+] as const)("a compilation of %i hours: %s", async ([hours, reason]) => {
   vi.useFakeTimers({ toFake: ["setTimeout"], shouldAdvanceTime: true });
   try {
-    const built = buildGoPrograms([program], root, means);
-    await begun.promise;
+    const { built, begun, compiled, alive, root } = compiling();
+    await begun;
     await vi.advanceTimersByTimeAsync(hours * 3_600_000);
     if (reason === undefined) writeFileSync(compiled, "");
     expect(await built).toBe(reason);
@@ -227,4 +233,14 @@ test.for([
   } finally {
     vi.useRealTimers();
   }
+});
+
+test("an interrupted compilation ends at once, and leaves its files to whoever made the folder", async () => {
+  const interruption = new AbortController();
+  const { built, begun, alive, root } = compiling(interruption.signal);
+  await begun;
+  interruption.abort();
+  expect(await built).toBe("go build of host failed:\n  some/package");
+  expect(existsSync(join(root, "build"))).toBe(true);
+  expect(alive).toEqual([]);
 });
