@@ -186,3 +186,22 @@ test("repair finds what a killed run made in the account of a provider", async (
   await project.succeed(up, { BOTH: "" });
   expect(await account.objects("channels")).toMatchObject([{ id: made?.id }]);
 });
+
+test("orphans finds and deletes what no state holds in the account of a provider", async () => {
+  await project.succeed(up, { BOTH: "1" });
+  const urn = `urn:pulumi:prod::shop::${project.token("Channel")}::far`;
+  await project.succeed(["state", "delete", "--yes", urn]);
+  const [left] = await account.objects("channels");
+  const listed = await project.tool(["orphans", "--json"]);
+  expect(JSON.parse(listed.output), listed.errors).toMatchObject([
+    { kind: "Channel", id: left?.id, standing: "left-over" },
+  ]);
+  const deleted = await project.tool(["orphans", "--delete", "--json"], {
+    CONVERSATION_BASE_URL: "",
+  });
+  expect(JSON.parse(deleted.output), deleted.errors).toMatchObject([
+    { id: left?.id, deleted: true },
+  ]);
+  expect(await account.objects("channels")).toEqual([]);
+  expect(await project.objects("channels")).toHaveLength(1);
+});
