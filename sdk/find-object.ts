@@ -4,8 +4,7 @@ import { type FoundBy, foundId } from "../provider/definition/found-object.js";
 import { systemClock } from "../provider/kernel/clock.js";
 import { servicePaces } from "../provider/pacing/pacer.js";
 import { connectService, type Service } from "../provider/service/connect.js";
-import { emulatedSettings } from "../provider/service/emulated-settings.js";
-import { readSettings } from "../provider/service/settings.js";
+import { calledAccount } from "../provider/service/emulated-settings.js";
 
 /** One connection for all concurrent look-ups of a program; the last one closes it. */
 interface Shared {
@@ -22,7 +21,7 @@ const connect = (profile: string | undefined): Shared => {
     environment: process.env,
     config: (key: string) => config.get(key.replace(/^conversation:/, "")),
   };
-  const settings = emulatedSettings(readSettings(source, profile));
+  const settings = calledAccount(source, profile);
   const notice = (text: string) => void pulumi.log.info(text);
   const paces = servicePaces(settings, {
     clock: systemClock,

@@ -6,11 +6,11 @@ import { servicePaces } from "../../provider/pacing/pacer.js";
 import { memoryBuckets } from "../../provider/pacing/shared-buckets.js";
 import { readStackConfig } from "../../provider/pulumi-cli/project-files.js";
 import { connectService, type Service } from "../../provider/service/connect.js";
+import { calledAccount } from "../../provider/service/emulated-settings.js";
 import { type Pace, refusedText, type Wait, waitText } from "../../provider/service/http/pace.js";
 import type { OnRepeat } from "../../provider/service/http/retry.js";
 import { httpTransport } from "../../provider/service/http/transport.js";
 import type { Settings } from "../../provider/service/setting-table.js";
-import { readSettings } from "../../provider/service/settings.js";
 import type { Progress } from "../terminal/progress.js";
 import { type ObjectInputs, objectInputs } from "./object-inputs.js";
 import { type AccountReading, readAccount, unreadAmong } from "./read-account.js";
@@ -166,7 +166,7 @@ export const accountSettings = async ({
   stack,
   profile,
 }: AccountOptions): Promise<Settings> =>
-  readSettings((await readStackConfig(folder, env, stack)).source, profile);
+  calledAccount((await readStackConfig(folder, env, stack)).source, profile);
 
 /** What a person should know about an incomplete reading. */
 const readingNotes = ({ kinds, consistent }: AccountReading): readonly string[] => [

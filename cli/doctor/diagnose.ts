@@ -22,11 +22,11 @@ import {
   type StateResource,
   stackExportIn,
 } from "../../provider/pulumi-cli/stack-documents.js";
+import { calledAccount } from "../../provider/service/emulated-settings.js";
 import type { Plan } from "../../provider/service/plans.js";
 import { plan as planRule, type Settings } from "../../provider/service/setting-table.js";
 import {
   describeSettings,
-  readSettings,
   type SettingSource,
   settingNames,
 } from "../../provider/service/settings.js";
@@ -184,7 +184,7 @@ const resourcesIn = async (
  */
 const readWhole = (source: SettingSource, profile: string | undefined): Settings | DoctorCheck => {
   try {
-    return readSettings(source, profile);
+    return calledAccount(source, profile);
   } catch (error) {
     return fail("settings", messageOf(error), "Fix the problem, then run doctor again.");
   }

@@ -13,11 +13,8 @@ import { wrappedText } from "../../provider/kernel/columns.js";
 import type { Printed } from "../../provider/kernel/json.js";
 import { environmentOnly, readStackConfig } from "../../provider/pulumi-cli/project-files.js";
 import { accountIn, resourcesOf } from "../../provider/pulumi-cli/stack-documents.js";
-import {
-  isProviderAccount,
-  readSettings,
-  type SettingSource,
-} from "../../provider/service/settings.js";
+import { calledAccount } from "../../provider/service/emulated-settings.js";
+import { isProviderAccount, type SettingSource } from "../../provider/service/settings.js";
 import { type CommandResult, messageOf, type Session } from "../command.js";
 import {
   type BlastRadius,
@@ -89,7 +86,7 @@ const elsewhere = async (
   // The settings of explicit providers are not in plain text here.
   const names = new Set(ours.map(accountIn).filter((name) => !isProviderAccount(name)));
   const looks = [...names].map(async (name) => {
-    const { problem } = await stateStanding(held, readSettings(source, name), { env, signal });
+    const { problem } = await stateStanding(held, calledAccount(source, name), { env, signal });
     return problem === undefined ? [] : [`${problem}. ${elsewhereAdvice}`];
   });
   const found = await Promise.allSettled(looks);

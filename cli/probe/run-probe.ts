@@ -6,9 +6,10 @@ import { textTable, wrappedWords } from "../../provider/kernel/columns.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
 import { rateOf } from "../../provider/pacing/plan-rates.js";
 import { readStackConfig } from "../../provider/pulumi-cli/project-files.js";
+import { calledAccount } from "../../provider/service/emulated-settings.js";
 import { httpTransport, type Transport } from "../../provider/service/http/transport.js";
 import type { Settings } from "../../provider/service/setting-table.js";
-import { readSettings, type TenantFindings } from "../../provider/service/settings.js";
+import type { TenantFindings } from "../../provider/service/settings.js";
 import { CommandFailure, type CommandResult, messageOf, type Session } from "../command.js";
 import {
   type Answers,
@@ -159,7 +160,7 @@ const settingsFor = async (
 ): Promise<Settings> => {
   const { env = process.env, folder = process.cwd() } = parts;
   const { source } = await readStackConfig(folder, env, stack);
-  return readSettings(source, profile);
+  return calledAccount(source, profile);
 };
 
 /** @throws CommandFailure if nobody agrees */

@@ -7,6 +7,7 @@ import { defaultParallel } from "../../provider/forecast/simulation.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
 import { isObject, jsonIn } from "../../provider/kernel/json.js";
 import { nearestHint, quoted } from "../../provider/kernel/text.js";
+import { calledAccount } from "../../provider/service/emulated-settings.js";
 import {
   defaultScopes,
   endpointName,
@@ -17,7 +18,7 @@ import {
 } from "../../provider/service/http/operations.js";
 import type { Pace } from "../../provider/service/http/pace.js";
 import type { Settings } from "../../provider/service/setting-table.js";
-import { accountTitle, isProviderAccount, readSettings } from "../../provider/service/settings.js";
+import { accountTitle, isProviderAccount } from "../../provider/service/settings.js";
 import { accessService } from "../account/open-account.js";
 import { type AccountReading, type KindReading, readAccount } from "../account/read-account.js";
 import { CommandFailure } from "../command.js";
@@ -130,7 +131,7 @@ export const settingsOfAccounts = (original: OriginalStack) => {
     const source = sources.get(profile ?? "");
     try {
       return [
-        source ? settingsOfProvider(source, profile) : readSettings(original.source, profile),
+        source ? settingsOfProvider(source, profile) : calledAccount(original.source, profile),
       ];
     } catch (error) {
       const isOnlyOne = profile === undefined && profiles.length === 0 && sources.size === 0;
@@ -184,9 +185,9 @@ export const runConditions = (
   { source }: Pick<OriginalStack, "source">,
   readings: readonly Pick<TenantReading, "settings">[],
 ) => {
-  const found = readings.map(({ settings: { plan, burst, profile } }) =>
+  const found = readings.map(({ settings: { plan, burst, share, profile } }) =>
     givenConditions(
-      { ...(plan ? { plan } : {}), ...(burst ? { burst } : {}), ...options },
+      { ...(plan ? { plan } : {}), ...(burst ? { burst } : {}), share, ...options },
       source,
       profile,
     ),

@@ -38,7 +38,7 @@ import {
   type StackExport,
 } from "../../provider/pulumi-cli/stack-documents.js";
 import { resources } from "../../provider/resources/index.js";
-import type { EmulatedAddresses } from "../../provider/service/emulated-settings.js";
+import { type EmulatedAddresses, ownSettings } from "../../provider/service/emulated-settings.js";
 import {
   type Endpoint,
   endpointName,
@@ -386,7 +386,7 @@ export interface EmulatedAccount {
 /** The server enforces the rates: a run that did so itself would wait in real time. */
 const noLimit = String(unlimitedBurst);
 
-const kept = ["scope", "platformName", "ownershipMark", "put"] as const;
+const kept = ["scope", ...ownSettings] as const;
 
 /** The settings that the run gets: the emulator's address, and those that decide what it does. */
 const valuesFor = (

@@ -28,8 +28,14 @@ import type { Settings } from "../../provider/service/setting-table.js";
 import type { ServiceAccess } from "../account/open-account.js";
 import { readAccount } from "../account/read-account.js";
 import { CommandFailure, messageOf } from "../command.js";
-import { type OpenStack, openStack, type StackOptions, whileAlone } from "../stack/open-stack.js";
-import { openAccounts, type StackAccountOptions } from "../stack/stack-reading.js";
+import {
+  exportStack,
+  type OpenStack,
+  openStack,
+  type StackOptions,
+  whileAlone,
+} from "../stack/open-stack.js";
+import { openAccounts, providerSources, type StackAccountOptions } from "../stack/stack-reading.js";
 import { textReport } from "../terminal/report.js";
 import type { foundOrphanSchema } from "./schemas.js";
 
@@ -341,18 +347,43 @@ export const runOrphans = async (options: OrphansOptions): Promise<OrphansResult
   return options.delete || options.release ? whileAlone(stack, orphans) : orphans();
 };
 
+/**
+ * The accounts to look in: that of the profile, else that of the settings without one, if there are
+ * any, and those of the explicit providers in the state, which no option can name.
+ */
+const openSearched = async (stack: OpenStack, options: OrphansOptions) => {
+  const { profile } = options;
+  const sealed = profile === undefined ? await exportStack(stack.place) : undefined;
+  const explicit = [...(sealed ? providerSources(sealed, stack.env).keys() : [])];
+  if (explicit.length === 0) return openAccounts(stack, undefined, [profile], options);
+  const isLeftOut = await stack.readSettings().then(
+    () => false,
+    (error: unknown) => isConversationError(error, "SETTINGS_MISSING"),
+  );
+  const document = await exportStack(stack.place, "clear");
+  return openAccounts(stack, document, isLeftOut ? explicit : [undefined, ...explicit], options);
+};
+
 const orphansOf = async (stack: OpenStack, options: OrphansOptions): Promise<OrphansResult> => {
   const { ids, ignoreLock = false } = options;
   const { names } = stack;
-  const opened = await openAccounts(stack, undefined, [options.profile], options);
+  const opened = await openSearched(stack, options);
   try {
-    const { access } = opened.of(options.profile);
-    const { kinds } = await readAccount(access);
-    for (const { error } of kinds) if (error) throw error;
-    const objects = markedAmong(kinds);
+    const read = await Promise.all(
+      opened.all.map(async ({ access }) => ({ access, ...(await readAccount(access)) })),
+    );
+    for (const { error } of read.flatMap(({ kinds }) => kinds)) if (error) throw error;
+    const objects = read.map(({ access, kinds }) => ({ access, marked: markedAmong(kinds) }));
     const lock = await stack.readLock();
     const states = await stack.readStates("all");
-    const orphans = orphansAmong(objects, names, states, options.release ? ids : []);
+    const places = new Map(
+      objects.flatMap(({ access, marked }) =>
+        orphansAmong(marked, names, states, options.release ? ids : []).map(
+          (orphan) => [orphan, access] as const,
+        ),
+      ),
+    );
+    const orphans = [...places.keys()];
     const notes = notesOf(stack, lock, states);
     const purpose = options.delete ? "delete" : options.release && "release";
     if (!purpose) return { names, notes, found: orphans.map(shownOrphan) };
@@ -364,7 +395,7 @@ const orphansOf = async (stack: OpenStack, options: OrphansOptions): Promise<Orp
       if (since) throw new CommandFailure(since);
     };
     const found: FoundOrphan[] = [];
-    for (const orphan of orphans) {
+    for (const [orphan, access] of places) {
       const shown = shownOrphan(orphan);
       if (!chosen.includes(orphan)) {
         found.push(shown);

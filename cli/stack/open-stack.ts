@@ -28,9 +28,8 @@ import {
   type StackStates,
   type StateScope,
 } from "../../provider/pulumi-cli/stack-states.js";
-import { emulatedSettings } from "../../provider/service/emulated-settings.js";
+import { calledAccount } from "../../provider/service/emulated-settings.js";
 import type { Settings } from "../../provider/service/setting-table.js";
-import { readSettings } from "../../provider/service/settings.js";
 import { CommandFailure } from "../command.js";
 
 /** Which stack a command is about, and where. */
@@ -145,7 +144,7 @@ export const openStack = async (options: StackOptions): Promise<OpenStack> => {
     readStates: (scope) => statesAt(place, scope),
     readSettings: async (asked = profile) => {
       config ??= readStackConfig(folder, env, stack);
-      return emulatedSettings(readSettings((await config).source, asked));
+      return calledAccount((await config).source, asked);
     },
   };
 };

@@ -33,8 +33,8 @@ const once = <K, T>(read: (key: K) => T): ((key: K) => T) => {
 /** What a process for the engine provides to the run. */
 export interface EngineDoor {
   readonly source: SettingSource;
-  /** Whether the program sets some of these settings itself. */
-  readonly isExplicit?: boolean;
+  /** The name of the account in messages, if the program sets some of these settings itself. */
+  readonly account?: string;
   /** The URN of the resource that the current call is about, if known. */
   readonly urn: () => string | undefined;
   /** Runs a call in which that URN is known; absent if it is known anyway. */
@@ -56,7 +56,7 @@ export const engineRun = (door: EngineDoor): Run<EngineSession> => {
   const planned = new ForeseenCalls(previewMemory);
   const settings = once((profile: string | undefined): Settings => {
     assertNode();
-    return emulatedSettings(readSettings(door.source, profile), door.isExplicit);
+    return emulatedSettings(readSettings(door.source, profile), door.account !== undefined);
   });
   const destroys = once(() => isDestroying());
   const states = engineStates();
@@ -106,7 +106,7 @@ const planGuessText = (guess: Plan, profile: string | undefined): string =>
 const engineSessions = (
   settingsOf: (profile?: string) => Settings,
   planned: ForeseenCalls,
-  { cancelled, show: say, urn: currentUrn }: EngineDoor,
+  { account, cancelled, show: say, urn: currentUrn }: EngineDoor,
   traces: Promise<RunTraces | undefined> | undefined,
 ): ((profile?: string) => Promise<EngineSession>) => {
   let progress: RunProgress | undefined;
@@ -141,7 +141,10 @@ const engineSessions = (
     const connect = (await traces)?.connect ?? connectService;
     return {
       settings,
-      service: connect(settings, { pace, signal: cancelled }),
+      service: connect(account ? { ...settings, profile: account } : settings, {
+        pace,
+        signal: cancelled,
+      }),
       clock: systemClock,
       signal: cancelled,
       say: (text) => say(text, currentUrn()),

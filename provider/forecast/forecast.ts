@@ -63,10 +63,11 @@ export type ConditionOptions = Partial<Omit<Conditions, "share">>;
  * The conditions from the command line, then the environment, then the stack's configuration.
  * Reports assumptions in readable sentences.
  *
+ * @param options includes the share if it is known: that of an explicit provider has no name
  * @param profile default: the settings without a profile
  */
 export const givenConditions = (
-  options: ConditionOptions,
+  options: Partial<Conditions>,
   source: SettingSource,
   profile?: string,
 ): { readonly conditions: Conditions; readonly assumed: readonly string[] } => {
@@ -75,7 +76,7 @@ export const givenConditions = (
   return {
     conditions: {
       plan: known ?? "enterprise",
-      share: readSetting(source, "share", profile) ?? 1,
+      share: options.share ?? readSetting(source, "share", profile) ?? 1,
       parallel: options.parallel ?? defaultParallel(source.environment),
       pageSize: options.pageSize ?? assumedPageSize,
       ...(burst === undefined ? {} : { burst }),

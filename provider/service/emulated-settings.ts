@@ -1,10 +1,13 @@
 import { ConversationError } from "../kernel/errors.js";
 import { filledText, isObject, type JsonObject, jsonIn } from "../kernel/json.js";
 import { isLoopback, type SettingKey, type Settings } from "./setting-table.js";
-import { readSettings } from "./settings.js";
+import { readSettings, type SettingSource } from "./settings.js";
 
 /** Names the accounts that a run on emulators may reach: `EmulatedAddresses` as JSON. */
 export const addressesVariable = "PULUMI_CONVERSATION_ADDRESSES";
+
+/** What a run writes is decided by the settings of its own; where and how fast, by the emulator. */
+export const ownSettings = ["platformName", "ownershipMark", "put"] as const;
 
 /** What a run on emulators may call: a program or a state may give a provider another address. */
 export interface EmulatedAddresses {
@@ -64,7 +67,11 @@ export const emulatedSettings = (settings: Settings, isExplicit = false): Settin
   );
   const values = insteadOf(instead, baseUrl);
   if (values && (isExplicit || wrong.length > 0)) {
-    const text = (key: string) => String(values[key.replace(/^conversation:/, "")] ?? "");
+    const all: JsonObject = {
+      ...values,
+      ...Object.fromEntries(ownSettings.map((key) => [key, settings[key]])),
+    };
+    const text = (key: string) => String(all[key.replace(/^conversation:/, "")] ?? "");
     return { ...readSettings({ environment: {}, config: text }), ...(profile ? { profile } : {}) };
   }
   if (wrong.length === 0) return settings;
@@ -74,3 +81,12 @@ export const emulatedSettings = (settings: Settings, isExplicit = false): Settin
     `${wrong.join(" and ")} of ${whose} would lead this run on an emulator to a real account, so nothing was sent there. An emulator replaces the account that the environment and the stack's configuration name; rehearse also replaces the account of each provider in the state. Omit baseUrl and tokenUrl from the arguments of a new provider, and point profiles to emulators.`,
   );
 };
+
+/**
+ * Reads the settings of an account that a command is going to call.
+ *
+ * @throws ConversationError if one is missing or wrong, or if they would lead a command beside an
+ * emulator to another account
+ */
+export const calledAccount = (source: SettingSource, profile?: string): Settings =>
+  emulatedSettings(readSettings(source, profile));

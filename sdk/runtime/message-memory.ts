@@ -59,7 +59,7 @@ export interface MessageMemory {
   /**
    * Extends the lease of a message that the caller still handles. With it, leases are short, so a
    * message of a process that was killed is soon free. Without it, a lease covers the time limit of
-   * a message.
+   * a message. If the lease has ended and nobody else took the message, it is taken again.
    *
    * @param leaseMs how long it stays taken from now on, in milliseconds
    */
@@ -146,10 +146,11 @@ return redis.call("GET", KEYS[1]) == "done" and "done" or "taken"`;
 
 const doneScript = `return redis.call("SET", KEYS[1], "done", "PX", ARGV[1])`;
 
-/** Only what is still ours: after its lease another process may have taken it. */
+/** What is ours or free: a process that was paused for longer than its lease takes the message again. */
 const renewScript = `
-if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("PEXPIRE", KEYS[1], ARGV[2]) end
-return 0`;
+local holder = redis.call("GET", KEYS[1])
+if holder and holder ~= ARGV[1] then return false end
+return redis.call("SET", KEYS[1], ARGV[1], "PX", ARGV[2])`;
 
 /** Only what is still ours. */
 const releaseScript = `

@@ -20,7 +20,7 @@ beforeEach(async () => {
     `const c = require("pulumi-conversation");
     const pulumi = require("@pulumi/pulumi");
     const us = JSON.parse(process.env.US);
-    const provider = new c.Provider("us", { ...us, clientSecret: pulumi.secret(us.clientSecret) });
+    const provider = new c.Provider("us", us.clientSecret ? { ...us, clientSecret: pulumi.secret(us.clientSecret) } : us);
     const shown = (displayName) => ({ type: "custom.web", displayName, icon: "aVZC" });
     if (process.env.BOTH) new c.Channel("near", shown("Near"));
     new c.Channel("far", shown(process.env.NAME ?? "Far"), { provider });
@@ -90,8 +90,14 @@ test.each([["drift"], ["repair", "--apply"], ["rehearse"]])(
   },
 );
 
-test("beside an emulator, orphans does not look at the account of a profile", async () => {
-  const words = ["emulator", "--", process.execPath, toolMain, "orphans", "--profile", "eu"];
+const id = "6d958bb4-1c6b-4f55-852c-501a3fa9b87f";
+
+test.each([
+  ["orphans", "--profile", "eu"],
+  ["import", "--profile", "eu", "--print", "Channel", "web", id],
+  ["rehearse"],
+])("beside an emulator, %s does not look at the account of a profile", async (...args) => {
+  const words = ["emulator", "--", process.execPath, toolMain, ...args];
   const { code, output, errors } = await project.tool(words, {
     CONVERSATION_EU_BASE_URL: "https://hub.invalid/conversation/v3",
     CONVERSATION_EU_TOKEN_URL: "https://hub.invalid/token",
@@ -123,6 +129,17 @@ test("rehearse puts an emulator in the place of each account of the state, and c
   const since = (await account.log()).slice(seen);
   expect(since.filter(({ method }) => method !== "GET")).toEqual([]);
   expect(since.length).toBeGreaterThan(0);
+});
+
+test("a rehearsed provider writes by its own settings, also in an account that has other ones", async () => {
+  const own = { US: JSON.stringify({ ownershipMark: "none", share: 0.5 }), BOTH: "" };
+  await project.succeed(up, own);
+  const { outcome } = JSON.parse(
+    (await project.tool(["rehearse", "--json"], { ...own, NAME: "New" })).output,
+  );
+  expect(outcome.changes).toEqual([
+    expect.objectContaining({ name: "custom.web", members: ["displayName"] }),
+  ]);
 });
 
 test("rehearse --destroy and --from-empty run in the emulators of both accounts, too", async () => {
@@ -168,4 +185,23 @@ test("repair finds what a killed run made in the account of a provider", async (
   );
   await project.succeed(up, { BOTH: "" });
   expect(await account.objects("channels")).toMatchObject([{ id: made?.id }]);
+});
+
+test("orphans finds and deletes what no state holds in the account of a provider", async () => {
+  await project.succeed(up, { BOTH: "1" });
+  const urn = `urn:pulumi:prod::shop::${project.token("Channel")}::far`;
+  await project.succeed(["state", "delete", "--yes", urn]);
+  const [left] = await account.objects("channels");
+  const listed = await project.tool(["orphans", "--json"]);
+  expect(JSON.parse(listed.output), listed.errors).toMatchObject([
+    { kind: "Channel", id: left?.id, standing: "left-over" },
+  ]);
+  const deleted = await project.tool(["orphans", "--delete", "--json"], {
+    CONVERSATION_BASE_URL: "",
+  });
+  expect(JSON.parse(deleted.output), deleted.errors).toMatchObject([
+    { id: left?.id, deleted: true },
+  ]);
+  expect(await account.objects("channels")).toEqual([]);
+  expect(await project.objects("channels")).toHaveLength(1);
 });

@@ -174,8 +174,8 @@ test("if a stack cannot be read, only what is named is deleted", async () => {
 test("a run that begins while left-overs are deleted stops that", async () => {
   const box = await orphansSandbox();
   for (const name of ["a", "b"]) await box.make("Channel", channel(name));
-  // Looks: for the names, for all stacks, before the first and before the second deletion.
-  box.lockThen(4, {});
+  // Looks: for the names, for the providers, for all stacks, before the first and before the second deletion.
+  box.lockThen(5, {});
   const { found } = await box.orphans({ delete: true });
   expect(found).toMatchObject([
     { deleted: true },
@@ -187,7 +187,7 @@ test("a run that begins while left-overs are deleted stops that", async () => {
 test("what a run took over since the look stays", async () => {
   const box = await orphansSandbox();
   await box.up("Channel", "a", channel("a"));
-  box.writeThen(3);
+  box.writeThen(4);
   const { found } = await box.orphans({ delete: true });
   const reason = "a run adopted it in the meantime: urn:pulumi:prod";
   expect(found).toMatchObject([{ deleted: false, reason: expect.stringContaining(reason) }]);

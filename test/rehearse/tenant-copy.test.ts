@@ -13,8 +13,10 @@ import {
   membersWithSecrets,
   stateBodies,
 } from "../../cli/rehearse/emulated-account.js";
+import { settingsOfProvider } from "../../cli/stack/stack-reading.js";
 import { hideSecrets } from "../../emulator/objects/forms.js";
 import { ConversationError } from "../../provider/kernel/errors.js";
+import { configurationOf } from "../../provider/plugin/configuration.js";
 import { typeToken } from "../../provider/pointer.js";
 import { authentication } from "../../provider/resources/authentication.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
@@ -297,6 +299,16 @@ test("each account has the limits of its own profile", () => {
   expect(notes).toEqual([
     "The account of profile eu is on the plan developer; its calls keep to the rates of that plan.",
   ]);
+});
+
+test("the account of an explicit provider has the limits of its own arguments", () => {
+  const given = { plan: "developer", burst: "3", share: "0.5" } as const;
+  const { source } = configurationOf("us", given, environment);
+  const settings = settingsOfProvider(source, "provider us");
+  const { accounts } = runConditions({}, { source: { environment, config: () => undefined } }, [
+    { settings },
+  ]);
+  expect(accounts).toMatchObject([{ plan: "developer", burst: 3, share: 0.5 }]);
 });
 
 test("the command line counts for all; what is assumed is said of each profile", () => {

@@ -61,6 +61,18 @@ test("a lease is renewed by its owner alone", async () => {
   expect(await one.take("k", 60_000)).toBe("done");
 });
 
+test("a process that was paused for longer than its lease holds a message again that nobody else has", async () => {
+  const [one, other] = [memoryOf("paused"), memoryOf("paused")];
+  await one.take("k", 1);
+  await expect.poll(() => other.take("k", 60_000)).toBe("new");
+  await one.renew?.("k", 60_000);
+  await other.release("k");
+  await one.renew?.("k", 60_000);
+  expect(await other.take("k", 60_000)).toBe("taken");
+  await one.release("k");
+  expect(await other.take("k", 60_000)).toBe("new");
+});
+
 test("callbacks of several participants do not take each other's messages", async () => {
   expect(await memoryOf("bot").take("k", 60_000)).toBe("new");
   expect(await memoryOf("agent").take("k", 60_000)).toBe("new");

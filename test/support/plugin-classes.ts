@@ -13,8 +13,13 @@ const classOf = ({ kind, fields }: Definition) => {
   const empty = Object.fromEntries(names.map((name) => [name, undefined]));
   return class extends pulumi.CustomResource {
     constructor(name: string, args: pulumi.Inputs = {}, opts: pulumi.CustomResourceOptions = {}) {
-      const aliases = process.env.ALIASED ? [{ type: typeToken(kind) }] : [];
-      super(pluginToken(kind), name, { ...empty, ...args }, { ...opts, aliases });
+      const former = process.env.ALIASED ? [{ type: typeToken(kind) }] : [];
+      super(
+        pluginToken(kind),
+        name,
+        { ...empty, ...args },
+        pulumi.mergeOptions(opts, { aliases: former }),
+      );
     }
 
     static get(name: string, id: pulumi.Input<pulumi.ID>, opts?: pulumi.CustomResourceOptions) {
