@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { sectionOf } from "../../emulator/page/browser/inspector.mjs";
+import { anchorsOf, sectionOf } from "../../emulator/page/browser/docs.mjs";
+import { linkToSection } from "../../emulator/page/browser/links.mjs";
 import { explanations } from "../../emulator/page/inspected-call.js";
 import type { Field, Fields } from "../../provider/definition/define.js";
 import { holdsSecret } from "../../provider/definition/fields.js";
@@ -206,15 +207,20 @@ test.each([
   expect((await inspected(service, 0)).call.explanation).toMatchObject({ section });
 });
 
-test("every explanation is a section of a page that is served", async () => {
+test("every link to the documentation opens a section of a page that is served", async () => {
   const service = await running();
-  for (const { page, section, rule } of explanations) {
+  const links = [
+    ...explanations,
+    ...resources.map(({ kind }) => ({ page: "resources.md", section: kind, rule: "its fields" })),
+  ];
+  for (const { page, section, rule } of links) {
     const { status, text } = await service.send("GET", `/page/docs/${page}`);
     expect(status, page).toBe(200);
     expect(sectionOf(text, section).length, `${section}: ${rule}`).toBeGreaterThan(0);
+    const [view, name, anchor] = linkToSection(page, section).split("/");
+    expect([view, name]).toEqual(["#docs", page]);
+    expect(anchorsOf(text), rule).toContain(anchor);
   }
-  const { text } = await service.send("GET", "/page/docs/resources.md");
-  for (const { kind } of resources) expect(sectionOf(text, kind).length, kind).toBeGreaterThan(0);
   expect((await service.send("GET", "/page/docs/README.md")).status).toBe(404);
 });
 

@@ -1,3 +1,4 @@
+import { docLine, docLink, readDoc, sectionOf } from "./docs.mjs";
 import {
   counted,
   dayTime,
@@ -18,44 +19,6 @@ import { isRecord } from "./page.mjs";
 /** @import { Page } from "./page.mjs" */
 
 /** What the panel beside a list shows: its title first. @typedef {readonly [version: string, make: () => readonly Child[]]} Details */
-
-/** @type {Map<string, Promise<string>>} */
-const docs = new Map();
-
-/** A page of the documentation that comes with the emulator. @param {string} name */
-const readDoc = (name) => {
-  const known = docs.get(name) ?? fetch(`/page/docs/${name}`).then((response) => response.text());
-  docs.set(name, known);
-  return known;
-};
-
-/** The paragraphs of a section, up to the next heading, table or block of code. @param {string} text @param {string} title */
-export const sectionOf = (text, title) => {
-  const lines = text.split("\n");
-  const start = lines.findIndex((line) => /^#+ /.test(line) && line.replace(/^#+ /, "") === title);
-  if (start < 0) return [];
-  const end = lines.findIndex((line, place) => place > start && /^(#|\||```)/.test(line));
-  const section = lines.slice(start + 1, end < 0 ? undefined : end).join("\n");
-  return section
-    .split(/\n\s*\n/)
-    .map((part) => part.replaceAll("\n", " ").trim())
-    .filter(Boolean);
-};
-
-/** A line of the documentation with its code, and without where its links lead. @param {string} text */
-const docLine = (text) =>
-  text
-    .replaceAll(/\[([^\][]*)\]\([^()]*\)/g, "$1")
-    .split("`")
-    .map((part, place) => (place % 2 === 1 ? element("code", {}, part) : part));
-
-/** @param {string} page @param {string} section */
-const docLink = (page, section) =>
-  element(
-    "a",
-    { href: `/page/docs/${page}`, target: "_blank", rel: "noopener" },
-    `docs/${page}, ${section}`,
-  );
 
 /** Where the cause of a refusal can be looked at, by the section that explains it. @type {Readonly<Record<string, readonly [view: string, title: string]>>} */
 const causes = { THROTTLED: ["rates", "Rates"], Faults: ["faults", "Faults"] };

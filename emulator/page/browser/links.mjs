@@ -18,6 +18,16 @@ export const linkToEntry = (log, place) => linkTo(log, String(place));
 /** The entries of a log about a subject. @param {string} log `calls` or `deliveries` @param {string} subject */
 export const linkToEntriesOf = (log, subject) => linkTo(log, "of", ...subject.split("/"));
 
+/** The anchor of a heading, as repositories make it. @param {string} heading */
+export const anchorOf = (heading) =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, "")
+    .replaceAll(" ", "-");
+
+/** Where a section of the documentation is shown. @param {string} page of the folder `docs` @param {string} section its heading */
+export const linkToSection = (page, section) => linkTo("docs", page, anchorOf(section));
+
 /** What a subject is called, and where it is shown, if it is. @param {Page} page @param {string} subject */
 export const subjectParts = (page, subject) => {
   const [collection = "", ...rest] = subject.split("/");

@@ -1,6 +1,7 @@
 import { callsView, deliveriesView, ratesView } from "./calls.mjs";
 import { connectView } from "./connect.mjs";
 import { conversationsView } from "./conversations.mjs";
+import { docsView } from "./docs.mjs";
 import {
   countText,
   dayTime,
@@ -37,7 +38,10 @@ const views = {
   faults: ["Faults", faultsView, ({ latest }) => latest?.faults.length ?? 0],
   switches: ["Switches", switchesView],
   connect: ["Connect", connectView],
+  docs: ["Documentation", docsView],
 };
+/** Only links lead there: each names a page to show. */
+const withoutTab = "docs";
 
 /** @param {string} id */
 const place = (id) => {
@@ -77,7 +81,8 @@ const page = new Page(
 );
 
 /** Links to the views, each with how much there is. */
-const links = Object.entries(views).map(([name, [title, , count]]) => {
+const tabs = Object.entries(views).filter(([name]) => name !== withoutTab);
+const links = tabs.map(([name, [title, , count]]) => {
   const badge = element("span", { class: "badge", hidden: !count }, "0");
   const link = element("a", { href: `#${name}` }, title, badge);
   return { name, count, badge, link };

@@ -45,6 +45,7 @@ const views = [
   "rates",
   "faults",
   "switches",
+  "docs/emulator.md/faults",
 ];
 
 const looks = (["light", "dark"] as const).flatMap((colorScheme) =>

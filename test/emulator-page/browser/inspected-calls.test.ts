@@ -46,11 +46,19 @@ describe("a refused call", () => {
     await shown.getByText("400-143 basicAuth.password: required attribute is missing.").waitFor();
     // What the documentation says, and where.
     await shown.getByText("The service refused the request (another 4xx).").waitFor();
-    const link = shown.getByRole("link", { name: "docs/troubleshooting.md, REJECTED" });
-    const href = String(await link.getAttribute("href"));
-    const { status, text } = await service.send("GET", href);
-    expect([status, text.includes("### REJECTED")]).toEqual([200, true]);
-    await shown.getByRole("link", { name: "docs/resources.md, Authentication" }).waitFor();
+    for (const [name, title] of [
+      ["docs/troubleshooting.md, REJECTED", "REJECTED"],
+      ["docs/resources.md, Authentication", "Authentication"],
+    ] as const) {
+      const opening = page.waitForEvent("popup");
+      await shown.getByRole("link", { name }).click();
+      const docs = await opening;
+      await docs.getByRole("heading", { name: title, exact: true }).waitFor();
+      await expect.poll(() => focused(docs)).toBe(title);
+      const top = await docs.evaluate(() => document.activeElement?.getBoundingClientRect().top);
+      expect(top).toBeLessThan(200);
+      await docs.close();
+    }
     // What was sent, but for what may be the secret in the wrong place.
     await shown.getByText('"username": "hub"').waitFor();
     await shown.getByText('"pasword": "********"').waitFor();
