@@ -21,7 +21,11 @@ import { isRecord } from "./page.mjs";
 /** What the panel beside a list shows: its title first. @typedef {readonly [version: string, make: () => readonly Child[]]} Details */
 
 /** Where the cause of a refusal can be looked at, by the section that explains it. @type {Readonly<Record<string, readonly [view: string, title: string]>>} */
-const causes = { THROTTLED: ["rates", "Rates"], Faults: ["faults", "Faults"] };
+const causes = {
+  THROTTLED: ["rates", "Rates"],
+  Faults: ["faults", "Faults"],
+  CREDENTIALS_REFUSED: ["connect", "Connect"],
+};
 
 /** The rule that refused a call, and what the documentation says of it. @param {ShownCall} entry @param {InspectedCall} call */
 const refusalSection = ({ reason = "" }, { explanation, answer, kind }) => {
