@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { anchorsOf, sectionOf } from "../../emulator/page/browser/docs.mjs";
+import { deliveryFailures } from "../../emulator/page/browser/inspector.mjs";
 import { linkToSection } from "../../emulator/page/browser/links.mjs";
 import { explanations } from "../../emulator/page/inspected-call.js";
 import type { Field, Fields } from "../../provider/definition/define.js";
@@ -51,7 +52,7 @@ test("the first look gives everything, the next only what changed", async () => 
   const two = await look(service, String(one.cursor));
   expect(two.graph).toBeUndefined();
   expect(two.addresses).toBeUndefined();
-  for (const name of ["calls", "deliveries", "conversations"])
+  for (const name of ["calls", "deliveries", "mailbox", "conversations"])
     expect(entriesIn(two, name)).toEqual([]);
   expect(JSON.stringify(two).length).toBeLessThan(3_000);
 
@@ -109,7 +110,14 @@ test("after a reset, and with another emulator, everything is sent anew", async 
   const three = await look(other, String(two.cursor));
   expect(isObject(three.graph) && three.graph.total).toBe(14);
   expect(entriesIn(three, "calls")).toHaveLength(1);
-  for (const odd of ["x", "-1-1-1-1-1", `${two.cursor}-9`, "a-b-c-d-e", "%00", "__proto__-0-0-0-0"])
+  for (const odd of [
+    "x",
+    "-1-1-1-1-1-1",
+    `${two.cursor}-9`,
+    "a-b-c-d-e-f",
+    "%00",
+    "__proto__-0-0-0-0-0",
+  ])
     expect(entriesIn(await look(other, odd), "conversations")).toHaveLength(3);
 });
 
@@ -213,6 +221,7 @@ test("every link to the documentation opens a section of a page that is served",
   const service = await running();
   const links = [
     ...explanations,
+    ...deliveryFailures,
     ...resources.map(({ kind }) => ({ page: "resources.md", section: kind, rule: "its fields" })),
   ];
   for (const { page, section, rule } of links) {
@@ -277,6 +286,43 @@ test("a call that is not there, or no longer kept, is none", async () => {
   expect((await service.control("GET", "/page/changes?call=x")).status).toBe(400);
   await service.control("POST", "/reset");
   expect((await inspected(service, 0)).call).toEqual({});
+});
+
+test("a failed delivery is listed with its fault, and the email with its client application", async () => {
+  const service = await withSample();
+  const { control } = service.emulator;
+  await control.switches({ deliveryRetries: 0 });
+  await control.faults({ on: "CALLBACK", kind: "hang" });
+  await service.call("POST", "/conversations/messages", {
+    messages: {
+      message: [
+        {
+          type: { value: "text" },
+          content: { text: "Hi" },
+          conversation: { id: "70000000-0000-4000-8000-000000000000" },
+          sender: { type: "custom_bot" },
+        },
+      ],
+    },
+  });
+  await expect.poll(control.mailbox).toHaveLength(1);
+  const one = await look(service);
+  const [attempt] = entriesIn(one, "deliveries");
+  const [mail] = entriesIn(one, "mailbox");
+  expect(attempt).toMatchObject({ fault: "hang", error: expect.stringContaining("no response") });
+  const application = "clientapplications/20000000-0000-4000-8000-000000000001";
+  expect(mail).toMatchObject({
+    to: "ops@example.com",
+    messageId: attempt?.messageId,
+    subjects: attempt?.subjects,
+  });
+  expect(mail?.subjects).toContain(application);
+  // Control shows both as it did before the page did.
+  const members = ["at", "messageId", "subject", "text", "to"];
+  expect((await control.mailbox()).map((each) => Object.keys(each).sort())).toEqual([members]);
+  const { json } = await service.control("GET", "/deliveries?since=0");
+  const tried = ["at", "attempt", "error", "messageId", "type", "url"];
+  expect(Object.keys(entriesIn({ json }, "json")[0] ?? {}).sort()).toEqual(tried);
 });
 
 test("the log and the deliveries of control are as they were", async () => {

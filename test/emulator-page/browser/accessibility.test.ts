@@ -41,6 +41,8 @@ const views = [
   "calls/of/channels/40000000-0000-4000-8000-000000000000",
   "deliveries",
   "deliveries/0",
+  "mailbox",
+  "mailbox/0",
   "connect",
   "rates",
   "faults",
