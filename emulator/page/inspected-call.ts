@@ -18,7 +18,7 @@ const codes = "troubleshooting.md";
 /** By the check that refused. */
 const byCheck: Readonly<Record<Exclude<Check, "operation">, CallExplanation>> = {
   credentials: {
-    rule: "The token URL must know the client, its secret and a scope of it.",
+    rule: "The token URL must know the client, its secret and its scope.",
     page: codes,
     section: "CREDENTIALS_REFUSED",
   },

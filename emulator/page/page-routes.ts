@@ -193,7 +193,7 @@ export interface FormField {
  */
 const formTables = ({ switches }: EmulatedService, endpoints: readonly string[]) => ({
   /** In setup order. */
-  kinds: resources.map(({ collection, noun, doc }) => ({ collection, noun, doc })),
+  kinds: resources.map(({ kind, collection, noun, doc }) => ({ kind, collection, noun, doc })),
   endpoints,
   faults: Object.entries<FaultShape>(faultKinds).map(([kind, { doc, listsOnly, members }]) => ({
     kind,

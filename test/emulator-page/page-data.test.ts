@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { anchorsOf, sectionOf } from "../../emulator/page/browser/docs.mjs";
-import { deliveryFailures } from "../../emulator/page/browser/inspector.mjs";
+import { faultDoc } from "../../emulator/page/browser/inspector.mjs";
 import { linkToSection } from "../../emulator/page/browser/links.mjs";
 import { explanations } from "../../emulator/page/inspected-call.js";
 import type { Field, Fields } from "../../provider/definition/define.js";
@@ -221,7 +221,7 @@ test("every link to the documentation opens a section of a page that is served",
   const service = await running();
   const links = [
     ...explanations,
-    ...deliveryFailures,
+    { ...faultDoc, rule: "a fault of a callback" },
     ...resources.map(({ kind }) => ({ page: "resources.md", section: kind, rule: "its fields" })),
   ];
   for (const { page, section, rule } of links) {

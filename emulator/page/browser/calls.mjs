@@ -13,6 +13,7 @@ import {
   setText,
   shortText,
   virtualList,
+  withCode,
   withoutBidi,
 } from "./elements.mjs";
 import {
@@ -340,7 +341,9 @@ export const mailboxView = (page) =>
     label: "Emails, the newest first",
     noun: "email",
     nothing: [
-      "No emails yet. If a callback does not accept a message, the service writes to the notificationEmail of its role. The emulator keeps such emails here and sends none. The switch notificationMails says how often: ",
+      ...withCode(
+        "No emails yet. If a callback does not accept a message, the service writes to the `notificationEmail` of its role. The emulator keeps such emails here and sends none. The switch `notificationMails` says how often: ",
+      ),
       element("a", { href: "#switches" }, "Switches"),
       ".",
     ],

@@ -1,4 +1,4 @@
-import { element, fill, group, paragraph } from "./elements.mjs";
+import { element, fill, group, paragraph, withCode } from "./elements.mjs";
 import { anchorOf, linkToSection } from "./links.mjs";
 
 /** @import { Page } from "./page.mjs" */
@@ -74,11 +74,7 @@ export const sectionOf = (text, title) => {
 
 /** A line of the documentation with its code, and without where its links lead. @param {string} text */
 export const docLine = (text) =>
-  text
-    .replaceAll(/\[([^\][]*)\]\([^()]*\)/g, "$1")
-    .replaceAll("**", "")
-    .split("`")
-    .map((part, place) => (place % 2 === 1 ? element("code", {}, part) : part));
+  withCode(text.replaceAll(/\[([^\][]*)\]\([^()]*\)/g, "$1").replaceAll("**", ""));
 
 /** Leads to a section of the documentation, beside what is shown. @param {string} page @param {string} section */
 export const docLink = (page, section) =>

@@ -8,6 +8,7 @@ import {
   inertJson,
   paragraph,
   wholeText,
+  withCode,
 } from "./elements.mjs";
 import { linkToEntriesOf, linkToEntry, subjectItem } from "./links.mjs";
 import { isRecord } from "./page.mjs";
@@ -159,10 +160,7 @@ export const lastUndelivered = (entries) => {
   });
 };
 
-/** Why a delivery failed, what to do next, and where the documentation says more. @typedef {{ readonly fits: (entry: Pick<ShownDelivery, "status" | "error" | "fault" | "attempt">) => boolean, readonly rule: string, readonly next: string, readonly page: string, readonly section: string }} DeliveryFailure */
-
-const application = { page: "resources.md", section: "ClientApplication" };
-const login = { page: "resources.md", section: "Authentication" };
+/** Why a delivery failed, and what to do next. @typedef {{ readonly fits: (entry: Pick<ShownDelivery, "status" | "error" | "fault" | "attempt">) => boolean, readonly rule: string, readonly next: string }} DeliveryFailure */
 
 /** The first that fits an attempt says why it failed; the last fits all. @type {readonly DeliveryFailure[]} */
 export const deliveryFailures = [
@@ -170,78 +168,81 @@ export const deliveryFailures = [
     fits: ({ fault }) => fault !== undefined,
     rule: "A fault was asked for.",
     next: "The view Faults lists those still to come.",
-    ...{ page: "emulator.md", section: "Faults" },
   },
   {
     fits: ({ attempt }) => attempt === 0,
     rule: "The message has no callback to go to.",
     next: "Give a client application the role, name it in the orchestration, and apply the program again.",
-    ...application,
   },
   {
     fits: ({ error = "" }) => /^(no token|the authentication)/.test(error),
     rule: "The service could not log in at the callback.",
     next: "Correct the authentication of the role, and apply the program again.",
-    ...login,
   },
   {
     fits: ({ status = 0 }) => [401, 403].includes(status),
     rule: "The callback refused the login.",
     next: "Compare the authentication of the role with the logins that the bot accepts.",
-    ...login,
   },
   {
     fits: ({ status = 0 }) => [404, 405].includes(status),
     rule: "The bot serves nothing at this URL.",
     next: "Compare the path of `callback` with the path that the bot serves.",
-    ...application,
   },
   {
     fits: ({ status = 0 }) => status >= 300 && status < 400,
     rule: "The callback redirects, which the service does not follow.",
     next: "Set `callback` to the final URL, and apply the program again.",
-    ...application,
   },
   {
     fits: ({ status = 0 }) => status > 0,
     rule: "The bot refused the message, or failed.",
     next: "Its log says why. Correct it, and send the message again.",
-    ...application,
   },
   {
     fits: ({ error = "" }) => error.startsWith("no response within"),
     rule: "The bot did not respond in time.",
     next: "Let it respond with 200 first, and work afterwards.",
-    ...application,
   },
   {
     fits: () => true,
     rule: "The callback could not be reached.",
     next: "Start the bot, and compare host and port of `callback` with where it listens.",
-    ...application,
   },
 ];
 
 /** @param {ShownDelivery} entry */
-const failureSection = (entry) => {
+const outcomeText = ({ status, error = "unknown", attempt }) => {
+  if (status !== undefined) return `Returned ${status}`;
+  return attempt === 0 ? error : `No response: ${error}`;
+};
+
+/** Where faults are explained. */
+export const faultDoc = { page: "emulator.md", section: "Faults" };
+
+/** @param {Page} page @param {ShownDelivery} entry */
+const failureSection = ({ tables }, entry) => {
   const failure = isDelivered(entry) ? undefined : deliveryFailures.find(({ fits }) => fits(entry));
   if (!failure) return undefined;
-  const { rule, next, page, section } = failure;
-  const { fault } = entry;
+  const { fault, subjects } = entry;
+  // The kind that says where a callback is, and how the service logs in there.
+  const declared = tables.kinds.find(({ collection }) =>
+    subjects.some((subject) => subject.startsWith(`${collection}/`)),
+  );
+  const said = fault === undefined ? "" : ` (fault: ${fault})`;
+  const link = fault
+    ? docLink(faultDoc.page, faultDoc.section)
+    : declared && docLink("resources.md", declared.kind);
   return element(
     "section",
     { class: "refusal" },
     element("h3", {}, "Why it was not delivered"),
-    paragraph("rule", rule),
-    element("p", {}, foreignText(outcomeText(entry)), fault !== undefined && ` (fault: ${fault})`),
-    paragraph("doc", ...docLine(next)),
-    paragraph("quiet", docLink(page, section)),
+    paragraph("rule", failure.rule),
+    element("p", {}, foreignText(outcomeText(entry)), said),
+    paragraph("doc", ...withCode(failure.next)),
+    link && paragraph("quiet", link),
   );
 };
-
-/** @param {ShownDelivery} entry */
-const outcomeText = ({ status, error }) =>
-  status === undefined ? `No response: ${error ?? "unknown"}` : `Returned ${status}`;
 
 /** One attempt to deliver: how it ended, and what it is about. @param {Page} page @param {ShownDelivery} entry @returns {Details} */
 export const deliveryDetails = (page, entry) => {
@@ -250,7 +251,7 @@ export const deliveryDetails = (page, entry) => {
   const make = () => [
     element("h2", { tabindex: -1 }, foreignText(type)),
     paragraph("quiet", `${dayTime(at)} · ${tried} · `, foreignText(url || "nowhere")),
-    failureSection(entry) ?? element("p", {}, foreignText(outcomeText(entry))),
+    failureSection(page, entry) ?? element("p", {}, foreignText(outcomeText(entry))),
     lastEntryLink(page, "calls", `messages/${messageId}`, "The call that sent it"),
     subjectSection(page, entry, "deliveries"),
   ];

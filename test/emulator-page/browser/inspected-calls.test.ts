@@ -214,7 +214,7 @@ inBrowser(
     await attempt.getByText("The callback refused the login.").waitFor();
     await attempt.getByText("Returned 401").waitFor();
     await attempt.getByText("Compare the authentication of the role").waitFor();
-    await attempt.getByRole("link", { name: "docs/resources.md, Authentication" }).waitFor();
+    await attempt.getByRole("link", { name: "docs/resources.md, ClientApplication" }).waitFor();
     // After a login anew and a retry none is left: there is an email about the client application.
     await page.getByRole("button", { name: "+1 s" }).click();
     await view(page, "Mailbox").getByText("1").waitFor();
