@@ -274,7 +274,7 @@ const placeIn = (text: string): number => {
 const growing = <T>(
   { query }: ControlCall,
   list: RecentEntries<T>,
-  shown: (entry: T) => unknown = (entry) => entry,
+  shown: (entry: T) => unknown,
 ) => {
   const since = query.get("since");
   if (since === null) return list.all().map(shown);
@@ -309,8 +309,12 @@ const controlRoutes = (service: EmulatedService): ControlRoutes => ({
     jsonResponse(
       growing(call, service.log.entries, ({ reason: _, ...entry }) => withoutSubjects(entry)),
     ),
-  "GET /deliveries": (call) => jsonResponse(growing(call, service.deliveries.log, withoutSubjects)),
-  "GET /mailbox": (call) => jsonResponse(growing(call, service.deliveries.mailbox.mails)),
+  "GET /deliveries": (call) =>
+    jsonResponse(
+      growing(call, service.deliveries.log, ({ fault: _, ...entry }) => withoutSubjects(entry)),
+    ),
+  "GET /mailbox": (call) =>
+    jsonResponse(growing(call, service.deliveries.mailbox.mails, withoutSubjects)),
   "GET /buckets": () =>
     jsonResponse(routes.flatMap(({ name }) => service.rateLimiter.level(name) ?? [])),
   "GET /conversations": ({ query }) => jsonResponse(conversationsOf(service, query.get("since"))),

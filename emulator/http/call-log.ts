@@ -75,8 +75,16 @@ export interface ShownCall extends LogEntry, WithSubjects {
 /** An entry as control shows it. */
 export const withoutSubjects = <T extends WithSubjects>({ subjects: _, ...entry }: T) => entry;
 
-/** The checks of the service that can refuse a call, in order. */
-export type Check = "size" | "path" | "token" | "rate" | "fault" | "scope" | "operation";
+/** The checks of the service that can refuse a call, in order; `credentials` is that of the token URL. */
+export type Check =
+  | "credentials"
+  | "size"
+  | "path"
+  | "token"
+  | "rate"
+  | "fault"
+  | "scope"
+  | "operation";
 
 /** A body in transit. */
 export interface KeptBody {
@@ -84,6 +92,8 @@ export interface KeptBody {
   readonly size: number;
   /** Absent if it is too large to be kept. */
   readonly text?: string;
+  /** Its secrets are hidden already. */
+  readonly isMasked?: true;
 }
 
 /** What a call carried, with secrets in plain text: hide them before you show it. */

@@ -55,7 +55,9 @@ export class HttpError extends Error {
 /** Why the service refused, in one line; undefined for any other response. */
 export const reasonOf = ({ status, body }: ServiceResponse): string | undefined => {
   if (status < 400 || !isObject(body)) return undefined;
-  return `${asText(body.code)} ${asText(body.developerMessage)}`.trim() || undefined;
+  // The token URL has the members of OAuth (RFC 6749 §5.2).
+  const { code = body.error, developerMessage = body.error_description } = body;
+  return `${asText(code)} ${asText(developerMessage)}`.trim() || undefined;
 };
 
 /** The error that the caller sees. Failures of the emulator itself, such as a full disk, become 500-100. */

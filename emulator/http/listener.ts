@@ -140,7 +140,7 @@ export const createRequestListener = (service: EmulatedService, secret?: string)
     const tokenAudience = tokenAudiences.get(path);
     if (tokenAudience) {
       if (isPreflight(service, request, response, pageMethods.token)) return;
-      return serveToken(service, request, response, tokenAudience);
+      return serveToken(service, request, response, { path, audience: tokenAudience });
     }
     if (path === paths.health) return sendResponse(response, healthy);
     if (path === paths.openApi) return sendResponse(response, describeApi(service, request));

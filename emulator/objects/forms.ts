@@ -226,7 +226,8 @@ const plainFields = (fields: Fields, values: JsonObject): JsonObject => {
 export const fromOwnForms = ({ fields }: Definition, body: JsonObject): JsonObject =>
   plainFields(fields, body);
 
-const mask = "********";
+/** Stands for what is secret, or may be. */
+export const mask = "********";
 
 type SecretsSwitch = Switches["secrets"];
 

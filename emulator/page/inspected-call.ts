@@ -3,7 +3,7 @@ import { resources } from "../../provider/resources/index.js";
 import { routes } from "../http/api.js";
 import type { CallContent, CallLog, Check, KeptBody, ShownCall } from "../http/call-log.js";
 import { isDeeperThan, mostDepth } from "../http/exchange.js";
-import { shownMembers } from "../objects/forms.js";
+import { mask, shownMembers } from "../objects/forms.js";
 
 /** Why a call is refused, in a sentence, and the section of the documentation that says more. */
 export interface CallExplanation {
@@ -17,6 +17,11 @@ const codes = "troubleshooting.md";
 
 /** By the check that refused. */
 const byCheck: Readonly<Record<Exclude<Check, "operation">, CallExplanation>> = {
+  credentials: {
+    rule: "The token URL must know the client, its secret and its scope.",
+    page: codes,
+    section: "CREDENTIALS_REFUSED",
+  },
   size: { rule: "A body may have at most 2 MiB.", page: codes, section: "REJECTED" },
   path: { rule: "The path and its method must exist.", page: codes, section: "NOT_FOUND" },
   token: { rule: "A call needs a token that is valid now.", page: codes, section: "UNAUTHORIZED" },
@@ -61,7 +66,7 @@ const definitionOf = ({ template }: ShownCall) =>
 const signedMembers = ["contentUrl"];
 
 const withoutSigned = (body: JsonObject): JsonObject =>
-  objectOf(Object.entries(body).map(([n, v]) => [n, signedMembers.includes(n) ? "********" : v]));
+  objectOf(Object.entries(body).map(([n, v]) => [n, signedMembers.includes(n) ? mask : v]));
 
 /** A body of this call with its secrets hidden; undefined if nothing says what is secret in it. */
 const hidden = (call: ShownCall, body: unknown, isAnswer: boolean): unknown => {
@@ -89,12 +94,12 @@ export interface ShownBody {
 }
 
 const shownBody = (call: ShownCall, kept: KeptBody, isAnswer: boolean): ShownBody => {
-  const { size, text } = kept;
+  const { size, text, isMasked } = kept;
   if (text === undefined) return { size, note: "is too large to be kept" };
   const body = jsonIn(text);
   if (body === undefined) return { size, note: "is no JSON" };
   if (isDeeperThan(mostDepth, body)) return { size, note: "is nested too deeply" };
-  const json = hidden(call, body, isAnswer);
+  const json = isMasked ? body : hidden(call, body, isAnswer);
   if (json === undefined) return { size, note: "may hold secrets: no definition says which" };
   return { size, json };
 };

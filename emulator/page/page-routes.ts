@@ -136,15 +136,19 @@ const changesSince = (service: EmulatedService) => {
   return ({ cursor, conversation, messages, object, call }: PageLook) => {
     const { clock, rateLimiter, log, faults, switches, store, conversations } = service;
     const [name, ...versions] = cursor.split("-");
-    const isKnown = name === run && versions.length === 4;
-    const known = isKnown ? versions.map(Number) : [0, 0, -1, -1];
+    const isKnown = name === run && versions.length === 5;
+    const known = isKnown ? versions.map(Number) : [0, 0, 0, -1, -1];
     const calls = log.entries.since(known[0] ?? 0);
     const deliveries = service.deliveries.log.since(known[1] ?? 0);
-    const changed = conversations.since(known[2] ?? -1, most.conversations);
+    const mailbox = service.deliveries.mailbox.mails.since(known[2] ?? 0);
+    const changed = conversations.since(known[3] ?? -1, most.conversations);
     const counts = log.counts();
     return {
       /** To be sent with the next look. */
-      cursor: [run, calls.next, deliveries.next, conversations.version, store.version].join("-"),
+      cursor: [
+        ...[run, calls.next, deliveries.next, mailbox.next],
+        ...[conversations.version, store.version],
+      ].join("-"),
       /** The emulator's time, in milliseconds since 1970. */
       now: clock.now(),
       clock: clock.kind,
@@ -155,6 +159,7 @@ const changesSince = (service: EmulatedService) => {
       switches,
       calls,
       deliveries,
+      mailbox,
       conversations: {
         /** Whether these are all, and replace those known before. */
         isWhole: changed.isWhole,
@@ -162,7 +167,7 @@ const changesSince = (service: EmulatedService) => {
         total: conversations.count,
         entries: changed.entries.map((each) => summaryOf(service, each)),
       },
-      ...(store.version === known[3]
+      ...(store.version === known[4]
         ? {}
         : { graph: accountGraph(service), addresses: conversationAddresses(service) }),
       /** Left out if there is none. */
@@ -188,7 +193,7 @@ export interface FormField {
  */
 const formTables = ({ switches }: EmulatedService, endpoints: readonly string[]) => ({
   /** In setup order. */
-  kinds: resources.map(({ collection, noun, doc }) => ({ collection, noun, doc })),
+  kinds: resources.map(({ kind, collection, noun, doc }) => ({ kind, collection, noun, doc })),
   endpoints,
   faults: Object.entries<FaultShape>(faultKinds).map(([kind, { doc, listsOnly, members }]) => ({
     kind,

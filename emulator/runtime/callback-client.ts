@@ -259,6 +259,8 @@ export interface CallbackOutcome {
   readonly url: string;
   readonly status?: number;
   readonly error?: string;
+  /** The kind of the fault that it met. */
+  readonly fault?: string;
   /** Authenticates again with new credentials; present only if that may help. */
   readonly renew?: () => Promise<void>;
   /** There is no recipient for another attempt. */
@@ -301,6 +303,7 @@ export class CallbackClient {
     if (!role || !conversation || recipient.isInactive)
       return { url, isHopeless: true, error: `undeliverable: ${missingRole(recipient)}` };
     const limits = { deadlineMs, signal };
+    let noted: { readonly url: string; readonly fault?: string } = { url };
     try {
       const authorization = await this.#authentication.headerFor(role, limits);
       const call = {
@@ -311,11 +314,13 @@ export class CallbackClient {
         body: JSON.stringify(payloadOf(role.version, message, conversation, switches)),
       };
       const send = (one: OutgoingCall) => this.#outgoing.call(one);
-      const { status } = await callWithFault(faults.take("CALLBACK"), call, send);
-      if (authorization === undefined) return { url, status };
-      return { url, status, renew: () => this.#authentication.forget(role, authorization) };
+      const fault = faults.take("CALLBACK");
+      if (fault) noted = { url, fault: fault.kind };
+      const { status } = await callWithFault(fault, call, send);
+      if (authorization === undefined) return { ...noted, status };
+      return { ...noted, status, renew: () => this.#authentication.forget(role, authorization) };
     } catch (error) {
-      return { url, error: error instanceof NoAnswer ? error.message : "the delivery failed" };
+      return { ...noted, error: error instanceof NoAnswer ? error.message : "the delivery failed" };
     }
   }
 

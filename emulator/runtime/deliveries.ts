@@ -23,14 +23,17 @@ export interface NotificationMail {
   readonly messageId: string;
 }
 
+/** An email as the page lists it. */
+export interface ShownMail extends NotificationMail, WithSubjects {}
+
 /** Notifies those who look after a callback that it cannot be reached (public reference; how often is assumed). */
 class Mailbox {
-  readonly mails = new RecentEntries<NotificationMail>(1_000);
+  readonly mails = new RecentEntries<ShownMail>(1_000);
   /** Roles whose callback could not be reached last time. */
   readonly #unreached = new Set<string>();
 
   /** @param recipient the role of the client application, as one text */
-  failed(recipient: string, mail: NotificationMail, when: Switches["notificationMails"]): void {
+  failed(recipient: string, mail: ShownMail, when: Switches["notificationMails"]): void {
     const isFirst = !this.#unreached.has(recipient);
     this.#unreached.add(recipient);
     if (when === "each" || (when === "first" && isFirst)) this.mails.add(mail);
@@ -69,7 +72,19 @@ export interface DeliveryEntry {
 }
 
 /** An attempt as the page lists it. */
-export interface ShownDelivery extends DeliveryEntry, WithSubjects {}
+export interface ShownDelivery extends DeliveryEntry, WithSubjects {
+  /** The kind of the fault that it met. */
+  readonly fault?: string;
+}
+
+/** What an attempt, and the email about it, are about. */
+const subjectsOf = ({ recipient, message }: Delivery): readonly string[] => [
+  `conversations/${message.conversationId}`,
+  ...(recipient.applicationId === ""
+    ? []
+    : [`${clientApplication.collection}/${recipient.applicationId}`]),
+  `messages/${message.messageId}`,
+];
 
 const keyOf = ({ applicationId, role }: RecipientRole): string => `${applicationId} ${role}`;
 
@@ -166,29 +181,28 @@ export class Deliveries {
   }
 
   #note(
-    { recipient: { applicationId }, message: { messageId, type, conversationId } }: Delivery,
-    { url, status, error, isHopeless }: CallbackOutcome,
+    delivery: Delivery,
+    { url, status, error, fault, isHopeless }: CallbackOutcome,
     attempt: number,
     begun: number,
   ) {
+    const { messageId, type } = delivery.message;
     this.log.add({
       at: timestamp(begun),
       url,
       messageId,
       type,
       attempt: isHopeless ? 0 : attempt,
-      subjects: [
-        `conversations/${conversationId}`,
-        `${clientApplication.collection}/${applicationId}`,
-        `messages/${messageId}`,
-      ],
+      subjects: subjectsOf(delivery),
       ...(status === undefined ? {} : { status }),
       ...(error === undefined ? {} : { error }),
+      ...(fault === undefined ? {} : { fault }),
     });
   }
 
   /** No further attempts: the person responsible for the callback gets an email. */
-  #notify({ recipient, message }: Delivery, { url, status, error }: CallbackOutcome): void {
+  #notify(delivery: Delivery, { url, status, error }: CallbackOutcome): void {
+    const { recipient, message } = delivery;
     const to = textOnPath(roleOf(this.options, recipient), "notificationEmail");
     if (to === undefined) return;
     const { messageId, type } = message;
@@ -199,6 +213,7 @@ export class Deliveries {
       subject: `The callback of the role ${recipient.role} cannot be reached`,
       text: `The service could not deliver message ${messageId} (${type}) to ${url}: ${reason}. It makes no further attempt.`,
       messageId,
+      subjects: subjectsOf(delivery),
     };
     this.mailbox.failed(keyOf(recipient), mail, this.options.switches.notificationMails);
   }

@@ -1,12 +1,18 @@
 import { hash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { type JsonObject, objectOf } from "../../provider/kernel/json.js";
+import { keptBody } from "../http/call-log.js";
 import {
   HttpError,
   readBytes,
+  reasonOf,
   responseOf,
   type ServiceResponse,
   sendResponse,
+  serialised,
 } from "../http/exchange.js";
+import { mask } from "../objects/forms.js";
+import { timestamp } from "../service/clock.js";
 import { beforeOperation, sendWithFault } from "../service/faults.js";
 import type { EmulatedService } from "../service/service.js";
 import type { TokenClaims } from "./tokens.js";
@@ -31,6 +37,17 @@ class OAuthError extends HttpError {
   }
 }
 
+/** What the form of a token call holds. */
+const tokenParameters = [
+  "grant_type",
+  "client_id",
+  "client_secret",
+  "scope",
+  "code",
+  "redirect_uri",
+  "code_verifier",
+] as const;
+
 /** More than any request of the flows has; a huge form costs nothing. */
 const mostParameters = 100;
 
@@ -47,8 +64,11 @@ const requiredParameters = (parameters: URLSearchParams): ((name: string) => str
     );
   const names = [...parameters.keys()];
   const repeated = names.find((name, place) => names.indexOf(name) < place);
-  if (repeated !== undefined)
-    throw new OAuthError("invalid_request", `${repeated.slice(0, 60)} appears twice`);
+  if (repeated !== undefined) {
+    // A name that nobody knows may be a secret in the wrong place.
+    const name = tokenParameters.find((each) => each === repeated) ?? "a parameter";
+    throw new OAuthError("invalid_request", `${name} appears twice`);
+  }
   return (name) => {
     const value = parameters.get(name);
     if (!value) throw new OAuthError("invalid_request", `${name} is missing`);
@@ -163,6 +183,8 @@ const byCode = ({ clients, tokens }: EmulatedService, required: Required, audien
   return { clientId: claims.clientId, scopes: claims.scopes, subject: claims.subject };
 };
 
+const grantTypes = ["client_credentials", "authorization_code"] as const;
+
 const claimsFor = (
   service: EmulatedService,
   { method, headers }: IncomingMessage,
@@ -179,8 +201,8 @@ const claimsFor = (
   if (type === "authorization_code") return byCode(service, required, audience);
   // The customers' variant serves the code flow only.
   if (type === "client_credentials" && audience === "user") return byCredentials(service, required);
-  const reason = `the token URL does not support the grant type ${type.slice(0, 60)}`;
-  throw new OAuthError("unsupported_grant_type", reason);
+  const supported = audience === "user" ? grantTypes.join(" or ") : grantTypes[1];
+  throw new OAuthError("unsupported_grant_type", `grant_type must be ${supported}`);
 };
 
 const issue = ({ switches, tokens }: EmulatedService, claims: TokenClaims): ServiceResponse => {
@@ -194,22 +216,82 @@ const issue = ({ switches, tokens }: EmulatedService, claims: TokenClaims): Serv
   return { status: 200, body, headers: { "cache-control": "no-store" } };
 };
 
-/** Serves the token URL: client credentials, and the exchange of a code. */
+/**
+ * The form of a token call as the log keeps it. Only what the emulator knows is shown: anything else
+ * may be a secret, or a guess of one, in the wrong place.
+ */
+const maskedForm = ({ clients }: EmulatedService, text: string): JsonObject => {
+  const all = clients.all();
+  const scopes = new Set(all.flatMap((client) => client.scopes));
+  const addresses = all.flatMap(({ redirectUris = [] }) => redirectUris);
+  /** Whether a value is known, by the name of its parameter; none of the others is shown. */
+  const known: Readonly<Record<string, (value: string) => boolean>> = {
+    grant_type: (value) => grantTypes.some((each) => each === value),
+    client_id: (value) => clients.get(value) !== undefined,
+    scope: (value) => scopes.has(value) || value === ".default",
+    redirect_uri: (value) => addresses.includes(value),
+  };
+  const form = new URLSearchParams(text);
+  const shown = (name: string, value: string): string => {
+    const { [name]: isKnown } = known;
+    if (value === "" || !isKnown) return value && mask;
+    const words = name === "scope" ? value.split(" ").slice(0, mostParameters) : [value];
+    return words.map((word) => (isKnown(word) ? word : `${mask} (unknown)`)).join(" ");
+  };
+  return objectOf(
+    tokenParameters.flatMap((name) => {
+      const value = form.get(name);
+      return value === null ? [] : [[name, shown(name, value)]];
+    }),
+  );
+};
+
+/** A refused call of the token URL is in the log, as it explains why no other call follows. */
+const logRefusal = (
+  service: EmulatedService,
+  { method = "" }: IncomingMessage,
+  path: string,
+  answer: ServiceResponse,
+  content: { readonly sent: Buffer; readonly fault?: string | undefined; readonly ms: number },
+): void => {
+  const { sent, fault, ms } = content;
+  const form = JSON.stringify(maskedForm(service, sent.toString("utf8")));
+  const { status, body } = answer;
+  const text = body === undefined ? "" : String(serialised(body));
+  const at = timestamp(service.clock.now());
+  const reason = reasonOf(answer);
+  const entry = { at, method, template: path, path, status, ms, subjects: [] };
+  service.log.add(
+    { ...entry, ...(reason === undefined ? {} : { reason }) },
+    {
+      sent: sent.length === 0 ? undefined : { size: sent.length, text: form, isMasked: true },
+      answer: keptBody(Buffer.byteLength(text), () => text),
+      check: fault === undefined ? "credentials" : "fault",
+      ...(fault === undefined ? {} : { fault }),
+    },
+  );
+};
+
+/** Serves the token URL: client credentials, and the exchange of a code. A refused call is logged. */
 export const serveToken = async (
   service: EmulatedService,
   request: IncomingMessage,
   response: ServerResponse,
-  audience: Audience,
+  { path, audience }: { readonly path: string; readonly audience: Audience },
 ): Promise<void> => {
+  const started = performance.now();
   const fault = service.faults.take("TOKEN");
-  const body = await readBytes(request).catch((error) => {
+  const sent = await readBytes(request).catch((error) => {
     if (error instanceof HttpError) return Buffer.alloc(0);
     throw error;
   });
   const early = fault && (await beforeOperation(fault, response));
-  const text = body.toString("utf8");
+  const text = sent.toString("utf8");
   const answer =
     early ?? responseOf(() => issue(service, claimsFor(service, request, text, audience)));
   if (fault) sendWithFault(response, answer, fault);
   else sendResponse(response, answer);
+  if (answer.status > 0 && answer.status < 400) return;
+  const ms = Math.round(performance.now() - started);
+  logRefusal(service, request, path, answer, { sent, fault: early && fault?.kind, ms });
 };

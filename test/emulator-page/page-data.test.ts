@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { sectionOf } from "../../emulator/page/browser/inspector.mjs";
+import { anchorsOf, sectionOf } from "../../emulator/page/browser/docs.mjs";
+import { faultDoc } from "../../emulator/page/browser/inspector.mjs";
+import { linkToSection } from "../../emulator/page/browser/links.mjs";
 import { explanations } from "../../emulator/page/inspected-call.js";
 import type { Field, Fields } from "../../provider/definition/define.js";
 import { holdsSecret } from "../../provider/definition/fields.js";
@@ -50,7 +52,7 @@ test("the first look gives everything, the next only what changed", async () => 
   const two = await look(service, String(one.cursor));
   expect(two.graph).toBeUndefined();
   expect(two.addresses).toBeUndefined();
-  for (const name of ["calls", "deliveries", "conversations"])
+  for (const name of ["calls", "deliveries", "mailbox", "conversations"])
     expect(entriesIn(two, name)).toEqual([]);
   expect(JSON.stringify(two).length).toBeLessThan(3_000);
 
@@ -108,7 +110,14 @@ test("after a reset, and with another emulator, everything is sent anew", async 
   const three = await look(other, String(two.cursor));
   expect(isObject(three.graph) && three.graph.total).toBe(14);
   expect(entriesIn(three, "calls")).toHaveLength(1);
-  for (const odd of ["x", "-1-1-1-1-1", `${two.cursor}-9`, "a-b-c-d-e", "%00", "__proto__-0-0-0-0"])
+  for (const odd of [
+    "x",
+    "-1-1-1-1-1-1",
+    `${two.cursor}-9`,
+    "a-b-c-d-e-f",
+    "%00",
+    "__proto__-0-0-0-0-0",
+  ])
     expect(entriesIn(await look(other, odd), "conversations")).toHaveLength(3);
 });
 
@@ -130,6 +139,8 @@ const inspected = async (service: Running, place: number) => {
 };
 
 const sentinel = "hunter2-anywhere";
+/** What stands for a value that the emulator does not know. */
+const unknown = "******** (unknown)";
 
 /** Values of a field with the sentinel in each of its secrets, in the right shape and in wrong ones. */
 const withSentinel = (field: Field): readonly unknown[] => {
@@ -206,16 +217,66 @@ test.each([
   expect((await inspected(service, 0)).call.explanation).toMatchObject({ section });
 });
 
-test("every explanation is a section of a page that is served", async () => {
+test("every link to the documentation opens a section of a page that is served", async () => {
   const service = await running();
-  for (const { page, section, rule } of explanations) {
+  const links = [
+    ...explanations,
+    { ...faultDoc, rule: "a fault of a callback" },
+    ...resources.map(({ kind }) => ({ page: "resources.md", section: kind, rule: "its fields" })),
+  ];
+  for (const { page, section, rule } of links) {
     const { status, text } = await service.send("GET", `/page/docs/${page}`);
     expect(status, page).toBe(200);
     expect(sectionOf(text, section).length, `${section}: ${rule}`).toBeGreaterThan(0);
+    const [view, name, anchor] = linkToSection(page, section).split("/");
+    expect([view, name]).toEqual(["#docs", page]);
+    expect(anchorsOf(text), rule).toContain(anchor);
   }
-  const { text } = await service.send("GET", "/page/docs/resources.md");
-  for (const { kind } of resources) expect(sectionOf(text, kind).length, kind).toBeGreaterThan(0);
   expect((await service.send("GET", "/page/docs/README.md")).status).toBe(404);
+});
+
+test.each([
+  ["a wrong secret", { client_secret: sentinel }, "invalid_client", { client_id: "emulator" }],
+  ["an unknown client", { client_id: "nobody" }, "invalid_client", { client_id: unknown }],
+  ["a secret as the id", { client_id: sentinel }, "invalid_client", { client_id: unknown }],
+  ["a secret as the scope", { scope: sentinel }, "invalid_scope", { scope: unknown }],
+  ["a secret as the type", { grant_type: sentinel }, "unsupported_", { grant_type: unknown }],
+  ["no secret", { client_secret: "" }, "invalid_request", { client_secret: "" }],
+  ["a secret as a name", { [sentinel]: sentinel }, "", { client_secret: "********" }],
+])(
+  "a token call with %s is in the log, without what may be a secret",
+  async (_, changes, reason, sent) => {
+    const service = await running();
+    // What a client got is no refusal.
+    expect((await service.form(service.emulator.tokenUrl, service.credentials())).status).toBe(200);
+    const fields = new URLSearchParams(service.credentials(changes)).toString();
+    const raw = reason === "" ? `${fields}&${sentinel}=twice` : fields;
+    const headers = { "content-type": "application/x-www-form-urlencoded" };
+    const query = `?client_secret=${sentinel}`;
+    await service.send("POST", service.emulator.tokenUrl + query, { raw, headers });
+    const { calls, counts } = await look(service);
+    expect(calls).toMatchObject({ next: 1, entries: [{ method: "POST", path: "/oauth/token" }] });
+    expect(counts).toEqual({});
+    expect(JSON.stringify(calls)).toContain(reason || "a parameter appears twice");
+    const { call, text } = await inspected(service, 0);
+    expect(call.sent).toMatchObject({ size: raw.length, json: sent });
+    expect(call.answer).toMatchObject({ json: { error: expect.stringContaining(reason) } });
+    expect(call.explanation).toMatchObject({ section: "CREDENTIALS_REFUSED" });
+    const { text: logged } = await service.control("GET", "/log");
+    for (const shown of [text, logged, JSON.stringify(calls)])
+      for (const secret of [sentinel, service.emulator.clientSecret])
+        expect(shown).not.toContain(secret);
+  },
+);
+
+test("a token call that a fault refuses says so", async () => {
+  const service = await running();
+  await service.emulator.control.faults({ on: "TOKEN", kind: "status", status: 503 });
+  await service.form(service.emulator.tokenUrl, service.credentials());
+  const { call, text } = await inspected(service, 0);
+  expect(call).toMatchObject({ fault: "status", explanation: { section: "Faults" } });
+  expect(call.sent).toMatchObject({ json: { client_id: "emulator", client_secret: "********" } });
+  expect(text).not.toContain(service.emulator.clientSecret);
 });
 
 test("a call that is not there, or no longer kept, is none", async () => {
@@ -225,6 +286,43 @@ test("a call that is not there, or no longer kept, is none", async () => {
   expect((await service.control("GET", "/page/changes?call=x")).status).toBe(400);
   await service.control("POST", "/reset");
   expect((await inspected(service, 0)).call).toEqual({});
+});
+
+test("a failed delivery is listed with its fault, and the email with its client application", async () => {
+  const service = await withSample();
+  const { control } = service.emulator;
+  await control.switches({ deliveryRetries: 0 });
+  await control.faults({ on: "CALLBACK", kind: "hang" });
+  await service.call("POST", "/conversations/messages", {
+    messages: {
+      message: [
+        {
+          type: { value: "text" },
+          content: { text: "Hi" },
+          conversation: { id: "70000000-0000-4000-8000-000000000000" },
+          sender: { type: "custom_bot" },
+        },
+      ],
+    },
+  });
+  await expect.poll(control.mailbox).toHaveLength(1);
+  const one = await look(service);
+  const [attempt] = entriesIn(one, "deliveries");
+  const [mail] = entriesIn(one, "mailbox");
+  expect(attempt).toMatchObject({ fault: "hang", error: expect.stringContaining("no response") });
+  const application = "clientapplications/20000000-0000-4000-8000-000000000001";
+  expect(mail).toMatchObject({
+    to: "ops@example.com",
+    messageId: attempt?.messageId,
+    subjects: attempt?.subjects,
+  });
+  expect(mail?.subjects).toContain(application);
+  // Control shows both as it did before the page did.
+  const members = ["at", "messageId", "subject", "text", "to"];
+  expect((await control.mailbox()).map((each) => Object.keys(each).sort())).toEqual([members]);
+  const { json } = await service.control("GET", "/deliveries?since=0");
+  const tried = ["at", "attempt", "error", "messageId", "type", "url"];
+  expect(Object.keys(entriesIn({ json }, "json")[0] ?? {}).sort()).toEqual(tried);
 });
 
 test("the log and the deliveries of control are as they were", async () => {

@@ -33,7 +33,7 @@ if (!isSwitches(defaults)) throw new Error("The switches have no defaults.");
 
 /** A look in which nothing happened. */
 const quiet = {
-  cursor: "run-0-0-0-0",
+  cursor: "run-0-0-0-0-0",
   now: 0,
   clock: "real" as const,
   plan: "none" as const,
@@ -43,6 +43,7 @@ const quiet = {
   switches: defaults,
   calls: { first: 0, next: 0, entries: [] },
   deliveries: { first: 0, next: 0, entries: [] },
+  mailbox: { first: 0, next: 0, entries: [] },
   conversations: { isWhole: false, total: 0, entries: [] },
   conversation: undefined,
   object: undefined,

@@ -8,6 +8,7 @@ import {
 } from "../../emulator/page/browser/composer.mjs";
 import { isConversationWanted } from "../../emulator/page/browser/conversations.mjs";
 import { beginningOf, clockTime, dayTime } from "../../emulator/page/browser/elements.mjs";
+import { deliveryFailures, lastUndelivered } from "../../emulator/page/browser/inspector.mjs";
 import { refusalText } from "../../emulator/page/browser/page.mjs";
 import { fitsEndpoint, ruleText, valueTyped } from "../../emulator/page/browser/settings.mjs";
 
@@ -170,4 +171,32 @@ test("a refusal is shown in the words of control or of the service", () => {
     "400 (400-143): a: is missing.\nb: is odd",
   );
   expect(refusalText(undefined, 502)).toBe("The emulator returned the status 502.");
+});
+
+test("an attempt that a later one made up for is not the last that failed", () => {
+  const attempt = (messageId: string, status: number, url = "https://bot.example") => ({
+    messageId,
+    status,
+    url,
+  });
+  expect(lastUndelivered([])).toBe(-1);
+  expect(lastUndelivered([attempt("a", 500), attempt("a", 500), attempt("b", 200)])).toBe(1);
+  expect(lastUndelivered([attempt("a", 401), attempt("b", 200), attempt("a", 204)])).toBe(-1);
+  const other = attempt("a", 200, "https://agent.example");
+  expect(lastUndelivered([attempt("a", 500), other])).toBe(0);
+});
+
+test("each way in which a delivery fails has its own next step", () => {
+  const rules = [
+    { attempt: 1, status: 500, fault: "status" },
+    { attempt: 0, error: "undeliverable: the client application has no role customer" },
+    { attempt: 1, error: "no token: the token URL responded with 401" },
+    { attempt: 1, status: 401 },
+    { attempt: 1, status: 404 },
+    { attempt: 1, status: 302 },
+    { attempt: 2, status: 500 },
+    { attempt: 1, error: "no response within 5000 ms" },
+    { attempt: 1, error: "ECONNREFUSED" },
+  ].map((entry) => deliveryFailures.find(({ fits }) => fits(entry))?.rule);
+  expect(rules).toEqual(deliveryFailures.map(({ rule }) => rule));
 });

@@ -13,16 +13,22 @@ import {
   setText,
   shortText,
   virtualList,
+  withCode,
   withoutBidi,
 } from "./elements.mjs";
-import { callDetails, deliveryDetails } from "./inspector.mjs";
+import {
+  callDetails,
+  deliveryDetails,
+  deliveryOutcome,
+  isDelivered,
+  mailDetails,
+} from "./inspector.mjs";
 import { linkToEntry, subjectParts } from "./links.mjs";
 
 /** @import { ShownCall, WithSubjects } from "../../http/call-log.js" */
-/** @import { ShownDelivery } from "../../runtime/deliveries.js" */
 /** @import { Child, Options } from "./elements.mjs" */
 /** @import { Details } from "./inspector.mjs" */
-/** @import { GrowingList, Page } from "./page.mjs" */
+/** @import { GrowingList, LogName, Page } from "./page.mjs" */
 
 /** @template T @typedef {{ readonly place: number, readonly entry: T }} PlacedEntry */
 
@@ -92,7 +98,7 @@ class PassingEntries {
  *
  * @template {WithSubjects} T
  * @param {Page} page
- * @param {"calls" | "deliveries"} name of the view
+ * @param {LogName} name of the view
  * @param {() => GrowingList<T>} listed
  * @param {object} options
  * @param {string} options.label
@@ -295,13 +301,6 @@ export const callsView = (page) =>
     details: (entry) => callDetails(page, entry),
   });
 
-/** A callback's response, or why there is none. @param {Pick<ShownDelivery, "status" | "error">} entry */
-export const deliveryOutcome = ({ status, error }) =>
-  status === undefined ? (error ?? "no response") : String(status);
-
-/** Only a 2xx from a callback counts as accepted. @param {Pick<ShownDelivery, "status">} entry */
-export const isDelivered = ({ status = 0 }) => status >= 200 && status <= 299;
-
 /** The messages delivered to callbacks. @param {Page} page */
 export const deliveriesView = (page) =>
   entryTable(page, "deliveries", () => page.state.deliveries, {
@@ -332,6 +331,31 @@ export const deliveriesView = (page) =>
       ["Message", "spare", ({ messageId }) => messageId],
     ],
     details: (entry) => deliveryDetails(page, entry),
+  });
+
+/** What the service would write to those who look after a callback. @param {Page} page */
+export const mailboxView = (page) =>
+  entryTable(page, "mailbox", () => page.state.mailbox, {
+    label: "Emails, the newest first",
+    noun: "email",
+    nothing: [
+      ...withCode(
+        "No emails yet. If a callback does not accept a message, the service writes to the `notificationEmail` of its role. The emulator keeps such emails here and sends none. The switch `notificationMails` says how often: ",
+      ),
+      element("a", { href: "#switches" }, "Switches"),
+      ".",
+    ],
+    search: ["Address, name or text", "ops@example.com"],
+    choices: {},
+    fits: (entry, [text = ""]) =>
+      isFound(text, entry.to, entry.subject, entry.text, text && namesOf(page, entry)),
+    columns: [
+      ["Time", "time", ({ at }) => clockTime(at)],
+      ["To", "to", ({ to }) => to],
+      ["Subject", "wide", ({ subject }) => subject],
+      ["Message", "spare", ({ messageId }) => messageId],
+    ],
+    details: (entry) => mailDetails(page, entry),
   });
 
 /** @typedef {{ readonly endpoint: string, readonly tokens?: number, readonly burst?: number, readonly rate?: number, readonly accepted: number, readonly refused: number }} EndpointRate */

@@ -1,4 +1,3 @@
-import { deliveryOutcome, isDelivered } from "./calls.mjs";
 import { Composer, shownMessage } from "./composer.mjs";
 import {
   clockTime,
@@ -17,6 +16,7 @@ import {
   virtualList,
   wholeText,
 } from "./elements.mjs";
+import { deliveryOutcome, isDelivered } from "./inspector.mjs";
 import { linkToConversation, linkToEntriesOf, subjectParts } from "./links.mjs";
 
 /** @import { DeliveryEntry } from "../../runtime/deliveries.js" */

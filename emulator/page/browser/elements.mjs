@@ -95,6 +95,10 @@ export const setText = (target, text) => {
   if (target.textContent !== text) target.textContent = text;
 };
 
+/** A text of the project itself, in which code stands as in Markdown. @param {string} text */
+export const withCode = (text) =>
+  text.split("`").map((part, place) => (place % 2 === 1 ? element("code", {}, part) : part));
+
 /** A line that reports the result of an action. */
 export const statusLine = () => element("p", { class: "said", role: "status" });
 
@@ -167,7 +171,7 @@ export const labelled = (label, control, ...hints) => {
   labels += 1;
   const id = `control-${labels}`;
   const said = hints.map((hint, place) =>
-    element("p", { class: "hint", id: `${id}-${place}` }, hint),
+    element("p", { class: "hint", id: `${id}-${place}` }, ...withCode(hint)),
   );
   const described = said.map((hint) => hint.id).join(" ");
   setAttributes(control, { id, "aria-describedby": described || undefined });

@@ -1,3 +1,4 @@
+import { docLine, docLink, readDoc, sectionOf } from "./docs.mjs";
 import {
   counted,
   dayTime,
@@ -7,58 +8,25 @@ import {
   inertJson,
   paragraph,
   wholeText,
+  withCode,
 } from "./elements.mjs";
 import { linkToEntriesOf, linkToEntry, subjectItem } from "./links.mjs";
 import { isRecord } from "./page.mjs";
 
 /** @import { ShownCall, WithSubjects } from "../../http/call-log.js" */
-/** @import { ShownDelivery } from "../../runtime/deliveries.js" */
+/** @import { ShownDelivery, ShownMail } from "../../runtime/deliveries.js" */
 /** @import { InspectedCall } from "../inspected-call.js" */
 /** @import { Child } from "./elements.mjs" */
-/** @import { Page } from "./page.mjs" */
+/** @import { LogName, Page } from "./page.mjs" */
 
 /** What the panel beside a list shows: its title first. @typedef {readonly [version: string, make: () => readonly Child[]]} Details */
 
-/** @type {Map<string, Promise<string>>} */
-const docs = new Map();
-
-/** A page of the documentation that comes with the emulator. @param {string} name */
-const readDoc = (name) => {
-  const known = docs.get(name) ?? fetch(`/page/docs/${name}`).then((response) => response.text());
-  docs.set(name, known);
-  return known;
-};
-
-/** The paragraphs of a section, up to the next heading, table or code block. @param {string} text @param {string} title */
-export const sectionOf = (text, title) => {
-  const lines = text.split("\n");
-  const start = lines.findIndex((line) => /^#+ /.test(line) && line.replace(/^#+ /, "") === title);
-  if (start < 0) return [];
-  const end = lines.findIndex((line, place) => place > start && /^(#|\||```)/.test(line));
-  const section = lines.slice(start + 1, end < 0 ? undefined : end).join("\n");
-  return section
-    .split(/\n\s*\n/)
-    .map((part) => part.replaceAll("\n", " ").trim())
-    .filter(Boolean);
-};
-
-/** A line of the documentation with its code, and without where its links lead. @param {string} text */
-const docLine = (text) =>
-  text
-    .replaceAll(/\[([^\][]*)\]\([^()]*\)/g, "$1")
-    .split("`")
-    .map((part, place) => (place % 2 === 1 ? element("code", {}, part) : part));
-
-/** @param {string} page @param {string} section */
-const docLink = (page, section) =>
-  element(
-    "a",
-    { href: `/page/docs/${page}`, target: "_blank", rel: "noopener" },
-    `docs/${page}, ${section}`,
-  );
-
 /** Where the cause of a refusal can be looked at, by the section that explains it. @type {Readonly<Record<string, readonly [view: string, title: string]>>} */
-const causes = { THROTTLED: ["rates", "Rates"], Faults: ["faults", "Faults"] };
+const causes = {
+  THROTTLED: ["rates", "Rates"],
+  Faults: ["faults", "Faults"],
+  CREDENTIALS_REFUSED: ["connect", "Connect"],
+};
 
 /** The rule that refused a call, and what the documentation says of it. @param {ShownCall} entry @param {InspectedCall} call */
 const refusalSection = ({ reason = "" }, { explanation, answer, kind }) => {
@@ -120,13 +88,13 @@ const bodySection = (title, body, nothing) => {
   );
 };
 
-/** What an entry is about, each with the entries about it. @param {Page} page @param {WithSubjects} entry @param {"calls" | "deliveries"} log whose entries it is one of */
+/** What an entry is about, each with the entries about it. @param {Page} page @param {WithSubjects} entry @param {LogName} log whose entries it is one of */
 const subjectSection = (page, { subjects }, log) => {
   const items = subjects.map((subject) => {
     const isMessage = subject.startsWith("messages/");
-    const links = (isMessage ? ["calls", "deliveries"] : [log]).map((each) =>
-      element("a", { href: linkToEntriesOf(each, subject) }, each),
-    );
+    /** @type {readonly LogName[]} */
+    const logs = isMessage ? ["calls", "deliveries"] : [log];
+    const links = logs.map((each) => element("a", { href: linkToEntriesOf(each, subject) }, each));
     return subjectItem(page, subject, ...links);
   });
   if (items.length === 0) return undefined;
@@ -167,26 +135,138 @@ export const callDetails = (page, entry) => {
   return [`${inspected?.place} ${knownNames(page, entry)}`, make];
 };
 
-/** The call that sent a message. @param {Page} page @param {string} subject */
-const sendingCall = ({ state: { calls } }, subject) => {
-  const index = calls.entries.findLastIndex(({ subjects }) => subjects.includes(subject));
-  return index < 0 ? undefined : linkToEntry("calls", calls.first + index);
+/** The last entry of a log about a subject. @param {Page} page @param {"calls" | "deliveries"} log @param {string} subject @param {string} title */
+const lastEntryLink = ({ state }, log, subject, title) => {
+  const { [log]: list } = state;
+  const index = list.entries.findLastIndex(({ subjects }) => subjects.includes(subject));
+  const href = linkToEntry(log, list.first + index);
+  return index >= 0 && element("p", {}, element("a", { href }, title));
+};
+
+/** A callback's response, or why there is none. @param {Pick<ShownDelivery, "status" | "error">} entry */
+export const deliveryOutcome = ({ status, error }) =>
+  status === undefined ? (error ?? "no response") : String(status);
+
+/** Only a 2xx from a callback counts as accepted. @param {Pick<ShownDelivery, "status">} entry */
+export const isDelivered = ({ status = 0 }) => status >= 200 && status <= 299;
+
+/** Place of the last attempt that failed, if no later one brought the message there; below 0: none. @param {readonly Pick<ShownDelivery, "messageId" | "url" | "status">[]} entries */
+export const lastUndelivered = (entries) => {
+  const delivered = new Set();
+  return entries.findLastIndex((entry) => {
+    const key = `${entry.messageId} ${entry.url}`;
+    if (isDelivered(entry)) delivered.add(key);
+    return !delivered.has(key);
+  });
+};
+
+/** Why a delivery failed, and what to do next. @typedef {{ readonly fits: (entry: Pick<ShownDelivery, "status" | "error" | "fault" | "attempt">) => boolean, readonly rule: string, readonly next: string }} DeliveryFailure */
+
+/** The first that fits an attempt says why it failed; the last fits all. @type {readonly DeliveryFailure[]} */
+export const deliveryFailures = [
+  {
+    fits: ({ fault }) => fault !== undefined,
+    rule: "A fault was asked for.",
+    next: "The view Faults lists the pending ones.",
+  },
+  {
+    fits: ({ attempt }) => attempt === 0,
+    rule: "The message has no callback to go to.",
+    next: "Give a client application the role, name it in the orchestration, and apply the program again.",
+  },
+  {
+    fits: ({ error = "" }) => /^(no token|the authentication)/.test(error),
+    rule: "The service could not log in at the callback.",
+    next: "Correct the authentication of the role, and apply the program again.",
+  },
+  {
+    fits: ({ status = 0 }) => [401, 403].includes(status),
+    rule: "The callback refused the login.",
+    next: "Compare the authentication of the role with the logins that the bot accepts.",
+  },
+  {
+    fits: ({ status = 0 }) => [404, 405].includes(status),
+    rule: "The bot serves nothing at this URL.",
+    next: "Compare the path of `callback` with the path that the bot serves.",
+  },
+  {
+    fits: ({ status = 0 }) => status >= 300 && status < 400,
+    rule: "The callback redirects, which the service does not follow.",
+    next: "Set `callback` to the final URL, and apply the program again.",
+  },
+  {
+    fits: ({ status = 0 }) => status > 0,
+    rule: "The bot refused the message, or failed.",
+    next: "Its log says why. Correct it, and send the message again.",
+  },
+  {
+    fits: ({ error = "" }) => error.startsWith("no response within"),
+    rule: "The bot did not respond in time.",
+    next: "Let it respond with 200 first, and work afterwards.",
+  },
+  {
+    fits: () => true,
+    rule: "The callback could not be reached.",
+    next: "Start the bot, and compare host and port of `callback` with where it listens.",
+  },
+];
+
+/** @param {ShownDelivery} entry */
+const outcomeText = ({ status, error = "unknown", attempt }) => {
+  if (status !== undefined) return `Returned ${status}`;
+  return attempt === 0 ? error : `No response: ${error}`;
+};
+
+/** Where faults are explained. */
+export const faultDoc = { page: "emulator.md", section: "Faults" };
+
+/** @param {Page} page @param {ShownDelivery} entry */
+const failureSection = ({ tables }, entry) => {
+  const failure = isDelivered(entry) ? undefined : deliveryFailures.find(({ fits }) => fits(entry));
+  if (!failure) return undefined;
+  const { fault, subjects } = entry;
+  // The kind that says where a callback is, and how the service logs in there.
+  const declared = tables.kinds.find(({ collection }) =>
+    subjects.some((subject) => subject.startsWith(`${collection}/`)),
+  );
+  const said = fault === undefined ? "" : ` (fault: ${fault})`;
+  const link = fault
+    ? docLink(faultDoc.page, faultDoc.section)
+    : declared && docLink("resources.md", declared.kind);
+  return element(
+    "section",
+    { class: "refusal" },
+    element("h3", {}, "Why it was not delivered"),
+    paragraph("rule", failure.rule),
+    element("p", {}, foreignText(outcomeText(entry)), said),
+    paragraph("doc", ...withCode(failure.next)),
+    link && paragraph("quiet", link),
+  );
 };
 
 /** One delivery attempt: how it ended, and what it is about. @param {Page} page @param {ShownDelivery} entry @returns {Details} */
 export const deliveryDetails = (page, entry) => {
-  const { url, type, at, attempt, messageId, status, error } = entry;
-  const make = () => {
-    const outcome =
-      status === undefined ? `No response: ${error ?? "unknown"}` : `Returned ${status}`;
-    const href = sendingCall(page, `messages/${messageId}`);
-    return [
-      element("h2", { tabindex: -1 }, foreignText(type)),
-      paragraph("quiet", `${dayTime(at)} · try ${attempt} · `, foreignText(url || "nowhere")),
-      element("p", {}, foreignText(outcome)),
-      href !== undefined && element("p", {}, element("a", { href }, "The call that sent it")),
-      subjectSection(page, entry, "deliveries"),
-    ];
-  };
+  const { url, type, at, attempt, messageId } = entry;
+  const tried = attempt === 0 ? "not tried" : `try ${attempt}`;
+  const make = () => [
+    element("h2", { tabindex: -1 }, foreignText(type)),
+    paragraph("quiet", `${dayTime(at)} · ${tried} · `, foreignText(url || "nowhere")),
+    failureSection(page, entry) ?? element("p", {}, foreignText(outcomeText(entry))),
+    lastEntryLink(page, "calls", `messages/${messageId}`, "The call that sent it"),
+    subjectSection(page, entry, "deliveries"),
+  ];
+  return [knownNames(page, entry), make];
+};
+
+/** One email: what it says, and what it is about. @param {Page} page @param {ShownMail} entry @returns {Details} */
+export const mailDetails = (page, entry) => {
+  const { at, to, subject, text, messageId } = entry;
+  const make = () => [
+    element("h2", { tabindex: -1 }, foreignText(subject)),
+    paragraph("quiet", `${dayTime(at)} · to `, foreignText(to), " · not really sent"),
+    ...wholeText("p", text),
+    lastEntryLink(page, "deliveries", `messages/${messageId}`, "The last attempt, and what to do"),
+    subjectSection(page, entry, "mailbox"),
+  ];
   return [knownNames(page, entry), make];
 };

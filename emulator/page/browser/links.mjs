@@ -1,7 +1,7 @@
 import { element, foreignText } from "./elements.mjs";
 import { titleOf } from "./graph.mjs";
 
-/** @import { Page } from "./page.mjs" */
+/** @import { LogName, Page } from "./page.mjs" */
 
 /** An address of this page. @param {string} view @param {readonly string[]} steps */
 const linkTo = (view, ...steps) => `#${[view, ...steps].map(encodeURIComponent).join("/")}`;
@@ -12,11 +12,21 @@ export const linkToConversation = (id) => linkTo("conversations", id);
 /** Where an object is shown. @param {string} key such as `channels/<id>` */
 export const linkToObject = (key) => linkTo("objects", ...key.split("/"));
 
-/** Where an entry of a log is shown. @param {string} log `calls` or `deliveries` @param {number} place */
+/** Where an entry of a log is shown. @param {LogName} log @param {number} place */
 export const linkToEntry = (log, place) => linkTo(log, String(place));
 
-/** The entries of a log about a subject. @param {string} log `calls` or `deliveries` @param {string} subject */
+/** The entries of a log about a subject. @param {LogName} log @param {string} subject */
 export const linkToEntriesOf = (log, subject) => linkTo(log, "of", ...subject.split("/"));
+
+/** The anchor of a heading, as repositories make it. @param {string} heading */
+export const anchorOf = (heading) =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, "")
+    .replaceAll(" ", "-");
+
+/** Where a section of the documentation is shown. @param {string} page of the folder `docs` @param {string} section its heading */
+export const linkToSection = (page, section) => linkTo("docs", page, anchorOf(section));
 
 /** What a subject is called, and where it is shown, if anywhere. @param {Page} page @param {string} subject */
 export const subjectParts = (page, subject) => {

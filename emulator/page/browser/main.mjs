@@ -1,6 +1,7 @@
-import { callsView, deliveriesView, ratesView } from "./calls.mjs";
+import { callsView, deliveriesView, mailboxView, ratesView } from "./calls.mjs";
 import { connectView } from "./connect.mjs";
 import { conversationsView } from "./conversations.mjs";
+import { docsView } from "./docs.mjs";
 import {
   countText,
   dayTime,
@@ -14,12 +15,13 @@ import {
   setText,
   statusLine,
 } from "./elements.mjs";
+import { deliveryOutcome, lastUndelivered } from "./inspector.mjs";
 import { linkToEntry } from "./links.mjs";
 import { objectsView } from "./objects.mjs";
 import { Page, useControlSecret } from "./page.mjs";
 import { faultsView, switchesView } from "./settings.mjs";
 
-/** @import { CallError, PageState } from "./page.mjs" */
+/** @import { CallError, GrowingList, LogName, PageState } from "./page.mjs" */
 
 /** @typedef {{ readonly element: HTMLElement, readonly update: () => void }} View */
 
@@ -33,11 +35,15 @@ const views = {
   ],
   calls: ["Calls", callsView, ({ calls }) => calls.entries.length],
   deliveries: ["Deliveries", deliveriesView, ({ deliveries }) => deliveries.entries.length],
+  mailbox: ["Mailbox", mailboxView, ({ mailbox }) => mailbox.entries.length],
   rates: ["Rates", ratesView],
   faults: ["Faults", faultsView, ({ latest }) => latest?.faults.length ?? 0],
   switches: ["Switches", switchesView],
   connect: ["Connect", connectView],
+  docs: ["Documentation", docsView],
 };
+/** Only links lead there: each names a page to show. */
+const withoutTab = "docs";
 
 /** @param {string} id */
 const place = (id) => {
@@ -62,9 +68,6 @@ const routeOf = (hash) => {
 };
 
 const [main, facts, notice] = [place("main"), place("facts"), place("notice")];
-/** Leads to the last call that was refused. */
-const refused = element("a", { class: "refused", hidden: true });
-
 const page = new Page(
   () => {
     fill(notice);
@@ -77,12 +80,59 @@ const page = new Page(
 );
 
 /** Links to the views, each with how much there is. */
-const links = Object.entries(views).map(([name, [title, , count]]) => {
+const tabs = Object.entries(views).filter(([name]) => name !== withoutTab);
+const links = tabs.map(([name, [title, , count]]) => {
   const badge = element("span", { class: "badge", hidden: !count }, "0");
   const link = element("a", { href: `#${name}` }, title, badge);
   return { name, count, badge, link };
 });
 fill(place("views"), ...links.map(({ link }) => element("li", {}, link)));
+
+/**
+ * Leads from every view to the last entry of a log that went wrong.
+ *
+ * @template T
+ * @param {LogName} log
+ * @param {() => GrowingList<T>} listed
+ * @param {(entries: readonly T[]) => number} last place of that entry; below 0: none
+ * @param {(entry: T) => readonly string[]} said
+ */
+const signOf = (log, listed, last, said) => {
+  const link = element("a", { class: "refused", hidden: true });
+  /** @type {unknown} */
+  let known;
+  const update = () => {
+    const { first, entries } = listed();
+    if (known === entries) return;
+    known = entries;
+    const index = last(entries);
+    const { [index]: entry } = entries;
+    setAttributes(link, { hidden: !entry, href: linkToEntry(log, first + index) });
+    if (!entry) return;
+    const [title = "", text = ""] = said(entry);
+    fill(link, `${title}: `, foreignText(text));
+  };
+  return { link, update };
+};
+
+const signs = [
+  signOf(
+    "calls",
+    () => page.state.calls,
+    // One beyond its rate is only late.
+    (entries) => entries.findLastIndex(({ status }) => status >= 400 && status !== 429),
+    ({ method, path, status }) => ["Last refused", `${status} ${method} ${path}`],
+  ),
+  signOf(
+    "deliveries",
+    () => page.state.deliveries,
+    lastUndelivered,
+    (entry) => [
+      "Last undelivered",
+      `${entry.type}, ${deliveryOutcome(entry).replace(/^undeliverable: /, "")}`,
+    ],
+  ),
+];
 
 const notReset = statusLine();
 const yes = element("button", { type: "button", class: "main" }, "Remove everything");
@@ -114,7 +164,7 @@ const clock = element(
   }),
 );
 const reset = element("button", { type: "button", click: () => dialog.showModal() }, "Reset…");
-fill(place("actions"), said, refused, clock, reset, dialog);
+fill(place("actions"), said, ...signs.map(({ link }) => link), clock, reset, dialog);
 
 let isSecretGiven = false;
 const secret = element("input", { type: "password", autocomplete: "off", required: true });
@@ -154,19 +204,6 @@ const follow = () => {
   page.lookNow();
 };
 
-/** Leads to the last call that was refused, other than for its rate. */
-const showRefusal = () => {
-  const { first, entries } = page.state.calls;
-  const index = entries.findLastIndex(({ status }) => status >= 400 && status !== 429);
-  const entry = entries[index];
-  refused.hidden = entry === undefined;
-  const href = entry && linkToEntry("calls", first + index);
-  if (!entry || refused.getAttribute("href") === href) return;
-  setAttributes(refused, { href });
-  const { method, path, status } = entry;
-  fill(refused, "Last refused: ", foreignText(`${method} ${path}`), ` ${status}`);
-};
-
 /** Shows what is known of the emulator, in the view that the address names. */
 const show = () => {
   const { name } = routeOf(location.hash);
@@ -180,7 +217,7 @@ const show = () => {
     setAttributes(link, { "aria-current": each === name ? "page" : undefined });
     setText(badge, countText(count?.(state) ?? 0));
   }
-  showRefusal();
+  for (const { update } of signs) update();
   const { latest } = state;
   const plan = latest?.plan === "none" ? "no rate limits" : `plan ${latest?.plan}`;
   clock.hidden = latest?.clock !== "manual";

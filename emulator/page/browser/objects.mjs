@@ -18,7 +18,7 @@ import { GraphView, graphKey, titleOf } from "./graph.mjs";
 import { linkToConversation, linkToEntriesOf, linkToObject, subjectItem } from "./links.mjs";
 
 /** @import { GraphObject } from "../page-routes.js" */
-/** @import { Page } from "./page.mjs" */
+/** @import { LogName, Page } from "./page.mjs" */
 
 const mostLinks = 50;
 
@@ -35,15 +35,19 @@ const section = (title, items) =>
 
 const mostConversations = 5;
 
-/** Links to the calls, deliveries and conversations of an object. @param {Page} page @param {string} key @returns {readonly (readonly [label: string, href: string])[]} */
+/** Links to the calls, deliveries, emails and conversations of an object. @param {Page} page @param {string} key @returns {readonly (readonly [label: string, href: string])[]} */
 const happenedTo = ({ state }, key) => {
   const isAbout = (/** @type {{ readonly subjects: readonly string[] }} */ { subjects }) =>
     subjects.includes(key);
-  const logs = /** @type {const} */ (["calls", "deliveries"]);
+  /** @type {readonly (readonly [log: LogName, noun: string])[]} */
+  const logs = [
+    ["calls", "call"],
+    ["deliveries", "delivery attempt"],
+    ["mailbox", "email"],
+  ];
   return [
-    ...logs.flatMap((log) => {
+    ...logs.flatMap(([log, noun]) => {
       const count = state[log].entries.filter(isAbout).length;
-      const noun = log === "calls" ? "call" : "delivery attempt";
       return count === 0
         ? []
         : [/** @type {const} */ ([counted(count, noun), linkToEntriesOf(log, key)])];

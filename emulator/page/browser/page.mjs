@@ -168,6 +168,8 @@ export class ShownConversation {
 
 /** What the page shows of its views: the conversation, the object as `channels/<id>`, and the place of the call. @typedef {{ readonly conversation: string, readonly object: string, readonly call: string }} Shown */
 
+/** The lists of what happened, each a view. @typedef {"calls" | "deliveries" | "mailbox"} LogName */
+
 /** Everything that the page knows about the emulator, updated with each response. */
 export class PageState {
   cursor = "";
@@ -177,6 +179,8 @@ export class PageState {
   calls = new GrowingList();
   /** @type {GrowingList<PageChanges["deliveries"]["entries"][number]>} */
   deliveries = new GrowingList();
+  /** @type {GrowingList<PageChanges["mailbox"]["entries"][number]>} */
+  mailbox = new GrowingList();
   /** @type {Map<string, ConversationSummary>} The last changed one comes last. */
   conversations = new Map();
   /** @type {{ readonly objects: readonly GraphObject[], readonly total: number }} */
@@ -225,6 +229,7 @@ export class PageState {
     this.latest = changes;
     this.calls.take(changes.calls);
     this.deliveries.take(changes.deliveries);
+    this.mailbox.take(changes.mailbox);
     if (changes.conversations.isWhole) {
       this.conversations = new Map();
       // Everything was replaced: the shown conversation may have lost messages, so it is read

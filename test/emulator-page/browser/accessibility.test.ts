@@ -41,10 +41,13 @@ const views = [
   "calls/of/channels/40000000-0000-4000-8000-000000000000",
   "deliveries",
   "deliveries/0",
+  "mailbox",
+  "mailbox/0",
   "connect",
   "rates",
   "faults",
   "switches",
+  "docs/emulator.md/faults",
 ];
 
 const looks = (["light", "dark"] as const).flatMap((colorScheme) =>

@@ -46,11 +46,19 @@ describe("a refused call", () => {
     await shown.getByText("400-143 basicAuth.password: required attribute is missing.").waitFor();
     // What the documentation says, and where.
     await shown.getByText("The service refused the request (another 4xx).").waitFor();
-    const link = shown.getByRole("link", { name: "docs/troubleshooting.md, REJECTED" });
-    const href = String(await link.getAttribute("href"));
-    const { status, text } = await service.send("GET", href);
-    expect([status, text.includes("### REJECTED")]).toEqual([200, true]);
-    await shown.getByRole("link", { name: "docs/resources.md, Authentication" }).waitFor();
+    for (const [name, title] of [
+      ["docs/troubleshooting.md, REJECTED", "REJECTED"],
+      ["docs/resources.md, Authentication", "Authentication"],
+    ] as const) {
+      const opening = page.waitForEvent("popup");
+      await shown.getByRole("link", { name }).click();
+      const docs = await opening;
+      await docs.getByRole("heading", { name: title, exact: true }).waitFor();
+      await expect.poll(() => focused(docs)).toBe(title);
+      const top = await docs.evaluate(() => document.activeElement?.getBoundingClientRect().top);
+      expect(top).toBeLessThan(200);
+      await docs.close();
+    }
     // What was sent, but for what may be the secret in the wrong place.
     await shown.getByText('"username": "hub"').waitFor();
     await shown.getByText('"pasword": "********"').waitFor();
@@ -64,10 +72,31 @@ describe("a refused call", () => {
     expect(await page.getByText("Last refused").isVisible()).toBe(false);
     await service.call("DELETE", "/channels/40000000-0000-4000-8000-000000000000");
     await service.call("GET", "/channels");
-    await page.getByRole("link", { name: /^Last refused: DELETE/ }).click();
+    await page.getByRole("link", { name: /^Last refused: 400 DELETE/ }).click();
     await chosenCall(page).getByText("An object that others use cannot be deleted.").waitFor();
     await chosenCall(page).getByText("The service refuses to delete an object in use.").waitFor();
   });
+
+  inBrowser(
+    "may be one of the token URL: what was sent is shown without secrets",
+    async (started) => {
+      const { page, service, view: open } = await openPage(started, { sample: smallAccount });
+      await open("switches");
+      const wrong = service.credentials({ client_secret: "hunter2-guess" });
+      await service.form(service.emulator.tokenUrl, wrong);
+      await page.getByRole("link", { name: "Last refused: 401 POST /oauth/token" }).click();
+      const shown = chosenCall(page);
+      await shown
+        .getByText("invalid_client the client is unknown or its secret is wrong")
+        .waitFor();
+      await shown.getByText("The token URL refused the client.").waitFor();
+      await shown.getByText('"client_id": "emulator"').waitFor();
+      await shown.getByText('"client_secret": "********"').waitFor();
+      expect(await page.content()).not.toContain("hunter2-guess");
+      await shown.getByRole("link", { name: "Connect" }).click();
+      await page.getByRole("button", { name: "Copy client secret" }).waitFor();
+    },
+  );
 
   inBrowser("says which fault, or which rate, it met", async (started) => {
     const {
@@ -164,6 +193,50 @@ inBrowser("calls, deliveries, conversations and objects lead to each other", asy
   await page.getByLabel("Path, name, client or reason").fill("billing-app");
   await page.getByText("1 of 4 calls").waitFor();
 });
+
+inBrowser(
+  "a message that no callback takes is one click away, with the next step and the email",
+  async (started) => {
+    const callback = await callbackServer();
+    const {
+      page,
+      service,
+      view: open,
+    } = await openPage(started, { sample: smallAccount, callback: callback.url, clock: "manual" });
+    await service.emulator.control.switches({ deliveryRetries: 1 });
+    await open("mailbox");
+    await page.getByText("No emails yet.").waitFor();
+    expect(await page.getByText("Last undelivered").isVisible()).toBe(false);
+    callback.answer = (_received, response) => void response.writeHead(401).end();
+    await service.call("POST", "/conversations/messages", messageTo(conversation));
+    await page.getByRole("link", { name: "Last undelivered: text, 401" }).click();
+    const attempt = page.getByRole("complementary", { name: "Chosen attempt" });
+    await attempt.getByText("The callback refused the login.").waitFor();
+    await attempt.getByText("Returned 401").waitFor();
+    await attempt.getByText("Compare the authentication of the role").waitFor();
+    await attempt.getByRole("link", { name: "docs/resources.md, ClientApplication" }).waitFor();
+    // After a login anew and a retry none is left: there is an email about the client application.
+    await page.getByRole("button", { name: "+1 s" }).click();
+    await view(page, "Mailbox").getByText("1").waitFor();
+    await open(`objects/clientapplications/20000000-0000-4000-8000-000000000001`);
+    const object = page.getByRole("complementary", { name: "Chosen object" });
+    await object.getByRole("link", { name: "1 email" }).click();
+    await page.getByText("1 email", { exact: true }).waitFor();
+    await page.getByRole("link", { name: /cannot be reached$/ }).click();
+    const mail = page.getByRole("complementary", { name: "Chosen email" });
+    await mail.getByText("to ops@example.com · not really sent").waitFor();
+    await mail.getByText("It makes no further attempt.").waitFor();
+    await mail.getByRole("link", { name: "returns-app" }).waitFor();
+    await mail.getByRole("link", { name: "The last attempt" }).click();
+    await attempt.getByText("try 3").waitFor();
+    await attempt.getByText("The callback refused the login.").waitFor();
+    // The next message arrives: the sign stays with the one that did not.
+    callback.answer = (_received, response) => void response.writeHead(200).end();
+    await service.call("POST", "/conversations/messages", messageTo(conversation));
+    await view(page, "Deliveries").getByText("4").waitFor();
+    await page.getByRole("link", { name: "Last undelivered: text, 401" }).waitFor();
+  },
+);
 
 inBrowser("an empty account shows the commands that fill it, to be copied", async (started) => {
   const { page, service, origin, view: open } = await openPage(started, { plan: "basic" });

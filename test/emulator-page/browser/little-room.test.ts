@@ -58,6 +58,23 @@ inBrowser("times and outcomes are whole at 400 pixels", async (started) => {
   expect(await cutCells(page, ".rows .row > *:not(.wide)")).toEqual([]);
 });
 
+inBrowser("at 400 pixels no long path pushes a button out of sight", async (started) => {
+  const { page, service, view } = await openPage(started, {
+    sample: smallAccount,
+    browser: { viewport: { width: 400, height: 850 } },
+  });
+  await service.call("DELETE", "/channels/40000000-0000-4000-8000-000000000000");
+  await view("objects");
+  for (const each of [
+    page.getByText("Last refused"),
+    page.getByRole("button", { name: /^Reset/ }),
+  ]) {
+    await each.waitFor();
+    const { x = 0, width = 400 } = (await each.boundingBox()) ?? {};
+    expect(x + width).toBeLessThanOrEqual(400 - 14);
+  }
+});
+
 inBrowser("at 900 pixels calls and callbacks are whole", async (started) => {
   const callback = await callbackServer();
   const { page, service, view } = await openPage(started, {
