@@ -318,7 +318,10 @@ const serviceCall = callOptions.extend({
   query: z
     .record(
       addressText,
-      z.union([addressText, z.number()], "must be a string or a number, without unpaired surrogates"),
+      z.union(
+        [addressText, z.number()],
+        "must be a string or a number, without unpaired surrogates",
+      ),
     )
     .optional(),
   body: z.unknown().optional(),

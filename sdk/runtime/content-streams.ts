@@ -73,7 +73,8 @@ const callerStream = (source: Pieces): CallerStream => {
     return { pieces: piecesRead(reader), stop: () => endQuietly(() => reader.cancel()) };
   }
   const iterator = source[Symbol.asyncIterator]();
-  if (typeof iterator?.next !== "function") throw new TypeError("the source does not return an iterator");
+  if (typeof iterator?.next !== "function")
+    throw new TypeError("the source does not return an iterator");
   return {
     pieces: { [Symbol.asyncIterator]: () => iterator },
     stop: () => endQuietly(() => iterator.return?.()),

@@ -34,7 +34,8 @@ const failing = async (
   return { status: response.status, written };
 };
 
-const begin = 'pulumi-conversation: Could not handle message "1" (text) in conversation "c-1", which ';
+const begin =
+  'pulumi-conversation: Could not handle message "1" (text) in conversation "c-1", which ';
 
 test.each([
   ["before", 200, "is not delivered again"],
@@ -168,6 +169,8 @@ test("a failure that concerns no message is written without the word that a call
   await memory.close();
   const written = write.mock.calls.map(([text]) => String(text)).join("");
   write.mockRestore();
-  expect(written).toMatch(/^pulumi-conversation: ConversationError: Redis at 127\.0\.0\.1:1 is not/);
+  expect(written).toMatch(
+    /^pulumi-conversation: ConversationError: Redis at 127\.0\.0\.1:1 is not/,
+  );
   expect(written).not.toContain("canary-of-redis");
 });
