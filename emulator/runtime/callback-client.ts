@@ -312,7 +312,8 @@ export class CallbackClient {
       };
       const send = (one: OutgoingCall) => this.#outgoing.call(one);
       const { status } = await callWithFault(faults.take("CALLBACK"), call, send);
-      if (authorization === undefined) return { url, status };
+      // Only a token can be renewed: the next attempt reads a changed password by itself.
+      if (!authorization?.startsWith("Bearer ")) return { url, status };
       return { url, status, renew: () => this.#authentication.forget(role, authorization) };
     } catch (error) {
       return { url, error: error instanceof NoAnswer ? error.message : "the delivery failed" };
