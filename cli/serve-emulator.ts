@@ -5,6 +5,7 @@ import type { z } from "zod";
 import { paths } from "../emulator/http/listener.js";
 import { openApiDocument } from "../emulator/http/openapi.js";
 import {
+  type DeliveryEntry,
   type Emulator,
   type PlanName,
   type Switches,
@@ -14,6 +15,7 @@ import {
 import { noJournal } from "../emulator/service/journal.js";
 import { savedSwitches } from "../emulator/service/switches.js";
 import { isObject, jsonIn, type Printed } from "../provider/kernel/json.js";
+import { inertOutput } from "../provider/kernel/text.js";
 import {
   addressesVariable,
   type EmulatedAddresses,
@@ -89,7 +91,29 @@ const tlsOf = ({ tlsCert, tlsKey }: EmulatorArguments): { tls?: TlsFiles } => {
   return { tls: { cert: pemIn("--tls-cert", tlsCert), key: pemIn("--tls-key", tlsKey) } };
 };
 
-const start = async (options: EmulatorArguments): Promise<Emulator> => {
+const adviceOn = ({ status, attempt }: DeliveryEntry): string => {
+  if (attempt === 0) return "Run pulumi preview to check the setup.";
+  if (status === 401)
+    return "Compare the password that the callback expects with the one in the stack.";
+  return status === undefined
+    ? "Start the program that serves this URL, or correct the callback."
+    : "See what the program that serves this URL prints.";
+};
+
+/** One line; a sender chooses the id of its message. */
+const undeliveredLine = (lastAttempt: DeliveryEntry): string => {
+  const { url, messageId, type, status, error, attempt } = lastAttempt;
+  const times = attempt === 1 ? "1 attempt" : `${attempt} attempts`;
+  const where = attempt === 0 ? "" : ` to ${url} (${times})`;
+  const why = error ?? `it responded with ${status}`;
+  const text = `Message ${messageId} (${type}) was not delivered${where}: ${why}. ${adviceOn(lastAttempt)}`;
+  return `${inertOutput(text, false)}\n`;
+};
+
+const start = async (
+  options: EmulatorArguments,
+  onUndelivered: ((lastAttempt: DeliveryEntry) => void) | undefined,
+): Promise<Emulator> => {
   const { switch: switches, tlsCert, tlsKey, openapi, json, ...others } = options;
   const { data } = options;
   if (data !== undefined && !existsSync(dirname(resolve(data))))
@@ -97,7 +121,8 @@ const start = async (options: EmulatorArguments): Promise<Emulator> => {
       `Starting the emulator: the folder of --data ${data} does not exist. Create it first.`,
     );
   try {
-    return await startEmulator({ ...others, switches, ...tlsOf(options) });
+    const more = { ...tlsOf(options), ...(onUndelivered ? { onUndelivered } : {}) };
+    return await startEmulator({ ...others, switches, ...more });
   } catch (error) {
     if (error instanceof CommandFailure) throw error;
     const reason = reasons[String(codeOf(error))]?.(options) ?? messageOf(error);
@@ -201,7 +226,12 @@ export const serveEmulator = async (
   // Listens from the beginning: the reader of the first line may interrupt at once.
   const ended = command.length === 0 ? session.untilInterrupted() : undefined;
   keepMemorySmall();
-  const emulator = await start(options);
+  // Not among what a command prints, or what a program reads.
+  const isShown = command.length === 0 && !options.json;
+  const emulator = await start(
+    options,
+    isShown ? (lastAttempt) => session.err(undeliveredLine(lastAttempt)) : undefined,
+  );
   try {
     await useEmulator(emulator, options, command, { session, ended });
   } finally {

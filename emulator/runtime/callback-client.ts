@@ -317,7 +317,8 @@ export class CallbackClient {
       const fault = faults.take("CALLBACK");
       if (fault) noted = { url, fault: fault.kind };
       const { status } = await callWithFault(fault, call, send);
-      if (authorization === undefined) return { ...noted, status };
+      // Only a token can be renewed: the next attempt reads a changed password by itself.
+      if (!authorization?.startsWith("Bearer ")) return { ...noted, status };
       return { ...noted, status, renew: () => this.#authentication.forget(role, authorization) };
     } catch (error) {
       return { ...noted, error: error instanceof NoAnswer ? error.message : "the delivery failed" };

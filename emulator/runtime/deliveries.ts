@@ -71,6 +71,12 @@ export interface DeliveryEntry {
   readonly error?: string;
 }
 
+/** What deliveries need. */
+export interface DeliveryOptions extends CallbackClientOptions {
+  /** Called after the last attempt to deliver a message has failed. */
+  readonly onUndelivered?: (lastAttempt: DeliveryEntry) => void;
+}
+
 /** An attempt as the page lists it. */
 export interface ShownDelivery extends DeliveryEntry, WithSubjects {
   /** The kind of the fault that it met. */
@@ -111,7 +117,7 @@ export class Deliveries {
 
   constructor(
     private readonly clock: EmulatorClock,
-    private readonly options: CallbackClientOptions,
+    private readonly options: DeliveryOptions,
   ) {
     this.#callbacks = new CallbackClient(options);
   }
@@ -162,17 +168,17 @@ export class Deliveries {
       const begun = this.clock.now();
       const outcome = await this.#callbacks.post(recipient, message, signal);
       if (signal.aborted) return;
-      this.#note({ recipient, message }, outcome, attempt, begun);
+      const entry = this.#note({ recipient, message }, outcome, attempt, begun);
       const { status = 0, renew, isHopeless } = outcome;
       if (status >= 200 && status <= 299) return this.mailbox.reached(keyOf(recipient));
-      if (isHopeless) return this.#notify({ recipient, message }, outcome);
+      if (isHopeless) return this.#notify({ recipient, message }, entry);
       if (status === 401 && renew && !isRenewed) {
         isRenewed = true;
         await renew();
         continue;
       }
       if (retries >= this.options.switches.deliveryRetries)
-        return this.#notify({ recipient, message }, outcome);
+        return this.#notify({ recipient, message }, entry);
       retries += 1;
       // Counted from when the try was due: one long step of a manual clock makes all tries due.
       due += this.clock.now() - begun + retrySpacingMs;
@@ -185,24 +191,30 @@ export class Deliveries {
     { url, status, error, fault, isHopeless }: CallbackOutcome,
     attempt: number,
     begun: number,
-  ) {
+  ): DeliveryEntry {
     const { messageId, type } = delivery.message;
-    this.log.add({
+    const entry = {
       at: timestamp(begun),
       url,
       messageId,
       type,
       attempt: isHopeless ? 0 : attempt,
-      subjects: subjectsOf(delivery),
       ...(status === undefined ? {} : { status }),
       ...(error === undefined ? {} : { error }),
+    };
+    this.log.add({
+      ...entry,
+      subjects: subjectsOf(delivery),
       ...(fault === undefined ? {} : { fault }),
     });
+    return entry;
   }
 
   /** No further attempts: the person responsible for the callback gets an email. */
-  #notify(delivery: Delivery, { url, status, error }: CallbackOutcome): void {
+  #notify(delivery: Delivery, lastAttempt: DeliveryEntry): void {
+    this.options.onUndelivered?.(lastAttempt);
     const { recipient, message } = delivery;
+    const { url, status, error } = lastAttempt;
     const to = textOnPath(roleOf(this.options, recipient), "notificationEmail");
     if (to === undefined) return;
     const { messageId, type } = message;

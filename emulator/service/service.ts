@@ -7,7 +7,7 @@ import { type PlanName, planNames, RateLimiter } from "../http/rate-limit.js";
 import { Store } from "../objects/store.js";
 import { AssetStore, SignedUrls } from "../runtime/asset-store.js";
 import { ConversationStore } from "../runtime/conversation-store.js";
-import { Deliveries } from "../runtime/deliveries.js";
+import { Deliveries, type DeliveryEntry } from "../runtime/deliveries.js";
 import { Clients, scopesByLabel, Tokens } from "../token/tokens.js";
 import { clockKinds, createClock, type EmulatorClock } from "./clock.js";
 import { type FaultRule, Faults } from "./faults.js";
@@ -32,6 +32,11 @@ export interface EmulatedServiceOptions {
    * original URL.
    */
   readonly callbackRoute?: (address: string) => string;
+  /**
+   * Called once for each message that a callback did not accept, with the last attempt. It must not
+   * fail.
+   */
+  readonly onUndelivered?: (lastAttempt: DeliveryEntry) => void;
 }
 
 /** The whole state of one emulator. */
@@ -90,6 +95,7 @@ const serviceOn = (
     clock: kind = "real",
     callbackDeadlineMs = 5_000,
     callbackRoute,
+    onUndelivered,
   }: EmulatedServiceOptions,
 ) => {
   const clock = createClock(kind);
@@ -123,6 +129,7 @@ const serviceOn = (
       faults,
       deadlineMs: callbackDeadlineMs,
       ...(callbackRoute ? { route: callbackRoute } : {}),
+      ...(onUndelivered ? { onUndelivered } : {}),
     }),
   };
 };

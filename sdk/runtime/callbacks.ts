@@ -2,7 +2,7 @@ import { channel } from "node:diagnostics_channel";
 import type { Clock } from "../../provider/kernel/clock.js";
 import { ConversationError, isConversationError } from "../../provider/kernel/errors.js";
 import { packageName } from "../../provider/kernel/package.js";
-import { cleaned, inertOutput, quoted } from "../../provider/kernel/text.js";
+import { cleaned, durationText, inertOutput, quoted } from "../../provider/kernel/text.js";
 import {
   isMessageType,
   isSenderKind,
@@ -71,15 +71,20 @@ const textOf = (error: unknown, causes = 0): string => {
 /**
  * Writes a failure to standard error. Never fails.
  *
- * @param what what failed, as the beginning of a line
+ * @param what what failed, as the beginning of a line; undefined if the error's message says it
  * @param secrets left out of the text
  */
-const writeFailure = (what: string, error: unknown, secrets: readonly string[]): void => {
+const writeFailure = (
+  what: string | undefined,
+  error: unknown,
+  secrets: readonly string[],
+): void => {
   // An error may quote the sender of the message: only the first line begins at the margin.
   const [first = "", ...others] = redact(textOf(error).slice(0, mostCharacters), secrets)
     .split("\n", mostLines)
     .map((line) => cleaned(line).trim());
-  const lines = [`${packageName}: ${what}: ${first}`, ...others.map((line) => `    ${line}`)];
+  const begin = what === undefined ? packageName : `${packageName}: ${what}`;
+  const lines = [`${begin}: ${first}`, ...others.map((line) => `    ${line}`)];
   try {
     process.stderr.write(`${inertOutput(lines.join("\n"), false)}\n`);
   } catch {
@@ -132,7 +137,7 @@ const keepTaken = async (
 const tooSlow = ({ type }: ReceivedMessage, ms: number): ConversationError =>
   new ConversationError(
     "TIMED_OUT",
-    `Could not handle a message of type ${type}: onMessage did not finish within ${ms} ms. The conversation continues with the next message.`,
+    `The handler of a ${type} message did not finish within ${durationText(ms)}. The conversation continues with the next message.`,
   );
 
 const results = { taken: "elsewhere", done: "repeat" } as const satisfies Readonly<
@@ -321,24 +326,37 @@ const wrongCredentials = (): ConversationError =>
     "Refused a call to the callback with 401: its credentials are not those in authenticate. If the service sent it, compare authenticate with the authentication that the program declares. Further calls like this are not reported.",
   );
 
-const failureName = (message: ReceivedMessage | undefined): string =>
-  message
-    ? `Could not handle a message of type ${message.type} in conversation ${quoted(message.conversationId)}`
-    : "A callback failed";
+const idText = ({ id, messageId }: ReceivedMessage): string => {
+  const known = id ?? messageId;
+  return known === undefined ? "a message" : `message ${quoted(known)}`;
+};
+
+/** What could not be done, and what happens next; undefined if an error of this package says all. */
+const failureName = (
+  error: unknown,
+  message: ReceivedMessage | undefined,
+  acknowledge: CompleteOptions["acknowledge"],
+): string | undefined => {
+  if (!message) return isConversationError(error) ? undefined : "A callback failed";
+  const next = acknowledge === "after" ? "may be delivered again" : "is not delivered again";
+  return `Could not handle ${idText(message)} (${message.type}) in conversation ${quoted(message.conversationId)}, which ${next}`;
+};
 
 /** Hands failures to the hook, or writes them if there is none. A hook that fails must not fail a call. */
 const reporting = ({
   onError,
   authenticate,
-}: Pick<CallbackOptions, "onError" | "authenticate">): ReportFailure => {
+  acknowledge,
+}: Pick<CompleteOptions, "onError" | "authenticate" | "acknowledge">): ReportFailure => {
   const secrets = secretsOf(authenticate);
   return async (error, message) => {
     publishFailure(error, message);
-    if (!onError) return writeFailure(failureName(message), error, secrets);
+    const what = failureName(error, message, acknowledge);
+    if (!onError) return writeFailure(what, error, secrets);
     try {
       await onError(error, message);
     } catch (failure) {
-      writeFailure(failureName(message), error, secrets);
+      writeFailure(what, error, secrets);
       writeFailure("onError failed", failure, secrets);
     }
   };
@@ -362,7 +380,7 @@ const answering = <T extends MessageType>(options: CompleteOptions<T>) => {
     const error = wrongCredentials();
     publishFailure(error, undefined);
     // Not to onError: a bot may end because of what that gets, and anybody can cause this.
-    writeFailure(failureName(undefined), error, secretsOf(options.authenticate));
+    writeFailure(undefined, error, secretsOf(options.authenticate));
   };
 
   const refusalOf = async ({ method, authorization }: CallbackCall) => {

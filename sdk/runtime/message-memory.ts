@@ -7,7 +7,7 @@ import {
   type RedisClient,
 } from "../../provider/pacing/shared-buckets.js";
 import { redisAddress } from "../../provider/service/setting-table.js";
-import { inputInvalid, prepared } from "./caller-input.js";
+import { prepared } from "./caller-input.js";
 
 /** A limit for one piece of work. */
 interface TimeLimit {
@@ -161,14 +161,15 @@ const takenOf = (answer: unknown): Taken =>
   answer === "new" || answer === "done" ? answer : "taken";
 
 const checked = (options: RedisMemoryOptions): Required<RedisMemoryOptions> => {
-  const doing = "create the message memory";
-  return prepared(doing, () => {
+  const invalid = (rule: string): ConversationError =>
+    new ConversationError("INPUT_INVALID", `Could not create the message memory: ${rule}.`);
+  return prepared("create the message memory", () => {
     const { url, name, rememberMs = dayMs } = { ...options };
     const parsed = typeof url === "string" ? redisAddress(url) : { rule: "must be a string" };
-    if ("rule" in parsed) throw inputInvalid(doing, `url ${parsed.rule}`);
-    if (typeof name !== "string" || name === "") throw inputInvalid(doing, "name must be a string");
+    if ("rule" in parsed) throw invalid(`url ${parsed.rule}`);
+    if (typeof name !== "string" || name === "") throw invalid("name must be a string");
     if (!(Number.isSafeInteger(rememberMs) && rememberMs > 0)) {
-      throw inputInvalid(doing, "rememberMs must be a whole number above 0");
+      throw invalid("rememberMs must be a whole number above 0");
     }
     return { url, name, rememberMs };
   });
@@ -177,12 +178,14 @@ const checked = (options: RedisMemoryOptions): Required<RedisMemoryOptions> => {
 const need = "redisMemory remembers messages in Redis";
 
 /** Why Redis did not remember a message. */
-const redisFailure = (error: unknown): ConversationError => {
+const redisFailure = (url: string, error: unknown): ConversationError => {
   if (isConversationError(error)) return error;
   const isRefusal = error instanceof Error && error.name === "ReplyError";
-  const what = isRefusal ? `Redis refused the call (${error.message})` : "Redis is not reachable";
-  const code = isRefusal ? "REJECTED" : "UNREACHABLE";
-  return new ConversationError(code, `${what}; this process uses its own memory.`);
+  const what = isRefusal ? `refused the call (${error.message})` : "is not reachable";
+  return new ConversationError(
+    isRefusal ? "REJECTED" : "UNREACHABLE",
+    `Redis at ${new URL(url).host} ${what}. Until it works, a message that reaches two processes may be handled twice.`,
+  );
 };
 
 /**
@@ -211,7 +214,7 @@ export const redisMemory = (
       const redis = await client;
       return await redis.eval(script, 1, `conversation:message:${name}:${key}`, ...values);
     } catch (error) {
-      throw redisFailure(error);
+      throw redisFailure(url, error);
     }
   };
   const close = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-import { AssertionError } from "node:assert";
+import type { AssertionError } from "node:assert";
 import { inspect } from "node:util";
 import type { DeliveryEntry, EmulatorControl, StoredObject } from "../../emulator/index.js";
 import type { Definition } from "../../provider/definition/define.js";
@@ -7,6 +7,7 @@ import { isObject, memberOf } from "../../provider/kernel/json.js";
 import { abbreviated } from "../../provider/kernel/text.js";
 import { resources } from "../../provider/resources/index.js";
 import { type ReceivedMessage, receivedMessage } from "../runtime/received-message.js";
+import { assertionError } from "./assertion-error.js";
 
 /** How a value differs from what is expected. */
 interface Difference {
@@ -151,7 +152,7 @@ export const assertCalls = (calls: readonly HubCall[], expected: ExpectedCalls):
   const lines = wrong.map(
     (name) => `  ${name}: expected ${times(expected[name] ?? 0)}, made ${times(actual[name] ?? 0)}`,
   );
-  throw new AssertionError({
+  throw assertionError({
     message: ["The calls to the service differ from the expected ones:", ...lines].join("\n"),
     actual,
     expected,
@@ -193,7 +194,7 @@ export const noDelivery = (
 ): AssertionError => {
   const last = tries.slice(-10).map(tryLine);
   const so = last.length === 0 ? ["There were no deliveries."] : ["Deliveries so far:", ...last];
-  return new AssertionError({
+  return assertionError({
     message: [`No delivery matched ${shown(expected)} within ${withinMs / 1000} s.`, ...so].join(
       "\n",
     ),
@@ -238,7 +239,7 @@ export const objectLike = (
     lines.push(`The closest match is ${titleOf(definition, near.object)}:`);
     lines.push(...near.found.map((difference) => `  ${differenceLine(difference, show)}`));
   }
-  throw new AssertionError({
+  throw assertionError({
     message: [...lines, listed(definition, objects)].join("\n"),
     operator: "expectObject",
   });
@@ -253,7 +254,7 @@ export const assertNoObjectLike = (
   const fitting = objects.filter((object) => differences(expected, object).length === 0);
   if (fitting.length === 0) return;
   const names = fitting.map((object) => titleOf(definition, object)).join(", ");
-  throw new AssertionError({
+  throw assertionError({
     message: `Expected no ${definition.noun} that matches ${shown(expected)}, but the account has ${names}.`,
     operator: "expectNoObject",
   });

@@ -1,12 +1,13 @@
-import { AssertionError } from "node:assert";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { z } from "zod";
 import { isObject, objectsIn, sameJson, withoutUndefined } from "../../provider/kernel/json.js";
-import { abbreviated } from "../../provider/kernel/text.js";
+import { packageName } from "../../provider/kernel/package.js";
+import { abbreviated, inertOutput } from "../../provider/kernel/text.js";
 import { isSenderKind } from "../../provider/service/message-types.js";
 import type { Sender } from "../runtime/message.js";
 import type { Party, ReceivedMessage } from "../runtime/received-message.js";
+import { assertionError } from "./assertion-error.js";
 import type { EmulatedStack } from "./emulated-stack.js";
 import {
   participantText,
@@ -219,8 +220,9 @@ const turnLines = (before: readonly GoldenMessage[], now: readonly GoldenMessage
     }
     const lines = recipientLines(each, match);
     if (isSame(each, match)) return lines;
-    const is = `${titleOf(match)} ${cut(JSON.stringify(match.body))}`;
-    return [...lines, `${titleOf(each)}: is now ${is}`];
+    const [was, is] = [titleOf(each), titleOf(match)];
+    const more = is === was ? ` ${cut(JSON.stringify(match.body))}` : "";
+    return [...lines, `${was}: is now ${is}${more}`];
   });
   return [...found, ...left.map((each) => `${titleOf(each)}: is new`)];
 };
@@ -311,6 +313,9 @@ const recorded = async (stack: EmulatedStack, options: GoldenOptions): Promise<v
     throw new Error(`Could not record the conversation into ${file}: ${why.join("; ")}.`);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, goldenText(document));
+  process.stderr.write(
+    `${packageName}: wrote the golden file ${inertOutput(file, false)}. Read it, and commit it.\n`,
+  );
 };
 
 const senderOf = ({ sender: { kind, name } }: GoldenMessage, file: string): Sender => {
@@ -372,7 +377,7 @@ const replayed = async (stack: EmulatedStack, options: GoldenOptions): Promise<v
   const lines = [...goldenDifferences(before, now), ...(ended ? [ended] : [])];
   if (lines.length === 0) return;
   const failed = performed.conversation.handlerFailures();
-  throw new AssertionError({
+  throw assertionError({
     message: [
       `The conversation differs from ${file}:`,
       ...lines.map((line) => `  ${line}`),

@@ -1,4 +1,3 @@
-import { AssertionError } from "node:assert";
 import { hash } from "node:crypto";
 import * as pulumi from "@pulumi/pulumi";
 import { ConversationError } from "../../provider/kernel/errors.js";
@@ -11,6 +10,7 @@ import { typeToken } from "../../provider/pointer.js";
 import { resources } from "../../provider/resources/index.js";
 import { smokeTest } from "../../provider/smoke-test/smoke-test-definition.js";
 import { smokeTestLifecycle } from "../../provider/smoke-test/smoke-test-lifecycle.js";
+import { assertionError } from "./assertion-error.js";
 import { differenceLine, differences } from "./checks.js";
 
 const noSettings = (): never => {
@@ -157,7 +157,7 @@ const programOf = (
     const found = own.find((each) => each.name === name);
     if (found) return found;
     const names = own.map((each) => JSON.stringify(each.name)).join(", ");
-    throw new AssertionError({
+    throw assertionError({
       message: `The program declares no ${kind} ${JSON.stringify(name)}. It declares these resources of this kind: ${names || "none"}.`,
       operator: "resource",
     });
@@ -171,7 +171,7 @@ const programOf = (
       const different = differences(expected, found.inputs);
       if (different.length === 0) return found;
       const lines = different.map((each) => `  ${differenceLine(each)}`);
-      throw new AssertionError({
+      throw assertionError({
         message: [`${kind} ${name} differs from what is expected:`, ...lines].join("\n"),
         operator: "expectResource",
       });
@@ -230,7 +230,7 @@ const runNow = async (
   const outputs = isObject(given) ? await resolved({ ...given }) : {};
   await pulumi.runtime.disconnect();
   if (mocks.failures.length > 0)
-    throw new AssertionError({
+    throw assertionError({
       message: [
         "A preview would refuse the program:",
         ...mocks.failures.map((line) => `  ${line}`),

@@ -1,4 +1,3 @@
-import { AssertionError } from "node:assert";
 import {
   type ConditionOptions,
   forecast,
@@ -13,6 +12,7 @@ import {
   type StackExport,
   stackExportIn,
 } from "../../provider/pulumi-cli/stack-documents.js";
+import { assertionError } from "./assertion-error.js";
 
 /** What to forecast, and its limits. */
 export interface ForecastConditions extends ConditionOptions {
@@ -69,7 +69,7 @@ export const assertForecast = (exported: unknown, limits: ForecastLimits): Forec
   ].filter((line) => line !== undefined);
   if (over.length === 0) return found;
   const report = forecastReport(found, conditionsOf(given), false, undefined);
-  throw new AssertionError({
+  throw assertionError({
     message: `The run exceeds its limits: ${over.join("; ")}.\n\n${report}`,
     operator: "expectForecast",
   });

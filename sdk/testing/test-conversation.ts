@@ -1,4 +1,4 @@
-import { AssertionError } from "node:assert";
+import type { AssertionError } from "node:assert";
 import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
 import type { DeliveryEntry, Emulator } from "../../emulator/index.js";
@@ -22,6 +22,7 @@ import type {
 } from "../runtime/message.js";
 import type { Sent } from "../runtime/messages.js";
 import type { Party, ReceivedMessage } from "../runtime/received-message.js";
+import { assertionError } from "./assertion-error.js";
 import { differences, type HubRecords, plainAddress, shown } from "./checks.js";
 
 /** Between two looks, in milliseconds of real time. */
@@ -365,7 +366,7 @@ export const testConversation = (
     const lines = await transcript();
     const so = lines === "" ? "There are no messages." : `The conversation so far:\n${lines}`;
     const failed = handlerFailures().map((line) => `A handler of the test failed: ${line}`);
-    return new AssertionError({ message: [said, so, ...failed].join("\n"), operator });
+    return assertionError({ message: [said, so, ...failed].join("\n"), operator });
   };
 
   /** The first matching message from somebody else, and its position. */

@@ -188,6 +188,6 @@ test("a handler of a bot that throws is seen on standard error", () => {
   const { stdout, stderr } = spawnSync(process.execPath, [file], { encoding: "utf8" });
   expect(stdout).toBe("200\n");
   expect(stderr).toMatch(
-    /^pulumi-conversation: Could not handle a message of type text .+ Error: no stock, \[secret\]\n {4}at /,
+    /^pulumi-conversation: Could not handle message .+ Error: no stock, \[secret\]\n {4}at /,
   );
 });

@@ -2,8 +2,11 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { runProgram } from "../../cli/program.js";
+import { connectControl } from "../../emulator/index.js";
 import { switchTable } from "../../emulator/service/switches.js";
 import { scopes } from "../../provider/service/http/operations.js";
+import { connect } from "../../sdk/runtime/index.js";
+import { address, hub } from "../emulator-runtime/hub.js";
 import { listenHere, portOf } from "../support/loopback-server.js";
 import { assertPrinted } from "../support/printed-json.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -28,8 +31,17 @@ const emulator = async (...args: string[]) => {
   onTestFinished(async () => void (await end()));
   await expect.poll(() => written.out + written.err).not.toBe("");
   await assertPrinted(["emulator", ...args], written.out);
-  return { out: written.out, end };
+  return { out: written.out, written, end };
 };
+
+/** What the lines that begin with `export` set. */
+const exported = (out: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    [...out.matchAll(/^ {2}export (\w+)=(.*)$/gm)].map(([, name = "", value = ""]) => [
+      name,
+      value,
+    ]),
+  );
 
 const keys = [
   "baseUrl",
@@ -244,3 +256,36 @@ test("a folder of --data that does not exist is a clear error with exit code 1",
   expect(code).toBe(1);
   expect(err).toContain(`the folder of --data ${data} does not exist`);
 });
+
+test.each([
+  [[], 1],
+  [["--json"], 0],
+] as const)(
+  "a message that is not delivered is one line on standard error (%j)",
+  async (args, count) => {
+    const { service, bot } = await hub({ switches: { deliveryRetries: 1 } });
+    const { url } = bot;
+    await bot.close();
+    const snapshot = await service.emulator.control.snapshot();
+    const { out, written } = await emulator("--clock", "manual", ...args);
+    const controlUrl =
+      args.length > 0 ? JSON.parse(out).controlUrl : /Control: +(\S+)/.exec(out)?.[1];
+    const control = connectControl(controlUrl);
+    await control.restore(snapshot);
+    const settings = args.length > 0 ? JSON.parse(out) : {};
+    await using client = connect(settings, { environment: exported(out), pacing: "after-refusal" });
+    const { channel, address: to } = address;
+    await client.messages.start({
+      type: "text",
+      text: "Hello",
+      messageId: "m-1",
+      sender: "customer",
+      conversation: { account: { channel: channel.type, address: to }, customer: { name: "Ada" } },
+    });
+    await control.waitForDelivery(({ attempt }) => attempt === 1, { timeoutMs: 10_000 });
+    await control.advance(1_000);
+    await control.waitForDelivery(({ attempt }) => attempt === 2, { timeoutMs: 10_000 });
+    const line = `Message m-1 (text) was not delivered to ${url}/custom_bot (2 attempts): ECONNREFUSED. Start the program that serves this URL, or correct the callback.\n`;
+    await expect.poll(() => written.err).toBe(line.repeat(count));
+  },
+);

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../provider/kernel/json.js";
 import { kindOf, type Running } from "../emulator/running.js";
-import { type CallbackServer, callbackServer } from "./callback-server.js";
+import { answering, type CallbackServer, callbackServer } from "./callback-server.js";
 import { type Hub, type HubOptions, hub, message } from "./hub.js";
 
 const basicAuth = { username: "hub", password: "canary-password" };
@@ -229,4 +229,16 @@ test("no credential is in the log", async () => {
   expect(JSON.stringify(log)).not.toMatch(/canary|token-/);
   expect(log.map(({ url }) => url)).toContain(`${bot.url}/in`);
   expect(bot.received[0]?.path).toBe("/in?key=canary-query");
+});
+
+test("a wrong password gets the retries that are set, each a second after the one before", async () => {
+  const switches = { deliveryRetries: 1 };
+  const { begin, service, bot, logged } = await hub({ prepare: basic, switches });
+  bot.answer = answering(401);
+  await begin();
+  await logged(1);
+  service.emulator.advance(60_000);
+  await begin({ messageId: "m-2" });
+  await logged(3);
+  expect(bot.messageIds).toEqual(["m-0001", "m-0001", "m-2"]);
 });

@@ -286,3 +286,16 @@ test("conversations are read with their messages, and only those that changed si
   expect((await control.conversations(since)).map(({ id }) => id)).toEqual([second]);
   expect((await service.control("GET", "/conversations?since=soon")).status).toBe(400);
 });
+
+test("a message that no attempt delivered is reported once, with the last attempt", async () => {
+  const undelivered: unknown[] = [];
+  const onUndelivered = (entry: unknown): void => void undelivered.push(entry);
+  const { service, begin, bot, logged } = await hub({ onUndelivered });
+  bot.answer = answering(500);
+  await begin();
+  await logged(1);
+  expect(undelivered).toEqual([]);
+  service.emulator.advance(60_000);
+  await logged(3);
+  expect(undelivered).toEqual([expect.objectContaining({ attempt: 3, status: 500 })]);
+});

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { afterEach, expect, test, vi } from "vitest";
-import { type CallbackOptions, conversationApp } from "../../sdk/runtime/index.js";
+import { type CallbackOptions, conversationApp, redisMemory } from "../../sdk/runtime/index.js";
+import { ManualClock, nextTurn } from "../service/support/clocks.js";
 import { basic, message, v3 } from "./support/callback-calls.js";
 
 const password = "canary-of-the-callback";
@@ -34,19 +35,19 @@ const failing = async (
 };
 
 const begin =
-  'pulumi-conversation: Could not handle a message of type text in conversation "c-1": ';
+  'pulumi-conversation: Could not handle message "1" (text) in conversation "c-1", which ';
 
 test.each([
-  ["before", 200],
-  ["after", 500],
+  ["before", 200, "is not delivered again"],
+  ["after", 500, "may be delivered again"],
 ] as const)(
-  "a handler that throws is seen on standard error, once (acknowledge: %s)",
-  async (acknowledge, status) => {
+  "a handler that throws is seen on standard error, once, with what happens next (acknowledge: %s)",
+  async (acknowledge, status, next) => {
     const failure = new Error("no stock", { cause: new Error("the database is away") });
     const { status: answered, written } = await failing(failure, { acknowledge });
     expect(answered).toBe(status);
     expect(written).toHaveLength(1);
-    expect(written[0]).toContain(`${begin}Error: no stock\n    at `);
+    expect(written[0]).toContain(`${begin}${next}: Error: no stock\n    at `);
     expect(written[0]).toContain("\n    caused by Error: the database is away\n");
   },
 );
@@ -60,7 +61,7 @@ test("with onError nothing is written, unless onError itself fails", async () =>
   const broken = () => Promise.reject(new Error("the log is full"));
   const { written } = await failing(failure, { onError: broken });
   expect(written).toHaveLength(2);
-  expect(written[0]).toContain(`${begin}Error: no stock`);
+  expect(written[0]).toContain(`${begin}is not delivered again: Error: no stock`);
   expect(written[1]).toContain("pulumi-conversation: onError failed: Error: the log is full");
 });
 
@@ -137,4 +138,39 @@ test("calls with wrong credentials are written once, without them, and do not re
   expect(written).toHaveLength(1);
   expect(written[0]).toContain("with 401: its credentials are not those in authenticate");
   expect(written[0]).not.toContain("wrong-secret");
+});
+
+test("a handler that does not finish in time is named, with the time in words, and once", async () => {
+  const write = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+  const clock = new ManualClock();
+  const app = conversationApp({ authenticate: { basic: { username: "hub", password } }, clock });
+  app.on("text", () => new Promise(() => {}));
+  const headers = { authorization: basic("hub", password) };
+  const body = JSON.stringify(v3(message("1")));
+  await app.fetch(new Request("http://bot.example.com/", { method: "POST", headers, body }));
+  await nextTurn();
+  clock.advance(300_000);
+  await app.idle();
+  const written = write.mock.calls.map(([text]) => String(text)).join("");
+  write.mockRestore();
+  expect(written).toBe(
+    `${begin}is not delivered again: ConversationError: The handler of a text message did not finish within 5 min. The conversation continues with the next message.\n`,
+  );
+});
+
+test("a failure that concerns no message is written without the word that a callback failed", async () => {
+  const write = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+  const memory = redisMemory({ url: "redis://:canary-of-redis@127.0.0.1:1", name: "bot" });
+  const app = conversationApp({ authenticate: { basic: { username: "hub", password } }, memory });
+  const headers = { authorization: basic("hub", password) };
+  const body = JSON.stringify(v3(message("1")));
+  await app.fetch(new Request("http://bot.example.com/", { method: "POST", headers, body }));
+  await app.idle();
+  await memory.close();
+  const written = write.mock.calls.map(([text]) => String(text)).join("");
+  write.mockRestore();
+  expect(written).toMatch(
+    /^pulumi-conversation: ConversationError: Redis at 127\.0\.0\.1:1 is not/,
+  );
+  expect(written).not.toContain("canary-of-redis");
 });

@@ -94,7 +94,8 @@ test("where no Redis is, messages are worked on all the same, and the reason is 
   const { deliver, received, errors } = receiver({ memory });
   for (const id of ["1", "2"]) await deliver(v3(message(id)));
   expect(received).toHaveLength(2);
-  const line = "Redis is not reachable; this process uses its own memory.";
+  const line =
+    "Redis at 127.0.0.1:1 is not reachable. Until it works, a message that reaches two processes may be handled twice.";
   expect(errors).toEqual([expect.objectContaining({ code: "UNREACHABLE", message: line })]);
 });
 

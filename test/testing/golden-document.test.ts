@@ -129,7 +129,14 @@ test.each([
     "another answer",
     of(said, { ...heard, body: { content: { text: "Goodbye" } } }),
     [
-      'custom_bot "orders" text {"text":"Hello"}: is now custom_bot "orders" text {"text":"Goodbye"} {"content":{"text":"Goodbye"}}',
+      'custom_bot "orders" text {"text":"Hello"}: is now custom_bot "orders" text {"text":"Goodbye"}',
+    ],
+  ],
+  [
+    "the same answer with something else",
+    of(said, { ...heard, body: { content: { text: "Hello" }, attributes: { a: "b" } } }),
+    [
+      'custom_bot "orders" text {"text":"Hello"}: is now custom_bot "orders" text {"text":"Hello"} {"content":{"text":"Hello"},"attributes":{"a":"b"}}',
     ],
   ],
   [

@@ -91,6 +91,9 @@ const expectAccessible = async (
     const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     expect(wider, `${look}: ${name} is wider than the window`).toBeLessThanOrEqual(0);
   }
+  await view("conversations");
+  await page.locator(".button.main").hover();
+  expect(await findings(page), `${look}: under the pointer`).toEqual([]);
   await page.getByRole("button", { name: "Reset…" }).click();
   expect(await findings(page), `${look}: dialog`).toEqual([]);
 };

@@ -1,0 +1,11 @@
+import { AssertionError } from "node:assert";
+
+/** The error of a failed expectation, with a message that says all. Never fails. */
+export const assertionError = (
+  options: NonNullable<ConstructorParameters<typeof AssertionError>[0]>,
+): AssertionError => {
+  const error = new AssertionError(options);
+  // A setting of Node.js 24 (`simple`), which vitest would print as a difference.
+  Reflect.deleteProperty(error, "diff");
+  return error;
+};
