@@ -68,8 +68,10 @@ const needingPulumi = (root: string): readonly string[] =>
       .map((name) => join(folder, name)),
   );
 
-/** Tests with programs in other languages than TypeScript. */
-const needingLanguageHosts = [join("test", "built", "plugin-languages.test.ts")];
+/** Tests with programs in other languages than TypeScript, or with the plugin of a folder. */
+const needingLanguageHosts = ["interruption", "plugin-languages"].map((name) =>
+  join("test", "built", `${name}.test.ts`),
+);
 
 /** Where the tests find the Pulumi CLI, and a network that they leave alone. */
 const withPulumi = async (

@@ -1,4 +1,5 @@
-import { chmodSync, copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { basename, delimiter, join } from "node:path";
 import { durationText } from "../../provider/kernel/text.js";
 import { type Ended, runCommand, type Stops } from "../../provider/pulumi-cli/processes.js";
@@ -30,7 +31,9 @@ export interface FetchOptions {
   readonly env: NodeJS.ProcessEnv;
 }
 
-const LONGEST_BUILD_MS = 1_800_000;
+const LONGEST_DOWNLOAD_MS = 1_800_000;
+/** A slow machine that is busy, too, compiles for more than half an hour. */
+const LONGEST_BUILD_MS = 10_800_000;
 /** Where Go's installation instructions put it, for a PATH that lacks it. */
 const USUAL_FOLDER = "/usr/local/go/bin";
 
@@ -160,15 +163,10 @@ const build = async (
   const cwd = join(folder, program.name);
   const target = prepareModule(program, cwd);
   const flags = ["-mod=mod", "-trimpath", ...program.flags];
-  const options = {
-    cwd,
-    env: goEnvironment(folder, env),
-    signal,
-    stops: STOPS,
-    timeoutMs: LONGEST_BUILD_MS,
-  };
+  const options = { cwd, env: goEnvironment(folder, env), signal, stops: STOPS };
   const listed = await runCommand(go, ["list", "-deps", "-f", STALE, ...flags, target], {
     ...options,
+    timeoutMs: LONGEST_DOWNLOAD_MS,
     onLine: followDownloads(step),
   });
   if (listed.code !== 0) return listed;
@@ -176,6 +174,7 @@ const build = async (
   const output = join(root, "bin", program.name);
   return runCommand(go, ["build", "-v", ...flags, "-o", output, target], {
     ...options,
+    timeoutMs: LONGEST_BUILD_MS,
     onLine: (line) => {
       if (isPackage(line)) step.detail(progress(line));
     },
@@ -197,17 +196,37 @@ export const buildGoPrograms = async (
   const found = await findGo(options.env);
   if ("missing" in found) return found.missing;
   options.progress.note(note);
+  try {
+    return await buildAll(found.go, programs, root, options);
+  } finally {
+    await removeBuild(root, options.progress);
+  }
+};
+
+const buildAll = async (
+  go: string,
+  programs: readonly GoProgram[],
+  root: string,
+  options: FetchOptions,
+): Promise<string | undefined> => {
   for (const program of programs) {
     const step = options.progress.step(`Building ${program.name}`);
-    const ended = await build(found.go, program, root, step, options);
+    const ended = await build(go, program, root, step, options);
     if (ended.code !== 0) {
       step.failed();
       const last = ended.lastLines.slice(-5).join("\n  ");
-      return `go build of ${program.name} failed:\n  ${last}`;
+      const failure = ended.timedOut ? "took too long" : "failed";
+      return `go build of ${program.name} ${failure}:\n  ${last}`;
     }
     addCompanion(program, root);
     step.done(`Built ${program.name}`);
   }
-  rmSync(join(root, "build"), { recursive: true, force: true });
   return undefined;
+};
+
+/** Gigabytes in many files: on a busy disk this takes minutes, and shows that it is alive. */
+const removeBuild = async (root: string, progress: Progress): Promise<void> => {
+  const sign = progress.alive("Removing what only the build needed");
+  await rm(join(root, "build"), { recursive: true, force: true });
+  sign.end();
 };

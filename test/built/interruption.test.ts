@@ -1,23 +1,71 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, type TestContext, test } from "vitest";
+import { packageRoot } from "../../provider/kernel/package.js";
 import { isRunning } from "../../provider/pulumi-cli/processes.js";
+import { withoutPace } from "../support/cli-project.js";
 import { type Door, doorOfTests, doors } from "../support/door.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
+import { languageHost } from "../support/language-hosts.js";
 import { descendants, stopProviders } from "../support/processes.js";
 
+/**
+ * How a run reaches the life cycle. A language host runs the plugin of a folder: the engine gives it no signal,
+ * and ends it without one that it could handle.
+ */
+type Delivery = Door | "plugin of a folder";
+
+const plugins: readonly Delivery[] = doors.includes("plugin")
+  ? ["plugin", "plugin of a folder"]
+  : [];
+const deliveries: readonly Delivery[] = [...new Set([...doors, ...plugins])];
+
+const names = ["a", "b", "c", "d"];
 const program = `
 const { Channel } = require("pulumi-conversation");
-for (const name of ["a", "b", "c", "d"]) new Channel(name, { type: "custom." + name, displayName: name, icon: "aVZC" });
+for (const name of ${JSON.stringify(names)}) new Channel(name, { type: "custom." + name, displayName: name, icon: "aVZC" });
 `;
+
+/** The same program for the host that runs no programs in JavaScript. */
+const folderSettings = {
+  name: "shop",
+  runtime: "yaml",
+  plugins: { providers: [{ name: "conversation", path: join(packageRoot(), "plugin") }] },
+  resources: Object.fromEntries(
+    names.map((name) => {
+      const properties = { type: `custom.${name}`, displayName: name, icon: "aVZC" };
+      return [name, { type: "conversation:Channel", properties }];
+    }),
+  ),
+};
 
 let project: EmulatedProject;
 
+const openFolder = async (
+  options: Parameters<typeof emulatedProject>[1],
+  limits: Readonly<Record<string, string>>,
+  context: TestContext | undefined,
+): Promise<void> => {
+  const host = await languageHost("yaml");
+  if ("reason" in host) {
+    context?.skip(host.reason);
+    throw new Error(host.reason);
+  }
+  const environment = { ...limits, ...host.environment };
+  const opened = await emulatedProject("", options, environment, "plugin");
+  writeFileSync(join(opened.folder, "Pulumi.yaml"), JSON.stringify(folderSettings));
+  project = Object.assign(opened, { providerProcess: "run-plugin" });
+};
+
 const open = async (
   options: Parameters<typeof emulatedProject>[1] = {},
-  door: Door = doorOfTests,
+  delivery: Delivery = doorOfTests,
+  context?: TestContext,
 ): Promise<void> => {
   const limits = options.plan ? { CONVERSATION_PLAN: options.plan, CONVERSATION_BURST: "1" } : {};
-  project = await emulatedProject(program, options, limits, door);
+  if (delivery === "plugin of a folder") await openFolder(options, limits, context);
+  else project = await emulatedProject(program, options, limits, delivery);
 };
 
 afterEach(() => project?.close());
@@ -35,20 +83,27 @@ const pendingOperations = (): number =>
 /** One clean run makes exactly what is declared, whatever was interrupted before. */
 const expectRecovery = async (): Promise<void> => {
   await project.release();
-  await project.succeed(["up", "--yes", "--skip-preview"]);
+  await expectWhole();
+};
+
+const expectWhole = async (): Promise<void> => {
+  await project.succeed(["up", "--yes", "--skip-preview"], withoutPace);
   expect(await channels()).toHaveLength(4);
   const kept = (await channels()).filter((id) => project.state().includes(id));
   expect(kept).toHaveLength(4);
 };
 
-test.each(doors)(
-  "one Ctrl-C during a wait ends it at once, says that nothing was sent, and leaves a clean state (%s)",
-  async (door) => {
-    await open({ plan: "developer", burst: 1 }, door);
+test.for([
+  ...deliveries.map((delivery) => ["SIGINT", delivery] as const),
+  ...plugins.map((delivery) => ["SIGTERM", delivery] as const),
+])(
+  "one %s during a wait ends it at once, says that nothing was sent, and leaves a clean state (%s)",
+  async ([signal, delivery], context) => {
+    await open({ plan: "developer", burst: 1 }, delivery, context);
     const { child, ended } = project.start(["up", "--yes", "--skip-preview"]);
     await until(async () => (await channels()).length === 1);
     const made = await channels();
-    child.kill("SIGINT");
+    child.kill(signal);
     const { code, output } = await ended;
     expect(code).not.toBe(0);
     expect(output).toContain("Nothing was sent");
@@ -57,15 +112,34 @@ test.each(doors)(
   },
 );
 
-test.each([
-  ...doors.map((door) => ["SIGKILL", 1, door] as const),
-  ["SIGINT", 2, doorOfTests],
+test.for(plugins)(
+  "Ctrl-C during a wait, and again at once: nothing runs on, and the next up is right (%s)",
+  async (delivery, context) => {
+    await open({}, delivery, context);
+    const slow = { CONVERSATION_PLAN: "developer", CONVERSATION_BURST: "1" };
+    const { child, ended } = project.start(["up", "--yes", "--skip-preview"], slow);
+    await until(async () => (await channels()).length === 1);
+    const running = descendants(child.pid ?? 0, project.providerProcess);
+    expect(running).not.toEqual([]);
+    child.kill("SIGINT");
+    await pause(20);
+    child.kill("SIGINT");
+    expect((await ended).code).not.toBe(0);
+    await until(async () => !running.some(isRunning));
+    expect(await channels()).toHaveLength(1);
+    await expectWhole();
+  },
+);
+
+test.for([
+  ...deliveries.map((delivery) => ["SIGKILL", 1, delivery] as const),
+  ...deliveries.map((delivery) => ["SIGINT", 2, delivery] as const),
   ["SIGTERM", 2, doorOfTests],
   ["SIGHUP", 1, doorOfTests],
 ] as const)(
   "%s of the command line, %i times, after the service acted: the next up finds the object (%s)",
-  async (signal, times, door) => {
-    await open({}, door);
+  async ([signal, times, delivery], context) => {
+    await open({}, delivery, context);
     await project.faults({ on: "POST /channels", kind: "drip" });
     const { child, ended } = project.start(["up", "--yes", "--skip-preview", "--parallel", "1"]);
     await until(async () => (await channels()).length === 1);
@@ -81,17 +155,20 @@ test.each([
   },
 );
 
-test("kill -9 of the command line alone, while creations wait: the plugin ends, and sends nothing more", async () => {
-  await open({ plan: "developer", burst: 1 }, "plugin");
-  const { child, ended } = project.start(["up", "--yes", "--skip-preview"]);
-  await until(async () => (await channels()).length === 1);
-  const plugins = descendants(child.pid ?? 0, project.providerProcess);
-  expect(plugins).toHaveLength(1);
-  child.kill("SIGKILL");
-  await ended;
-  await until(async () => !plugins.some(isRunning));
-  expect(await channels()).toHaveLength(1);
-});
+test.for(plugins)(
+  "kill -9 of the command line alone, while creations wait: the plugin ends, and sends nothing more (%s)",
+  async (delivery, context) => {
+    await open({ plan: "developer", burst: 1 }, delivery, context);
+    const { child, ended } = project.start(["up", "--yes", "--skip-preview"]);
+    await until(async () => (await channels()).length === 1);
+    const running = descendants(child.pid ?? 0, project.providerProcess);
+    expect(running).not.toEqual([]);
+    child.kill("SIGKILL");
+    await ended;
+    await until(async () => !running.some(isRunning));
+    expect(await channels()).toHaveLength(1);
+  },
+);
 
 test("what was interrupted is found by its mark, and deleted on demand once no run holds the lock", async () => {
   await open();

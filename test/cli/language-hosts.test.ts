@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { buildGoPrograms, type GoProgram } from "../../cli/get-pulumi/go-modules.js";
-import { progressOn } from "../../cli/terminal/progress.js";
+import { type Progress, progressOn } from "../../cli/terminal/progress.js";
 import { ensureLanguageHosts } from "../support/language-hosts.js";
 import { fakePulumi, shellScript, temporaryFolder } from "../support/temporary-folder.js";
 
@@ -186,4 +186,45 @@ test("a program of this project's own is built from published modules, with the 
   expect(readdirSync(root)).toEqual(["bin"]);
   expect(readFileSync(join(root, "bin", "run"), "utf8")).toBe("script\n");
   expect(readFileSync(join(root, "bin", "host"), "utf8")).toBe("built\n");
+});
+
+test.for([
+  [1, undefined],
+  [3, "go build of host took too long:\n  some/package"],
+] as const)("a compilation of %i hours: %s", async ([hours, reason]) => {
+  const [bin, root] = [temporaryFolder(), temporaryFolder()];
+  const compiled = join(bin, "compiled");
+  shellScript(
+    join(bin, "go"),
+    "PATH=/usr/bin:/bin",
+    `[ "$1" = version ] && { echo "go version go1.26.8 linux/amd64"; exit; }`,
+    `[ "$1" = list ] && { echo some/package 1; exit; }`,
+    "echo some/package",
+    `until [ -e ${compiled} ]; do sleep 0.05; done`,
+  );
+  const program: GoProgram = { name: "host", modules: {}, package: "some/package", flags: [] };
+  const begun = Promise.withResolvers<void>();
+  const step = { ...quiet.step(""), detail: () => begun.resolve() };
+  const alive: string[] = [];
+  const progress: Progress = {
+    ...quiet,
+    step: () => step,
+    alive: (doing) => {
+      alive.push(doing);
+      return quiet.alive(doing);
+    },
+  };
+  const means = { progress, signal: undefined, env: { PATH: bin }, note: "a minute" };
+  vi.useFakeTimers({ toFake: ["setTimeout"], shouldAdvanceTime: true });
+  try {
+    const built = buildGoPrograms([program], root, means);
+    await begun.promise;
+    await vi.advanceTimersByTimeAsync(hours * 3_600_000);
+    if (reason === undefined) writeFileSync(compiled, "");
+    expect(await built).toBe(reason);
+    expect(existsSync(join(root, "build"))).toBe(false);
+    expect(alive).toEqual(["Removing what only the build needed"]);
+  } finally {
+    vi.useRealTimers();
+  }
 });
