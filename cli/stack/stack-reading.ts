@@ -77,10 +77,8 @@ export interface StackAccountOptions {
  * @throws ConversationError if one is missing or wrong, or would lead a command beside an emulator
  * to another account
  */
-export const settingsOfProvider = (source: SettingSource, account: AccountName): Settings => ({
-  ...emulatedSettings(readSettings(source), true),
-  ...(account ? { profile: account } : {}),
-});
+export const settingsOfProvider = (source: SettingSource, account: string): Settings =>
+  emulatedSettings(readSettings(source), account);
 
 /**
  * Opens the accounts that some names lead to, each once, however many lead to it.
@@ -98,7 +96,10 @@ export const openAccounts = async (
   const named = new Map<AccountName, Settings>();
   for (const name of names) {
     const source = explicit?.get(name ?? "");
-    named.set(name, source ? settingsOfProvider(source, name) : await stack.readSettings(name));
+    named.set(
+      name,
+      source && name ? settingsOfProvider(source, name) : await stack.readSettings(name),
+    );
   }
   const tenants = Map.groupBy(named, ([, { baseUrl }]) => baseUrl).values();
   const all = [...tenants].flatMap((of): StackAccount[] =>

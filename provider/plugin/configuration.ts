@@ -6,7 +6,7 @@ import { holdsUnknown, isSecretValue, secretSignature } from "../kernel/stand-in
 import { isDefaultProvider } from "../pointer.js";
 import { addressesVariable, emulatedAddress } from "../service/emulated-settings.js";
 import { type SettingKey, settingTable } from "../service/setting-table.js";
-import { type SettingSource, settingNames } from "../service/settings.js";
+import { providerAccount, type SettingSource, settingNames } from "../service/settings.js";
 import { plainValues } from "./values.js";
 
 /** Input of a provider that nobody gives: whose the objects of its resources are. */
@@ -145,8 +145,8 @@ export const configurationChange = (
 /** The configuration of the resources of one provider process. */
 export interface Configuration {
   readonly source: SettingSource;
-  /** Whether the program gives some of these settings itself. */
-  readonly isExplicit: boolean;
+  /** Name of the account; absent if the program gives none of these settings itself. */
+  readonly account?: string;
   /**
    * The owner of new resources: `<project>/<stack>/<random>`; absent during the first `pulumi
    * import` of a stack.
@@ -176,7 +176,7 @@ export const configurationOf = (
       environment: Object.fromEntries(environment),
       config: (key) => textIn(args, key.replace(/^conversation:/, "")),
     },
-    isExplicit: given.length > 0,
+    ...(given.length > 0 ? { account: providerAccount(name) } : {}),
     ...(ownership ? { ownership } : {}),
   };
 };
