@@ -56,11 +56,14 @@ const run = (command, args, options, onOutput = () => {}) =>
         // It has ended in the meantime.
       }
     };
+    const atExit = () => pass("SIGTERM");
     const parent = process.ppid;
     const orphaned = setInterval(() => process.ppid !== parent && pass("SIGTERM"), 1000);
     for (const signal of signals) process.on(signal, pass);
+    process.on("exit", atExit);
     const settle = () => {
       clearInterval(orphaned);
+      process.off("exit", atExit);
       for (const signal of signals) process.off(signal, pass);
     };
     child.stdout?.on("data", onOutput);
@@ -223,6 +226,9 @@ const main = async ([entry, ...args]) => {
   const env = { ...process.env, PATH: [...path, process.env.PATH ?? ""].join(delimiter) };
   return exitCodeOf(await run(node, [target, ...args], { env, stdio: "inherit" }));
 };
+
+// The reader is gone, as after `| head`.
+process.stderr.on("error", () => process.exit(1));
 
 main(process.argv.slice(2)).then(
   (code) => process.exit(code),

@@ -94,6 +94,13 @@ export const emulatorCommand = command({
   },
   work: async (given, session, words) => {
     if (words[0] === "") throw new CommandFailure("The command after -- is empty.", 2);
+    if (words[0]?.startsWith("-")) {
+      const data = given.data === undefined ? "" : ` --data ${given.data}`;
+      throw new CommandFailure(
+        `${words[0]} is not a command: options of the emulator go before the --. Run: npx pulumi-conversation emulator${data} ${words[0]} …`,
+        2,
+      );
+    }
     const other = (["json", "openapi"] as const).find((name) => given[name]);
     if (words.length > 0 && other)
       throw new CommandFailure(`You cannot combine --${other} with a command.`, 2);

@@ -186,7 +186,7 @@ const readWhole = (source: SettingSource, profile: string | undefined): Settings
   try {
     return calledAccount(source, profile);
   } catch (error) {
-    return fail("settings", messageOf(error), "Fix the problem, then run doctor again.");
+    return fail("settings", messageOf(error));
   }
 };
 
@@ -208,11 +208,14 @@ export const diagnose = async (options: DiagnoseOptions = {}): Promise<Diagnosis
   const connection = settings
     ? await checkConnection(settings, env)
     : [skipped("token", why), ...skippedAfterToken(why)];
-  const isReached = connection.some(({ name, status }) => name === "service" && status === "ok");
+  const service = connection.find(({ name }) => name === "service");
   const objects =
-    settings && isReached
+    settings && service?.status === "ok"
       ? await checkHeldObjects(held, settings, env)
-      : skipped("stack-objects", "the service does not respond");
+      : skipped(
+          "stack-objects",
+          service?.status === "skipped" ? service.message : "the service check did not pass",
+        );
   const checks = [
     checkNode(),
     checkSdk(folder),

@@ -121,8 +121,9 @@ const checkToken = async ({
     const lifetime = grant.expiresIn === undefined ? "" : `, valid for ${grant.expiresIn} s`;
     return { check: ok("token", `issued by ${settings.tokenUrl}${lifetime}`), grant };
   } catch (error) {
+    // Such an error itself says what to check.
     const advice = isConversationError(error)
-      ? "Fix the problem, then run doctor again."
+      ? ""
       : `Check the setting ${settingLabel("tokenUrl", settings.profile)}.`;
     return { check: unanswered("token", error, settings.tokenUrl, advice) };
   }

@@ -90,16 +90,12 @@ const ruleBroken = (key: SettingKey, text: string): string | undefined => {
   return "rule" in parsed ? parsed.rule : undefined;
 };
 
-const SHOWN_DEFAULT = 40;
-
 const unset = (name: string, setting: SettingDescription): DoctorCheck => {
   if (setting.required) return fail(name, "missing", howToSet(setting));
   const { default: fallback } = setting;
   if (fallback === undefined) return ok(name, "not set");
-  return ok(
-    name,
-    `not set; default: ${fallback.length > SHOWN_DEFAULT ? "a long text" : fallback}`,
-  );
+  const [first, ...more] = fallback.split(" ");
+  return ok(name, `not set; default: ${first}${more.length > 0 ? ` and ${more.length} more` : ""}`);
 };
 
 /**

@@ -131,7 +131,9 @@ export const settingsOfAccounts = (original: OriginalStack) => {
     const source = sources.get(profile ?? "");
     try {
       return [
-        source ? settingsOfProvider(source, profile) : calledAccount(original.source, profile),
+        source && profile
+          ? settingsOfProvider(source, profile)
+          : calledAccount(original.source, profile),
       ];
     } catch (error) {
       const isOnlyOne = profile === undefined && profiles.length === 0 && sources.size === 0;

@@ -23,7 +23,7 @@ import { isRepaired, type RepairResult, type RepairStep } from "./schemas.js";
 
 const reasons = {
   held: "it is in the state",
-  "not-made": "no object was created",
+  "not-made": "no object so far; if one appears, the next up takes it over",
   again: "the next run repeats the operation",
 } as const;
 

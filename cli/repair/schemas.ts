@@ -59,7 +59,7 @@ const repairStepSchema = z.discriminatedUnion("action", [
     why: z
       .enum(["held", "not-made", "again"])
       .describe(
-        "held: it is in the state; not-made: no object was created; again: the next run repeats the operation",
+        "held: it is in the state; not-made: no object so far; again: the next run repeats the operation",
       ),
     ...outcome,
   }),

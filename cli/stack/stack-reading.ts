@@ -11,7 +11,7 @@ import {
   type StackExport,
 } from "../../provider/pulumi-cli/stack-documents.js";
 import type { StackStates } from "../../provider/pulumi-cli/stack-states.js";
-import { emulatedSettings } from "../../provider/service/emulated-settings.js";
+import { addressesVariable, emulatedSettings } from "../../provider/service/emulated-settings.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import {
   isProviderAccount,
@@ -20,6 +20,7 @@ import {
 } from "../../provider/service/settings.js";
 import { accessService, type Say, type ServiceAccess } from "../account/open-account.js";
 import { type AccountReading, type KindReading, readAccount } from "../account/read-account.js";
+import { CommandFailure } from "../command.js";
 import type { OpenStack } from "./open-stack.js";
 
 /** A profile, or an explicit provider (`accountIn`); undefined for the settings without either. */
@@ -76,10 +77,8 @@ export interface StackAccountOptions {
  * @throws ConversationError if one is missing or wrong, or would lead a command beside an emulator
  * to another account
  */
-export const settingsOfProvider = (source: SettingSource, account: AccountName): Settings => ({
-  ...emulatedSettings(readSettings(source), true),
-  ...(account ? { profile: account } : {}),
-});
+export const settingsOfProvider = (source: SettingSource, account: string): Settings =>
+  emulatedSettings(readSettings(source), account);
 
 /**
  * Opens the accounts that some names lead to, each once, however many lead to it.
@@ -97,7 +96,10 @@ export const openAccounts = async (
   const named = new Map<AccountName, Settings>();
   for (const name of names) {
     const source = explicit?.get(name ?? "");
-    named.set(name, source ? settingsOfProvider(source, name) : await stack.readSettings(name));
+    named.set(
+      name,
+      source && name ? settingsOfProvider(source, name) : await stack.readSettings(name),
+    );
   }
   const tenants = Map.groupBy(named, ([, { baseUrl }]) => baseUrl).values();
   const all = [...tenants].flatMap((of): StackAccount[] =>
@@ -144,11 +146,30 @@ export const accountsIn = ({ deployment }: StackExport): readonly AccountName[] 
   return [...new Set(ours.map(accountIn))];
 };
 
+/** A new emulator would make every object of the stack look deleted. */
+const assertSameEmulator = (
+  { env, names: { project, stack } }: OpenStack,
+  { deployment }: StackExport,
+  accounts: readonly AccountRead[],
+): void => {
+  if (env[addressesVariable] === undefined) return;
+  const kinds = accounts.flatMap(({ reading }) => reading.kinds);
+  if (kinds.some(({ objects, problem }) => objects.size > 0 || problem !== undefined)) return;
+  const held = (deployment.resources ?? []).filter(
+    ({ type, id, external }) => id && external !== true && definitionOfType(type),
+  );
+  if (held.length === 0) return;
+  throw new CommandFailure(
+    `This emulator is empty: it has none of the objects of ${project}/${stack} (${held.length} in its state). Nothing was done. Start the emulator with the file that has them (--data <file>), or run the command without the emulator.`,
+  );
+};
+
 /**
  * Reads the accounts first and the states after them, which then hold what a run has taken over in
  * between.
  *
- * @throws ConversationError if nothing of an account can be read; CommandFailure if the state cannot
+ * @throws ConversationError if nothing of an account can be read; CommandFailure if the state cannot,
+ * or if this runs beside an empty emulator that has none of its objects
  */
 export const readStack = async (
   stack: OpenStack,
@@ -161,6 +182,7 @@ export const readStack = async (
       reading: await readAccount(account.access),
     })),
   );
+  assertSameEmulator(stack, document, accounts);
   const runs = new Map<AccountName, Run>();
   return {
     document,

@@ -13,7 +13,7 @@ import { resources } from "../resources/index.js";
 import { emulatedSettings } from "../service/emulated-settings.js";
 import type { Plan } from "../service/plans.js";
 import type { Settings } from "../service/setting-table.js";
-import { readSettings, type SettingSource, settingNames } from "../service/settings.js";
+import { readSettings, type SettingSource, settingLabel } from "../service/settings.js";
 import { ForeseenCalls, previewMemory } from "./foreseen-calls.js";
 import type { RunProgress } from "./run-progress.js";
 import { isTraced } from "./sdk-module.js";
@@ -56,7 +56,7 @@ export const engineRun = (door: EngineDoor): Run<EngineSession> => {
   const planned = new ForeseenCalls(previewMemory);
   const settings = once((profile: string | undefined): Settings => {
     assertNode();
-    return emulatedSettings(readSettings(door.source, profile), door.account !== undefined);
+    return emulatedSettings(readSettings(door.source, profile), door.account);
   });
   const destroys = once(() => isDestroying());
   const states = engineStates();
@@ -96,8 +96,8 @@ const foreseeDeletions = async (planned: ForeseenCalls): Promise<void> => {
 };
 
 /** It stays visible after the run, when the user can act on it. */
-const planGuessText = (guess: Plan, profile: string | undefined): string =>
-  `The tenant seems to have the plan ${guess}: the service refused calls (429), and they were sent again. Set ${settingNames("plan", profile).config} to ${guess}, so that the next run keeps to its rates from the first call.`;
+const planGuessText = (guess: Plan, { profile }: Settings): string =>
+  `The tenant seems to have the plan ${guess}: the service refused calls (429), and they were sent again. Set ${settingLabel("plan", profile)} to ${guess}, so that the next run keeps to its rates from the first call.`;
 
 /**
  * The engine process's connection to the service: paced, canceled by Ctrl-C, and reporting waits in
@@ -127,14 +127,16 @@ const engineSessions = (
       ...display.displayOfThisRun(),
       onFirstWait: () => void foreseeDeletions(planned),
     });
-    const shown = progress.of(settings);
+    // The planned calls have the profiles of their resources.
+    const { profile: _, ...rates } = settings;
+    const shown = progress.of(profile === undefined ? rates : { ...rates, profile });
     const paces = servicePaces(settings, {
       clock: systemClock,
       onNotice: say,
       onWait: (wait) => shown.waits(wait, currentUrn()),
       onPlanGuess: (guess) => {
         shown.seems(guess);
-        say(planGuessText(guess, profile), undefined, "info");
+        say(planGuessText(guess, settings), undefined, "info");
       },
     });
     const pace = shown.paced(paces.pace(settings), currentUrn);

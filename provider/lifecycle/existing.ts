@@ -1,3 +1,4 @@
+import { withArticle } from "../definition/fields.js";
 import { ConversationError } from "../kernel/errors.js";
 import { assertId, isId } from "../kernel/object-id.js";
 import type { Holding } from "../pulumi-cli/stack-states.js";
@@ -224,7 +225,7 @@ export const assertFree = async (
       (isUnique
         ? ""
         : "It carries no mark, and a new one would not carry one either, so it is unknown whether an interrupted run created it. ") +
-      `Adopt it with adopt: true or adopt: "${taken.id}", or use another name.`,
+      `Adopt it with adopt: true or adopt: "${taken.id}", or use another ${declared.nameKey}.`,
   );
 };
 
@@ -265,14 +266,14 @@ const isTaken = (
 
 /** The error for a name that another resource in the same program has. */
 export const takenByProgram = (
-  { definition }: Declared,
+  { definition, nameKey }: Declared,
   { id }: Found,
   label: string,
 ): ConversationError =>
   new ConversationError(
     "NAME_TAKEN",
-    `the name belongs to another resource of this program: ${label} (id ${id}). ` +
-      `Objects of the kind ${definition.noun} must have unique names: change one of the names. To swap two names, give one of them a temporary name first.`,
+    `the ${nameKey} belongs to another resource of this program: ${label} (id ${id}). ` +
+      `The ${nameKey} of ${withArticle(definition.noun)} must be unique: change one of the two. To swap them, give one a temporary ${nameKey} first.`,
   );
 
 /** The error for an object that a mark or a state assigns to another owner. */

@@ -1,7 +1,7 @@
 import { ConversationError } from "../kernel/errors.js";
 import { filledText, isObject, type JsonObject, jsonIn } from "../kernel/json.js";
 import { isLoopback, type SettingKey, type Settings } from "./setting-table.js";
-import { readSettings, type SettingSource } from "./settings.js";
+import { accountTitle, readSettings, type SettingSource } from "./settings.js";
 
 /** Names the accounts that a run on emulators may reach: `EmulatedAddresses` as JSON. */
 export const addressesVariable = "PULUMI_CONVERSATION_ADDRESSES";
@@ -51,10 +51,15 @@ export const emulatedAddress = (baseUrl: string): string => {
  * Keeps a run on emulators away from every other account. An emulator replaces the account that it
  * represents.
  *
- * @param isExplicit whether the program gave a provider some of the settings
+ * @param account name of an explicit provider that the program gave some of the settings
  * @throws ConversationError `SETTINGS_INVALID` if they would lead elsewhere
  */
-export const emulatedSettings = (settings: Settings, isExplicit = false): Settings => {
+export const emulatedSettings = (given: Settings, account?: string): Settings => {
+  const isExplicit = account !== undefined;
+  return allowedSettings(isExplicit ? { ...given, profile: account } : given, isExplicit);
+};
+
+const allowedSettings = (settings: Settings, isExplicit: boolean): Settings => {
   const given = givenAddresses();
   if (given === undefined) return settings;
   const { starts, instead, alsoLocal } = given;
@@ -75,10 +80,14 @@ export const emulatedSettings = (settings: Settings, isExplicit = false): Settin
     return { ...readSettings({ environment: {}, config: text }), ...(profile ? { profile } : {}) };
   }
   if (wrong.length === 0) return settings;
-  const whose = profile === undefined ? "a provider" : `the profile ${profile}`;
+  const names = wrong.join(" and ");
+  const whose = profile === undefined ? "settings" : accountTitle(profile);
+  const advice = isExplicit
+    ? `Remove ${names} from the provider; once it is in the state, rehearse puts an emulator in its place.`
+    : `Point ${profile === undefined ? "them" : "the profile"} to an emulator.`;
   throw new ConversationError(
     "SETTINGS_INVALID",
-    `${wrong.join(" and ")} of ${whose} would lead this run on an emulator to a real account, so nothing was sent there. An emulator replaces the account that the environment and the stack's configuration name; rehearse also replaces the account of each provider in the state. Omit baseUrl and tokenUrl from the arguments of a new provider, and point profiles to emulators.`,
+    `${names} of the ${whose} would lead to a real account. This run may call only emulators, so nothing was sent there. ${advice}`,
   );
 };
 

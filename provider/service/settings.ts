@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { ConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject, jsonIn } from "../kernel/json.js";
 import { quoted } from "../kernel/text.js";
@@ -169,7 +170,27 @@ const find = (source: SettingSource, key: SettingKey, profile?: string): Finding
   return { key, invalid: `  ${settingLabel(key, profile)} ${parsed.rule}` };
 };
 
-const onEmulator = "Or run the command on the emulator: pulumi-conversation emulator -- <command>";
+/** The file in which the emulator of a generated project keeps its objects. */
+const emulatorData = "emulator.db";
+
+const hasEmulatorScript = (): boolean => {
+  try {
+    const project = jsonIn(readFileSync(join(process.cwd(), "package.json"), "utf8"));
+    const scripts = isObject(project) && isObject(project.scripts) ? project.scripts : {};
+    return typeof scripts.emulator === "string" && /emulator\b.* --\s*$/.test(scripts.emulator);
+  } catch {
+    return false;
+  }
+};
+
+/** Names the emulator of this project: a new one would have none of the objects in its stack. */
+const onEmulator = (): string => {
+  const data = existsSync(join(process.cwd(), emulatorData)) ? ` --data ${emulatorData}` : "";
+  const emulator = hasEmulatorScript()
+    ? "npm run emulator"
+    : `npx pulumi-conversation emulator${data}`;
+  return `Or run the command on the emulator: ${emulator} -- <command>`;
+};
 
 const complain = (findings: readonly Finding[], profile?: string): void => {
   const missing = findings.flatMap((finding) => finding.missing ?? []);
@@ -182,7 +203,7 @@ const complain = (findings: readonly Finding[], profile?: string): void => {
       `The settings${where} are not valid. Nothing was sent.`,
       ...missing,
       ...invalid,
-      ...(missing.length > 0 ? [onEmulator] : []),
+      ...(missing.length > 0 ? [onEmulator()] : []),
     ].join("\n"),
   );
 };

@@ -53,7 +53,9 @@ test.each([["preview"], ["up", "--yes"], ["up", "--yes", "--skip-preview"]])(
     const words = ["emulator", "--", "pulumi", ...args.filter(Boolean), "--non-interactive"];
     const { code, output, errors } = await project.tool(words);
     expect(code).not.toBe(0);
-    expect(output + errors).toMatch(/baseUrl and tokenUrl of a provider would lead this run/);
+    expect(output + errors).toMatch(
+      /baseUrl and tokenUrl of the provider \S+ would lead to a real account/,
+    );
     expect(output + errors).not.toContain(real.clientSecret);
     expect(await account.log()).toEqual([]);
     expect(project.state()).not.toContain('"Far"');

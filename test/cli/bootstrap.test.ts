@@ -14,6 +14,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { packageRoot } from "../../provider/kernel/package.js";
+import { isRunning } from "../../provider/pulumi-cli/processes.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const script = join(packageRoot(), "cli/bootstrap.mjs");
@@ -25,6 +26,7 @@ const [verb] = process.argv.slice(2);
 appendFileSync("npm-calls", process.argv.slice(2, 4).join(" ") + "\\n");
 appendFileSync("npm-environment", Object.values(process.env).join("\\n"));
 if (existsSync("npm-fails")) { console.error("the reason of npm"); process.exit(7); }
+if (existsSync("npm-hangs")) { writeFileSync("npm-pid", String(process.pid)); setInterval(() => {}, 1000); return; }
 if (verb === "ci") {
   mkdirSync("node_modules/node/bin", { recursive: true });
   if (!existsSync("node_modules/node/bin/node")) symlinkSync(process.execPath, "node_modules/node/bin/node");
@@ -173,3 +175,15 @@ test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
     expect(await once(child, "close")).toEqual([9, null]);
   },
 );
+
+test("when the reader of its output is gone, it ends npm with itself", async () => {
+  const { root, start } = project();
+  writeFileSync(join(root, "npm-hangs"), "");
+  const child = start();
+  const closed = once(child, "close");
+  await expect.poll(() => existsSync(join(root, "npm-pid"))).toBe(true);
+  child.stderr.destroy();
+  expect(await closed).toEqual([1, null]);
+  const pid = Number(readFileSync(join(root, "npm-pid"), "utf8"));
+  await expect.poll(() => isRunning(pid)).toBe(false);
+});

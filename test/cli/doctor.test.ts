@@ -365,6 +365,9 @@ test("where everything is right, every check passes with two calls", async () =>
   const { ok, checks } = await diagnose({ folder: process.cwd(), env: { ...env, PATH: path } });
   const wrong = checks.filter(({ name, status }) => status !== "ok" && name !== "stack-config");
   expect(wrong).toEqual([]);
+  expect(checks.find(({ name }) => name === "setting:scope")?.message).toBe(
+    `not set; default: ${defaultScopes[0]} and ${defaultScopes.length - 1} more`,
+  );
   expect(ok).toBe(true);
   expect(calls).toEqual(["POST /token", "GET /conversation/v3/authentications"]);
 });
@@ -379,7 +382,12 @@ test("refused credentials fail the token, and the secret stays hidden", async ()
   const { ok, checks } = await diagnose({ folder: temporaryFolder(), env });
   expect(ok).toBe(false);
   expect(statusOf(checks, "token")).toBe("fail");
-  expect(statusOf(checks, "service")).toBe("skipped");
+  for (const name of ["service", "stack-objects"])
+    expect(checks).toContainEqual(expect.objectContaining({ name, message: "no token" }));
+  expect(checks.find(({ name }) => name === "token")).toMatchObject({
+    message: expect.stringContaining("Check conversation:clientId"),
+    advice: "",
+  });
   expect(JSON.stringify(checks)).not.toContain("very-secret");
 });
 
@@ -393,6 +401,8 @@ test.each([
   const { env } = await service({ listStatus });
   const { checks } = await diagnose({ folder: temporaryFolder(), env });
   expect(statusOf(checks, "service")).toBe(status);
+  const skipped = { name: "stack-objects", message: "the service check did not pass" };
+  expect(checks).toContainEqual(expect.objectContaining(skipped));
 });
 
 test("a service that does not answer is reported with its setting", async () => {

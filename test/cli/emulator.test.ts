@@ -184,6 +184,14 @@ test("a command that does not exist is a clear error with exit code 127", async 
   expect(code).toBe(127);
 });
 
+test("an option of the emulator after the -- is named, with the command that takes it", async () => {
+  const { code, err } = await run("emulator", "--data", "a.db", "--", "--port", "4711");
+  expect(err).toBe(
+    "error: --port is not a command: options of the emulator go before the --. Run: npx pulumi-conversation emulator --data a.db --port …\n",
+  );
+  expect(code).toBe(2);
+});
+
 test("where there is no pulumi, it is said how to get it", async () => {
   vi.stubEnv("PATH", "");
   vi.stubEnv("XDG_CACHE_HOME", "/nowhere");

@@ -71,13 +71,16 @@ describe.each(ways)("%s", (_, environment, without) => {
 
   test("an object of any kind that an interrupted run left is refused, never made twice", async () => {
     const all = await start();
-    for (const { kind, collection } of kinds) {
+    for (const { kind, collection, key } of kinds) {
       const made = madeOf(all, kind);
       const before = await hub.objects(collection);
       for (const states of [[], undefined]) {
         hub.nextRun(states);
         await expect(make(kind, made.inputs), kind).rejects.toThrow(
-          new RegExp(`already exists and is not managed by Pulumi.*adopt: "${made.id}"`, "s"),
+          new RegExp(
+            `already exists and is not managed by Pulumi.*adopt: "${made.id}", or use another ${key}\\.`,
+            "s",
+          ),
         );
       }
       expect(await hub.objects(collection)).toEqual(before);

@@ -1,4 +1,7 @@
-import { describe, expect, test } from "vitest";
+import { copyFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { packageRoot } from "../../provider/kernel/package.js";
 import { settingTable } from "../../provider/service/setting-table.js";
 import {
   assertDistinctProfiles,
@@ -6,6 +9,7 @@ import {
   profilePrefix,
   readSettings,
 } from "../../provider/service/settings.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 const complete = {
   CONVERSATION_BASE_URL: "https://hub.example.com/conversation/v3",
@@ -61,7 +65,7 @@ test("the configuration is used where the environment is empty", () => {
 test("all missing settings are named in one error, with both ways to set them", () => {
   expect(() => read({})).toThrow(expect.objectContaining({ code: "SETTINGS_MISSING" }));
   expect(() => read({})).toThrow(
-    /\nOr run the command on the emulator: pulumi-conversation emulator -- /,
+    /\nOr run the command on the emulator: npx pulumi-conversation emulator -- <command>$/,
   );
   const message = messageOf(() => read({}));
   for (const line of [
@@ -72,6 +76,23 @@ test("all missing settings are named in one error, with both ways to set them", 
   ]) {
     expect(message).toContain(line);
   }
+});
+
+test("the advice names the emulator that has the objects of the project", () => {
+  const folder = temporaryFolder();
+  const cwd = vi.spyOn(process, "cwd").mockReturnValue(folder);
+  onTestFinished(() => cwd.mockRestore());
+  const advice = () =>
+    messageOf(() => read({}))
+      .split("\n")
+      .at(-1);
+  writeFileSync(join(folder, "emulator.db"), "");
+  expect(advice()).toMatch(/: npx pulumi-conversation emulator --data emulator.db -- <command>$/);
+  copyFileSync(
+    join(packageRoot(), "examples/new-project/package.json"),
+    join(folder, "package.json"),
+  );
+  expect(advice()).toMatch(/: npm run emulator -- <command>$/);
 });
 
 describe("a profile", () => {

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { runDrift } from "../../../cli/compare/drift.js";
 import { runImport } from "../../../cli/import/run-import.js";
+import { addressesVariable } from "../../../provider/service/emulated-settings.js";
 import { pending, stackSandbox } from "./stack-sandbox.js";
 
 const holder = { pid: process.pid, hostname: "runner", username: "ci", timestamp: "2026-01-01" };
@@ -27,6 +28,21 @@ test("drift beside a run: what it is making is no drift, and the lock is reporte
   expect(notes[1]).toContain(`A run of this stack is creating Channel "custom.begun" (id ${id})`);
   box.unlock();
   expect((await runDrift(box.options)).notes[0]).toContain("A run of this stack is creating");
+});
+
+test("beside a new emulator, no object of the stack is said to be deleted", async () => {
+  const box = await stackSandbox();
+  const id = await box.up("Channel", "made", channel("custom.made"));
+  box.write();
+  await box.control.byHand("DELETE", `/channels/${id}`);
+  expect((await runDrift(box.options)).deleted).toMatchObject([{ id }]);
+  const env = { ...box.options.env, [addressesVariable]: '{"starts":[],"alsoLocal":true}' };
+  const empty =
+    /^This emulator is empty: it has none of the objects of shop\/prod \(1 in its state\)/;
+  await expect(runDrift({ ...box.options, env })).rejects.toThrow(empty);
+  await expect(box.repair({ env, apply: true })).rejects.toThrow(empty);
+  await box.control.byHand("POST", "/channels", channel("custom.other"));
+  expect((await runDrift({ ...box.options, env })).deleted).toMatchObject([{ id }]);
 });
 
 test("import beside a run: what it is making is left to it, and nothing is imported while it holds the lock", async () => {

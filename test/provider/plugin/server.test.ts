@@ -77,6 +77,15 @@ test.each(["http_proxy", "https_proxy", "grpc_proxy"])(
   },
 );
 
+test("refused credentials of an explicit provider are named as its own settings", async () => {
+  const { baseUrl, tokenUrl, clientId } = emulator;
+  const account = { baseUrl, tokenUrl, clientId, clientSecret: "canary", ownership };
+  await plugin.configure("eu", account);
+  const { error } = await plugin.create(channel, await checked());
+  expect(error).toContain("Check clientId of the provider eu, clientSecret of the provider eu;");
+  expect(error).not.toContain("canary");
+});
+
 test("an engine that is killed ends what waits: nothing more is sent", async () => {
   await configure();
   await control.faults({
