@@ -96,8 +96,8 @@ const foreseeDeletions = async (planned: ForeseenCalls): Promise<void> => {
 };
 
 /** It stays visible after the run, when the user can act on it. */
-const planGuessText = (guess: Plan, { profile }: Settings): string =>
-  `The tenant seems to have the plan ${guess}: the service refused calls (429), and they were sent again. Set ${settingLabel("plan", profile)} to ${guess}, so that the next run keeps to its rates from the first call.`;
+const planGuessText = (guess: Plan, account: string | undefined): string =>
+  `The tenant seems to have the plan ${guess}: the service refused calls (429), and they were sent again. Set ${settingLabel("plan", account)} to ${guess}, so that the next run keeps to its rates from the first call.`;
 
 /**
  * The engine process's connection to the service: paced, canceled by Ctrl-C, and reporting waits in
@@ -127,16 +127,14 @@ const engineSessions = (
       ...display.displayOfThisRun(),
       onFirstWait: () => void foreseeDeletions(planned),
     });
-    // The planned calls have the profiles of their resources.
-    const { profile: _, ...rates } = settings;
-    const shown = progress.of(profile === undefined ? rates : { ...rates, profile });
+    const shown = progress.of(settings);
     const paces = servicePaces(settings, {
       clock: systemClock,
       onNotice: say,
       onWait: (wait) => shown.waits(wait, currentUrn()),
       onPlanGuess: (guess) => {
         shown.seems(guess);
-        say(planGuessText(guess, settings), undefined, "info");
+        say(planGuessText(guess, account ?? profile), undefined, "info");
       },
     });
     const pace = shown.paced(paces.pace(settings), currentUrn);

@@ -54,16 +54,12 @@ export const emulatedAddress = (baseUrl: string): string => {
  * @param account name of an explicit provider that the program gave some of the settings
  * @throws ConversationError `SETTINGS_INVALID` if they would lead elsewhere
  */
-export const emulatedSettings = (given: Settings, account?: string): Settings => {
-  const isExplicit = account !== undefined;
-  return allowedSettings(isExplicit ? { ...given, profile: account } : given, isExplicit);
-};
-
-const allowedSettings = (settings: Settings, isExplicit: boolean): Settings => {
+export const emulatedSettings = (settings: Settings, account?: string): Settings => {
   const given = givenAddresses();
   if (given === undefined) return settings;
   const { starts, instead, alsoLocal } = given;
   const { baseUrl, tokenUrl, profile } = settings;
+  const isExplicit = account !== undefined;
   const isAllowed = (address: string): boolean =>
     isBelow(address, Array.isArray(starts) ? starts : []) ||
     (alsoLocal === true && !isExplicit && isLocal(address));
@@ -81,7 +77,8 @@ const allowedSettings = (settings: Settings, isExplicit: boolean): Settings => {
   }
   if (wrong.length === 0) return settings;
   const names = wrong.join(" and ");
-  const whose = profile === undefined ? "settings" : accountTitle(profile);
+  const name = account ?? profile;
+  const whose = name === undefined ? "settings" : accountTitle(name);
   const advice = isExplicit
     ? `Remove ${names} from the provider; once it is in the state, rehearse puts an emulator in its place.`
     : `Point ${profile === undefined ? "them" : "the profile"} to an emulator.`;

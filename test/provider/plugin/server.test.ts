@@ -57,13 +57,6 @@ const engine = async () => {
   return { address: `127.0.0.1:${port}`, shown, close: () => server.forceShutdown() };
 };
 
-test("credentials that are refused are named as those of their provider", async () => {
-  const { baseUrl, tokenUrl, clientId } = emulator;
-  await plugin.configure("eu", { baseUrl, tokenUrl, clientId, clientSecret: "wrong", ownership });
-  const { error } = await plugin.create(channel, await checked());
-  expect(error).toContain("Check clientId of the provider eu, clientSecret of the provider eu");
-});
-
 test.each(["http_proxy", "https_proxy", "grpc_proxy"])(
   "what is shown to the user goes to the engine itself, not to the proxy that %s names",
   async (variable) => {
