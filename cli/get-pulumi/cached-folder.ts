@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { tryLock } from "../../provider/pulumi-cli/own-folders.js";
@@ -60,10 +61,13 @@ export const lockFolder = async (
 export const makeFolder = async (
   folder: string,
   make: (draft: string) => Promise<string | undefined>,
+  progress: Progress,
 ): Promise<string | undefined> => {
   const draft = join(dirname(folder), `.making-${basename(folder)}`);
-  const clear = () => rmSync(draft, { recursive: true, force: true });
-  clear();
+  if (existsSync(draft)) {
+    const sign = progress.alive("Removing what an ended run left incomplete");
+    await rm(draft, { recursive: true, force: true }).finally(sign.end);
+  }
   mkdirSync(join(draft, "bin"), { recursive: true });
   try {
     const reason = await make(draft);
@@ -72,7 +76,7 @@ export const makeFolder = async (
     renameSync(draft, folder);
     return undefined;
   } finally {
-    clear();
+    rmSync(draft, { recursive: true, force: true });
   }
 };
 
@@ -93,11 +97,12 @@ export const keptFolder = async (
     const unlock = await lockFolder(folder, making);
     try {
       if (existsSync(folder)) return undefined;
-      return await makeFolder(folder, async (draft) => {
+      const complete = async (draft: string): Promise<string | undefined> => {
         const reason = await make(draft);
         throwIfInterrupted(making.what, making.signal);
         return reason;
-      });
+      };
+      return await makeFolder(folder, complete, making.progress);
     } finally {
       unlock();
     }

@@ -155,12 +155,13 @@ const fill = async (
   tried: string[],
 ): Promise<PulumiCli> => {
   for (const { origin, get } of options.ways) {
-    const reason = await makeFolder(cached, async (draft) => {
+    const make = async (draft: string): Promise<string | undefined> => {
       const failure = await get(draft, options);
       throwIfInterrupted(CLI, options.signal);
       if (failure === undefined) addProviderScript(join(draft, "bin"));
       return failure;
-    });
+    };
+    const reason = await makeFolder(cached, make, options.progress);
     if (reason !== undefined) {
       tried.push(`${origin}: ${reason}`);
       continue;

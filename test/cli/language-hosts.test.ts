@@ -8,6 +8,15 @@ import { fakePulumi, shellScript, temporaryFolder } from "../support/temporary-f
 
 const quiet = progressOn({ write: () => {} });
 
+/** Progress that notes what only shows that it is alive. */
+const noting = (alive: string[]): Progress => ({
+  ...quiet,
+  alive: (doing) => {
+    alive.push(doing);
+    return quiet.alive(doing);
+  },
+});
+
 /** A machine with a Pulumi of Go modules and, unless it has another, Python 3.12. */
 const machine = (python: readonly string[] = ["echo 3.12"]) => {
   const [bin, cache] = [temporaryFolder(), temporaryFolder()];
@@ -144,9 +153,11 @@ test("an interruption ends it and leaves nothing; what a killed run left goes wi
     ...ways,
     hosts: async (root: string) => (existsSync(join(root, "half")) ? "half" : ways.hosts(root)),
   };
-  const { yaml } = await ensureLanguageHosts(cli, { progress: quiet, env, ways: watching });
+  const shown: string[] = [];
+  const { yaml } = await ensureLanguageHosts(cli, { progress: noting(shown), env, ways: watching });
   expect(yaml).toHaveProperty("path");
   expect(existsSync(draft)).toBe(false);
+  expect(shown).toEqual(["Removing what an ended run left incomplete"]);
 });
 
 /** A Go that says what it was asked, and writes something where its program is to be. */
@@ -204,14 +215,7 @@ const compiling = (signal?: AbortSignal) => {
   const begun = Promise.withResolvers<void>();
   const step = { ...quiet.step(""), detail: () => begun.resolve() };
   const alive: string[] = [];
-  const progress: Progress = {
-    ...quiet,
-    step: () => step,
-    alive: (doing) => {
-      alive.push(doing);
-      return quiet.alive(doing);
-    },
-  };
+  const progress = { ...noting(alive), step: () => step };
   const means = { progress, signal, env: { PATH: bin }, note: "a minute" };
   const built = buildGoPrograms([program], root, means);
   return { built, begun: begun.promise, compiled, alive, root };
