@@ -108,7 +108,7 @@ export const assertArguments = (kind: string, name: unknown, args: unknown): voi
   const option = givenNames(args).find((key) => options.has(key));
   if (option !== undefined) {
     const way = `pass it in the third argument, new ${kind}(name, properties, { ${option}: … })`;
-    throw refusal(of, `${option} is an option of Pulumi, not a property: ${way}`);
+    throw refusal(of, `${option} is a Pulumi option, not a property: ${way}`);
   }
 };
 

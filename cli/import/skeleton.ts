@@ -139,7 +139,7 @@ const lookUp = (
   profile: string | undefined,
 ): ObjectInputs | NoObject => {
   const definition = kinds.find(({ kind }) => kind === kindOfToken(entry.type));
-  if (!definition) return { reason: "no object of the account corresponds to it" };
+  if (!definition) return { reason: "no object in the account corresponds to it" };
   const urn = `urn:pulumi:${stack}::${project}::${parents}${entry.type}::${logical}`;
   const step = steps.find((each) => each.urn === urn && each.op === "create");
   const inputs = step?.newState?.inputs;

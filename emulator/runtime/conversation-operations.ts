@@ -27,7 +27,10 @@ import {
   sidesFor,
 } from "./recipients.js";
 
-/** A conversation is completed once it has ended, or was idle for longer than its account allows. */
+/**
+ * A conversation is completed once it has ended, or has been idle for longer than its account
+ * allows.
+ */
 export const isCompleted = (
   { store, switches, clock }: EmulatedService,
   conversation: StoredConversation,

@@ -113,7 +113,7 @@ const isMissing = (name: string): boolean => {
 };
 
 /**
- * Checks for an optional package at the start, because a later failure would look like an outage.
+ * Checks for an optional package at startup, because a later failure would look like an outage.
  *
  * @param need what requires it, as the beginning of a sentence
  * @throws ConversationError `SETTINGS_INVALID` if it is not installed

@@ -65,7 +65,7 @@ export type PendingOperation = z.infer<typeof operationSchema>;
 /** The output of `pulumi stack export`; members that are not named here stay unchanged. */
 export type StackExport = z.infer<typeof stateSchema>;
 
-/** A step of a preview. */
+/** A step in a preview. */
 export type PreviewStep = z.infer<typeof stepSchema>;
 
 /** The output of `pulumi preview --json`. */

@@ -205,8 +205,8 @@ describe("import --file", () => {
     expect(entriesIn(result)[1]).toEqual(foreign.entry);
     expect(ids(result).map(([name]) => name)).toEqual(["ownership", "pet", "bot", "below"]);
     expect(result.skipped?.map(({ name, reason }) => [name, reason.slice(0, 35)])).toEqual([
-      ["pet", "no object of the account correspond"],
-      ["smoke", "no object of the account correspond"],
+      ["pet", "no object in the account correspond"],
+      ["smoke", "no object in the account correspond"],
       ["nobody", 'no account with the name "nobody" e'],
       ["child", "its parent is not imported"],
     ]);

@@ -70,7 +70,7 @@ test("what is no name is refused before anything is registered, whatever the cla
 
 test("an option of Pulumi among the properties is reported with its place", () => {
   expect(() => made("Channel", "web", { protect: true })).toThrow(
-    'Channel "web": protect is an option of Pulumi, not a property: pass it in the third argument, new Channel(name, properties, { protect: … })',
+    'Channel "web": protect is a Pulumi option, not a property: pass it in the third argument, new Channel(name, properties, { protect: … })',
   );
 });
 
