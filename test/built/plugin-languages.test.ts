@@ -4,7 +4,7 @@ import { dump, load } from "js-yaml";
 import { afterAll, describe, expect, type TestContext, test } from "vitest";
 import { z } from "zod";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
-import { guideCommands, guidePrograms } from "../support/guide-commands.js";
+import { guideCommands, guidePrograms, guideText } from "../support/guide-commands.js";
 import { type Language, languageHost } from "../support/language-hosts.js";
 import { leakingFiles, secretsIn } from "../support/left-behind.js";
 
@@ -21,6 +21,13 @@ const role = {
   version: "v3",
   callback: "https://bot.example.com/hub",
   notificationEmail: "ops@example.com",
+};
+
+/** What the guide says about the files of a project. */
+const guided = (place: RegExp): string => {
+  const found = place.exec(guideText("plugin"))?.[1];
+  if (found === undefined) throw new Error(`the guide has no ${place}`);
+  return found;
 };
 
 const yamlProject = {
@@ -165,9 +172,12 @@ const programs: Readonly<Record<"yaml" | "python", Program>> = {
     file: "__main__.py",
     show: (folder, guide) => writeFileSync(join(folder, "__main__.py"), guide),
     write: (folder) => {
-      const runtime = { name: "python", options: { toolchain: "pip", virtualenv: "venv" } };
+      const runtime = load(guided(/^Python, .* `runtime: (.*?)` in `Pulumi\.yaml`/m));
       writeFileSync(join(folder, "Pulumi.yaml"), dump({ name: "shop", runtime }));
-      writeFileSync(join(folder, "requirements.txt"), "pulumi>=3.0.0,<4.0.0\n");
+      writeFileSync(
+        join(folder, "requirements.txt"),
+        guided(/^Python, .* `([^`]*)` in `requirements\.txt`/m),
+      );
       writeFileSync(join(folder, "__main__.py"), pythonProgram);
     },
     replace: replaceIn("__main__.py"),

@@ -45,7 +45,11 @@ if (process.env.BACK)
     return { props, opts: pulumi.mergeOptions(opts, { aliases: [{ type: former }] }) };
   });
 
-const callbacks = new pulumi.ComponentResource("shop:index:Callbacks", "callbacks");
+/** As the guide says that the resources of a `ConversationAccount` move. */
+const callbacks = new pulumi.ComponentResource(
+  conversation.ConversationAccount.__pulumiType,
+  "callbacks",
+);
 
 const declare = (kind: string, name: string, args: pulumi.Inputs, parent?: pulumi.Resource) =>
   native ? new Native(kind, name, args, parent) : declareDynamic(kind, name, args, parent);

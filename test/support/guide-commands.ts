@@ -8,9 +8,13 @@ export interface GuideBlock {
   readonly text: string;
 }
 
+/** The page of a guide. */
+export const guideText = (guide: string): string =>
+  readFileSync(join(__dirname, "..", "..", "docs", "guides", `${guide}.md`), "utf8");
+
 /** The blocks of a guide, in its order. */
 export const guideBlocks = (guide: string): readonly GuideBlock[] => {
-  const page = readFileSync(join(__dirname, "..", "..", "docs", "guides", `${guide}.md`), "utf8");
+  const page = guideText(guide);
   return [...page.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language = "", text = ""]) => ({
     language,
     text,
