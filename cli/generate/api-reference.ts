@@ -202,8 +202,25 @@ const shapeOf = (member: ts.Node, source: ts.SourceFile): string => {
   return isOptional ? shape.replace(/ \| undefined$/, "") : shape;
 };
 
+/** Explained interfaces that a declaration refers to, and that have no section: no module exports them. */
+const hiddenInterfaces = (
+  node: ts.Statement,
+  source: ts.SourceFile,
+): readonly ts.InterfaceDeclaration[] => {
+  const words = new Set(node.getText(source).split(/\W+/));
+  return source.statements
+    .filter(ts.isInterfaceDeclaration)
+    .filter((each) => each !== node && !isExported(each) && words.has(each.name.text))
+    .filter(({ members }) => members.every((member) => commentOf(member) !== ""))
+    .flatMap((each) => [...hiddenInterfaces(each, source), each]);
+};
+
 /** A row for each public member, by its name; a method with several signatures has several. */
-const memberRows = ({ node, source }: ExportedDeclaration): readonly MemberRow[] => {
+const memberRows = ({ name, node, source }: ExportedDeclaration): readonly MemberRow[] => {
+  if (ts.isTypeAliasDeclaration(node))
+    return hiddenInterfaces(node, source).flatMap((each) =>
+      memberRows({ name, node: each, source }),
+    );
   if (!ts.isInterfaceDeclaration(node) && !ts.isClassDeclaration(node)) return [];
   return [...node.members].filter(isPublic).map((member) => ({
     name: member.name?.getText(source) ?? "",

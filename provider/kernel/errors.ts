@@ -52,7 +52,9 @@ export type Effect = "none" | "unknown" | "done";
 
 /** The service's message about one attribute of the request body. */
 export interface ServiceNote {
+  /** The attribute. */
   readonly key: string;
+  /** What is wrong with it. */
   readonly value: string;
   /** The id that was sent for it, in quotes, if it is an id. */
   readonly sent?: string;
@@ -97,9 +99,12 @@ export class ConversationError extends Error {
   override readonly name = "ConversationError";
 
   constructor(
+    /** What failed, as one of a closed set of words. */
     readonly code: ConversationErrorCode,
     message: string,
+    /** What the service said, and about which call. */
     readonly details: ErrorDetails = {},
+    /** What the call has changed in the service. */
     readonly effect: Effect = "none",
     options?: { readonly cause?: unknown },
   ) {

@@ -335,7 +335,7 @@ const idText = ({ id, messageId }: ReceivedMessage): string => {
 const failureName = (
   error: unknown,
   message: ReceivedMessage | undefined,
-  acknowledge: CompleteOptions["acknowledge"],
+  acknowledge: CallbackOptions["acknowledge"],
 ): string | undefined => {
   if (!message) return isConversationError(error) ? undefined : "A callback failed";
   const next = acknowledge === "after" ? "may be delivered again" : "is not delivered again";
@@ -347,7 +347,7 @@ const reporting = ({
   onError,
   authenticate,
   acknowledge,
-}: Pick<CompleteOptions, "onError" | "authenticate" | "acknowledge">): ReportFailure => {
+}: Pick<CallbackOptions, "onError" | "authenticate" | "acknowledge">): ReportFailure => {
   const secrets = secretsOf(authenticate);
   return async (error, message) => {
     publishFailure(error, message);

@@ -1,8 +1,10 @@
 export {
   ConversationError,
   type ConversationErrorCode,
+  type Effect,
   type ErrorDetails,
   isConversationError,
+  type ServiceNote,
 } from "../../provider/kernel/errors.js";
 export type { JsonObject } from "../../provider/kernel/json.js";
 export {
@@ -17,6 +19,8 @@ export {
 } from "../../provider/pacing/plan-rates.js";
 export type { Answer } from "../../provider/service/http/answer.js";
 export type { Method } from "../../provider/service/http/operations.js";
+export type { Wait } from "../../provider/service/http/pace.js";
+export type { RetryLimits } from "../../provider/service/http/retry.js";
 export {
   type MessageType,
   type MessageTypesOf,
@@ -69,6 +73,7 @@ export type {
   Customer,
   FirstMessage,
   Message,
+  MessageFrame,
   MessageFrom,
   MessageOf,
   NewConversation,

@@ -104,24 +104,34 @@ interface ReceivedFrame {
   readonly id?: string;
   /** The sender's own id of the message. */
   readonly messageId?: string;
+  /** The service's id of the conversation. */
   readonly conversationId: string;
+  /** Who sent it. */
   readonly sender: Party;
+  /** Who gets it. */
   readonly recipients: readonly Party[];
+  /** What the sender wrote. */
   readonly text?: string;
+  /** Whether transcripts hide the text. */
   readonly redact?: boolean;
+  /** Empty if there are none. */
   readonly attachments: readonly ReceivedAttachment[];
+  /** By name; those with another value than text are omitted. */
   readonly attributes: Readonly<Record<string, string>>;
   /** `messageId` of the earlier message that this one is about. */
   readonly parent?: string;
   /** Such as `sent`. */
   readonly status?: string;
+  /** When the service accepted it. */
   readonly created?: Date;
+  /** When the service sent it. */
   readonly sent?: Date;
   /** The service's own JSON. */
   readonly raw: JsonObject;
 }
 
 interface Received<T extends string> extends ReceivedFrame {
+  /** Such as `text`. */
   readonly type: T;
   /**
    * The content if it is a JSON object, or a text that holds one; typed by the type of the

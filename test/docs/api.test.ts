@@ -43,6 +43,25 @@ test("every name says what it is, and shows its shape without a look into the so
   expect([...untold, ...hidden].map((section) => section.split("`")[0])).toEqual([]);
 });
 
+test("a received message shows its members, and so does an error", () => {
+  const sections = all.split(/^##+ `/m);
+  const membersOf = (name: string): readonly (string | undefined)[] =>
+    [
+      ...(sections.find((each) => each.startsWith(`${name}\``)) ?? "").matchAll(
+        /^\| `(\w+)\??[:(].*\| (?=\S)/gm,
+      ),
+    ].map(([, member]) => member);
+  const message = ["text", "conversationId", "sender", "recipients", "attachments", "parent"];
+  expect(membersOf("ReceivedMessage")).toEqual(
+    expect.arrayContaining([...message, "raw", "type", "content"]),
+  );
+  expect(membersOf("ConversationError")).toEqual(
+    expect.arrayContaining(["code", "details", "effect"]),
+  );
+  for (const name of ["Effect", "MessageFrame", "RetryLimits", "ServiceNote", "Wait"])
+    expect(sections.some((each) => each.startsWith(`${name}\``))).toBe(true);
+});
+
 test("no name takes more than a screen to show its type", () => {
   const long = [...all.matchAll(/^```text\n([\s\S]*?)^```$/gm)].filter(
     ([, text = ""]) => text.split("\n").length > 45,

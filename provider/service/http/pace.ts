@@ -23,6 +23,7 @@ export interface Wait extends Endpoint {
   readonly queued: number;
   /** The number of them that go before this call. */
   readonly ahead: number;
+  /** The wait of this call, in milliseconds. */
   readonly waitMs: number;
   /** Time between two calls there, in milliseconds. */
   readonly periodMs: number;
