@@ -270,16 +270,16 @@ const placeIn = (text: string): number => {
   throw new Error("since must be a whole number, such as `next` in the previous response.");
 };
 
-/** A growing list; with `since`, only the entries from that place on. */
+/** A growing list; with `since`, only the entries from that place on. What is shown as `[]` is left out. */
 const growing = <T>(
   { query }: ControlCall,
   list: RecentEntries<T>,
   shown: (entry: T) => unknown,
 ) => {
   const since = query.get("since");
-  if (since === null) return list.all().map(shown);
+  if (since === null) return list.all().flatMap(shown);
   const { entries, ...places } = list.since(placeIn(since));
-  return { ...places, entries: entries.map(shown) };
+  return { ...places, entries: entries.flatMap(shown) };
 };
 
 /** With `since`, only the conversations that changed at that time or later. */
@@ -307,7 +307,9 @@ const controlRoutes = (service: EmulatedService): ControlRoutes => ({
     jsonResponse({ calls: service.log.counts(), tokensIssued: service.tokens.issued }),
   "GET /log": (call) =>
     jsonResponse(
-      growing(call, service.log.entries, ({ reason: _, ...entry }) => withoutSubjects(entry)),
+      growing(call, service.log.entries, ({ reason: _, isTokenCall, ...entry }) =>
+        isTokenCall ? [] : withoutSubjects(entry),
+      ),
     ),
   "GET /deliveries": (call) =>
     jsonResponse(

@@ -35,7 +35,7 @@ export interface EmulatorControl {
   advance(ms: number): Promise<number>;
   /** How often each endpoint was called since the last reset. */
   stats(): Promise<EmulatorStats>;
-  /** The last 10,000 calls and refused token calls, without secrets, tokens and bodies. */
+  /** The last 10,000 calls, without secrets, tokens and bodies. */
   log(): Promise<readonly LogEntry[]>;
   /** The last 10,000 attempts to deliver a message to a callback. */
   deliveries(): Promise<readonly DeliveryEntry[]>;

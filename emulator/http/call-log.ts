@@ -70,6 +70,8 @@ export interface ShownCall extends LogEntry, WithSubjects {
    * Why the service refused: the code and the sentence of its response, never a value that was sent.
    */
   readonly reason?: string;
+  /** A refused call of the token URL: only the page lists it. */
+  readonly isTokenCall?: true;
 }
 
 /** An entry as control shows it. */

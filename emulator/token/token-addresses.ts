@@ -246,7 +246,7 @@ const maskedForm = ({ clients }: EmulatedService, text: string): JsonObject => {
   );
 };
 
-/** A refused call of the token URL is in the log, as it explains why no other call follows. */
+/** The page lists a refused call of the token URL, as it explains why no other call follows. */
 const logRefusal = (
   service: EmulatedService,
   { method = "" }: IncomingMessage,
@@ -260,7 +260,16 @@ const logRefusal = (
   const text = body === undefined ? "" : String(serialised(body));
   const at = timestamp(service.clock.now());
   const reason = reasonOf(answer);
-  const entry = { at, method, template: path, path, status, ms, subjects: [] };
+  const entry = {
+    at,
+    method,
+    template: path,
+    path,
+    status,
+    ms,
+    subjects: [],
+    isTokenCall: true,
+  } as const;
   service.log.add(
     { ...entry, ...(reason === undefined ? {} : { reason }) },
     {

@@ -95,7 +95,7 @@ export const setText = (target, text) => {
   if (target.textContent !== text) target.textContent = text;
 };
 
-/** A text of the project itself, in which code stands as in Markdown. @param {string} text */
+/** Text of the project itself, with code as in Markdown. @param {string} text */
 export const withCode = (text) =>
   text.split("`").map((part, place) => (place % 2 === 1 ? element("code", {}, part) : part));
 
