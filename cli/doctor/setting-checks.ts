@@ -96,10 +96,8 @@ const unset = (name: string, setting: SettingDescription): DoctorCheck => {
   if (setting.required) return fail(name, "missing", howToSet(setting));
   const { default: fallback } = setting;
   if (fallback === undefined) return ok(name, "not set");
-  return ok(
-    name,
-    `not set; default: ${fallback.length > SHOWN_DEFAULT ? "a long text" : fallback}`,
-  );
+  const isShort = fallback.length <= SHOWN_DEFAULT;
+  return ok(name, isShort ? `not set; default: ${fallback}` : "not set; the default applies");
 };
 
 /**

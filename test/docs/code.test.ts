@@ -12,11 +12,6 @@ const blocks = blocksIn("ts", "typescript").filter(({ page }) => !page.startsWit
 /** Files that a reader has beside the one that a block is of. */
 const beside: readonly (readonly [string, string])[] = [
   ["index.ts", "export {};"],
-  [
-    "bot.ts",
-    `import type { CallbackOptions, ConversationClient } from "pulumi-conversation/runtime";
-export declare const ordersBot: (hub: ConversationClient) => CallbackOptions["onMessage"];`,
-  ],
   // Of the guide to a first bot, whose blocks import each other.
   ["bot.mts", blocks.find(({ code }) => code.startsWith("// bot.mts\n"))?.code ?? ""],
 ];
