@@ -69,6 +69,11 @@ test("a missing setting says how to set it in both places", () => {
   });
 });
 
+test("a default is shown if it is short", () => {
+  expect(settingCheck("platformName", {}).message).toBe("not set; default: platform");
+  expect(settingCheck("scope", {}).message).toBe("not set; the default applies");
+});
+
 test("a secret is never shown", () => {
   const check = settingCheck("clientSecret", { CONVERSATION_CLIENT_SECRET: "very-secret" });
   expect(check.status).toBe("ok");

@@ -54,6 +54,17 @@ test("every TypeScript block of every page compiles", () => {
   expect(errors).toEqual([]);
 });
 
+test("a text message without a sender is refused with a word about the sender, not about attachments", () => {
+  const file = join(__dirname, "no-sender.mts");
+  const text = `import type { ConversationClient } from "pulumi-conversation/runtime";
+export const reply = (hub: ConversationClient) => hub.messages.reply("c", { type: "text", text: "x" });`;
+  const program = virtualProgram(new Map([[file, text]]), [context]);
+  const [error, ...others] = program.getSemanticDiagnostics(program.getSourceFile(file));
+  const said = ts.flattenDiagnosticMessageText(error?.messageText ?? "", " ");
+  expect(said).toMatch(/Property 'sender' is missing/);
+  expect(others).toEqual([]);
+});
+
 test("every JSON block of every page is JSON", () => {
   for (const { page, line, code } of blocksIn("json"))
     expect(() => JSON.parse(code), `${page}:${line}`).not.toThrow();
