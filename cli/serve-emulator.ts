@@ -157,7 +157,7 @@ const readable = (
   return [
     `The emulator of the conversation service is running: ${rates}, ${place}${time}.`,
     "",
-    "Environment for programs and pulumi:",
+    "Environment for programs and pulumi, which pace their calls as for the service:",
     ...variables.map(([name, value]) => `  export ${name}=${value}`),
     "",
     `Page:         ${new URL("/", emulator.baseUrl)}`,

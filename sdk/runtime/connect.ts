@@ -420,8 +420,8 @@ export interface ConversationClient extends AsyncDisposable {
  * Connects to the service. Sends nothing yet: the first call gets a token and opens connections.
  *
  * @param settings the settings, or a running emulator; omitted settings come from environment
- * variables such as `CONVERSATION_BASE_URL`. Calls to an emulator are not paced unless you give
- * `pacing` or a `plan`
+ * variables such as `CONVERSATION_BASE_URL`. Calls to a running emulator are not paced unless you give
+ * `pacing` or a `plan`; with the variables that it prints, they are paced as for the service
  * @throws ConversationError `SETTINGS_MISSING` or `SETTINGS_INVALID` with every broken rule,
  * `INPUT_INVALID` for an invalid option
  *

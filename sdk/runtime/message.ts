@@ -201,10 +201,13 @@ type Input<T extends MessageType> = z.input<(typeof messageBodies)[T]["schema"]>
 /** Without the index signature of an object that has no members. */
 type Members<O> = { readonly [K in keyof O as string extends K ? never : K]: O[K] };
 
-/** A text message holds a text, attachments or both. */
+/**
+ * A text message holds a text, attachments or both. The compiler compares a message that lacks
+ * something else, such as its sender, with the last of these.
+ */
 type Filled =
-  | { readonly text: string; readonly attachments?: readonly Attachment[] | undefined }
-  | { readonly attachments: readonly Attachment[] };
+  | { readonly attachments: readonly Attachment[] }
+  | { readonly text: string; readonly attachments?: readonly Attachment[] | undefined };
 
 /** The members of a message of type `T` in addition to those of all messages. */
 export type BodyOf<T extends MessageType> = Members<Input<T>> &

@@ -237,6 +237,7 @@ test("its test passes, and a user is signed in with what the page shows", async 
 
 test("the deployed bot answers, and ends by itself on SIGTERM", async () => {
   expect(left).toEqual([]);
+  expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200);
   await ask();
   await bot?.shows(answer);
   bot?.child.kill("SIGTERM");

@@ -12,11 +12,6 @@ const blocks = blocksIn("ts", "typescript").filter(({ page }) => !page.startsWit
 /** Files that a reader has beside the one that a block is of. */
 const beside: readonly (readonly [string, string])[] = [
   ["index.ts", "export {};"],
-  [
-    "bot.ts",
-    `import type { CallbackOptions, ConversationClient } from "pulumi-conversation/runtime";
-export declare const ordersBot: (hub: ConversationClient) => CallbackOptions["onMessage"];`,
-  ],
   // Of the guide to a first bot, whose blocks import each other.
   ["bot.mts", blocks.find(({ code }) => code.startsWith("// bot.mts\n"))?.code ?? ""],
 ];
@@ -57,6 +52,17 @@ test("every TypeScript block of every page compiles", () => {
     ].map((diagnostic) => reported(block, diagnostic));
   });
   expect(errors).toEqual([]);
+});
+
+test("a text message without a sender is refused with a word about the sender, not about attachments", () => {
+  const file = join(__dirname, "no-sender.mts");
+  const text = `import type { ConversationClient } from "pulumi-conversation/runtime";
+export const reply = (hub: ConversationClient) => hub.messages.reply("c", { type: "text", text: "x" });`;
+  const program = virtualProgram(new Map([[file, text]]), [context]);
+  const [error, ...others] = program.getSemanticDiagnostics(program.getSourceFile(file));
+  const said = ts.flattenDiagnosticMessageText(error?.messageText ?? "", " ");
+  expect(said).toMatch(/Property 'sender' is missing/);
+  expect(others).toEqual([]);
 });
 
 test("every JSON block of every page is JSON", () => {
