@@ -67,7 +67,8 @@ const limitsLine = ({ plan, parallel }: Forecast, { burst, share }: Conditions):
   return `Plan ${plan}, ${bursts}${part}, --parallel ${parallel}.`;
 };
 
-const fullBuckets = "All buckets are assumed to be full.\nIf you made calls in the last 20 s, it takes longer.";
+const fullBuckets =
+  "All buckets are assumed to be full.\nIf you made calls in the last 20 s, it takes longer.";
 
 /**
  * The forecast as human-readable text.
