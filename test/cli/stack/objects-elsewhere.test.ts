@@ -53,9 +53,7 @@ test("forecast warns of it, and says nothing where they are there", async () => 
     expect(text).toContain("pulumi up: no calls");
     return written.err;
   };
-  expect(await said("another")).toMatch(
-    /^warning: the objects in the state were not found at\s+http:/m,
-  );
+  expect(await said("another")).toMatch(/^warning: the objects in the state were not found at\s+http:/m);
   expect(await said("its own")).toBe("");
 });
 
