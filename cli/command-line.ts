@@ -100,9 +100,9 @@ export const addCommand = (
   session: Session,
   shapes: JsonShapes,
 ): void => {
-  const { name, summary, description, words = [], options, jsonDoc, isHidden = false } = spec;
+  const { name, summary, description, words = [], options, jsonDoc } = spec;
   const command = program
-    .command(name, { hidden: isHidden })
+    .command(name)
     .summary(summary)
     .description(description)
     .addHelpText("after", endOfHelp(spec, shapes));

@@ -156,8 +156,6 @@ export interface CommandSpec<O extends OptionTable = OptionTable> {
   readonly uses: Readonly<Record<"usual", CommandUse> & Record<string, CommandUse>>;
   /** Exit code of a wrong command line. Default: 2. */
   readonly usageExitCode?: 1 | 2;
-  /** Whether the list of commands leaves it out. */
-  readonly isHidden?: true;
   /**
    * Does the work. It loads what it needs here, so that the help is instant.
    *

@@ -5,7 +5,6 @@ import { completionScript, shells } from "../completion.js";
 export const completionCommand = (commands: () => readonly CommandSpec[]): CommandSpec =>
   command({
     name: "completion",
-    isHidden: true,
     summary: "Print a shell script for command completion.",
     description:
       "Print a shell script that completes commands, options and their values.\n" +

@@ -368,7 +368,7 @@ const deletedObject = (object: ComparedObject, reading: StackReading): DeletedOb
     ...managed(object),
     who: interrupted(object, reading)
       ? "perhaps an interrupted run of this stack"
-      : "not this stack, whose state still has it",
+      : "somebody else: no run of this stack deleted it",
     ...(other === undefined ? {} : { sameName: other }),
   };
 };

@@ -1,6 +1,6 @@
 import type { Definition } from "../../provider/definition/define.js";
 import { naturalKey, referencesIn } from "../../provider/definition/fields.js";
-import { codeSpan, markdownTable } from "../../provider/kernel/columns.js";
+import { codeSpan, markdownTable, withCount } from "../../provider/kernel/columns.js";
 import { packageName, packageVersion } from "../../provider/kernel/package.js";
 import { resources } from "../../provider/resources/index.js";
 import { type Settings, settingTable } from "../../provider/service/setting-table.js";
@@ -240,7 +240,7 @@ export const projectReadme = (content: ReadmeContent): string => {
   const { names, baseUrl, plan, notes } = content;
   const blocks = [
     `# ${names.project}`,
-    `${plan.declared.length} objects of the conversation account at ${baseUrl}, as a Pulumi program.`,
+    `${withCount(plan.declared.length, "object")} of the conversation account at ${baseUrl}, as a Pulumi program.`,
     ...(plan.declared.length === 0 ? nothingDeclared(content) : nextSteps(content)),
     ...secretRows(content),
     ...possibleRows(content),

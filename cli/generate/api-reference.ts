@@ -361,7 +361,7 @@ const alsoHere = (names: readonly (readonly [name: string, page: string])[]): re
   [...Map.groupBy(names, ([, page]) => page)].map(([page, same]) => {
     const list = same.map(([name]) => `\`${name}\``).join(", ");
     const title = page.replace(/^.*\/|\.md$/g, "");
-    return `You can also import these names, which [${title}](${page}) describes: ${list}.`;
+    return `Other names from here, which [${title}](${page}) describes: ${list}.`;
   });
 
 /** @param explained pages of names that need no second section */
@@ -384,7 +384,7 @@ const pageOf = (
   return withoutSource(
     `${[
       `# \`pulumi-conversation${entry.slice(1)}\``,
-      `${purpose} All names that you can import from here, with their doc comments.`,
+      `${purpose} This page lists every name that you can import from here.`,
       ...alsoHere(elsewhere),
       ...everyResource(own),
       ...own.map((declared) => sectionWithin(declared, all)),

@@ -265,6 +265,13 @@ export interface InitOptions extends InitFlags {
 /** What was made, and what is left to do. */
 type NewProject = Printed<z.output<typeof newProjectSchema>>;
 
+/** The package that npm reports about: `npm http fetch GET 200 <url> 12ms`, `npm http cache <name>@<url> 0ms (cache hit)`. */
+const packageIn = (line: string): string | undefined => {
+  const url = /^npm http .*?(https?:\/\/\S+)/.exec(line)?.[1];
+  const path = url && decodeURIComponent(url.replace(/\/-\/.*$/, ""));
+  return path && /(?:@[^/]+\/)?[^/]+$/.exec(path)?.[0];
+};
+
 /** Fetches the packages; returns the commands for it if that was not asked for or failed. */
 const fetchPackages = async (
   folder: string,
@@ -278,7 +285,7 @@ const fetchPackages = async (
   if (!install || !npm) return left;
   const doing = progress.step("Installing packages (npm install)");
   const step = projectSteps(folder, environmentOfPackages(env), (line) =>
-    doing.detail(line.replace(/^npm http \w+ /, "")),
+    doing.detail(packageIn(line) ?? line),
   );
   for (const args of commands) {
     const reason = await step(npm, args);

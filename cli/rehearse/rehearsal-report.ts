@@ -7,6 +7,7 @@ import {
   withCount,
   wrappedText,
 } from "../../provider/kernel/columns.js";
+import { urnParts } from "../../provider/kernel/owner.js";
 import { inertText } from "../../provider/kernel/text.js";
 import { accountTitle } from "../../provider/service/settings.js";
 import { type Block, textReport } from "../terminal/report.js";
@@ -100,9 +101,9 @@ const changeLine = (change: AccountChange): string =>
 
 const alternativeLines = ({ switches, differences, passes }: Alternative): readonly string[] => [
   ...wrappedText(
-    `If ${Object.entries(switches)
-      .map(([name, value]) => `${name} is ${value}`)
-      .join(" and ")}, the run ${passes ? "succeeds" : "fails"}:`,
+    `If the service has ${Object.entries(switches)
+      .map(([name, value]) => `${name}=${value}`)
+      .join(" and ")} (see emulator --help), the run ${passes ? "succeeds" : "fails"}:`,
   ),
   ...some(differences, (text) => wrappedText(text, "  - ")),
 ];
@@ -129,9 +130,14 @@ const afterLines = ({ outcome }: Rehearsal): readonly string[] => {
 const sameText = ({ unaffectedSwitches }: Rehearsal): readonly string[] =>
   unaffectedSwitches.length > 0
     ? wrappedText(
-        `These uncertain switches do not change the result: ${unaffectedSwitches.join(", ")}.`,
+        `Whatever the service does about ${unaffectedSwitches.join(", ")} (see emulator --help), the result is the same.`,
       )
     : [];
+
+const leftOutText = (urn: string): string => {
+  const { type, name } = urnParts(urn);
+  return `${type} ${name}`;
+};
 
 const headBlock = (
   text: string,
@@ -159,8 +165,8 @@ export const rehearsalReport = (rehearsal: Rehearsal): string => {
       some(outcome.undeclared, (object) => wrappedText(objectLine(object), "  - ")),
     ),
     section(
-      "Not run because they reach beyond the account (--also <type> runs them too):",
-      some(outcome.leftOut, (urn) => [`  - ${urn}`]),
+      "Not run because they may reach beyond the account (--also <type> runs them too):",
+      some(outcome.leftOut, (urn) => wrappedText(leftOutText(urn), "  - ")),
     ),
     noteLines(notes),
   );

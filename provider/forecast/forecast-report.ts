@@ -26,6 +26,12 @@ const pathLine = (part: PathPart): readonly string[] => {
   ];
 };
 
+/** What passes before the first call, so that the path explains the whole time. */
+const startLines = ([first]: readonly PathPart[]): readonly (readonly string[])[] =>
+  first === undefined || first.fromSeconds === 0
+    ? []
+    : [[`0 s – ${duration(first.fromSeconds)}`, "start of Pulumi, and of the program if it runs"]];
+
 const endpointLines = ({ endpoints }: Forecast): readonly string[] =>
   textTable(
     ["Endpoint", "Calls", "Time"],
@@ -61,7 +67,8 @@ const limitsLine = ({ plan, parallel }: Forecast, { burst, share }: Conditions):
   return `Plan ${plan}, ${bursts}${part}, --parallel ${parallel}.`;
 };
 
-const fullBuckets = "All buckets are assumed to be full. Recent calls make the run take longer.";
+const fullBuckets =
+  "All buckets are assumed to be full.\nIf you made calls in the last 20 s, it takes longer.";
 
 /**
  * The forecast as human-readable text.
@@ -75,9 +82,11 @@ export const forecastReport = (
   faster: ParallelChoice | undefined,
 ): string => {
   const { totalCalls, criticalPath } = forecast;
-  const path = textTable(["When", "Critical path"], criticalPath.map(pathLine), {
-    whole: ["When"],
-  });
+  const path = textTable(
+    ["When", "Critical path"],
+    [...startLines(criticalPath), ...criticalPath.map(pathLine)],
+    { whole: ["When"] },
+  );
   const sections = [
     [
       headline(forecast),

@@ -88,7 +88,7 @@ interface Held {
 const held = async (...flags: string[]): Promise<readonly Held[]> => {
   const { output } = await project.pulumi(["stack", "export", ...flags]);
   const { deployment } = JSON.parse(output) as { deployment: { resources: Held[] } };
-  return deployment.resources.filter(({ type }) => type.includes("conversation:"));
+  return deployment.resources.filter(({ id, type }) => id && type.includes("conversation:"));
 };
 
 /** By kind and logical name, which stay when the type changes. */

@@ -74,7 +74,7 @@ test.each([
     const words = ["emulator", "--", "pulumi", ...args, "--non-interactive"];
     const { code, output, errors } = await project.tool(words, { NAME: "New", BOTH: "" });
     expect(code).not.toBe(0);
-    expect(output + errors).toContain("baseUrl and tokenUrl of a provider");
+    expect(output + errors).toContain("baseUrl and tokenUrl of the provider us");
     expect(await account.log()).toEqual(before);
   },
 );
@@ -87,7 +87,7 @@ test.each([["drift"], ["repair", "--apply"], ["rehearse"]])(
     const words = ["emulator", "--", process.execPath, toolMain, ...args.filter(Boolean)];
     const { code, output, errors } = await project.tool(words);
     expect(code).not.toBe(0);
-    expect(output + errors).toContain("baseUrl and tokenUrl of a provider");
+    expect(output + errors).toContain("baseUrl and tokenUrl of the provider us");
     expect(await account.log()).toEqual(before);
   },
 );

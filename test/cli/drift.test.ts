@@ -286,7 +286,7 @@ const result = (name: string): DriftResult => {
         who: `the stack whose mark it carries: ${name}`,
       },
     ],
-    deleted: [{ ...object, who: "not this stack, whose state still has it", sameName: id }],
+    deleted: [{ ...object, who: "somebody else: no run of this stack deleted it", sameName: id }],
     unmanaged: [{ ...object, standing: "left-over", label: `shop/prod ${name}` }],
     otherStacks: [{ ...object, stack: "site/prod" }],
     uncheckable: [{ ...object, paths: ["basicAuth.password", `headers[${name}]`] }],

@@ -9,7 +9,13 @@ const long = `${"a long name ".repeat(12)}日本`;
 const rehearsal: Rehearsal = {
   ...{ operation: "up", project: "shop", stack: "prod", plan: "basic", parallel: 8 },
   outcome: {
-    ...{ passes: false, totalSeconds: 75.3, totalCalls: 3, objects: 7, leftOut: ["urn:x"] },
+    ...{
+      passes: false,
+      totalSeconds: 75.3,
+      totalCalls: 3,
+      objects: 7,
+      leftOut: [`urn:pulumi:prod::shop::${"a:b:C$".repeat(20)}time:index:Sleep::pause`],
+    },
     calls: [],
     steps: Array.from({ length: 60 }, (_, index) => ({
       ...{ urn: `urn:${index}`, kind: "Participant", name: `bot${index}`, operation: "update" },
@@ -42,11 +48,15 @@ test("a rehearsal fits a terminal of 80 columns, with everything that is refused
   const tooLong = text.split("\n").filter((line) => [...line].length > 80);
   expect(tooLong).toEqual([]);
   expect(text).toContain("will fail: 1 step will be refused");
+  expect(text).toContain(
+    "Whatever the service does about staleModified (see emulator --help), the",
+  );
+  expect(text).toContain("  - time:index:Sleep pause");
   expect(text).toContain("✗ delete ClientApplication app");
   expect(text).toContain(id);
   expect(text).toContain("(after the others)");
   expect(text).toContain("… and 20 more (--json shows all)");
-  expect(text).toContain("If put is keep, the run succeeds:");
+  expect(text).toContain("If the service has put=keep (see emulator --help), the run succeeds:");
 });
 
 test("one that goes through unless the service behaves otherwise says so", () => {
