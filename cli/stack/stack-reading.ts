@@ -77,8 +77,10 @@ export interface StackAccountOptions {
  * @throws ConversationError if one is missing or wrong, or would lead a command beside an emulator
  * to another account
  */
-export const settingsOfProvider = (source: SettingSource, account: string): Settings =>
-  emulatedSettings(readSettings(source), account);
+export const settingsOfProvider = (source: SettingSource, account: string): Settings => ({
+  ...emulatedSettings(readSettings(source), account),
+  profile: account,
+});
 
 /**
  * Opens the accounts that some names lead to, each once, however many lead to it.

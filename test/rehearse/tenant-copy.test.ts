@@ -301,10 +301,11 @@ test("each account has the limits of its own profile", () => {
   ]);
 });
 
-test("the account of an explicit provider has the limits of its own arguments", () => {
+test("the account of an explicit provider has its name, and the limits of its own arguments", () => {
   const given = { plan: "developer", burst: "3", share: "0.5" } as const;
   const { source } = configurationOf("us", given, environment);
   const settings = settingsOfProvider(source, "provider us");
+  expect(settings.profile).toBe("provider us");
   const { accounts } = runConditions({}, { source: { environment, config: () => undefined } }, [
     { settings },
   ]);
