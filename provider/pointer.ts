@@ -19,7 +19,7 @@ export const tokenParts = (type: string) => {
 /** The kind that either type of token names; undefined for other packages. */
 export const kindOfToken = (type: string): string | undefined => tokenParts(type)?.kind;
 
-/** Type token of the providers of the plugin. */
+/** Type token of the plugin's providers. */
 export const providerToken = "pulumi:providers:conversation";
 
 /**
@@ -36,7 +36,7 @@ export const isDefaultProvider = (name: string): boolean => /^default(_\d+_\d+_\
  * dependency (pnpm), the pointer resolves it from the Pulumi SDK's location.
  *
  * It is short and has no characters that JSON escapes, because the engine stores it twice for each
- * resource and writes the whole state at every step. It is part of every state file: pointers of
+ * resource and writes the whole state at every step. It is part of every state file: pointers from
  * earlier releases must continue to work, and this pointer must work with their `lifecycleOf` from
  * `provider/v1`.
  */

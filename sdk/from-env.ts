@@ -12,8 +12,8 @@ export interface FromEnvOptions {
 
 /**
  * A secret that never enters the state. The provider reads it from an environment variable of the
- * process that runs Pulumi, when it writes the object. Program, configuration and state hold only
- * the name and the version. Use it for all or part of any secret field: `` `Bearer
+ * process that runs Pulumi, when it writes the object. Program, configuration and state contain
+ * only the name and the version. Use it for all or part of any secret field: `` `Bearer
  * ${fromEnv("TOKEN", { version: 1 })}` ``.
  *
  * Preview, refresh and destroy do not need the variable. A write that needs it fails if it is not

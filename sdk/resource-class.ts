@@ -223,14 +223,14 @@ const propsOf = (
 /** By resource, from any copy of this package. */
 const declared = sharedRegistry("declared");
 
-/** The declared arguments of a resource, unchanged; empty for a resource of another package. */
+/** The declared arguments of a resource, unchanged; empty for a resource from another package. */
 export const declaredArgs = (resource: pulumi.Resource): pulumi.Inputs => {
   const args = declared.get(resource);
   return isObject(args) ? args : {};
 };
 
 /**
- * The base of all resource classes. Not for direct use.
+ * The base class for all resources. Not for direct use.
  *
  * @throws pulumi.RunError if a reference is of the wrong kind, or `import` contradicts `adopt`
  */

@@ -22,9 +22,10 @@ export interface CommonArgs {
    */
   adopt?: boolean | string | undefined;
   /**
-   * Further members of the service's JSON that this package does not know. They are merged deeply, also into known objects.
-   * They must not replace a documented property, at any depth. They are written, compared and repaired like other properties.
-   * Secrets in it stay secret. Default: none.
+   * Additional members of the service's JSON that this package does not know. They are merged
+   * deeply, also into known objects. They must not replace a documented property, at any depth.
+   * They are written, compared and repaired like other properties. Secrets in it stay secret.
+   * Default: none.
    */
   extra?: pulumi.Input<pulumi.Inputs> | undefined;
   /**
@@ -65,7 +66,7 @@ export interface AuthenticationOauth2Args {
   headers?: pulumi.Input<Record<string, pulumi.Input<string>>> | undefined;
   /** Body of the token request: text, or an object that is sent as JSON text. Secret: encrypted in the state, never shown. Source: public reference. */
   payload?: pulumi.Input<string | pulumi.Inputs> | undefined;
-  /** JSONPath of the token in the response, such as `$.accessToken`. Source: public reference. */
+  /** JSONPath to the token in the response, such as `$.accessToken`. Source: public reference. */
   accessTokenPath?: pulumi.Input<string> | undefined;
 }
 
@@ -79,7 +80,7 @@ export interface AuthenticationOauth2 {
   readonly headers?: Record<string, string>;
   /** Body of the token request: text, or an object that is sent as JSON text. Secret: encrypted in the state, never shown. Source: public reference. */
   readonly payload?: string;
-  /** JSONPath of the token in the response, such as `$.accessToken`. Source: public reference. */
+  /** JSONPath to the token in the response, such as `$.accessToken`. Source: public reference. */
   readonly accessTokenPath?: string;
 }
 

@@ -72,7 +72,7 @@ export interface EmulatorControl {
   clients(clients: Client | readonly Client[]): Promise<void>;
   /** Sets switches, or only reads them. Fails for an unknown switch, and then sets none. */
   switches(values?: Partial<Switches>): Promise<Switches>;
-  /** The tokens in the bucket of each endpoint; empty without a plan. */
+  /** The tokens in each endpoint's bucket; empty without a plan. */
   buckets(): Promise<readonly BucketLevel[]>;
   /** The conversations with their messages; with a time, those that changed then or later. */
   conversations(since?: Date): Promise<readonly ConversationDocument[]>;
@@ -88,7 +88,7 @@ export interface EmulatorStats {
 /** Everything that an emulator stores, with secrets in plain text. */
 export interface EmulatorSnapshot {
   readonly version: number;
-  /** The setup objects of each collection, such as `channels`, as clients sent them. */
+  /** The setup objects in each collection, such as `channels`, as clients sent them. */
   readonly objects: Readonly<Record<string, readonly StoredObject[]>>;
   readonly conversations: readonly ConversationDocument[];
   readonly assets: readonly AssetDocument[];

@@ -49,7 +49,7 @@ const mayRefer = (definition: Definition): boolean => {
   return holds;
 };
 
-/** Every reference in the JSON of an object. */
+/** Every reference in an object's JSON. */
 export const storedReferences = (
   definition: Definition,
   object: JsonObject,
@@ -79,7 +79,7 @@ const mostChanges = 2_000;
 const mostWeight = 4 * 1024 * 1024;
 
 /**
- * The last changes of a collection, which allow the emulator to show an earlier state; older
+ * The last changes to a collection, which allow the emulator to show an earlier state; older
  * changes cannot be undone.
  */
 export class History<T extends { readonly id: string; readonly created: string }> {
@@ -139,7 +139,7 @@ export const isStoredObject = (value: unknown): value is StoredObject =>
   isDateTime(value.created) &&
   isDateTime(value.modified);
 
-/** Objects of each collection in a snapshot. */
+/** Objects in each collection of a snapshot. */
 export type ObjectsByCollection = Readonly<Record<string, readonly StoredObject[]>>;
 
 /** Wire members that must be unique among the objects of a kind. */

@@ -118,7 +118,7 @@ export interface ConversationStart {
   readonly about: JsonObject;
 }
 
-/** One message of a request, valid in form. */
+/** One message in a request, valid in form. */
 export interface ParsedMessage {
   /** Its position in the request. */
   readonly path: string;
@@ -265,7 +265,7 @@ class MessageParser {
   }
 }
 
-/** The messages of a request. @throws HttpError 400 that names everything that breaks a rule */
+/** The messages in a request. @throws HttpError 400 that names everything that breaks a rule */
 export const parseMessages = (request: JsonObject, switches: Switches): ParsedMessage[] => {
   const all = new ValidationErrors();
   const errors = all.at("messages").at("message");

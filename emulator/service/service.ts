@@ -14,7 +14,7 @@ import { type FaultRule, Faults } from "./faults.js";
 import { dataFileError, type Journal, noJournal, sqliteJournal } from "./journal.js";
 import { parseSwitches, type Switches, savedSwitches } from "./switches.js";
 
-/** The options of an emulator. */
+/** Options for an emulator. */
 export interface EmulatedServiceOptions {
   readonly plan?: PlanName;
   readonly burst?: number;

@@ -93,7 +93,7 @@ export const fieldDoc = (field: Field, base64?: string): string =>
 export const setByService =
   "Set by the service; right after a creation or an update, the time of the response.";
 
-/** What a program can read of every object but not set, with docs that name the source. */
+/** What a program can read from every object but not set, with docs that name the source. */
 export const readOnlyFields: Fields = Object.fromEntries(
   Object.entries(outputFields).map(([name, field]) => [
     name,
@@ -185,7 +185,7 @@ export const resourceArguments: readonly ResourceArgument[] = [
     name: "extra",
     form: "object",
     doc: [
-      "Further members of the service's JSON that this package does not know. They are merged deeply, also into known objects.",
+      "Additional members of the service's JSON that this package does not know. They are merged deeply, also into known objects.",
       "They must not replace a documented property, at any depth. They are written, compared and repaired like other properties.",
       "Secrets in it stay secret. Default: none.",
     ],

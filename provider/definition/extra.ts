@@ -156,7 +156,7 @@ const managedObject = (
   );
 
 /**
- * The service's values of the members in `extra`. Values with the same meaning keep their prior
+ * The service's values for the members in `extra`. Values with the same meaning keep their prior
  * form, and so do secrets; members that the service removed are absent.
  *
  * @param secretPaths paths of secrets in `extra`, such as `apiKey`, `a.b` or `keys[0].value`; a

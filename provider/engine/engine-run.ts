@@ -41,7 +41,7 @@ export interface EngineDoor {
   readonly about?: RunEnvironment["about"];
   /** The W3C trace context of the running call, if the engine traces. */
   readonly traceparent: () => string | undefined;
-  /** Whether other processes of the same run hold resources of this stack, too. */
+  /** Whether other processes in the same run also serve resources in this stack. */
   readonly hasSiblings?: boolean;
   /** Aborted when the engine cancels the run. */
   readonly cancelled: AbortSignal;

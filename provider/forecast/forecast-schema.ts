@@ -43,10 +43,10 @@ export const forecastSchema = z.strictObject({
   plans: z.record(z.string(), planForecastSchema).describe("The same run on each plan"),
 });
 
-/** Consecutive calls of one endpoint, each of which delays the next. */
+/** Consecutive calls to one endpoint, each of which delays the next. */
 export type PathPart = Printed<z.output<typeof pathPartSchema>>;
 
-/** The load of one endpoint. */
+/** The load on one endpoint. */
 export type EndpointForecast = Printed<z.output<typeof endpointForecastSchema>>;
 
 /** The duration of the run on a plan. */

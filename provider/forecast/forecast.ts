@@ -37,7 +37,7 @@ export interface Conditions {
   readonly share: number;
   /** Steps that run in parallel. */
   readonly parallel: number;
-  /** Objects per page of a list. */
+  /** Objects per list page. */
   readonly pageSize: number;
 }
 

@@ -18,8 +18,8 @@ import {
 export interface ExistingObject {
   readonly object: Found;
   /**
-   * `state`: the state holds it, and the engine requested its replacement. `mark`: an earlier run
-   * created it.
+   * `state`: the state contains it, and the engine requested its replacement. `mark`: an earlier
+   * run created it.
    */
   readonly by: "state" | "mark";
 }

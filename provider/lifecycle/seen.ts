@@ -43,7 +43,7 @@ export interface KnownObjects {
   readonly refusal?: ConversationError;
 }
 
-/** Classifies the objects of a list, once for all decisions of a call. */
+/** Classifies the objects in a list, once for all decisions of a call. */
 export const seenObjects = (
   declared: Declared,
   objects: Listing["objects"],

@@ -450,7 +450,7 @@ const refused = (
   return { ...state, phase: "waiting", window: 1, refusalsInRow, leftMs, heldAt };
 };
 
-/** The limiter of an endpoint with an unknown rate, for this process alone. */
+/** The limiter for an endpoint with an unknown rate, for this process alone. */
 export class UnlimitedUntilRefused implements EndpointLimiter {
   readonly #clock: Pick<Clock, "now">;
   #state = openAtFirst;
@@ -485,7 +485,7 @@ export class UnlimitedUntilRefused implements EndpointLimiter {
 
 /**
  * For unknown rates: sends immediately and, after a 429, holds back that endpoint while others
- * continue. The wait is that of Retry-After, otherwise 1, 2, 4, 8, 16 s (specification §8.1 rule
+ * continue. The wait is the one in Retry-After, otherwise 1, 2, 4, 8, 16 s (specification §8.1 rule
  * 6).
  */
 export const waitOutRefusals = (options: EndpointQueueOptions): Pace =>

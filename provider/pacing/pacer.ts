@@ -114,10 +114,10 @@ const onGuessOf = ({ plan, onPlanGuess, onNotice }: PacingOptions) => {
 };
 
 /**
- * Keeps calls within the rate limits of the tenant. Each method and path template has a bucket and
- * a queue of its own, so only the endpoint that lacks tokens waits. A refused call waits
- * for its next turn, before new ones; a refusal is not a failure. The token URL has no known rate:
- * its calls wait only after a refusal.
+ * Keeps calls within the tenant's rate limits. Each method and path template has a bucket and a
+ * queue of its own, so only the endpoint that lacks tokens waits. A refused call waits for its next
+ * turn, before new ones; a refusal is not a failure. The token URL has no known rate: its calls
+ * wait only after a refusal.
  */
 export const pacedCalls = (options: PacingOptions): Pace => {
   const { clock, share, burst, totalMs, rates = conversationRate } = options;

@@ -18,7 +18,7 @@ export interface SpecialRate {
   readonly rates: Partial<PlanRates>;
 }
 
-/** One row of the table of rates. */
+/** One row in the table of rates. */
 export interface RateRow {
   /** The section of the specification that states it. */
   readonly source: "specification §8.2" | "specification §8.3";
@@ -143,7 +143,7 @@ export interface RateQuestion {
   readonly service: string;
   /** `v3` or `v4`. */
   readonly version: string;
-  /** The plan of the tenant. */
+  /** The tenant's plan. */
   readonly plan: Plan;
   /** HTTP method. */
   readonly method: Method;

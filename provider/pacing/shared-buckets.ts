@@ -58,7 +58,7 @@ export const keptOf = (text: unknown): Kept | undefined => {
 };
 
 /**
- * Buckets of this process only.
+ * Buckets for this process only.
  *
  * @param now monotonic time in milliseconds
  */
@@ -123,7 +123,7 @@ export interface SharedBucketsOptions {
   readonly clock: Clock;
   /** If omitted, shared only between this user's processes on this machine. */
   readonly redisUrl?: string | undefined;
-  /** Where to look up XDG_CACHE_HOME. Default: the environment of the process. */
+  /** Where to look up XDG_CACHE_HOME. Default: the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
   /** Called once, with a readable sentence, when the buckets cannot be shared for a while. */
   readonly onNotice?: ((text: string) => void) | undefined;

@@ -142,7 +142,7 @@ export const configurationChange = (
   };
 };
 
-/** The configuration of the resources of one provider process. */
+/** The configuration for the resources of one provider process. */
 export interface Configuration {
   readonly source: SettingSource;
   /** The name of the account, if the program gives some of these settings itself. */

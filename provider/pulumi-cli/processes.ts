@@ -160,7 +160,7 @@ const endGroup = async (
   await isEmptyWithin(() => [...left(), ...killed.filter(isRunning)], GRACE_MS);
 };
 
-/** The processes of a list that no other process of the list started. */
+/** The processes in a list that no other process in the list started. */
 export const outermost = (pids: readonly number[]): readonly number[] =>
   pids.filter((pid) => {
     const stat = statOf(pid);
@@ -174,7 +174,7 @@ export const endProcessesWith = (name: string, value: string): void => {
 
 /**
  * A variable in the environment of whatever commands start, inherited by their children: it
- * identifies them even if they have left their group, as the plugins of Pulumi do.
+ * identifies them even if they have left their group, as Pulumi's plugins do.
  */
 export const startedVariable = "PULUMI_CONVERSATION_STARTED_BY";
 
@@ -270,7 +270,7 @@ export interface Ended {
   readonly code: number | undefined;
   /** Standard output, whole. */
   readonly stdout: string;
-  /** The last lines of both outputs in the order of arrival. */
+  /** The last lines of both outputs in order of arrival. */
   readonly lastLines: readonly string[];
   readonly timedOut: boolean;
 }

@@ -6,7 +6,7 @@ import { accountTitle, readSettings, type SettingSource } from "./settings.js";
 /** Names the accounts that a run on emulators may reach: `EmulatedAddresses` as JSON. */
 export const addressesVariable = "PULUMI_CONVERSATION_ADDRESSES";
 
-/** What a run writes is decided by the settings of its own; where and how fast, by the emulator. */
+/** A run's own settings decide what it writes; the emulator decides where and how fast. */
 export const ownSettings = ["platformName", "ownershipMark", "put"] as const;
 
 /** What a run on emulators may call: a program or a state may give a provider another address. */

@@ -312,7 +312,7 @@ const oddKey = (id: string): string =>
     : `${cleaned(id.slice(0, shownCharacters))}… (${id.length} characters, ${hashOf(id)})`;
 
 /**
- * The key of each object of one page: its id, if valid; otherwise a string that can never be an id,
+ * The key of each object on one page: its id, if valid; otherwise a string that can never be an id,
  * so that no call can use it. The same object on another page has the same key.
  */
 export const listingKeys = (): ((object: JsonObject) => string) => {

@@ -126,13 +126,13 @@ export interface Settings {
   readonly put?: "keep" | "replace";
   /** File written by `pulumi-conversation probe`. Absent if there are no findings. */
   readonly findings?: string;
-  /** Name of the profile of these settings. Absent for the default one. */
+  /** Name of the profile for these settings. Absent for the default one. */
   readonly profile?: string;
 }
 
 export type SettingKey = Exclude<keyof Settings, "profile">;
 
-/** One row of the table of settings. */
+/** One row in the table of settings. */
 export interface SettingSpec<T> {
   /** Last part of the environment variable, such as `BASE_URL`. */
   readonly environment: string;
@@ -148,7 +148,7 @@ export interface SettingSpec<T> {
 
 type SettingTable = { readonly [K in SettingKey]: SettingSpec<NonNullable<Settings[K]>> };
 
-/** Every setting, in the order of docs and messages. */
+/** Every setting, in the order used in docs and messages. */
 export const settingTable: SettingTable = {
   baseUrl: {
     environment: "BASE_URL",

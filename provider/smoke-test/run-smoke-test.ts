@@ -24,7 +24,7 @@ import {
   walkChain,
 } from "./walk-chain.js";
 
-/** Maximum time of one call to a probe or a callback URL. */
+/** Maximum time for one call to a probe or a callback URL. */
 const callTimeoutMs = 5_000;
 
 const waysIn = (callbacks: readonly Callback[]): string =>

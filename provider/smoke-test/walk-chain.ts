@@ -195,7 +195,7 @@ interface ChainObject {
 /** The object that refers to another one, for messages: `orchestration "flow" (id …)`. */
 type Referrer = Pick<ChainObject, "label">;
 
-/** Reads objects of the chain one by one, each by its id. */
+/** Reads objects in the chain one by one, each by its id. */
 export class ChainReader {
   constructor(
     readonly session: EngineSession,
@@ -266,7 +266,7 @@ const doubtText = ({ doubts }: ChainFindings): string =>
   doubts.length > 0 ? ` It may also matter that ${doubts.join("; that ")}.` : "";
 
 /**
- * The failure of a test.
+ * A test failure.
  *
  * @param link the kind of the faulty object, or `sign-in`, `message`, `delivery`, `callback
  * address`, `probe`

@@ -45,7 +45,7 @@ export const knownItems = <T>(read: () => readonly T[] | undefined): readonly T[
 
 /**
  * A class of this package with which a policy requests resources, under the plugin's type if they
- * come from the plugin. Policies use nothing else of a class.
+ * come from the plugin. Policies use nothing else from a class.
  */
 export const classFor = <C extends { readonly __pulumiType: string }>(
   { type }: Pick<PolicyResource, "type">,

@@ -45,7 +45,7 @@ export interface UploadOptions extends Pick<AssetRequest, "channel" | "sender">,
   readonly name?: string;
   /** Size in bytes. Required for streams; for files and bytes, it must match their size. */
   readonly size?: number;
-  /** Must match the extension of the name, from which the service derives the type (assumed). */
+  /** Must match the extension in the name, from which the service derives the type (assumed). */
   readonly contentType?: string;
 }
 

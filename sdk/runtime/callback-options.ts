@@ -144,7 +144,7 @@ export interface CallbackOptions<T extends MessageType = MessageType> {
   /**
    * When the service gets its response. `before` (default): immediately, before the work; a message
    * whose work fails is not delivered again. `after`: when `onMessage` is done with every message
-   * of the call. A failure returns 500, and work that takes longer than 4 s returns 503, so that
+   * in the call. A failure returns 500, and work that takes longer than 4 s returns 503, so that
    * the service delivers the messages again. Work that is still running is not started again.
    */
   readonly acknowledge?: "before" | "after";
@@ -166,7 +166,7 @@ export interface CallbackOptions<T extends MessageType = MessageType> {
    */
   readonly maxWaiting?: number;
   /**
-   * How many messages of one conversation may wait. Further calls for this conversation get a 503.
+   * How many messages in one conversation may wait. Further calls for this conversation get a 503.
    * Default: 1,000.
    */
   readonly maxWaitingPerConversation?: number;

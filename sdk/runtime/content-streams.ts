@@ -149,7 +149,7 @@ export const openContent = async (source: ContentSource): Promise<OpenContent> =
 };
 
 /**
- * The chunks of a source. Opens it before and closes it after them; a read failure becomes a
+ * The chunks from a source. Opens it before and closes it after them; a read failure becomes a
  * ConversationError.
  */
 export async function* readable(open: () => CallerStream): Pieces & AsyncGenerator<Uint8Array> {

@@ -152,7 +152,7 @@ export interface ContentTransfer {
   close(): Promise<void>;
 }
 
-/** Rejects with the reason of the signal when it aborts. */
+/** Rejects with the signal's reason when it aborts. */
 export const rejectedBy = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {
     const abort = (): void => reject(signal.reason);
@@ -307,7 +307,7 @@ export type OnProgress = (progress: {
   readonly total: number;
 }) => void;
 
-/** Options of a content transfer. */
+/** Options for a content transfer. */
 export interface TransferOptions {
   /** Called after each chunk. */
   readonly onProgress?: OnProgress;

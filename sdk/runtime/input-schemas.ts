@@ -40,7 +40,7 @@ export const checkedInput = <T>(
   });
 
 /**
- * A validated copy of the options: a later change of the caller's object has no effect.
+ * A validated copy of the options: a later change to the caller's object has no effect.
  *
  * @throws ConversationError `INPUT_INVALID` naming each invalid option
  */

@@ -298,7 +298,10 @@ export const messageFrame = z.strictObject({
   /** The sender's own id for the message. Later messages can refer to it. */
   messageId: words.optional(),
   attributes: z.record(z.string(), attribute).readonly().optional(),
-  /** Further members of the service's JSON that this package does not know. They are merged deeply. */
+  /**
+   * Additional members of the service's JSON that this package does not know. They are merged
+   * deeply.
+   */
   extra: jsonObject.optional(),
 });
 

@@ -103,7 +103,7 @@ export interface EmulatedStack extends AsyncDisposable {
   readonly emulator: Emulator;
   /** The stack in Pulumi's Automation API. */
   readonly stack: Stack;
-  /** A client of the emulator, to send and read messages. */
+  /** A client for the emulator, to send and read messages. */
   readonly client: ConversationClient;
   /** The outputs of the last `up`, with secrets in plain text. */
   readonly outputs: Readonly<Record<string, unknown>>;
@@ -401,9 +401,9 @@ export const stackFixture = (
 
 /** How a test runner registers functions to run before and after all tests. */
 export interface TestHooks {
-  /** `before` of node:test, `beforeAll` of vitest and jest. */
+  /** `before` from node:test, or `beforeAll` from vitest or jest. */
   readonly before: (work: () => Promise<void>) => unknown;
-  /** `after` of node:test, `afterAll` of vitest and jest. */
+  /** `after` from node:test, or `afterAll` from vitest or jest. */
   readonly after: (work: () => Promise<void>) => unknown;
 }
 

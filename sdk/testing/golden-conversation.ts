@@ -24,7 +24,7 @@ interface GoldenRecipient {
   readonly why: string;
 }
 
-/** One message of a golden conversation. */
+/** One message in a golden conversation. */
 export interface GoldenMessage {
   /** `say`: sent by the test, and sent again in a replay. `hear`: a reply from somebody else. */
   readonly verb: "say" | "hear";
@@ -307,7 +307,7 @@ const recorded = async (stack: EmulatedStack, options: GoldenOptions): Promise<v
   await record(conversation);
   await conversation.idle(withinMs);
   const document = await documentOf(performed, options);
-  const why = conversation.handlerFailures().map((line) => `a handler of the test failed: ${line}`);
+  const why = conversation.handlerFailures().map((line) => `a handler in the test failed: ${line}`);
   if (document.messages.length === 0) why.push("it has no messages");
   if (why.length > 0)
     throw new Error(`Could not record the conversation into ${file}: ${why.join("; ")}.`);
@@ -381,7 +381,7 @@ const replayed = async (stack: EmulatedStack, options: GoldenOptions): Promise<v
     message: [
       `The conversation differs from ${file}:`,
       ...lines.map((line) => `  ${line}`),
-      ...failed.map((line) => `  a handler of the test failed: ${line}`),
+      ...failed.map((line) => `  a handler in the test failed: ${line}`),
       "If this is intended, record it again with UPDATE_GOLDEN_CONVERSATIONS=1.",
     ].join("\n"),
     operator: "goldenConversation",

@@ -81,7 +81,7 @@ const membersOf = (value: unknown): JsonObject => {
 /**
  * Mocks for `pulumi.runtime.setMocks`. They check every resource of this package as a preview does
  * and assign an id; resources of other packages return their inputs. This never fails: `failures`
- * holds what a preview would refuse.
+ * contains what a preview would refuse.
  *
  * @example
  * const mocks = conversationMocks();

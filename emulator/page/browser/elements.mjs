@@ -95,7 +95,7 @@ export const setText = (target, text) => {
   if (target.textContent !== text) target.textContent = text;
 };
 
-/** A text of the project itself, in which code stands as in Markdown. @param {string} text */
+/** Text from the project itself, with code marked as in Markdown. @param {string} text */
 export const withCode = (text) =>
   text.split("`").map((part, place) => (place % 2 === 1 ? element("code", {}, part) : part));
 
@@ -312,10 +312,10 @@ const timeText = (format, time) => {
   return Number.isNaN(date.getTime()) ? String(time) : format.format(date);
 };
 
-/** `09:30:05`, in the time zone of this machine. @param {string | number} time */
+/** `09:30:05`, in this machine's time zone. @param {string | number} time */
 export const clockTime = (time) => timeText(clock, time);
 
-/** Date and time in the format of this machine. @param {string | number} time */
+/** Date and time in this machine's format. @param {string | number} time */
 export const dayTime = (time) => timeText(dayAndClock, time);
 
 /** `12,345` @param {number} count */

@@ -114,7 +114,7 @@ export const layOut = (kinds, objects, width) => {
   };
 };
 
-/** The references of an object to objects that exist. @param {GraphLayout} layout @param {GraphNode} node @returns {readonly GraphEdge[]} */
+/** An object's references to existing objects. @param {GraphLayout} layout @param {GraphNode} node @returns {readonly GraphEdge[]} */
 export const edgesFrom = ({ nodes }, node) =>
   [...new Set(node.object.references.map(graphKey))].flatMap((key) => {
     const to = nodes.get(key);

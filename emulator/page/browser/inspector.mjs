@@ -150,7 +150,7 @@ export const deliveryOutcome = ({ status, error }) =>
 /** Only a 2xx from a callback counts as accepted. @param {Pick<ShownDelivery, "status">} entry */
 export const isDelivered = ({ status = 0 }) => status >= 200 && status <= 299;
 
-/** Place of the last attempt that failed, if no later one brought the message there; below 0: none. @param {readonly Pick<ShownDelivery, "messageId" | "url" | "status">[]} entries */
+/** Position of the last failed attempt, if no later one delivered the message; below 0: none. @param {readonly Pick<ShownDelivery, "messageId" | "url" | "status">[]} entries */
 export const lastUndelivered = (entries) => {
   const delivered = new Set();
   return entries.findLastIndex((entry) => {

@@ -10,7 +10,7 @@ import type { Pace } from "./pace.js";
 import type { OnRepeat, RetryLimits } from "./retry.js";
 import type { Transport } from "./transport.js";
 
-/** The parts that belong to one call of an operation. */
+/** The parts that belong to one call to an operation. */
 export interface CallOptions {
   /** For the `{id}` of the path. */
   readonly id?: string;
@@ -43,7 +43,7 @@ export interface Call {
   /** What no message may show, even if the service echoes it; looked up only for a message. */
   readonly secrets: () => readonly string[];
   readonly signal: AbortSignal;
-  /** Token of the last attempt. */
+  /** Token used in the last attempt. */
   readonly token?: AccessToken;
 }
 

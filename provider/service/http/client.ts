@@ -344,7 +344,7 @@ const secondsOf = (value: unknown): number | undefined => {
 };
 
 /**
- * The token in a response of the token URL.
+ * The token in a response from the token URL.
  *
  * @throws ConversationError `CREDENTIALS_REFUSED`, `UNAVAILABLE`, `REJECTED` or `BAD_RESPONSE`
  */

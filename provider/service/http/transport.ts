@@ -61,11 +61,11 @@ export interface Transport {
 export type Timer = (ms: number, expire: () => void) => () => void;
 
 export interface TransportOptions {
-  /** Maximum time of one call, including connection and body, in milliseconds. Default: 60,000. */
+  /** Maximum time for one call, including connection and body, in milliseconds. Default: 60,000. */
   readonly callTimeoutMs?: number;
   /** For tests. */
   readonly timer?: Timer;
-  /** Where to look up HTTP_PROXY, HTTPS_PROXY and NO_PROXY. Default: the environment of the process. */
+  /** Where to look up HTTP_PROXY, HTTPS_PROXY and NO_PROXY. Default: the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -285,7 +285,7 @@ const unusable = (): ConversationError =>
   );
 
 /**
- * Connections through a proxy from the options or, by default, the environment of the process.
+ * Connections through a proxy from the options or, by default, the process environment.
  *
  * @throws ConversationError `SETTINGS_INVALID` for an invalid URL
  */
