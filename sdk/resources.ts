@@ -936,7 +936,7 @@ export interface AccountCaseManagement {
   readonly copyCustomAttributes?: boolean;
 }
 
-/** How conversations of the account run. */
+/** How the account's conversations run. */
 export interface AccountChatConfigurationsArgs {
   /** Idle time after which the customer must start a new conversation; in minutes, according to one integrator. At least 0. Source: public reference. */
   timeout?: pulumi.Input<number> | undefined;
@@ -950,11 +950,14 @@ export interface AccountChatConfigurationsArgs {
   allowQueueTransferOnAgentUnavailability?: pulumi.Input<boolean> | undefined;
   /** Orchestration of the account's conversations. Source: public reference. */
   orchestration?: pulumi.Input<string> | pulumi.Input<Orchestration> | undefined;
-  /** Entry point, an object of another product area: numeric text such as `1007`. Source: public reference. */
+  /**
+   * Entry point, an object in another product area: numeric text such as `1007`. Source: public
+   * reference.
+   */
   entryPoint?: pulumi.Input<string> | undefined;
 }
 
-/** How conversations of the account run. */
+/** How the account's conversations run. */
 export interface AccountChatConfigurations {
   /** Idle time after which the customer must start a new conversation; in minutes, according to one integrator. At least 0. Source: public reference. */
   readonly timeout?: number;
@@ -968,7 +971,10 @@ export interface AccountChatConfigurations {
   readonly allowQueueTransferOnAgentUnavailability?: boolean;
   /** Orchestration of the account's conversations. Source: public reference. */
   readonly orchestration?: string;
-  /** Entry point, an object of another product area: numeric text such as `1007`. Source: public reference. */
+  /**
+   * Entry point, an object in another product area: numeric text such as `1007`. Source: public
+   * reference.
+   */
   readonly entryPoint?: string;
 }
 
@@ -989,9 +995,12 @@ export interface AccountArgs extends CommonArgs {
   channel: pulumi.Input<string> | pulumi.Input<Channel>;
   /** How conversations become cases. Source: public reference. */
   caseManagement?: pulumi.Input<AccountCaseManagementArgs> | undefined;
-  /** How conversations of the account run. Source: public reference. */
+  /** How the account's conversations run. Source: public reference. */
   chatConfigurations: pulumi.Input<AccountChatConfigurationsArgs>;
-  /** Additional attributes, which may include credentials of a provider. 1 to 10 entries. Values are secret: encrypted in the state, never shown. Source: assumed. */
+  /**
+   * Additional attributes, which may include credentials for a provider. 1 to 10 entries. Values
+   * are secret: encrypted in the state, never shown. Source: assumed.
+   */
   attributes?: pulumi.Input<Record<string, pulumi.Input<string>>> | undefined;
 }
 
@@ -1049,10 +1058,13 @@ export class Account extends ConversationResource {
   /** How conversations become cases. Source: public reference. */
   declare readonly caseManagement: pulumi.Output<AccountCaseManagement | undefined>;
 
-  /** How conversations of the account run. Source: public reference. */
+  /** How the account's conversations run. Source: public reference. */
   declare readonly chatConfigurations: pulumi.Output<AccountChatConfigurations>;
 
-  /** Additional attributes, which may include credentials of a provider. 1 to 10 entries. Values are secret: encrypted in the state, never shown. Source: assumed. */
+  /**
+   * Additional attributes, which may include credentials for a provider. 1 to 10 entries. Values
+   * are secret: encrypted in the state, never shown. Source: assumed.
+   */
   declare readonly attributes: pulumi.Output<Record<string, string> | undefined>;
 
   /** When the service created the object: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update, the time of the response. Source: public reference. */

@@ -14,7 +14,7 @@ import { stackOption } from "./common-options.js";
 
 const plan = parsedOption(
   "<plan>",
-  `The plan of the tenant: ${plans.join(", ")} (default: CONVERSATION_PLAN, then conversation:plan).`,
+  `The tenant's plan: ${plans.join(", ")} (default: CONVERSATION_PLAN, then conversation:plan).`,
   (given) => {
     const found = plans.find((known) => known === given.toLowerCase());
     if (found) return found;

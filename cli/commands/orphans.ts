@@ -25,7 +25,7 @@ export const orphansCommand = command({
     "List the objects in the service that carry this stack's mark or name but are not in its\n" +
     "state. They are left-overs of interrupted runs, objects that you keep on purpose, and\n" +
     "copies made by hand.\n" +
-    "Run the command in the folder of the Pulumi project. It changes nothing without --delete\n" +
+    "Run the command in the Pulumi project folder. It changes nothing without --delete\n" +
     "or --release.",
   details: `
 Standing of an object:
@@ -44,7 +44,7 @@ left-over too.`,
       "<id>",
       "Act only on this object (repeatable). With it, --delete also deletes former objects.",
     ),
-    ignoreLock: flagOption("Continue even if the command cannot read the lock of the stack."),
+    ignoreLock: flagOption("Continue even if the command cannot read the stack's lock."),
     profile: profileOption(),
     stack: stackOption(),
   },

@@ -305,12 +305,12 @@ const pagingOf = async (means: ProbeMeans): Promise<Answers> => {
   const isAgain = page.size > 1 && [...page].every((id) => whole.has(id));
   if (isAgain && page.size === whole.size)
     return { paging: "all", pageSize: new StillOpen("lists have no pages") };
-  if (isAgain) throw new StillOpen("a page repeats objects of another page");
+  if (isAgain) throw new StillOpen("a page repeats objects from another page");
   return { paging: "pages", pageSize: pageSizeOf(first) };
 };
 
 const pages: Experiment = {
-  asks: "whether a list has pages, and how many objects a page holds",
+  asks: "whether a list has pages, and how many objects a page contains",
   names: ["paging", "pageSize"],
   mostCalls: 6,
   run: async (means) => {
@@ -540,11 +540,11 @@ const assertAlone = async ({ client, objects }: ProbeMeans): Promise<void> => {
   const { items, count } = listIn(answer, listKey);
   if (count === undefined)
     throw new StillOpen(
-      "the list of client applications does not say how many exist. If others exist and hold every channel, the probe could not remove a new channel",
+      "the list of client applications does not say how many exist. If others exist and use every channel, the probe could not remove a new channel",
     );
   if (count !== objects.countOf(clientApplication) || !items.every(isOurs))
     throw new StillOpen(
-      "the tenant has its own client applications. If these hold every channel, the probe could not remove a new channel. To find out, delete a channel that no account names",
+      "the tenant has its own client applications. If these use every channel, the probe could not remove a new channel. To find out, delete a channel that no account names",
     );
 };
 
@@ -641,7 +641,7 @@ const conversation = "only a conversation shows this, and the probe cannot remov
 const reasons = {
   runningConversationStatus: `${conversation}. To find out, read a running conversation and check the status`,
   usedAssetStatus: `${conversation}. To find out, delete an asset that a message uses`,
-  idleTimeout: `${conversation}. To find out, reply in a conversation that was idle longer than the timeout of its account`,
+  idleTimeout: `${conversation}. To find out, reply in a conversation that was idle longer than its account's timeout`,
   recipients: `${conversation}. To find out, check who gets a message if an orchestration names several bots`,
   inactiveObjects: `${conversation}. To find out, start a conversation on an inactive account`,
   channelRestrictions: `${conversation}; an accepted message beyond the restrictions begins one. To find out, send such a message on an account that nobody uses`,

@@ -263,7 +263,7 @@ const removeEarlier = async (
 
 const cleanedText = (removed: number, { settings: { baseUrl } }: Work): string =>
   removed === 0
-    ? `No objects of an earlier probe are left at ${baseUrl}.\n`
+    ? `No objects from an earlier probe are left at ${baseUrl}.\n`
     : `Removed what an earlier probe left at ${baseUrl}: ${removed} objects looked up.\n`;
 
 const clean = async (work: Work): Promise<CommandResult> => {

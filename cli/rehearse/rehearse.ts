@@ -43,7 +43,7 @@ const cutOffNotes = ({ document }: OriginalStack, { state }: LockStanding): read
     state === "unknown" ? "A run is in progress or was interrupted" : "A run was interrupted";
   return pending?.length && state !== "alive"
     ? [
-        `${run}: the state holds ${withCount(pending.length, "pending operation")}. To see what it left and what to do: pulumi-conversation repair`,
+        `${run}: the state contains ${withCount(pending.length, "pending operation")}. To see what it left and what to do: pulumi-conversation repair`,
       ]
     : [];
 };

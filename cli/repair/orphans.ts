@@ -67,7 +67,7 @@ export interface OrphansResult {
 const sections = [
   {
     standing: "left-over",
-    heading: "Left-overs: this stack created them, and no state holds them.",
+    heading: "Left-overs: this stack created them, and no state contains them.",
     advice:
       "pulumi up adopts those that the program still declares. To delete all of them: pulumi-conversation orphans --delete",
   },
@@ -104,7 +104,7 @@ const rowOf = (orphan: FoundOrphan): readonly string[] => {
 
 /** What was found and done, for people, within 80 columns. */
 export const orphansReport = ({ found, names: { project, stack } }: OrphansResult): string => {
-  if (found.length === 0) return `The service holds no left-overs of ${project}/${stack}.\n`;
+  if (found.length === 0) return `The service contains no left-overs of ${project}/${stack}.\n`;
   const blocks = sections.flatMap(({ standing, heading, advice }) => {
     const these = found.filter((orphan) => orphan.standing === standing);
     if (these.length === 0) return [];
@@ -247,7 +247,7 @@ const refusalFor = (
   if (!orphan) {
     const holder = holdings.find((each) => each.id === id);
     return holder
-      ? `the state of ${holder.stack} holds it: ${holder.urn}`
+      ? `the state of ${holder.stack} contains it: ${holder.urn}`
       : "no object with this id carries the mark or the name of the stack";
   }
   if (orphan.standing === "held") return standings.held;
@@ -278,7 +278,7 @@ const chosenAmong = (
   const leftOver = orphans.filter(({ standing }) => standing === "left-over");
   if (leftOver.length === 0 || states.complete) return leftOver;
   throw new CommandFailure(
-    `${nothing} the command could not read every stack in the backend, and one of the others may hold these objects. ` +
+    `${nothing} the command could not read every stack in the backend, and one of the others may contain these objects. ` +
       "Name the objects that you certainly do not need: --delete --id <id>",
   );
 };
@@ -324,11 +324,11 @@ const notesOf = (
     );
   if (ownershipsOf(own).length === 0)
     notes.push(
-      `The state of ${name} holds no Ownership: the stack has not created anything yet, or was destroyed. Objects that carry its name come from an earlier state, or from another stack of the same name.`,
+      `The state of ${name} contains no Ownership: the stack has not created anything yet, or was destroyed. Objects that carry its name come from an earlier state, or from another stack of the same name.`,
     );
   if (!complete)
     notes.push(
-      "The command could not read every stack in the backend; one of the others may hold the listed objects.",
+      "The command could not read every stack in the backend; one of the others may contain the listed objects.",
     );
   return notes;
 };

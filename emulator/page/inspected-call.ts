@@ -100,7 +100,7 @@ const shownBody = (call: ShownCall, kept: KeptBody, isAnswer: boolean): ShownBod
   if (body === undefined) return { size, note: "is no JSON" };
   if (isDeeperThan(mostDepth, body)) return { size, note: "is nested too deeply" };
   const json = isMasked ? body : hidden(call, body, isAnswer);
-  if (json === undefined) return { size, note: "may hold secrets: no definition says which" };
+  if (json === undefined) return { size, note: "may contain secrets: no definition says which" };
   return { size, json };
 };
 

@@ -367,7 +367,7 @@ const textOrNumber = (value: unknown): string | number =>
   typeof value === "string" || typeof value === "number" ? value : 0;
 
 /**
- * Checks a message against the restrictions of the channel for messages from or to the customer.
+ * Checks a message against the channel's restrictions for messages from or to the customer.
  *
  * @throws HttpError 400-152 that says which restriction the message breaks (assumed)
  */

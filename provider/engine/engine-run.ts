@@ -37,7 +37,7 @@ export interface EngineDoor {
   readonly account?: string;
   /** The URN of the resource that the current call is about, if known. */
   readonly urn: () => string | undefined;
-  /** Runs a call in which that URN is known; absent if it is known anyway. */
+  /** Runs a call in which that URN is known; absent if it is already known. */
   readonly about?: RunEnvironment["about"];
   /** The W3C trace context of the running call, if the engine traces. */
   readonly traceparent: () => string | undefined;

@@ -18,7 +18,7 @@ import { inertOutput } from "./text.js";
  * - `THROTTLED`: the rate limit was still exceeded after the allowed time (429).
  * - `UNAVAILABLE`: the service failed (5xx).
  * - `UNREACHABLE`: there was no connection, or it broke.
- * - `TIMED_OUT`: there was no complete response in the allowed time.
+ * - `TIMED_OUT`: there was no complete response within the allowed time.
  * - `CANCELLED`: the caller canceled the wait; nothing was sent, or only a read.
  * - `BAD_RESPONSE`: the response is unusable: not JSON, wrong shape, too large, or a redirect.
  */

@@ -303,6 +303,6 @@ const wayOut = (owner: Mark | Holding, isOwnStack: boolean, id: string): string 
     : "";
   const gone = isHolding
     ? ""
-    : ` If no state holds it anymore, npx pulumi-conversation orphans says so, and orphans --release --id ${id} removes the mark, so that you can adopt the object.`;
+    : ` If no state contains it anymore, npx pulumi-conversation orphans says so, and orphans --release --id ${id} removes the mark, so that you can adopt the object.`;
   return `Remove it there first, or give this resource another name.${renamed}${gone}`;
 };

@@ -171,7 +171,7 @@ const reasonOf = (error: unknown, secrets: readonly string[]): string => {
   }
   const reason = foreignMessage(cause, secrets);
   return error === cause
-    ? `${reason} (this is a defect of pulumi-conversation; please report it)`
+    ? `${reason} (this is a bug in pulumi-conversation; please report it)`
     : reason;
 };
 

@@ -123,9 +123,7 @@ export const originalMark = (definition: Definition, wire: WireObject): Mark | u
   return mark && !isCopy(mark, nameOnWire(definition, wire), wire.created) ? mark : undefined;
 };
 
-/**
- * Name and id of an object for messages, shortened if the service sends something absurdly long.
- */
+/** Name and id of an object for messages, shortened if the service sends something very long. */
 export const describe = (definition: Definition, { id, ...wire }: Found): string => {
   const name = nameOnWire(definition, wire);
   const shown =

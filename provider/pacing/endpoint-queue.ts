@@ -97,7 +97,7 @@ const stillRefused = (endpoint: Endpoint, refusals: number): ConversationError =
 const asksTooLong = (endpoint: Endpoint, asks: string): ConversationError =>
   new ConversationError(
     "THROTTLED",
-    `${endpointName(endpoint)} still exceeds its rate limit, and the service requests a very long wait (Retry-After: ${asks}). The client retried for ${longestRetryAfterMs / 1000} s, the longest wait that it accepts. Nothing was changed. Run again after that time, or ask the operator of the service about the value.`,
+    `${endpointName(endpoint)} still exceeds its rate limit, and the service requests a very long wait (Retry-After: ${asks}). The client retried for ${longestRetryAfterMs / 1000} s, the longest wait that it accepts. Nothing was changed. Run again after that time, or ask the service's operator about the value.`,
     { ...endpoint, status: 429 },
   );
 
@@ -351,7 +351,10 @@ export interface Admission {
 export interface Delay {
   /** Infinite: until a response arrives. */
   readonly waitMs: number;
-  /** Time in which one token comes back: the additional wait of each further call, in milliseconds. */
+  /**
+   * Time in which one token comes back: the additional wait for each additional call, in
+   * milliseconds.
+   */
   readonly periodMs: number;
   /** An expected response may end the wait earlier. */
   readonly mayEndEarly: boolean;

@@ -466,7 +466,7 @@ export interface Bucket extends Kept {
    */
   readonly tokens: number;
   /**
-   * Successful calls minus the tokens that have come back since. Whatever was there before and
+   * Successful calls minus the tokens that have come back since. Whatever it contained before and
    * whatever others take, the service's bucket holds at least this many.
    */
   readonly spent: number;

@@ -138,7 +138,7 @@ export const configurationChange = (
   return {
     keys: changed,
     isMove: false,
-    warning: `The base URL of the account changes from ${from} to ${to}. Objects in the state are expected there under the same ids; none is moved. For another account, declare another provider.`,
+    warning: `The account's base URL changes from ${from} to ${to}. Objects in the state are expected there under the same ids; none is moved. For another account, declare another provider.`,
   };
 };
 

@@ -22,11 +22,11 @@ const advices = [
   {
     // It names the missing file, which is no reason to correct it.
     when: /no Pulumi\.yaml|no project file/,
-    text: "Run this in the folder of a Pulumi project.",
+    text: "Run this in a Pulumi project folder.",
   },
   {
     when: /fully qualified name/,
-    text: "Run this in the folder of the stack's project, or name the stack as organization/project/stack.",
+    text: "Run this in the stack's project folder, or name the stack as organization/project/stack.",
   },
   {
     when: /(?<!meta\.)yaml|unmarshal|invalid character/i,
@@ -34,7 +34,7 @@ const advices = [
   },
   {
     when: /passphrase/,
-    text: "Set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE to the passphrase of the stack.",
+    text: "Set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE to the stack's passphrase.",
   },
   {
     when: /no stack named/,

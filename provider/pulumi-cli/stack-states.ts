@@ -74,7 +74,7 @@ export interface StackStates {
    * The resource of the requested stack with this owner, by its URN: under its current name in the program.
    */
   resourceOf(owner: string): Holding | undefined;
-  /** Creations of the requested stack that a run started and never completed. */
+  /** Creations in the requested stack that a run started and never completed. */
   readonly pending: readonly PendingCreation[];
   /** Ids of the `Ownership` of all stacks that were read, including the requested one. */
   readonly ownerships: readonly string[];

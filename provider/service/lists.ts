@@ -227,8 +227,8 @@ const callsAfter = (answer: Answer, objects: number): number => {
 type OnPage = (progress: ListProgress) => void;
 
 /**
- * Reads a collection. It gets the first page according to the specification, and further pages by
- * `$pagenum` (assumed) as long as fewer objects have arrived than the service counts. The pages are
+ * Reads a collection. It gets the first page according to the specification, and more pages by
+ * `$pagenum` (assumed) while fewer objects have arrived than the service counts. The pages are
  * larger, by `$pagesize` (assumed), if that saves calls and the service supports it.
  */
 export const readFirstPage = async (

@@ -183,7 +183,7 @@ export const settingTable: SettingTable = {
   },
   plan: {
     environment: "PLAN",
-    doc: "Plan of the tenant: `developer`, `basic` or `enterprise`, in any case. Determines the rate of each endpoint.",
+    doc: "The tenant's plan: `developer`, `basic` or `enterprise`, in any case. Determines the rate of each endpoint.",
     parse: plan,
   },
   burst: {

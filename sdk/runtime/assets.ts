@@ -79,7 +79,7 @@ const requestOf = (options: UploadOptions, content: OpenContent): AssetRequest =
   const derived = assetContentType(name);
   if (contentType !== undefined && essence(contentType) !== derived) {
     throw invalid(
-      `contentType is ${JSON.stringify(contentType)}, but the extension of the name implies ${derived}`,
+      `contentType is ${JSON.stringify(contentType)}, but the extension in the name implies ${derived}`,
     );
   }
   return request;

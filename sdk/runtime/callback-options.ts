@@ -161,13 +161,13 @@ export interface CallbackOptions<T extends MessageType = MessageType> {
   /** Where to remember messages instead of in this process: see `redisMemory`. */
   readonly memory?: MessageMemory;
   /**
-   * How many messages may wait for `onMessage` in total. Further calls get a 503, except for
+   * How many messages may wait for `onMessage` in total. Additional calls get a 503, except for
    * conversations without waiting messages, which may use as much again. Default: 10,000.
    */
   readonly maxWaiting?: number;
   /**
-   * How many messages in one conversation may wait. Further calls for this conversation get a 503.
-   * Default: 1,000.
+   * How many messages in one conversation may wait. Additional calls for this conversation get a
+   * 503. Default: 1,000.
    */
   readonly maxWaitingPerConversation?: number;
   /** The vendor's own word. Default: the environment variable CONVERSATION_PLATFORM_NAME, or `platform`. */

@@ -181,7 +181,7 @@ export const transferFailure = (
   if (isPrivate(cause)) {
     return new ConversationError(
       "BAD_RESPONSE",
-      `Could not ${what}: the host ${url.host} of the signed URL points to this machine or a private network. Nothing was transferred.`,
+      `Could not ${what}: the host ${url.host} in the signed URL points to this machine or a private network. Nothing was transferred.`,
       { permanent: true },
     );
   }

@@ -251,7 +251,7 @@ test("an object with the mark of another stack is not imported", async () => {
   ]);
   expect(code).not.toBe(0);
   expect(output).toMatch(
-    /cannot be imported: it carries the mark of another stack, shop\/prod web/,
+    /cannot be imported: it carries another stack's mark, shop\/prod web/,
   );
 });
 

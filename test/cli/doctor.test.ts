@@ -106,7 +106,7 @@ test.each([
   [
     "Wed, 31 Dec 2025 23:50:00 GMT",
     "warn",
-    "the clock of this machine is 600 s ahead of the service",
+    "this machine's clock is 600 s ahead of the service",
   ],
   ["soon", "skipped", "the service sends no Date header"],
   [undefined, "skipped", "the service sends no Date header"],
@@ -252,7 +252,7 @@ test.each([
   ],
   [
     "no Pulumi.yaml project file found (searching upwards from /p). If you have not created a project yet, use `pulumi new` to do so: no project file found",
-    "Run this in the folder of a Pulumi project.",
+    "Run this in a Pulumi project folder.",
   ],
   [
     "if you're using the --stack flag, pass the fully qualified name (organization/project/stack)",

@@ -151,7 +151,7 @@ test("a file that Pulumi did not write, or that is not enough, is refused by nam
   const file = saved('{"resources": []}');
   for (const [given, message] of [
     [file, `${file} is neither the output of \`pulumi preview --json\` nor`],
-    [state, "no file of --from holds. To save it: pulumi preview --json"],
+    [state, "no --from file contains. To save it: pulumi preview --json"],
   ] as const) {
     const { code, err } = await run("forecast", "--from", given);
     expect(code).toBe(2);

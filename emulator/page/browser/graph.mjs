@@ -232,7 +232,7 @@ const headingOf = ({ kind, count, x, y }, width) => {
 export class GraphView {
   #headings = group("kinds");
   #lines = drawing("svg", { class: "lines", "aria-hidden": "true" });
-  #nodes = element("div", { class: "nodes", role: "list", "aria-label": "Objects of the account" });
+  #nodes = element("div", { class: "nodes", role: "list", "aria-label": "Objects in the account" });
   #canvas = group("canvas", this.#headings, this.#lines, this.#nodes);
   element = element(
     "div",

@@ -176,13 +176,13 @@ export const deliveryFailures = [
   },
   {
     fits: ({ error = "" }) => /^(no token|the authentication)/.test(error),
-    rule: "The service could not log in at the callback.",
-    next: "Correct the authentication of the role, and apply the program again.",
+    rule: "The service could not log in to the callback.",
+    next: "Correct the role's authentication, and apply the program again.",
   },
   {
     fits: ({ status = 0 }) => [401, 403].includes(status),
     rule: "The callback refused the login.",
-    next: "Compare the authentication of the role with the logins that the bot accepts.",
+    next: "Compare the role's authentication with the logins that the bot accepts.",
   },
   {
     fits: ({ status = 0 }) => [404, 405].includes(status),

@@ -238,7 +238,7 @@ test("an object with the mark of another stack is not imported", async () => {
   await nextRun("us", "shop/other/fedcba9876543210");
   const { error } = await plugin.read(urn("Authentication", "desk"), id);
   expect(error).toMatch(
-    /cannot be imported: it carries the mark of another stack, shop\/prod desk/,
+    /cannot be imported: it carries another stack's mark, shop\/prod desk/,
   );
   await nextRun();
   const own = await plugin.read(urn("Authentication", "desk"), id);
