@@ -22,10 +22,9 @@ export interface CommonArgs {
    */
   adopt?: boolean | string | undefined;
   /**
-   * Additional members of the service's JSON that this package does not know. They are merged
-   * deeply, also into known objects. They must not replace a documented property, at any depth.
-   * They are written, compared and repaired like other properties. Secrets in it stay secret.
-   * Default: none.
+   * Additional members of the service's JSON that this package does not know. They are merged deeply, also into known objects.
+   * They must not replace a documented property, at any depth. They are written, compared and repaired like other properties.
+   * Secrets in it stay secret. Default: none.
    */
   extra?: pulumi.Input<pulumi.Inputs> | undefined;
   /**
@@ -950,10 +949,7 @@ export interface AccountChatConfigurationsArgs {
   allowQueueTransferOnAgentUnavailability?: pulumi.Input<boolean> | undefined;
   /** Orchestration of the account's conversations. Source: public reference. */
   orchestration?: pulumi.Input<string> | pulumi.Input<Orchestration> | undefined;
-  /**
-   * Entry point, an object in another product area: numeric text such as `1007`. Source: public
-   * reference.
-   */
+  /** Entry point, an object in another product area: numeric text such as `1007`. Source: public reference. */
   entryPoint?: pulumi.Input<string> | undefined;
 }
 
@@ -971,10 +967,7 @@ export interface AccountChatConfigurations {
   readonly allowQueueTransferOnAgentUnavailability?: boolean;
   /** Orchestration of the account's conversations. Source: public reference. */
   readonly orchestration?: string;
-  /**
-   * Entry point, an object in another product area: numeric text such as `1007`. Source: public
-   * reference.
-   */
+  /** Entry point, an object in another product area: numeric text such as `1007`. Source: public reference. */
   readonly entryPoint?: string;
 }
 
@@ -997,10 +990,7 @@ export interface AccountArgs extends CommonArgs {
   caseManagement?: pulumi.Input<AccountCaseManagementArgs> | undefined;
   /** How the account's conversations run. Source: public reference. */
   chatConfigurations: pulumi.Input<AccountChatConfigurationsArgs>;
-  /**
-   * Additional attributes, which may include credentials for a provider. 1 to 10 entries. Values
-   * are secret: encrypted in the state, never shown. Source: assumed.
-   */
+  /** Additional attributes, which may include credentials for a provider. 1 to 10 entries. Values are secret: encrypted in the state, never shown. Source: assumed. */
   attributes?: pulumi.Input<Record<string, pulumi.Input<string>>> | undefined;
 }
 
@@ -1061,10 +1051,7 @@ export class Account extends ConversationResource {
   /** How the account's conversations run. Source: public reference. */
   declare readonly chatConfigurations: pulumi.Output<AccountChatConfigurations>;
 
-  /**
-   * Additional attributes, which may include credentials for a provider. 1 to 10 entries. Values
-   * are secret: encrypted in the state, never shown. Source: assumed.
-   */
+  /** Additional attributes, which may include credentials for a provider. 1 to 10 entries. Values are secret: encrypted in the state, never shown. Source: assumed. */
   declare readonly attributes: pulumi.Output<Record<string, string> | undefined>;
 
   /** When the service created the object: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update, the time of the response. Source: public reference. */

@@ -33,7 +33,7 @@ export type DeliveryMatch = Partial<DeliveryEntry> | ((entry: DeliveryEntry) => 
 export interface EmulatorControl {
   /** Advances a manual clock. Returns its new time, in milliseconds since 1970. Fails on the real clock. */
   advance(ms: number): Promise<number>;
-  /** How often each endpoint was called since the last reset. */
+  /** How many times each endpoint was called since the last reset. */
   stats(): Promise<EmulatorStats>;
   /** The last 10,000 calls and refused token calls, without secrets, tokens and bodies. */
   log(): Promise<readonly LogEntry[]>;
@@ -78,7 +78,7 @@ export interface EmulatorControl {
   conversations(since?: Date): Promise<readonly ConversationDocument[]>;
 }
 
-/** How often each endpoint was called, and how many tokens were issued. */
+/** How many times each endpoint was called, and how many tokens were issued. */
 export interface EmulatorStats {
   /** By endpoint, such as `GET /channels/{id}`. */
   readonly calls: Readonly<Record<string, CallCounts>>;

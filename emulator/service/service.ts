@@ -54,7 +54,7 @@ export interface OperationCall {
   readonly fault?: FaultRule;
 }
 
-/** Performs a call. Throws HttpError if the service refuses. */
+/** Performs a call. Throws HttpError if the service refuses it. */
 export type OperationHandler = (service: EmulatedService, call: OperationCall) => ServiceResponse;
 
 const assertOptions = (options: EmulatedServiceOptions): void => {
