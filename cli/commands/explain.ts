@@ -25,7 +25,7 @@ the calls. If an orchestration names several recipients, all active ones get the
       ),
       "table",
     ),
-    check: flagOption("Exit with 3 if a conversation reaches a dead end."),
+    check: flagOption("Exit with code 3 if a conversation reaches a dead end."),
     profile: profileOption(),
     stack: stackOption(),
   },

@@ -56,8 +56,8 @@ export const forecastCommand = command({
       1,
     ),
     pageSize: numberOption("<objects>", "The page size of lists (default: 10, assumed).", 1),
-    maxMinutes: minutes("Exit with 3 if the run takes longer than this."),
-    maxCalls: numberOption("<calls>", "Exit with 3 if the run makes more calls than this.", 0),
+    maxMinutes: minutes("Exit with code 3 if the run takes longer than this."),
+    maxCalls: numberOption("<calls>", "Exit with code 3 if the run makes more calls than this.", 0),
     comparePlans: flagOption("Show how long the run would take on each plan."),
     from: textsOption(
       "<file...>",

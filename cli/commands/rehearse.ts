@@ -66,7 +66,7 @@ they stand for. A lost object with members exists in the program, but these memb
       "The scopes of the client that will deploy, such as manage (default: those of the client in use, or all if it may only read).",
     ),
     runEffects: flagOption(
-      "Let the program see a real update. Warning: code that it guards with isDryRun() really runs, in each run on a copy.",
+      "Let the program see a real update. Warning: code that it guards with isDryRun() actually runs, in each run on a copy.",
     ),
     markdown: flagOption("Print a comment for a pull request."),
   },

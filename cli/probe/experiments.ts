@@ -646,7 +646,7 @@ const reasons = {
   inactiveObjects: `${conversation}. To find out, start a conversation on an inactive account`,
   channelRestrictions: `${conversation}; an accepted message beyond the restrictions begins one. To find out, send such a message on an account that nobody uses`,
   deliveryRetries: `${conversation}. To find out, count the calls to a callback that returns 500`,
-  notificationMails: `${conversation}; the mail also goes to a person. To find out, check the mailbox after a callback fails`,
+  notificationMails: `${conversation}; the email also goes to a person. To find out, check the mailbox after a callback fails`,
   deletionRule:
     "if the tenant allows it, an orchestration with a deleted object remains. To find out, delete a client application that only an orchestration names",
   callbackContent: `${conversation}. To find out, check the content of a call to a callback`,

@@ -93,7 +93,7 @@ export interface KeptBody {
   readonly size: number;
   /** Absent if it is too large to be kept. */
   readonly text?: string;
-  /** Its secrets are hidden already. */
+  /** Its secrets are already hidden. */
   readonly isMasked?: true;
 }
 

@@ -162,7 +162,7 @@ export class ValidationErrors {
     this.#add("400-196", `must be one of ${values.join(", ")}`);
   }
 
-  /** Whether it holds anything other than disallowed values. */
+  /** Whether it contains anything other than disallowed values. */
   get hasBrokenShape(): boolean {
     return this.#found.hasBrokenShape;
   }

@@ -22,7 +22,7 @@ const byCheck: Readonly<Record<Exclude<Check, "operation">, CallExplanation>> = 
     page: codes,
     section: "CREDENTIALS_REFUSED",
   },
-  size: { rule: "A body may have at most 2 MiB.", page: codes, section: "REJECTED" },
+  size: { rule: "A body may be at most 2 MiB.", page: codes, section: "REJECTED" },
   path: { rule: "The path and its method must exist.", page: codes, section: "NOT_FOUND" },
   token: { rule: "A call needs a token that is valid now.", page: codes, section: "UNAUTHORIZED" },
   rate: { rule: "The bucket of the endpoint was empty.", page: codes, section: "THROTTLED" },

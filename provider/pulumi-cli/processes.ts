@@ -268,7 +268,7 @@ interface CommandOptions {
 export interface Ended {
   /** Exit code; undefined if a signal ended it. */
   readonly code: number | undefined;
-  /** Standard output, whole. */
+  /** Complete standard output. */
   readonly stdout: string;
   /** The last lines of both outputs in order of arrival. */
   readonly lastLines: readonly string[];
@@ -325,9 +325,9 @@ const stopper = (pid: number | undefined, { signal, timeoutMs, stops = STOPS }: 
 };
 
 /**
- * Runs a command to its end in a separate process group. A Ctrl-C at the terminal reaches it once,
- * through `signal`. Neither the command nor what it started outlives this process, even if this
- * process is killed.
+ * Runs a command to completion in a separate process group. A Ctrl-C at the terminal reaches it
+ * once, through `signal`. Neither the command nor what it started outlives this process, even if
+ * this process is killed.
  */
 export const runCommand = (
   command: string,

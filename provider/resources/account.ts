@@ -20,7 +20,7 @@ export const account = defineResource({
   fields: {
     ...namedFields("account"),
     address: text({
-      doc: "Business address on the channel: phone number, email address, page id. If you change it, lookups by address fail.",
+      doc: "Business address on the channel: a phone number, email address or page id. If you change it, lookups by address fail.",
       required: true,
       min: 1,
       max: 255,

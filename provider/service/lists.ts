@@ -13,7 +13,7 @@ import { endpointName, type Operation, setUpOperation } from "./http/operations.
 /** An object as the service sends it. */
 export type WireObject = Readonly<Record<string, unknown>>;
 
-/** How far a list has been read. */
+/** How much of a list has been read. */
 export interface ListProgress {
   /** Objects received so far. */
   readonly objects: number;

@@ -42,7 +42,7 @@ export const accountProtected: ResourceValidationPolicy = {
   validateResource: (args, report) => {
     if (args.isType(classFor(args, Account)) && !args.opts.protect)
       report(
-        "The account is not protected: if the program no longer declares it, the next run deletes it, and customers reach nobody. Add the protect option.",
+        "The account is not protected: if the program no longer declares it, the next run deletes it, and customers reach no one. Add the protect option.",
       );
   },
 };

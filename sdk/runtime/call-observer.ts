@@ -39,8 +39,8 @@ const beginning = ({ context, trace }: TelemetryApi): BeginSpan => {
 };
 
 /**
- * Traces through `@opentelemetry/api` if it is installed; the first call finds out. Callers use the
- * result once per call.
+ * Traces through `@opentelemetry/api` if it is installed, which the first call checks. Callers use
+ * the result once per call.
  */
 export const telemetry = (
   load: () => Promise<unknown> = () => import(telemetryPackage),
@@ -62,7 +62,7 @@ export const telemetry = (
 export interface ResponseEvent extends RequestEvent {
   /** HTTP status of the response. Absent if there was no response. */
   readonly status?: number;
-  /** Milliseconds from sending until the response; for a download, until its headers. */
+  /** Milliseconds from sending to the response; for a download, until its headers. */
   readonly ms: number;
 }
 

@@ -46,7 +46,7 @@ const sameText = (one: string, other: string, key: Uint8Array): boolean => {
 const invalid = (rule: string): ConversationError =>
   new ConversationError(
     "INPUT_INVALID",
-    `Could not create the callback handler: ${rule}. Without credentials, anybody could send messages.`,
+    `Could not create the callback handler: ${rule}. Without credentials, anyone could send messages.`,
   );
 
 const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
@@ -149,7 +149,7 @@ export interface CallbackOptions<T extends MessageType = MessageType> {
    */
   readonly acknowledge?: "before" | "after";
   /**
-   * Time limit for one message, in milliseconds. When it is over, the signal aborts, `onError` gets
+   * Time limit for one message, in milliseconds. When time is up, the signal aborts, `onError` gets
    * `TIMED_OUT`, and the conversation continues with its next message. Default: 300,000 (5
    * minutes).
    */

@@ -91,7 +91,7 @@ export interface OpenContent {
   readonly repeatable: boolean;
   /** Opens the source to read it once. */
   open(): CallerStream;
-  /** Closes what the caller opened, whether it was read or not. */
+  /** Closes what the caller opened, whether or not it was read. */
   stop(): void;
 }
 
@@ -192,7 +192,7 @@ interface Writing {
 
 /** A target after validation. */
 export interface OpenTarget {
-  /** Writes content, and closes the target. Fails with whatever the target fails with. */
+  /** Writes content, and closes the target. Fails with the target's error. */
   write(pieces: Pieces, writing: Writing): Promise<void>;
   /** Releases the target to the caller. */
   leave(): void;

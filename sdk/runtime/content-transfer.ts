@@ -126,7 +126,10 @@ export interface TransferReply {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-/** The response from a signed URL to a download. The caller must release it, read or not. */
+/**
+ * The response from a signed URL to a download. The caller must release it, whether or not it was
+ * read.
+ */
 export interface ContentAnswer extends TransferReply {
   /** `content-length`, if given. */
   readonly length: number | undefined;

@@ -19,7 +19,7 @@ const attachment = z
     size: z.int().nonnegative(),
     /** Where the recipient fetches the content. */
     url: z.url({ protocol: /^https?$/ }).optional(),
-    /** The asset that holds the content, in place of an address (assumed). */
+    /** The asset that contains the content, in place of an address (assumed). */
     id: z.string().min(1, notEmpty).optional(),
   })
   .refine(({ url, id }) => url !== undefined || id !== undefined, {

@@ -162,11 +162,11 @@ export const lastUndelivered = (entries) => {
 
 /** Why a delivery failed, and what to do next. @typedef {{ readonly fits: (entry: Pick<ShownDelivery, "status" | "error" | "fault" | "attempt">) => boolean, readonly rule: string, readonly next: string }} DeliveryFailure */
 
-/** The first that fits an attempt says why it failed; the last fits all. @type {readonly DeliveryFailure[]} */
+/** The first that matches an attempt says why it failed; the last matches all. @type {readonly DeliveryFailure[]} */
 export const deliveryFailures = [
   {
     fits: ({ fault }) => fault !== undefined,
-    rule: "A fault was asked for.",
+    rule: "A fault was requested.",
     next: "The view Faults lists the pending ones.",
   },
   {
@@ -202,7 +202,7 @@ export const deliveryFailures = [
   {
     fits: ({ error = "" }) => error.startsWith("no response within"),
     rule: "The bot did not respond in time.",
-    next: "Let it respond with 200 first, and work afterwards.",
+    next: "Have it respond with 200 first, and do the work afterward.",
   },
   {
     fits: () => true,

@@ -57,7 +57,7 @@ export interface Transport {
   close(): Promise<void>;
 }
 
-/** Calls `expire` once after `ms`, unless the returned function is called before. */
+/** Calls `expire` once after `ms`, unless the returned function is called first. */
 export type Timer = (ms: number, expire: () => void) => () => void;
 
 export interface TransportOptions {
@@ -334,7 +334,7 @@ const isAbout = (failure: unknown, proxy: URL, target: URL): boolean => {
 
 const refusedTunnel = /Proxy response \((\d{3})\)/;
 
-/** The proxy's part in a failed call; undefined if the proxy did not cause the failure. */
+/** The proxy's role in a failed call; undefined if the proxy did not cause the failure. */
 export const proxyFailure = (
   error: unknown,
   target: URL,
