@@ -1,7 +1,7 @@
 import { ConversationError } from "../provider/kernel/errors.js";
 import { environmentSecretFault, environmentSecretText } from "../provider/kernel/stand-ins.js";
 
-/** Identifies one value of a variable. */
+/** Identifies one value for a variable. */
 export interface FromEnvOptions {
   /**
    * Change it whenever the value changes: 1 to 64 letters, digits, dots, `_` or `-`, such as `2` or

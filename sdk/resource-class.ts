@@ -99,7 +99,7 @@ const onceKnown = async (
 const kind = "Ownership";
 
 /**
- * Identifies the owner of a stack's objects. The first resource of a program registers it
+ * Identifies the owner of a stack's objects. The first resource in a program registers it
  * automatically, once per stack. It represents no object of the service and makes no calls. The
  * state saves its random id before Pulumi creates anything else, so that every object can carry a
  * mark with it. Not for direct use. Never fails.

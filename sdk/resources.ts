@@ -217,10 +217,7 @@ export interface ClientApplicationRoleArgs {
   notificationEmail: pulumi.Input<string>;
   /** Headers that the service sends to the callback. Values are secret: encrypted in the state, never shown. Source: public reference. */
   headers?: pulumi.Input<Record<string, pulumi.Input<string>>> | undefined;
-  /**
-   * How the service authenticates to the callback. If omitted, it sends no Authorization header.
-   * Source: public reference.
-   */
+  /** How the service authenticates to the callback. If omitted, it sends no Authorization header. Source: public reference. */
   authentication?: pulumi.Input<string> | pulumi.Input<Authentication> | undefined;
 }
 
@@ -236,10 +233,7 @@ export interface ClientApplicationRole {
   readonly notificationEmail: string;
   /** Headers that the service sends to the callback. Values are secret: encrypted in the state, never shown. Source: public reference. */
   readonly headers?: Record<string, string>;
-  /**
-   * How the service authenticates to the callback. If omitted, it sends no Authorization header.
-   * Source: public reference.
-   */
+  /** How the service authenticates to the callback. If omitted, it sends no Authorization header. Source: public reference. */
   readonly authentication?: string;
 }
 
@@ -988,10 +982,7 @@ export interface AccountArgs extends CommonArgs {
   description?: pulumi.Input<string> | undefined;
   /** Whether the account is in use. Default: `true`. Source: public reference. */
   active?: pulumi.Input<boolean> | undefined;
-  /**
-   * Business address on the channel: a phone number, email address or page id. If you change it,
-   * lookups by address fail. 1 to 255 characters. Source: public reference.
-   */
+  /** Business address on the channel: a phone number, email address or page id. If you change it, lookups by address fail. 1 to 255 characters. Source: public reference. */
   address: pulumi.Input<string>;
   /** Channel of the account. Source: public reference. */
   channel: pulumi.Input<string> | pulumi.Input<Channel>;
@@ -1048,10 +1039,7 @@ export class Account extends ConversationResource {
   /** Whether the account is in use. Default: `true`. Source: public reference. */
   declare readonly active: pulumi.Output<boolean | undefined>;
 
-  /**
-   * Business address on the channel: a phone number, email address or page id. If you change it,
-   * lookups by address fail. 1 to 255 characters. Source: public reference.
-   */
+  /** Business address on the channel: a phone number, email address or page id. If you change it, lookups by address fail. 1 to 255 characters. Source: public reference. */
   declare readonly address: pulumi.Output<string>;
 
   /** Channel of the account. Source: public reference. */

@@ -14,7 +14,7 @@ What counts as drift:
   changed    a field that the program declares means something else in the service
   deleted    the object is gone
   unmanaged  no stack in the backend has the object; not with --managed-only
-The command lists objects of other stacks, but they are not drift. It never shows secrets.
+The command lists other stacks' objects, but they are not drift. It never shows secrets.
 It cannot check secrets that the service hides or that an import did not read, and names
 them.`,
   options: {

@@ -33,8 +33,8 @@ export const forecastCommand = command({
   name: "forecast",
   summary: "Forecast how many calls a run makes and how long it takes.",
   description:
-    "Compute how many calls the next run of Pulumi makes and how long it takes under the rate\n" +
-    "limits. The command runs a preview and exports the state of the stack, or reads both\n" +
+    "Compute how many calls the next Pulumi run makes and how long it takes under the rate\n" +
+    "limits. The command runs a preview and exports the stack's state, or reads both\n" +
     "from files. It calls the service only as a preview does, for what the program looks up,\n" +
     "and to see whether the stack's objects exist (not with --from). If the run deletes\n" +
     "something, the command also lists what still uses it (not with --from).",

@@ -24,7 +24,7 @@ export const rehearseCommand = command({
   name: "rehearse",
   summary: "Run the program on a copy of the account and the state, and report what happens.",
   description:
-    "Read the account, load it into an emulator, copy the state of the stack into a private\n" +
+    "Read the account, load it into an emulator, copy the stack's state into a private\n" +
     "folder, and run pulumi up for your program there. The report shows the steps with their\n" +
     "times, refusals and the objects in the way, and the account afterwards. The command\n" +
     "changes nothing: it only reads lists from the service, and leaves the state and your\n" +

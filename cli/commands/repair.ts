@@ -19,7 +19,7 @@ Steps:
   record                add an existing object to the state
   refresh               refresh an object whose update was interrupted
   forget                remove a pending operation that is no longer under way
-  delete                delete one of two objects of a resource; the other one stays
+  delete                delete one of a resource's two objects; the other one stays
 
 Without --apply, the command changes nothing. It refuses while a run is in progress, and
 if it cannot see whether one is. It finds objects by their marks, and never deletes a copy

@@ -126,7 +126,7 @@ export const comparisonSchema = z.strictObject({
   onlyInB: z.array(oneSidedSchema),
   unread: z
     .array(z.strictObject({ side: z.enum(["a", "b"]), kind: z.string() }))
-    .describe("Kinds that a side could not read completely; objects of the other side are absent"),
+    .describe("Kinds that a side could not read completely; the other side's objects are absent"),
   notes: z.array(z.string()),
 });
 

@@ -154,7 +154,7 @@ const purposes: Readonly<Record<string, string>> = {
   "./runtime": "The client of a running account.",
   "./pkce": "Customer sign-in, including in browsers.",
   "./emulator": "An emulator of the service on this machine.",
-  "./testing": "Tests of programs and conversations.",
+  "./testing": "Tests for programs and conversations.",
   "./policies": "Rules for stacks.",
   "./provider/v1": "The code that every resource's state loads. Do not use it directly.",
 };

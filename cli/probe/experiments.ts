@@ -630,7 +630,7 @@ export const platformExperiment = question("platformName", {
     throw new StillOpen(
       words.size > 1
         ? `the tenant uses several words: ${[...words].join(", ")}`
-        : "no bot or agent of the platform is registered",
+        : "no platform bot or agent is registered",
     );
   },
 });

@@ -97,7 +97,7 @@ export const rehearsalSchema = z.strictObject({
 /** Shape of the outcome that `rehearse --from-empty --json` prints. */
 const rebuiltSchema = outcomeSchema.omit({ calls: true, changes: true, undeclared: true });
 
-/** An object of the account. */
+/** An object in the account. */
 export type NamedObject = Printed<z.output<typeof namedSchema>>;
 /** Who stands in the way of a step. */
 export type Obstacle = Printed<z.output<typeof obstacleSchema>>;

@@ -156,7 +156,7 @@ export const rehearse = async (
   const stateAfter = await stateDigest(stack);
   if (stateAfter !== result.stateBefore)
     throw new CommandFailure(
-      "Another process changed the state of the stack during the rehearsal, so the result is out of date. Rehearse again.",
+      "Another process changed the stack's state during the rehearsal, so the result is out of date. Rehearse again.",
     );
   if (record !== undefined) writeRecord(record, result, options, stateAfter);
   return result.rehearsal;

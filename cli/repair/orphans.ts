@@ -84,7 +84,7 @@ const sections = [
   },
   {
     standing: "former",
-    heading: "Former: from an earlier state of this name, or from another stack of this name.",
+    heading: "Former: from an earlier state with this name, or from another stack with this name.",
     advice:
       "If they are yours, remove the mark (pulumi-conversation orphans --release --id <id>) and adopt them in a program, or delete them (--delete --id <id>).",
   },
@@ -248,7 +248,7 @@ const refusalFor = (
     const holder = holdings.find((each) => each.id === id);
     return holder
       ? `the state of ${holder.stack} contains it: ${holder.urn}`
-      : "no object with this id carries the mark or the name of the stack";
+      : "no object with this id carries the stack's mark or name";
   }
   if (orphan.standing === "held") return standings.held;
   return orphan.standing === "copy" && purpose === "delete" ? standings.copy : undefined;
@@ -324,7 +324,7 @@ const notesOf = (
     );
   if (ownershipsOf(own).length === 0)
     notes.push(
-      `The state of ${name} contains no Ownership: the stack has not created anything yet, or was destroyed. Objects that carry its name come from an earlier state, or from another stack of the same name.`,
+      `The state of ${name} contains no Ownership: the stack has not created anything yet, or was destroyed. Objects that carry its name come from an earlier state, or from another stack with the same name.`,
     );
   if (!complete)
     notes.push(

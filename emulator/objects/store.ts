@@ -130,7 +130,7 @@ export const isDateTime = (value: unknown): value is string =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/i.test(value) &&
   !Number.isNaN(Date.parse(value));
 
-/** Whether a value from a file or a snapshot is an object of a collection. */
+/** Whether a value from a file or a snapshot is an object in a collection. */
 export const isStoredObject = (value: unknown): value is StoredObject =>
   isObject(value) &&
   typeof value.id === "string" &&
@@ -170,7 +170,7 @@ const referrerKey = ({ collection }: Definition, id: string): string => `${colle
 
 const sectionOf = (collection: string): string => `object ${collection}`;
 
-/** The objects of the setup collections, in order of creation. */
+/** The objects in the setup collections, in order of creation. */
 export class Store {
   readonly #tables = new Map<string, Table>();
   /** The number of references to each object. */

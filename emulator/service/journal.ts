@@ -145,7 +145,7 @@ const parsed = (text: string, section: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Error(`a row of the section "${section}" is not JSON`);
+    throw new Error(`a row in the section "${section}" is not JSON`);
   }
 };
 

@@ -66,7 +66,7 @@ const assertOptions = (options: EmulatedServiceOptions): void => {
   if (!clockKinds.includes(clock))
     throw new Error(`There is no clock ${clock}. Clocks: ${clockKinds.join(", ")}.`);
   if (!(Number.isFinite(callbackDeadlineMs) && callbackDeadlineMs > 0))
-    throw new Error("callbackDeadlineMs must be a number of milliseconds above 0.");
+    throw new Error("callbackDeadlineMs must be a number of milliseconds greater than 0.");
 };
 
 /**

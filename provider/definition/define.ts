@@ -155,7 +155,7 @@ export type MemberRule =
   | { readonly exactlyOne: Readonly<Record<string, string>>; readonly discriminator: string }
   | { readonly atLeastOne: readonly string[] };
 
-/** The members that distinguish the items of a list; empty if the items themselves do. */
+/** The members that distinguish the items in a list; empty if the items themselves do. */
 export const identityOf = (field: ListField): readonly string[] =>
   field.of.type === "object" ? (field.identity ?? []) : [];
 /** The definition of a field. If left out, the basis is `public`. */

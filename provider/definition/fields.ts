@@ -367,9 +367,7 @@ export const withArticle = (noun: string): string =>
 export const wrongKind = (path: string, takes: readonly string[], given: string): string =>
   `${path} must be ${takes.map(withArticle).join(" or ")}; ${given}`;
 
-/**
- * The name of an object in messages: `channel "custom.web"`, or only the kind if it has no name.
- */
+/** An object's name in messages: `channel "custom.web"`, or only the kind if it has no name. */
 export const objectTitle = (definition: Definition, fields: JsonObject): string => {
   const name = fields[naturalKey(definition)];
   return typeof name === "string" ? `${definition.noun} ${JSON.stringify(name)}` : definition.noun;

@@ -557,7 +557,7 @@ export const itemsOf = (field: ListField, wire: unknown): readonly unknown[] => 
   return Array.isArray(items) ? items : [];
 };
 
-/** For each item of the service's JSON, the corresponding item in another list. */
+/** For each item in the service's JSON, the corresponding item in another list. */
 export const partnersOf = (
   field: ListField,
   items: readonly unknown[],

@@ -33,7 +33,7 @@ const once = <K, T>(read: (key: K) => T): ((key: K) => T) => {
 /** What a process for the engine provides to the run. */
 export interface EngineDoor {
   readonly source: SettingSource;
-  /** The name of the account in messages, if the program sets some of these settings itself. */
+  /** The account's name in messages, if the program sets some of these settings itself. */
   readonly account?: string;
   /** The URN of the resource that the current call is about, if known. */
   readonly urn: () => string | undefined;
@@ -171,7 +171,7 @@ const engineStates = (): NonNullable<RunEnvironment["states"]> => {
 };
 
 /**
- * A run's reports other than failures: in the row of the resource that the running call is about,
+ * A run's reports other than failures: in the row for the resource that the running call is about,
  * and in the diagnostics. The same warning is given once.
  */
 const engineNotify = ({ show, urn }: EngineDoor): Notify => {

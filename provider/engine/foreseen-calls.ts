@@ -45,7 +45,7 @@ export class ForeseenCalls {
   }
 
   /**
-   * Whether all calls of the run are known: from its preview, or from the state that it destroys.
+   * Whether all calls in the run are known: from its preview, or from the state that it destroys.
    */
   get isWhole(): boolean {
     return this.#isWhole || Object.keys(this.#previewed.foreseen).length > 0;

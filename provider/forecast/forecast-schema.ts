@@ -26,7 +26,7 @@ const endpointForecastSchema = z.strictObject({
 /** Shape of what the run would take on a plan. */
 const planForecastSchema = z.strictObject({
   totalSeconds: seconds,
-  savesSeconds: z.number().describe("Negative: how much longer than on the plan of the forecast"),
+  savesSeconds: z.number().describe("Negative: how much longer than on the forecast's plan"),
 });
 
 /** Schema of one forecast. */

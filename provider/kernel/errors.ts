@@ -10,7 +10,7 @@ import { inertOutput } from "./text.js";
  * - `FORBIDDEN`: the client lacks permission, usually because a scope is missing (403).
  * - `NOT_FOUND`: no object has this id (404).
  * - `NAME_TAKEN`: another owner's object already has the unique name.
- * - `OWNED_ELSEWHERE`: the object carries the owner mark of another stack.
+ * - `OWNED_ELSEWHERE`: the object carries another stack's owner mark.
  * - `IN_USE`: the service refuses to delete an object that others use.
  * - `HIDDEN_MEMBER`: an update would erase a value that the service hides.
  * - `AMBIGUOUS`: several objects match.

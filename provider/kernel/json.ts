@@ -116,8 +116,8 @@ const isPlain = (value: object): boolean => {
 };
 
 /**
- * The paths of the strings, or keys, in a value that match a test, such as `roles[0].name`. Skips
- * instances of classes.
+ * The paths to the strings, or keys, in a value that match a test, such as `roles[0].name`. Skips
+ * class instances.
  */
 export const pathsOfTexts = (
   value: unknown,

@@ -27,7 +27,7 @@ interface KeptObject {
   readonly outputs: JsonObject;
 }
 
-/** A POST that may have created the object of a resource: its response was lost. */
+/** A POST that may have created a resource's object: its response was lost. */
 export interface UnclearPost {
   readonly failure: ConversationError;
   /** Whether its body carried the mark that identifies the object. */
@@ -66,7 +66,7 @@ export interface Decisions {
   keeps(key: string, objectId: string): boolean;
   /** Whether a program has declared anything to this process. */
   hasProgram(): boolean;
-  /** Records a skipped deletion: the program still declares the resource of the object. */
+  /** Records a skipped deletion: the program still declares the object's resource. */
   skipDeletion(key: string, object: KeptObject): void;
   /** The objects of resources whose deletion was skipped, by resource key. */
   readonly skipped: ReadonlyMap<string, KeptObject>;

@@ -32,7 +32,7 @@ export interface EngineSession extends AccountSession {
   readonly clock: Clock;
   /** Aborted when the engine cancels the run. */
   readonly signal: AbortSignal;
-  /** Shows a temporary message in the row of the resource that the current call is about. */
+  /** Shows a temporary message in the row for the resource that the current call is about. */
   readonly say: (text: string) => void;
 }
 
@@ -74,7 +74,7 @@ export interface RunEnvironment {
     whose: "own" | "all",
     suffices?: (known: ObjectHolders) => boolean,
   ) => Promise<ObjectHolders | undefined>;
-  /** Whether other processes serve resources of the same program. */
+  /** Whether other processes serve resources in the same program. */
   readonly hasSiblings?: boolean;
   readonly notify?: Notify;
   /** Where `fromEnv` looks up variables. Default: the process environment. */

@@ -65,8 +65,8 @@ export interface PacingOptions extends PacingHooks {
    */
   readonly burst?: number | undefined;
   /**
-   * Fraction of each limit that may be used, above 0, at most 1. Below 1, it also limits a burst to
-   * that fraction of `burst`, or to one call if `burst` is omitted.
+   * Fraction of each limit that may be used, greater than 0, at most 1. Below 1, it also limits a
+   * burst to that fraction of `burst`, or to one call if `burst` is omitted.
    */
   readonly share: number;
   /** Where to store the buckets. Default: in this process. */
@@ -150,7 +150,7 @@ export const pacedCalls = (options: PacingOptions): Pace => {
   return queuePerEndpoint(limiterOf, { clock, totalMs, announcedMs: shortMs, onWait });
 };
 
-/** A service of the tenant. */
+/** One of the tenant's services. */
 export interface PacedService {
   readonly baseUrl: string;
   /** Rates of its endpoints. Default: those of Conversation v3. */

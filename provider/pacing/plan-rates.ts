@@ -229,7 +229,7 @@ export const rateOf = (question: RateQuestion): number => {
   return own?.rates[question.plan] ?? row.standard[question.plan];
 };
 
-/** The rate limit of an endpoint of Conversation v3 in calls per second (specification §8.2). */
+/** The rate limit for an endpoint in Conversation v3 in calls per second (specification §8.2). */
 export const conversationRate = ({ method, template }: Endpoint, plan: Plan): number =>
   rateOf({ service: "Conversation", version: "v3", plan, method, template });
 

@@ -30,16 +30,16 @@ interface Changed<R> {
 /**
  * @param state the stored value; undefined: nothing yet
  * @param now the store's own time in milliseconds
- * @param share fraction of the rate that this process may use while others cannot be seen: above 0,
- *   at most 1
+ * @param share fraction of the rate that this process may use while others cannot be seen: greater
+ * than 0, at most 1
  */
 export type StoreChange<R> = (state: Kept | undefined, now: number, share: number) => Changed<R>;
 
 /**
- * The store of the buckets. A change is atomic. It may run again if another process was faster, so
- * it must only calculate. Nothing is reserved ahead, so a process that dies takes nothing with it.
+ * The bucket store. A change is atomic. It may run again if another process was faster, so it must
+ * only calculate. Nothing is reserved ahead, so a process that dies takes nothing with it.
  *
- * Rejects only if a person has to fix something. A local store replaces a shared store that cannot
+ * Rejects only if someone has to fix something. A local store replaces a shared store that cannot
  * be reached.
  */
 export interface BucketStore {

@@ -111,7 +111,7 @@ const addressIn = (values: JsonObject): string | undefined => {
 
 /**
  * Compares configurations of one provider, or of two providers if a resource moves from one to the
- * other. An object stays in its account: a new URL of the same provider counts as another way to
+ * other. An object stays in its account: a new URL for the same provider counts as another way to
  * reach it. If the program gives a resource another explicit provider with another URL, the object
  * is created there and deleted here.
  */
@@ -155,7 +155,7 @@ export interface Configuration {
 }
 
 /**
- * The settings of a provider. The default provider takes them from the environment, then from the
+ * The settings for a provider. The default provider takes them from the environment, then from the
  * stack's configuration. The arguments of an explicit provider precede both.
  *
  * @param name of the provider in the program

@@ -71,7 +71,8 @@ export interface StackStates {
   /** Resources that look up an object (`get`). */
   readersOf(kind: string, id: string): readonly Holding[];
   /**
-   * The resource of the requested stack with this owner, by its URN: under its current name in the program.
+   * The resource in the requested stack with this owner, by its URN: under its current name in the
+   * program.
    */
   resourceOf(owner: string): Holding | undefined;
   /** Creations in the requested stack that a run started and never completed. */
@@ -300,7 +301,7 @@ const statesAround = async (own: StackState, place: PulumiPlace, scope: StateSco
 
 /**
  * The state of one stack (then only that is known), or of all stacks in the backend, at most 50.
- * Undefined if the state of the stack itself cannot be read.
+ * Undefined if the stack's own state cannot be read.
  */
 export const readStates = async (
   place: PulumiPlace,

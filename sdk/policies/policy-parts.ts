@@ -36,7 +36,7 @@ export const whereKnown = <T>(read: () => T): T | undefined => {
   }
 };
 
-/** The items of a list that a preview knows; none if it does not know the list. */
+/** The items in a list that a preview knows; none if it does not know the list. */
 export const knownItems = <T>(read: () => readonly T[] | undefined): readonly T[] => {
   const list = whereKnown(read) ?? [];
   const places = Array.from({ length: whereKnown(() => list.length) ?? 0 }, (_, place) => place);

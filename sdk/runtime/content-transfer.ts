@@ -171,7 +171,7 @@ const isPrivate = (error: unknown, depth = 0): boolean => {
 };
 
 /**
- * The error for a failed transfer, which shows only the host of the URL: the caller's own failure
+ * The error for a failed transfer, which shows only the URL's host: the caller's own failure
  * unchanged, otherwise `CANCELLED`, `TIMED_OUT`, `BAD_RESPONSE` or `UNREACHABLE`.
  */
 export const transferFailure = (
@@ -316,7 +316,7 @@ export interface TransferOptions {
   readonly onProgress?: OnProgress;
   /** Cancels the transfer with `CANCELLED`. */
   readonly signal?: AbortSignal;
-  /** Time limit of one transfer in milliseconds. Default: 5 minutes. */
+  /** Time limit for one transfer in milliseconds. Default: 5 minutes. */
   readonly timeoutMs?: number;
 }
 
@@ -357,8 +357,7 @@ const mayHaveExpired = (parts: ContentParts, address: SignedAddress, status: num
   (status >= 400 && status <= 499 && hasExpired(parts, address));
 
 /**
- * Transfers content to or from the signed URL of an asset; requests a new URL once if it has
- * expired.
+ * Transfers content to or from an asset's signed URL; requests a new URL once if it has expired.
  *
  * @returns the last response of a signed URL, whatever its status; `isStuck`: the URL may have
  * expired, but the content cannot be transferred again

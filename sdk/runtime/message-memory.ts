@@ -169,7 +169,7 @@ const checked = (options: RedisMemoryOptions): Required<RedisMemoryOptions> => {
     if ("rule" in parsed) throw invalid(`url ${parsed.rule}`);
     if (typeof name !== "string" || name === "") throw invalid("name must be a string");
     if (!(Number.isSafeInteger(rememberMs) && rememberMs > 0)) {
-      throw invalid("rememberMs must be a whole number above 0");
+      throw invalid("rememberMs must be a whole number greater than 0");
     }
     return { url, name, rememberMs };
   });

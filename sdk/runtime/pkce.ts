@@ -376,7 +376,7 @@ const callOf = (exchange: CodeExchange) => {
     throw inputInvalid(exchanging, "signal must be an AbortSignal");
   }
   if (!(typeof timeoutMs === "number" && timeoutMs > 0 && timeoutMs < 2 ** 31)) {
-    throw inputInvalid(exchanging, "timeoutMs must be a number of milliseconds above 0");
+    throw inputInvalid(exchanging, "timeoutMs must be a number of milliseconds greater than 0");
   }
   const fetch: FetchLike = exchange.fetch ?? ((address, init) => globalThis.fetch(address, init));
   const post = async (ending: AbortSignal): Promise<TokenAnswer> => {

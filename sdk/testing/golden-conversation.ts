@@ -256,7 +256,9 @@ export interface GoldenOptions {
   readonly update?: boolean;
   /** Time limit for each recorded reply, on the emulator's clock. Default: 5,000 ms. */
   readonly withinMs?: number;
-  /** Replaces what varies between runs in replies, besides ids, times and addresses of this machine. */
+  /**
+   * Replaces what varies between runs in replies, besides ids, times and this machine's addresses.
+   */
   readonly mask?: (text: string) => string;
 }
 
@@ -394,7 +396,7 @@ const isOn = (name: string): boolean => !["", "0", "false"].includes(process.env
 /**
  * Tests that a conversation stays the same. The first run records it into a file. Later runs send
  * the test's messages again and fail on every difference: recipients that a message no longer
- * reaches, and replies that changed. Ids, times and addresses of this machine do not count. In a
+ * reaches, and replies that changed. Ids, times and this machine's addresses do not count. In a
  * pipeline (`CI` is set), nothing is recorded, and the file must exist.
  *
  * @returns whether it was recorded or replayed

@@ -60,8 +60,8 @@ export interface EmulatedStackOptions {
 }
 
 /**
- * A test stack could not be set up, or a run of Pulumi failed. The message is complete: what was
- * being done, what Pulumi said, what to do next.
+ * A test stack could not be set up, or a Pulumi run failed. The message is complete: what was being
+ * done, what Pulumi said, what to do next.
  *
  * @throws nothing: the constructor never fails
  * @example
@@ -109,7 +109,7 @@ const guardedProgram =
     }
   };
 
-/** The runs of Pulumi on a stack, which end when it is closed. */
+/** The Pulumi runs on a stack, which end when it is closed. */
 export class OpenRuns {
   readonly #controller = new AbortController();
   readonly #running = new Set<Promise<unknown>>();

@@ -168,7 +168,7 @@ test("a handler for an address that no role has is refused", async () => {
     callbacks: { "https://shop.example.com/bto": (_request, response) => void response.end() },
   });
   await expect(failing).rejects.toThrow(
-    "handler for https://shop.example.com/bto, but no role of a client application has this callback",
+    "handler for https://shop.example.com/bto, but no role in a client application has this callback",
   );
 });
 

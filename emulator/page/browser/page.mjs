@@ -209,7 +209,7 @@ export class PageState {
     this.call = call;
   }
 
-  /** An object of the account. @param {string} key such as `channels/<id>` */
+  /** An object in the account. @param {string} key such as `channels/<id>` */
   objectOf(key) {
     return this.#byKey.get(key);
   }

@@ -61,7 +61,7 @@ export const markText = ({ label, stack, resource, serial, checksum }: Mark): st
   `[pulumi: ${label} #${stack}-${resource}${serial && checksum ? `-${serial}${checksum}` : ""}]`;
 
 /**
- * The number of characters that a field has left next to the mark of a resource: all serials and
+ * The number of characters that a field has left next to a resource's mark: all serials and
  * checksums have the same length.
  *
  * @param max length of the field. Default: unlimited

@@ -23,11 +23,13 @@ export interface CallOptions {
    * not be lost.
    */
   readonly signal?: AbortSignal;
-  /** The fields of the body, which determine how much of it a message may show. If omitted: nothing. */
+  /**
+   * The fields in the body, which determine how much of it a message may show. If omitted: nothing.
+   */
   readonly fields?: Fields;
 }
 
-/** One call of an operation with everything it needs, prepared once before anything is sent. */
+/** One call to an operation with everything it needs, prepared once before anything is sent. */
 export interface Call {
   readonly operation: Operation;
   readonly settings: Settings;
@@ -38,7 +40,7 @@ export interface Call {
   /** The body as JSON text. Absent if there is none. */
   readonly text?: string;
   readonly body?: unknown;
-  /** The fields of the body, if known. */
+  /** The fields in the body, if known. */
   readonly fields?: Fields;
   /** What no message may show, even if the service echoes it; looked up only for a message. */
   readonly secrets: () => readonly string[];
