@@ -15,7 +15,7 @@ import { ConversationResource, findBy, type Lookup, lookUp } from "./resource-cl
 export interface CommonArgs {
   /**
    * Adopt an existing object instead of creating one: `true` for the one with the same unique name, or its id.
-   * It must exist, be the only match, and not carry the owner mark of another stack.
+   * It must exist, be the only match, and not carry another stack's owner mark.
    * The preview reads the object and shows what will change; members that the program does not declare stay unchanged.
    * From then on, the object belongs to the stack: removing the resource deletes it. Use `retainOnDelete` to keep it.
    * Has no effect once the resource is in the state, so you can leave it in the program. Default: `false`.
