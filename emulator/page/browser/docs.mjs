@@ -76,7 +76,7 @@ export const sectionOf = (text, title) => {
 export const docLine = (text) =>
   withCode(text.replaceAll(/\[([^\][]*)\]\([^()]*\)/g, "$1").replaceAll("**", ""));
 
-/** Leads to a section of the documentation, beside what is shown. @param {string} page @param {string} section */
+/** Leads to a section of the documentation, next to what is shown. @param {string} page @param {string} section */
 export const docLink = (page, section) =>
   element(
     "a",
