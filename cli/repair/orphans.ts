@@ -84,7 +84,7 @@ const sections = [
   },
   {
     standing: "former",
-    heading: "Former: from an earlier state with this name, or from another stack with this name.",
+    heading: "Former: from an earlier state, or another stack, with this name.",
     advice:
       "If they are yours, remove the mark (pulumi-conversation orphans --release --id <id>) and adopt them in a program, or delete them (--delete --id <id>).",
   },

@@ -178,7 +178,9 @@ const recipientsOf = async (
   const others = namedOnSide(named, side).flat();
   if (others.length > 0)
     return others.map(({ application }) => ({ application, roles: rolesOnSide[side] }));
-  const missing = isCustomer ? "neither a bot nor an agent" : "no client application for a customer";
+  const missing = isCustomer
+    ? "neither a bot nor an agent"
+    : "no client application for a customer";
   const what = `${flow.label} names ${missing}, so nobody would receive the message from a ${sender}. Nothing was sent. Add it to the orchestration's applications.`;
   throw brokenLink(flow.definition.noun, what, reader.findings);
 };

@@ -177,7 +177,10 @@ test("without files Pulumi is asked for a preview and the state of the stack", a
 });
 
 test.each([
-  ["no Pulumi.yaml project file found", "a Pulumi project folder. forecast also reads saved output"],
+  [
+    "no Pulumi.yaml project file found",
+    "a Pulumi project folder. forecast also reads saved output",
+  ],
   ["no stack named nope found", "pulumi stack ls lists them"],
   ["getting stack configuration: incorrect passphrase", "Set PULUMI_CONFIG_PASSPHRASE"],
   ["no stack selected; please use `pulumi stack select`", "or name one with --stack"],
