@@ -98,7 +98,7 @@ const repositoryProblems = (files: LinkingFiles, published: string | undefined) 
   return [
     ...linkingFiles
       .filter((path) => linked[path] !== files[path])
-      .map((path) => `the links of ${path} are not up to date: npm run repository -- ${named}`),
+      .map((path) => `the links in ${path} are not up to date: npm run repository -- ${named}`),
     // npm refuses a provenance statement for a repository other than the named one.
     ...(published && published !== named ? [`package.json names ${named}, not ${published}`] : []),
   ];

@@ -118,7 +118,7 @@ const start = async (
   const { data } = options;
   if (data !== undefined && !existsSync(dirname(resolve(data))))
     throw new CommandFailure(
-      `Starting the emulator: the folder of --data ${data} does not exist. Create it first.`,
+      `Starting the emulator: the folder for --data ${data} does not exist. Create it first.`,
     );
   try {
     const more = { ...tlsOf(options), ...(onUndelivered ? { onUndelivered } : {}) };

@@ -6,8 +6,8 @@ export const pluginToken = (kind: string): string => `conversation:index:${kind}
 
 /**
  * The kind of a type token, and how its resource was created: as a dynamic resource, or through the
- * plugin. Undefined for other packages. A component of this package looks like a resource of the
- * plugin.
+ * plugin. Undefined for other packages. A component of this package looks like one of the plugin's
+ * resources.
  */
 export const tokenParts = (type: string) => {
   const doors = { dynamic: typeToken(""), plugin: pluginToken("") } as const;
@@ -16,14 +16,14 @@ export const tokenParts = (type: string) => {
   return undefined;
 };
 
-/** The kind that either type of token names; undefined for other packages. */
+/** The kind that either type token names; undefined for other packages. */
 export const kindOfToken = (type: string): string | undefined => tokenParts(type)?.kind;
 
-/** Type token of the providers of the plugin. */
+/** Type token of the plugin's providers. */
 export const providerToken = "pulumi:providers:conversation";
 
 /**
- * Whether Pulumi itself creates a provider of this name if a program names none: `default` or
+ * Whether Pulumi itself creates a provider with this name if a program names none: `default` or
  * `default_0_1_0`, possibly followed by a download address. A provider that a program calls
  * `default_us` is the program's own.
  */
@@ -36,7 +36,7 @@ export const isDefaultProvider = (name: string): boolean => /^default(_\d+_\d+_\
  * dependency (pnpm), the pointer resolves it from the Pulumi SDK's location.
  *
  * It is short and has no characters that JSON escapes, because the engine stores it twice for each
- * resource and writes the whole state at every step. It is part of every state file: pointers of
+ * resource and writes the whole state at every step. It is part of every state file: pointers from
  * earlier releases must continue to work, and this pointer must work with their `lifecycleOf` from
  * `provider/v1`.
  */

@@ -131,7 +131,7 @@ export class ConversationAccount extends pulumi.ComponentResource {
   readonly orchestration: Orchestration;
   /** Keyed by party: `customer`, `agent`, and the names of the bots. */
   readonly applications: Readonly<Record<string, ClientApplication>>;
-  /** Keyed by the name of the bot. */
+  /** Keyed by bot name. */
   readonly participants: Readonly<Record<string, Participant>>;
 
   constructor(name: string, args: ConversationAccountArgs, opts?: pulumi.ComponentResourceOptions) {

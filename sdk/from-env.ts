@@ -1,7 +1,7 @@
 import { ConversationError } from "../provider/kernel/errors.js";
 import { environmentSecretFault, environmentSecretText } from "../provider/kernel/stand-ins.js";
 
-/** Identifies one value of a variable. */
+/** Identifies one value for a variable. */
 export interface FromEnvOptions {
   /**
    * Change it whenever the value changes: 1 to 64 letters, digits, dots, `_` or `-`, such as `2` or
@@ -12,8 +12,8 @@ export interface FromEnvOptions {
 
 /**
  * A secret that never enters the state. The provider reads it from an environment variable of the
- * process that runs Pulumi, when it writes the object. Program, configuration and state hold only
- * the name and the version. Use it for all or part of any secret field: `` `Bearer
+ * process that runs Pulumi, when it writes the object. Program, configuration and state contain
+ * only the name and the version. Use it for all or part of any secret field: `` `Bearer
  * ${fromEnv("TOKEN", { version: 1 })}` ``.
  *
  * Preview, refresh and destroy do not need the variable. A write that needs it fails if it is not

@@ -12,7 +12,7 @@ export const componentToken = (component: string): string => `conversation:index
 
 /**
  * Whether a value is a resource of this type, from any copy of this package. Two copies have two
- * classes of each name, so `instanceof` does not recognize those of the other copy.
+ * classes of each name, so `instanceof` does not recognize those from the other copy.
  */
 export const isOfType = (value: unknown, token: string): boolean =>
   pulumi.Resource.isInstance(value) && pulumi.resourceType(value) === token;

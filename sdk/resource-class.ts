@@ -99,7 +99,7 @@ const onceKnown = async (
 const kind = "Ownership";
 
 /**
- * Identifies the owner of a stack's objects. The first resource of a program registers it
+ * Identifies the owner of a stack's objects. The first resource in a program registers it
  * automatically, once per stack. It represents no object of the service and makes no calls. The
  * state saves its random id before Pulumi creates anything else, so that every object can carry a
  * mark with it. Not for direct use. Never fails.
@@ -223,14 +223,14 @@ const propsOf = (
 /** By resource, from any copy of this package. */
 const declared = sharedRegistry("declared");
 
-/** The declared arguments of a resource, unchanged; empty for a resource of another package. */
+/** The declared arguments of a resource, unchanged; empty for a resource from another package. */
 export const declaredArgs = (resource: pulumi.Resource): pulumi.Inputs => {
   const args = declared.get(resource);
   return isObject(args) ? args : {};
 };
 
 /**
- * The base of all resource classes. Not for direct use.
+ * The base class for all resources. Not for direct use.
  *
  * @throws pulumi.RunError if a reference is of the wrong kind, or `import` contradicts `adopt`
  */

@@ -15,14 +15,14 @@ import { ConversationResource, findBy, type Lookup, lookUp } from "./resource-cl
 export interface CommonArgs {
   /**
    * Adopt an existing object instead of creating one: `true` for the one with the same unique name, or its id.
-   * It must exist, be the only match, and not carry the owner mark of another stack.
+   * It must exist, be the only match, and not carry another stack's owner mark.
    * The preview reads the object and shows what will change; members that the program does not declare stay unchanged.
    * From then on, the object belongs to the stack: removing the resource deletes it. Use `retainOnDelete` to keep it.
    * Has no effect once the resource is in the state, so you can leave it in the program. Default: `false`.
    */
   adopt?: boolean | string | undefined;
   /**
-   * Further members of the service's JSON that this package does not know. They are merged deeply, also into known objects.
+   * Additional members of the service's JSON that this package does not know. They are merged deeply, also into known objects.
    * They must not replace a documented property, at any depth. They are written, compared and repaired like other properties.
    * Secrets in it stay secret. Default: none.
    */
@@ -65,7 +65,7 @@ export interface AuthenticationOauth2Args {
   headers?: pulumi.Input<Record<string, pulumi.Input<string>>> | undefined;
   /** Body of the token request: text, or an object that is sent as JSON text. Secret: encrypted in the state, never shown. Source: public reference. */
   payload?: pulumi.Input<string | pulumi.Inputs> | undefined;
-  /** JSONPath of the token in the response, such as `$.accessToken`. Source: public reference. */
+  /** JSONPath to the token in the response, such as `$.accessToken`. Source: public reference. */
   accessTokenPath?: pulumi.Input<string> | undefined;
 }
 
@@ -79,7 +79,7 @@ export interface AuthenticationOauth2 {
   readonly headers?: Record<string, string>;
   /** Body of the token request: text, or an object that is sent as JSON text. Secret: encrypted in the state, never shown. Source: public reference. */
   readonly payload?: string;
-  /** JSONPath of the token in the response, such as `$.accessToken`. Source: public reference. */
+  /** JSONPath to the token in the response, such as `$.accessToken`. Source: public reference. */
   readonly accessTokenPath?: string;
 }
 
@@ -217,7 +217,7 @@ export interface ClientApplicationRoleArgs {
   notificationEmail: pulumi.Input<string>;
   /** Headers that the service sends to the callback. Values are secret: encrypted in the state, never shown. Source: public reference. */
   headers?: pulumi.Input<Record<string, pulumi.Input<string>>> | undefined;
-  /** How the service authenticates at the callback. If omitted, it sends no Authorization header. Source: public reference. */
+  /** How the service authenticates to the callback. If omitted, it sends no Authorization header. Source: public reference. */
   authentication?: pulumi.Input<string> | pulumi.Input<Authentication> | undefined;
 }
 
@@ -233,7 +233,7 @@ export interface ClientApplicationRole {
   readonly notificationEmail: string;
   /** Headers that the service sends to the callback. Values are secret: encrypted in the state, never shown. Source: public reference. */
   readonly headers?: Record<string, string>;
-  /** How the service authenticates at the callback. If omitted, it sends no Authorization header. Source: public reference. */
+  /** How the service authenticates to the callback. If omitted, it sends no Authorization header. Source: public reference. */
   readonly authentication?: string;
 }
 
@@ -935,7 +935,7 @@ export interface AccountCaseManagement {
   readonly copyCustomAttributes?: boolean;
 }
 
-/** How conversations of the account run. */
+/** How the account's conversations run. */
 export interface AccountChatConfigurationsArgs {
   /** Idle time after which the customer must start a new conversation; in minutes, according to one integrator. At least 0. Source: public reference. */
   timeout?: pulumi.Input<number> | undefined;
@@ -949,11 +949,11 @@ export interface AccountChatConfigurationsArgs {
   allowQueueTransferOnAgentUnavailability?: pulumi.Input<boolean> | undefined;
   /** Orchestration of the account's conversations. Source: public reference. */
   orchestration?: pulumi.Input<string> | pulumi.Input<Orchestration> | undefined;
-  /** Entry point, an object of another product area: numeric text such as `1007`. Source: public reference. */
+  /** Entry point, an object in another product area: numeric text such as `1007`. Source: public reference. */
   entryPoint?: pulumi.Input<string> | undefined;
 }
 
-/** How conversations of the account run. */
+/** How the account's conversations run. */
 export interface AccountChatConfigurations {
   /** Idle time after which the customer must start a new conversation; in minutes, according to one integrator. At least 0. Source: public reference. */
   readonly timeout?: number;
@@ -967,7 +967,7 @@ export interface AccountChatConfigurations {
   readonly allowQueueTransferOnAgentUnavailability?: boolean;
   /** Orchestration of the account's conversations. Source: public reference. */
   readonly orchestration?: string;
-  /** Entry point, an object of another product area: numeric text such as `1007`. Source: public reference. */
+  /** Entry point, an object in another product area: numeric text such as `1007`. Source: public reference. */
   readonly entryPoint?: string;
 }
 
@@ -982,15 +982,15 @@ export interface AccountArgs extends CommonArgs {
   description?: pulumi.Input<string> | undefined;
   /** Whether the account is in use. Default: `true`. Source: public reference. */
   active?: pulumi.Input<boolean> | undefined;
-  /** Business address on the channel: phone number, email address, page id. If you change it, lookups by address fail. 1 to 255 characters. Source: public reference. */
+  /** Business address on the channel: a phone number, email address or page id. If you change it, lookups by address fail. 1 to 255 characters. Source: public reference. */
   address: pulumi.Input<string>;
   /** Channel of the account. Source: public reference. */
   channel: pulumi.Input<string> | pulumi.Input<Channel>;
   /** How conversations become cases. Source: public reference. */
   caseManagement?: pulumi.Input<AccountCaseManagementArgs> | undefined;
-  /** How conversations of the account run. Source: public reference. */
+  /** How the account's conversations run. Source: public reference. */
   chatConfigurations: pulumi.Input<AccountChatConfigurationsArgs>;
-  /** Additional attributes, which may include credentials of a provider. 1 to 10 entries. Values are secret: encrypted in the state, never shown. Source: assumed. */
+  /** Additional attributes, which may include credentials for a provider. 1 to 10 entries. Values are secret: encrypted in the state, never shown. Source: assumed. */
   attributes?: pulumi.Input<Record<string, pulumi.Input<string>>> | undefined;
 }
 
@@ -1039,7 +1039,7 @@ export class Account extends ConversationResource {
   /** Whether the account is in use. Default: `true`. Source: public reference. */
   declare readonly active: pulumi.Output<boolean | undefined>;
 
-  /** Business address on the channel: phone number, email address, page id. If you change it, lookups by address fail. 1 to 255 characters. Source: public reference. */
+  /** Business address on the channel: a phone number, email address or page id. If you change it, lookups by address fail. 1 to 255 characters. Source: public reference. */
   declare readonly address: pulumi.Output<string>;
 
   /** Channel of the account. Source: public reference. */
@@ -1048,10 +1048,10 @@ export class Account extends ConversationResource {
   /** How conversations become cases. Source: public reference. */
   declare readonly caseManagement: pulumi.Output<AccountCaseManagement | undefined>;
 
-  /** How conversations of the account run. Source: public reference. */
+  /** How the account's conversations run. Source: public reference. */
   declare readonly chatConfigurations: pulumi.Output<AccountChatConfigurations>;
 
-  /** Additional attributes, which may include credentials of a provider. 1 to 10 entries. Values are secret: encrypted in the state, never shown. Source: assumed. */
+  /** Additional attributes, which may include credentials for a provider. 1 to 10 entries. Values are secret: encrypted in the state, never shown. Source: assumed. */
   declare readonly attributes: pulumi.Output<Record<string, string> | undefined>;
 
   /** When the service created the object: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update, the time of the response. Source: public reference. */

@@ -19,7 +19,7 @@ export const profileOption = (doc = "Use the settings of this profile."): Option
 export const planOption: OptionSpec<Plan> = choiceOption(
   "<plan>",
   plans,
-  "The plan of the tenant (default: CONVERSATION_PLAN, then conversation:plan).",
+  "The tenant's plan (default: CONVERSATION_PLAN, then conversation:plan).",
 );
 
 /** `--switch name=value`, of the emulator. */

@@ -20,7 +20,7 @@ export const compareCommand = command({
 What a side can be:
   a file or folder   a saved account, a snapshot of an emulator, the output of
                      pulumi stack export, import.json, or a folder of export
-  stack:NAME         what the state of a stack holds
+  stack:NAME         a stack's state
   profile:NAME       the live account of a profile
   live               the live account of the settings without a profile
   any other word     a stack of this project, or else a profile

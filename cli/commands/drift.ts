@@ -8,19 +8,19 @@ export const driftCommand = command({
   description:
     "Compare the state of a stack with the service, field by field and by meaning, and list\n" +
     "what else is in the account. The command reads only lists and states, and changes\n" +
-    "nothing. Run it in the folder of the Pulumi project.",
+    "nothing. Run it in the Pulumi project folder.",
   details: `
 What counts as drift:
   changed    a field that the program declares means something else in the service
   deleted    the object is gone
   unmanaged  no stack in the backend has the object; not with --managed-only
-The command lists objects of other stacks, but they are not drift. It never shows secrets.
+The command lists other stacks' objects, but they are not drift. It never shows secrets.
 It cannot check secrets that the service hides or that an import did not read, and names
 them.`,
   options: {
     markdown: flagOption("Print Markdown for a comment; its first line names the stack."),
     preview: flagOption("Also run a preview, and name what blocks its deletions."),
-    managedOnly: flagOption("Compare only what the state of the stack holds."),
+    managedOnly: flagOption("Compare only what the stack's state contains."),
     profile: profileOption("Use the settings of this profile for resources that name none."),
     stack: stackOption(),
   },
@@ -32,7 +32,7 @@ them.`,
         0: "no drift",
         1: "failed, invalid command line, or no drift found but a kind could not be read",
         2: "drift",
-        4: "the service will refuse a deletion of the preview",
+        4: "the service will refuse a deletion in the preview",
         130: "interrupted",
       },
     },

@@ -68,7 +68,7 @@ export const emulatorCommand = command({
     switch: switchesOption("Set a switch (repeatable; defaults: see below)."),
     like: textOption(
       "<file>",
-      "Use the switches, plan and burst in this file of findings, which probe wrote.",
+      "Use the switches, plan and burst in this findings file, which probe wrote.",
     ),
     controlSecret: {
       ...textOption(
@@ -79,7 +79,7 @@ export const emulatorCommand = command({
     },
     openapi: flagOption("Print the API as an OpenAPI 3.1 document (JSON) and exit."),
     tlsCert: textOption("<file>", "Serve HTTPS with this certificate (PEM)."),
-    tlsKey: textOption("<file>", "The private key of the certificate (PEM)."),
+    tlsKey: textOption("<file>", "The private key for the certificate (PEM)."),
   },
   jsonDoc: "Print one JSON object with URLs and credentials as the first line.",
   uses: {
@@ -88,7 +88,7 @@ export const emulatorCommand = command({
       exits: {
         0: "stopped",
         1: "could not start",
-        else: "the exit code of the command (127: command not found; 128 plus the number of the signal that ended it)",
+        else: "the command's exit code (127: command not found; 128 plus the number of the signal that ended it)",
       },
     },
   },

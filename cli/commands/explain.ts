@@ -14,7 +14,7 @@ The table has a row for each sender and group of message types, first while a bo
 conversation, then while an agent has it. It shows who gets the messages, in the order of
 the calls. If an orchestration names several recipients, all active ones get them (assumed).`,
   options: {
-    state: flagOption("Read the state of the stack instead of the live account."),
+    state: flagOption("Read the stack's state instead of the live account."),
     snapshot: textOption("<file>", "Read a saved account or a snapshot of an emulator."),
     account: textOption("<name>", "Show only the account with this name, address or id."),
     format: withDefault(
@@ -25,7 +25,7 @@ the calls. If an orchestration names several recipients, all active ones get the
       ),
       "table",
     ),
-    check: flagOption("Exit with 3 if a conversation reaches a dead end."),
+    check: flagOption("Exit with code 3 if a conversation reaches a dead end."),
     profile: profileOption(),
     stack: stackOption(),
   },

@@ -24,17 +24,17 @@ export const exportCommand = command({
     "Read an account with list calls only, and write a project that declares it: the program,\n" +
     "its configuration, a README with the next steps, and import.json for pulumi import. The\n" +
     "command changes nothing in the service. It writes only into a folder that is new, is\n" +
-    "empty, or holds an earlier export.",
+    "empty, or contains an earlier export.",
   details: `${selectionHelp}
 
 The program looks up objects that you omit but that others refer to (Channel.get);
 --with-dependencies declares them instead. Names stay the same whatever you omit.
 
-The command omits objects that carry the mark of a stack, and names them: they have a
+The command omits objects that carry a stack's mark, and names them: they have a
 program. --managed declares them too, under the same names, to read, compare or move them.
 They are not in import.json: as long as their stack has them, no other stack may.
 
-No file holds a secret: the program reads each from the configuration of its stack, and does
+No file contains a secret: the program reads each from the configuration of its stack, and does
 not start without it. Members that only the service knows may be secrets too: the README
 names them without their values, and they stay as they are.`,
   options: {

@@ -14,7 +14,7 @@ import { stackOption } from "./common-options.js";
 
 const plan = parsedOption(
   "<plan>",
-  `The plan of the tenant: ${plans.join(", ")} (default: CONVERSATION_PLAN, then conversation:plan).`,
+  `The tenant's plan: ${plans.join(", ")} (default: CONVERSATION_PLAN, then conversation:plan).`,
   (given) => {
     const found = plans.find((known) => known === given.toLowerCase());
     if (found) return found;
@@ -33,8 +33,8 @@ export const forecastCommand = command({
   name: "forecast",
   summary: "Forecast how many calls a run makes and how long it takes.",
   description:
-    "Compute how many calls the next run of Pulumi makes and how long it takes under the rate\n" +
-    "limits. The command runs a preview and exports the state of the stack, or reads both\n" +
+    "Compute how many calls the next Pulumi run makes and how long it takes under the rate\n" +
+    "limits. The command runs a preview and exports the stack's state, or reads both\n" +
     "from files. It calls the service only as a preview does, for what the program looks up,\n" +
     "and to see whether the stack's objects exist (not with --from). If the run deletes\n" +
     "something, the command also lists what still uses it (not with --from).",
@@ -56,8 +56,8 @@ export const forecastCommand = command({
       1,
     ),
     pageSize: numberOption("<objects>", "The page size of lists (default: 10, assumed).", 1),
-    maxMinutes: minutes("Exit with 3 if the run takes longer than this."),
-    maxCalls: numberOption("<calls>", "Exit with 3 if the run makes more calls than this.", 0),
+    maxMinutes: minutes("Exit with code 3 if the run takes longer than this."),
+    maxCalls: numberOption("<calls>", "Exit with code 3 if the run makes more calls than this.", 0),
     comparePlans: flagOption("Show how long the run would take on each plan."),
     from: textsOption(
       "<file...>",

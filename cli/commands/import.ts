@@ -18,7 +18,7 @@ const unnamed = ["include", "exclude", "withDependencies", "withSecrets"];
 /** `import`: takes objects of the account into the state of a stack. */
 export const importCommand = command({
   name: "import",
-  summary: "Import objects of the account into the state of a stack.",
+  summary: "Import objects from the account into a stack's state.",
   description:
     "Show which objects Pulumi would import. With --apply, import them. The command reads the\n" +
     "account with list calls only, and never writes to the service. Run it in the folder of\n" +
@@ -29,7 +29,7 @@ export const importCommand = command({
 With --apply, the command runs pulumi import --from conversation --generate-code=false
 --protect=false --yes, in such a way that Pulumi writes no file.
 An object gets the name that export gives it. The command refuses objects that a state
-already has, objects with the mark of another stack, and Pulumi older than 3.255.
+already has, objects with another stack's mark, and Pulumi older than 3.255.
 Without --with-secrets, the first value that the program gives a secret counts as the
 imported one.
 
@@ -42,7 +42,7 @@ Ownership yet, the file includes it.
 program would create, without their ids. The command looks up each object by the name that
 the program gives it or, if several match, by its mark. An id that you write into the file
 takes precedence. The command omits objects that the account does not have, so that up
-creates them, and refuses ambiguous ones. Resources of other packages stay as they are, and
+creates them, and refuses ambiguous ones. Resources from other packages stay as they are, and
 --apply omits them.`,
   words: [
     {
@@ -51,11 +51,11 @@ creates them, and refuses ambiguous ones. Resources of other packages stay as th
     },
   ],
   options: {
-    apply: flagOption("Import the objects into the state of the stack."),
+    apply: flagOption("Import the objects into the stack's state."),
     yes: flagOption("Same as --apply."),
     print: flagOption("Print the import file of these objects instead, for pipelines."),
     byName: flagOption("With --print: treat each id as the name of the object in the service."),
-    file: textOption("<file>", "Import the resources in this file of pulumi preview."),
+    file: textOption("<file>", "Import the resources in this file from pulumi preview."),
     out: textOption("<file>", "With --print or --file: write the import file to this path."),
     ...importOptions,
     stack: stackOption("Import into this stack (default: the selected one)."),
@@ -100,7 +100,7 @@ creates them, and refuses ambiguous ones. Resources of other packages stay as th
     }
     if (words.length > 0 || byName || (out !== undefined && options.file === undefined))
       throw new CommandFailure(
-        "Name single objects and use --by-name only with --print, and use --out only with --print or --file. To choose what to import, use --include.",
+        "Name individual objects and use --by-name only with --print, and use --out only with --print or --file. To choose what to import, use --include.",
         2,
       );
     const { importJson, importReport, runImport } = await import("../import/run-import.js");

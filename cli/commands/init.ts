@@ -13,11 +13,11 @@ export const initCommand = command({
   details: `
 Secrets: the command reads the client secret from CONVERSATION_CLIENT_SECRET, or asks for it
 without showing it. It stores the secret encrypted in the stack's configuration, and generates
-a secret for your callbacks. Neither is ever an argument of a command.`,
+a secret for your callbacks. Neither is ever a command argument.`,
   words: [
     {
       value: "[folder]",
-      doc: "The folder of the project, empty or new (default: .).",
+      doc: "The project folder, empty or new (default: .).",
     },
   ],
   options: {
@@ -28,7 +28,7 @@ a secret for your callbacks. Neither is ever an argument of a command.`,
     baseUrl: textOption("<url>", "The base URL of the service; it ends with v3."),
     tokenUrl: textOption("<url>", "The token URL of the service."),
     clientId: textOption("<id>", "The id of the client that calls the service."),
-    plan: textOption("<plan>", `The plan of the tenant: ${plans.join(", ")}.`),
+    plan: textOption("<plan>", `The tenant's plan: ${plans.join(", ")}.`),
     pipeline: choiceOption("<kind>", pipelines, "The pipeline to write."),
     install: negatedOption("Do not run npm install."),
     yes: { ...flagOption("Ask nothing; use the default for what is left open."), short: "-y" },

@@ -23,9 +23,9 @@ export const orphansCommand = command({
   summary: "Find, delete or release objects that are no longer in a state.",
   description:
     "List the objects in the service that carry this stack's mark or name but are not in its\n" +
-    "state. They are left-overs of interrupted runs, objects that you keep on purpose, and\n" +
+    "state. They are left-overs from interrupted runs, objects that you keep on purpose, and\n" +
     "copies made by hand.\n" +
-    "Run the command in the folder of the Pulumi project. It changes nothing without --delete\n" +
+    "Run the command in the Pulumi project folder. It changes nothing without --delete\n" +
     "or --release.",
   details: `
 Standing of an object:
@@ -39,12 +39,12 @@ state. An object that you keep on purpose (retainOnDelete, pulumi state delete) 
 left-over too.`,
   options: {
     delete: flagOption("Delete the left-overs, each user before what it uses."),
-    release: flagOption("Remove the mark of the --id objects so that you can adopt them."),
+    release: flagOption("Remove the mark from the --id objects so that you can adopt them."),
     id: textsOption(
       "<id>",
       "Act only on this object (repeatable). With it, --delete also deletes former objects.",
     ),
-    ignoreLock: flagOption("Continue even if the command cannot read the lock of the stack."),
+    ignoreLock: flagOption("Continue even if the command cannot read the stack's lock."),
     profile: profileOption(),
     stack: stackOption(),
   },

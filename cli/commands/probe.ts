@@ -13,7 +13,7 @@ export const probeCommand = command({
   name: "probe",
   summary: "Find out on a tenant what the specification leaves open.",
   description:
-    "Find out, on the tenant of the settings, what the specification leaves open. Examples are\n" +
+    "Find out, on the tenant in the settings, what the specification leaves open. Examples are\n" +
     "what PUT does to members that the body omits, how the service returns secrets, which\n" +
     "status means a refusal, how lists work, and the plan and the burst. The command says how many\n" +
     "calls it makes, and asks before it starts. It creates objects of its own, named\n" +

@@ -24,8 +24,8 @@ export const rehearseCommand = command({
   name: "rehearse",
   summary: "Run the program on a copy of the account and the state, and report what happens.",
   description:
-    "Read the account, load it into an emulator, copy the state of the stack into a private\n" +
-    "folder, and run pulumi up of your program there. The report shows the steps with their\n" +
+    "Read the account, load it into an emulator, copy the stack's state into a private\n" +
+    "folder, and run pulumi up for your program there. The report shows the steps with their\n" +
     "times, refusals and the objects in the way, and the account afterwards. The command\n" +
     "changes nothing: it only reads lists from the service, and leaves the state and your\n" +
     "files as they are. Your program sees a dry run: code that it guards with\n" +
@@ -42,17 +42,17 @@ Options after -- go to pulumi up or to pulumi destroy, for example:
 
 With --from-empty, the command does not compare secrets, and compares references by what
 they stand for. A lost object with members exists in the program, but these members differ.`,
-  words: [{ value: "[options...]", doc: "The options of pulumi up, after --." }],
+  words: [{ value: "[options...]", doc: "Options for pulumi up, after --." }],
   options: {
     destroy: flagOption("Rehearse pulumi destroy."),
     fromEmpty: flagOption(
       "Create everything again on an empty copy: report how long it takes and what is lost.",
     ),
     record: textOption("<file>", "Write a change record for --check to this file."),
-    check: textOption("<file>", "Check whether this change record still holds; run nothing."),
+    check: textOption("<file>", "Check whether this change record is still valid; run nothing."),
     plan: planOption,
     stack: stackOption(
-      "Rehearse this stack (default: the selected one; with --check, the one of the record).",
+      "Rehearse this stack (default: the selected one; with --check, the one in the record).",
     ),
     also: textsOption(
       "<type>",
@@ -66,7 +66,7 @@ they stand for. A lost object with members exists in the program, but these memb
       "The scopes of the client that will deploy, such as manage (default: those of the client in use, or all if it may only read).",
     ),
     runEffects: flagOption(
-      "Let the program see a real update. Warning: code that it guards with isDryRun() really runs, in each run on a copy.",
+      "Let the program see a real update. Warning: code that it guards with isDryRun() actually runs, in each run on a copy.",
     ),
     markdown: flagOption("Print a comment for a pull request."),
   },
@@ -91,8 +91,8 @@ they stand for. A lost object with members exists in the program, but these memb
     check: {
       json: async () => (await import("../rehearse/rehearsal-schema.js")).checkedRecordSchema,
       exits: {
-        0: "the record holds",
-        2: "invalid command line, or not a change record of this stack",
+        0: "the record is valid",
+        2: "invalid command line, or not a change record for this stack",
         3: "something has changed since, or the rehearsal failed: do not run the change",
         ...interrupted,
       },
@@ -102,7 +102,7 @@ they stand for. A lost object with members exists in the program, but these memb
       exits: {
         0: "the program creates everything that is in the account",
         3: "the program cannot create everything again",
-        4: "the account holds more than the program creates",
+        4: "the account contains more than the program creates",
         ...interrupted,
       },
     },

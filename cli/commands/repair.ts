@@ -9,17 +9,17 @@ export const repairCommand = command({
     "Find what a killed run left behind: its lock, its processes, pending operations, and\n" +
     "objects that exist twice. The command shows the steps that repair the stack. With\n" +
     "--apply, it carries them out: it writes created objects into the state, and deletes\n" +
-    "duplicates. Run it in the folder of the Pulumi project.",
+    "duplicates. Run it in the Pulumi project folder.",
   details: `
 Steps:
-  remove-cut-off-files  remove files of a file:// backend that a kill left empty
-  restore-state         restore a truncated state of a file:// backend from its copy
+  remove-cut-off-files  remove files in a file:// backend that a kill left empty
+  restore-state         restore a truncated state in a file:// backend from its copy
   end-process           end a provider of the killed run that is still waiting
   cancel                remove the lock of the killed run
   record                add an existing object to the state
   refresh               refresh an object whose update was interrupted
   forget                remove a pending operation that is no longer under way
-  delete                delete one of two objects of a resource; the other one stays
+  delete                delete one of a resource's two objects; the other one stays
 
 Without --apply, the command changes nothing. It refuses while a run is in progress, and
 if it cannot see whether one is. It finds objects by their marks, and never deletes a copy

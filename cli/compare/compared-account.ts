@@ -136,7 +136,7 @@ const encryptedNote = (
   title: string,
   { definition: { kind }, name, encrypted = [] }: ComparedSide,
 ): string =>
-  `${title}: ${kind} "${name}": ${encrypted.join(", ")} not compared, because it holds an encrypted secret. ` +
+  `${title}: ${kind} "${name}": ${encrypted.join(", ")} not compared, because it contains an encrypted secret. ` +
   "To compare it, use pulumi stack export --show-secrets.";
 
 const ofState = (title: string, all: readonly StateResource[]): ComparedAccount => {

@@ -428,7 +428,7 @@ const notesOf = (
     ...(states.complete
       ? []
       : [
-          "The command could not read every stack in the backend; one of the others may hold objects listed as unmanaged.",
+          "The command could not read every stack in the backend; one of the others may contain objects listed as unmanaged.",
         ]),
     ...(accounts.every(({ reading }) => reading.consistent)
       ? []

@@ -49,7 +49,7 @@ const standings = {
   foreign: "in no stack",
   "left-over": "this stack created it, and no state has it",
   copy: "a copy that a person made of an object of this stack",
-  former: "from a former state of this name",
+  former: "from a former state with this name",
 } as const;
 
 const fewAlike = 3;

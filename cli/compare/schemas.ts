@@ -58,7 +58,7 @@ export const driftSchema = z.strictObject({
   stack: z.string(),
   readAt: z.iso.datetime(),
   consistent: z.boolean().describe("False if an account changed while the command read it"),
-  drift: z.boolean().describe("Whether changed, deleted or unmanaged holds an object"),
+  drift: z.boolean().describe("Whether changed, deleted or unmanaged contains an object"),
   changed: z.array(changedSchema).describe("Objects that differ from the state"),
   deleted: z.array(deletedSchema).describe("Objects that no longer exist"),
   unmanaged: z.array(unmanagedSchema).describe("Objects that are in no stack"),
@@ -71,7 +71,7 @@ export const driftSchema = z.strictObject({
   unread: z
     .array(z.strictObject({ kind: z.string(), problem: z.string() }))
     .describe("Kinds that the command could not read completely, with the reason"),
-  compared: z.int().min(0).describe("Number of compared resources of the stack"),
+  compared: z.int().min(0).describe("Number of compared resources in the stack"),
   notes: z.array(z.string()),
   deletions: z
     .exactOptional(blastRadiusSchema)
@@ -126,7 +126,7 @@ export const comparisonSchema = z.strictObject({
   onlyInB: z.array(oneSidedSchema),
   unread: z
     .array(z.strictObject({ side: z.enum(["a", "b"]), kind: z.string() }))
-    .describe("Kinds that a side could not read completely; objects of the other side are absent"),
+    .describe("Kinds that a side could not read completely; the other side's objects are absent"),
   notes: z.array(z.string()),
 });
 

@@ -52,7 +52,7 @@ export const checkCertificates = (env: NodeJS.ProcessEnv): DoctorCheck => {
     );
   return ok(
     "certificates",
-    extra ? `the defaults of Node.js, and those in ${extra}` : "the defaults of Node.js",
+    extra ? `the Node.js defaults, and those in ${extra}` : "the Node.js defaults",
   );
 };
 
@@ -92,8 +92,8 @@ export const checkClock = (date: unknown, now: number): DoctorCheck => {
   if (Math.abs(seconds) > CLOCK_WARN_S)
     return warn(
       name,
-      `the clock of this machine is ${apart}`,
-      "Synchronize the clock of this machine (NTP).",
+      `this machine's clock is ${apart}`,
+      "Synchronize this machine's clock (NTP).",
     );
   return ok(name, Math.abs(seconds) <= 1 ? "the same time as the service" : apart);
 };

@@ -217,7 +217,7 @@ export const checkConfigSecrets = (entries: Entries, stack?: string): DoctorChec
 };
 
 const absentAdvice =
-  "Run the command in the folder of a Pulumi project, with pulumi on PATH. Without --stack, it checks only the environment.";
+  "Run the command in a Pulumi project folder, with pulumi on PATH. Without --stack, it checks only the environment.";
 
 /** The stack's configuration as a whole: was it read, are its keys known, are its secrets encrypted? */
 export const checkConfig = (config: StackConfig, stack?: string): readonly DoctorCheck[] => {

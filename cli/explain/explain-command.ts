@@ -241,7 +241,7 @@ const fromFile = (file: string, { env = process.env, profile }: ExplainOptions):
   const kinds = accountInFile(textOf(file))?.kinds;
   if (!kinds)
     throw new CommandFailure(
-      `Cannot explain ${file}: it holds neither a saved account nor a snapshot of an emulator. ` +
+      `Cannot explain ${file}: it contains neither a saved account nor a snapshot of an emulator. ` +
         "To get a snapshot from an emulator, call GET /snapshot at its control URL.",
     );
   return {

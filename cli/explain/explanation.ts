@@ -283,7 +283,7 @@ const channelTypeOf = ({ channels }: SetUpObjects, { channel }: AccountObject) =
 const missingPart = (objects: SetUpObjects, account: AccountObject): string | undefined => {
   const channel = objects.channels.get(account.channel ?? "");
   if (!account.active) return "no conversation begins: the account is not active";
-  if (!channel) return "no conversation begins: the channel of the account does not exist";
+  if (!channel) return "no conversation begins: the account's channel does not exist";
   if (!channel.active) return `no conversation begins: the channel ${channel.type} is not active`;
   const orchestration = orchestrationFor(objects, account);
   return orchestration?.active === false

@@ -171,7 +171,7 @@ const undeclaredRows = ({ plan: { declared } }: ReadmeContent): readonly string[
   tableSection(
     "Members that the program does not declare",
     [
-      "Only the service knows these members. Any of them may be a secret, so no file holds their values. They stay as " +
+      "Only the service knows these members. Any of them may be a secret, so no file contains their values. They stay as " +
         "they are when a run changes their object; an account that you create again from this program lacks them. To " +
         "declare one outside a list, add it to `extra` of its resource; read a secret with `config.requireSecret`.",
     ],

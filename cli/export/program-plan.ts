@@ -69,7 +69,7 @@ export const selected = (
   const [idle] = idleWords(objects, include);
   if (idle !== undefined)
     throw new CommandFailure(
-      `--include ${JSON.stringify(idle)} matches no kind, and no name or id of an object of the account. ` +
+      `--include ${JSON.stringify(idle)} matches no kind, and no name or id of an object in the account. ` +
         `Kinds: ${resources.map(({ kind }) => kind).join(", ")}.`,
     );
   const excluders = exclude.map(matcher);
@@ -260,7 +260,7 @@ const obstacle = (
   { mark, problem }: ObjectInputs,
   { managed = false }: PlanProgramOptions,
 ): string | undefined =>
-  mark && !managed ? `it carries the mark of another stack: ${mark.label}` : problem;
+  mark && !managed ? `it carries another stack's mark: ${mark.label}` : problem;
 
 /** A resource as commands print it. */
 export const printedResource = ({

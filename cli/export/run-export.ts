@@ -63,12 +63,12 @@ export const exportSchema = z.strictObject({
   secrets: z
     .array(
       z.strictObject({
-        key: z.string().describe("Key of the stack's configuration"),
+        key: z.string().describe("Key in the stack's configuration"),
         ...resource,
         path: z.string(),
       }),
     )
-    .describe("Secrets that the stack's configuration must hold"),
+    .describe("Secrets that the stack's configuration must contain"),
   undeclared: z
     .array(z.strictObject({ ...resource, path: z.string() }))
     .describe("Members that the program does not declare; they stay as they are"),
@@ -279,7 +279,7 @@ export const exportReport = (result: ExportResult, proof?: Proof): string => {
     ...readmeLines(result),
     ...notes.flatMap((note) => wrapped(`Not read: ${note}`, width)),
     ...wrapped(`Wrote ${withCount(texts.size - kept.length, "file")} to ${folder}.`, width),
-    ...kept.flatMap((name) => wrapped(`Kept ${name}: it holds your settings.`, width)),
+    ...kept.flatMap((name) => wrapped(`Kept ${name}: it contains your settings.`, width)),
     ...proofLines(proof),
     ...nextSteps(result),
   ];

@@ -118,7 +118,7 @@ export const savedDocuments = async (
       : [documents.state, "pulumi stack export"];
   if (needed) return documents;
   throw new CommandFailure(
-    `The forecast of pulumi ${operation} needs the output of \`${how}\`, which no file of --from holds. To save it: ${how} > file.json`,
+    `The forecast of pulumi ${operation} needs the output of \`${how}\`, which no --from file contains. To save it: ${how} > file.json`,
     2,
   );
 };

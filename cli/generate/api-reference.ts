@@ -150,13 +150,13 @@ const spelledType = (file: string, name: string): string => {
 
 /** What each entry point of the package is for. */
 const purposes: Readonly<Record<string, string>> = {
-  ".": "The names that programs declare. [Resources](../resources.md) lists limits and sources of every field.",
+  ".": "The names that programs declare. [Resources](../resources.md) lists limits and sources for every field.",
   "./runtime": "The client of a running account.",
   "./pkce": "Customer sign-in, including in browsers.",
   "./emulator": "An emulator of the service on this machine.",
-  "./testing": "Tests of programs and conversations.",
+  "./testing": "Tests for programs and conversations.",
   "./policies": "Rules for stacks.",
-  "./provider/v1": "The code that the state of every resource loads. Do not use it directly.",
+  "./provider/v1": "The code that every resource's state loads. Do not use it directly.",
 };
 
 const manifestSchema = z.object({

@@ -95,7 +95,7 @@ const ownership = [
   ].join(" "),
   [
     "`pulumi destroy` removes it too, and the next `up` creates a new one. If you remove it alone from the state, that `up` writes the new",
-    "mark on all objects that are still in the state. What an earlier run left behind then counts as an object of another state.",
+    "mark on all objects that are still in the state. What an earlier run left behind then counts as another state's object.",
   ].join(" "),
   [
     "If the first `up` has targets, it needs `Ownership` too: add `--target '**conversation:Ownership::ownership'` (two asterisks,",

@@ -70,7 +70,7 @@ const installOfficially = async (
     : (ended.lastLines.at(-1) ?? "no reason given");
   // No failure yet: another way comes next, and if none works, the reason is given then.
   step.end();
-  progress.note(`The official installer of Pulumi could not be used: ${reason}.`);
+  progress.note(`The official Pulumi installer could not be used: ${reason}.`);
   return reason;
 };
 

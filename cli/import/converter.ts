@@ -70,7 +70,7 @@ const unknownStatus = 2;
 const unimplementedStatus = 12;
 
 const missing = (name: string): Error =>
-  new Error(`The Pulumi SDK of this project lacks ${name}. Install @pulumi/pulumi 3.216 or later.`);
+  new Error(`This project's Pulumi SDK lacks ${name}. Install @pulumi/pulumi 3.216 or later.`);
 
 const called = (holder: unknown, name: string, ...args: readonly unknown[]): unknown => {
   const method = methodOf(holder, name);

@@ -124,7 +124,7 @@ const lockedFailure = ({ names }: OpenStack, by?: string): CommandFailure =>
 const aboutLock = /stack is currently locked by|another update is currently in progress/i;
 
 const again =
-  "The state holds what was imported so far, or nothing if the import was killed. To clean up, run pulumi-conversation repair; " +
+  "The state contains what was imported so far, or nothing if the import was killed. To clean up, run pulumi-conversation repair; " +
   "then import the rest with --skip-managed.";
 
 const aboutFile = /^Generated import file written out/;

@@ -78,7 +78,7 @@ export const readSkeleton = (path: string): Skeleton => {
     document === undefined
       ? "it is not valid JSON"
       : `${place.map(String).join(".") || "the file"}: ${message}`;
-  throw wrongFile(path, `is not an import file of Pulumi: ${fault}`);
+  throw wrongFile(path, `is not a Pulumi import file: ${fault}`);
 };
 
 /** An entry with its place in the program. */

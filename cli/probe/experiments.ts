@@ -305,12 +305,12 @@ const pagingOf = async (means: ProbeMeans): Promise<Answers> => {
   const isAgain = page.size > 1 && [...page].every((id) => whole.has(id));
   if (isAgain && page.size === whole.size)
     return { paging: "all", pageSize: new StillOpen("lists have no pages") };
-  if (isAgain) throw new StillOpen("a page repeats objects of another page");
+  if (isAgain) throw new StillOpen("a page repeats objects from another page");
   return { paging: "pages", pageSize: pageSizeOf(first) };
 };
 
 const pages: Experiment = {
-  asks: "whether a list has pages, and how many objects a page holds",
+  asks: "whether a list has pages, and how many objects a page contains",
   names: ["paging", "pageSize"],
   mostCalls: 6,
   run: async (means) => {
@@ -540,11 +540,11 @@ const assertAlone = async ({ client, objects }: ProbeMeans): Promise<void> => {
   const { items, count } = listIn(answer, listKey);
   if (count === undefined)
     throw new StillOpen(
-      "the list of client applications does not say how many exist. If others exist and hold every channel, the probe could not remove a new channel",
+      "the list of client applications does not say how many exist. If others exist and use every channel, the probe could not remove a new channel",
     );
   if (count !== objects.countOf(clientApplication) || !items.every(isOurs))
     throw new StillOpen(
-      "the tenant has its own client applications. If these hold every channel, the probe could not remove a new channel. To find out, delete a channel that no account names",
+      "the tenant has its own client applications. If these use every channel, the probe could not remove a new channel. To find out, delete a channel that no account names",
     );
 };
 
@@ -630,7 +630,7 @@ export const platformExperiment = question("platformName", {
     throw new StillOpen(
       words.size > 1
         ? `the tenant uses several words: ${[...words].join(", ")}`
-        : "no bot or agent of the platform is registered",
+        : "no platform bot or agent is registered",
     );
   },
 });
@@ -641,12 +641,12 @@ const conversation = "only a conversation shows this, and the probe cannot remov
 const reasons = {
   runningConversationStatus: `${conversation}. To find out, read a running conversation and check the status`,
   usedAssetStatus: `${conversation}. To find out, delete an asset that a message uses`,
-  idleTimeout: `${conversation}. To find out, reply in a conversation that was idle longer than the timeout of its account`,
+  idleTimeout: `${conversation}. To find out, reply in a conversation that was idle longer than its account's timeout`,
   recipients: `${conversation}. To find out, check who gets a message if an orchestration names several bots`,
   inactiveObjects: `${conversation}. To find out, start a conversation on an inactive account`,
   channelRestrictions: `${conversation}; an accepted message beyond the restrictions begins one. To find out, send such a message on an account that nobody uses`,
   deliveryRetries: `${conversation}. To find out, count the calls to a callback that returns 500`,
-  notificationMails: `${conversation}; the mail also goes to a person. To find out, check the mailbox after a callback fails`,
+  notificationMails: `${conversation}; the email also goes to a person. To find out, check the mailbox after a callback fails`,
   deletionRule:
     "if the tenant allows it, an orchestration with a deleted object remains. To find out, delete a client application that only an orchestration names",
   callbackContent: `${conversation}. To find out, check the content of a call to a callback`,

@@ -26,7 +26,7 @@ export const findingsSchema = z.strictObject({
 
 /** Shape of what `probe --clean --json` prints. */
 export const cleanedSchema = z.strictObject({
-  removed: z.int().min(0).describe("Number of removed objects of an earlier probe"),
+  removed: z.int().min(0).describe("Number of removed objects from an earlier probe"),
 });
 
 /** What `probe --clean --json` prints. */

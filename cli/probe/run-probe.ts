@@ -166,7 +166,7 @@ const settingsFor = async (
 /** @throws CommandFailure if nobody agrees */
 const assertAgreed = async ({ yes }: ProbeOptions): Promise<void> => {
   if (yes) return;
-  const unasked = "The probe creates and removes objects at the tenant. To agree, use --yes.";
+  const unasked = "The probe creates and removes objects on the tenant. To agree, use --yes.";
   if (!process.stdin.isTTY || !process.stderr.isTTY) throw new CommandFailure(unasked, 2);
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await terminal.question("Continue? (y/N) ").finally(() => terminal.close());
@@ -263,7 +263,7 @@ const removeEarlier = async (
 
 const cleanedText = (removed: number, { settings: { baseUrl } }: Work): string =>
   removed === 0
-    ? `No objects of an earlier probe are left at ${baseUrl}.\n`
+    ? `No objects from an earlier probe are left at ${baseUrl}.\n`
     : `Removed what an earlier probe left at ${baseUrl}: ${removed} objects looked up.\n`;
 
 const clean = async (work: Work): Promise<CommandResult> => {

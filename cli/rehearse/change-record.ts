@@ -330,7 +330,7 @@ export const readRecord = (file: string): ChangeRecord => {
   if (record && isSaidOnce(text, json)) return record;
   const isOther = isObject(json) && json.format === changeRecordSchema.shape.format.value;
   const what = isOther
-    ? "is a change record of another release, or someone edited it."
+    ? "is a change record from another release, or someone edited it."
     : "is not a change record.";
   throw new CommandFailure(`${file} ${what} ${advice}`, 2);
 };
@@ -437,7 +437,7 @@ export const checkedRecordText = (checked: CheckedRecord): string => {
       ? `Not compared because the rehearsal could not read them: ${unread.map(kindText).join(", ")}.\n`
       : "";
   if (holds)
-    return `The rehearsal of ${project}/${stack} at ${madeAt} still holds.\n${unreadText}To continue: ${run}\n`;
+    return `The rehearsal of ${project}/${stack} at ${madeAt} is still valid.\n${unreadText}To continue: ${run}\n`;
   const lines = changed.flatMap((part) => [
     `  - ${meanings[part]}`,
     ...(part === "program" || part === "settings" ? differenceLines(differences[part]) : []),

@@ -52,7 +52,7 @@ const unknownBeyond = (
 const fieldOf = (path: string): string => path.split(/[.[]/, 1)[0] ?? path;
 
 /**
- * What an account holds beyond what the program makes, compared by meaning; secrets are not
+ * What an account contains beyond what the program makes, compared by meaning; secrets are not
  * compared.
  */
 const lostIn = (

@@ -23,7 +23,7 @@ const stepSchema = z.strictObject({
   kind: z.string(),
   name: z.string().describe("Logical name in the program"),
   operation: z.string().describe("create, update, delete, replace or read, as Pulumi names it"),
-  calls: z.int().min(0).describe("Calls of this step alone, without lists that steps share"),
+  calls: z.int().min(0).describe("Calls in this step alone, without lists that steps share"),
   fromSeconds: seconds.describe("From the start of pulumi up, without the preview before it"),
   toSeconds: seconds,
 });
@@ -64,8 +64,8 @@ const outcomeSchema = z.strictObject({
   refusals: z.array(refusalSchema),
   leftOut: z
     .array(z.string())
-    .describe("URNs of resources of other packages and of smoke tests, which were not run"),
-  changes: z.array(changeSchema).describe("Changes of the account"),
+    .describe("URNs of resources from other packages and of smoke tests, which were not run"),
+  changes: z.array(changeSchema).describe("Changes to the account"),
   undeclared: z.array(namedSchema).describe("Objects that are in no stack after the run"),
   objects: z.int().min(0).describe("Number of objects in the account after the run"),
   isIdempotent: z
@@ -97,7 +97,7 @@ export const rehearsalSchema = z.strictObject({
 /** Shape of the outcome that `rehearse --from-empty --json` prints. */
 const rebuiltSchema = outcomeSchema.omit({ calls: true, changes: true, undeclared: true });
 
-/** An object of the account. */
+/** An object in the account. */
 export type NamedObject = Printed<z.output<typeof namedSchema>>;
 /** Who stands in the way of a step. */
 export type Obstacle = Printed<z.output<typeof obstacleSchema>>;
@@ -107,7 +107,7 @@ export type RehearsedStep = Printed<z.output<typeof stepSchema>>;
 export type OutcomeCall = Printed<z.output<typeof callSchema>>;
 /** A step that will not be done. */
 export type Refusal = Printed<z.output<typeof refusalSchema>>;
-/** Changes of the account; names only, no values. */
+/** Changes to the account; names only, no values. */
 export type AccountChange = Printed<z.output<typeof changeSchema>>;
 /** The outcome of a run. */
 export type RehearsedOutcome = Printed<z.output<typeof outcomeSchema>>;
@@ -167,5 +167,5 @@ export const checkedRecordSchema = z.strictObject({
   operation: z.enum(["up", "destroy"]),
   project: z.string(),
   stack: z.string(),
-  args: z.array(z.string()).describe("Pulumi options of the rehearsed run"),
+  args: z.array(z.string()).describe("Pulumi options for the rehearsed run"),
 });

@@ -43,7 +43,7 @@ const cutOffNotes = ({ document }: OriginalStack, { state }: LockStanding): read
     state === "unknown" ? "A run is in progress or was interrupted" : "A run was interrupted";
   return pending?.length && state !== "alive"
     ? [
-        `${run}: the state holds ${withCount(pending.length, "pending operation")}. To see what it left and what to do: pulumi-conversation repair`,
+        `${run}: the state contains ${withCount(pending.length, "pending operation")}. To see what it left and what to do: pulumi-conversation repair`,
       ]
     : [];
 };
@@ -156,7 +156,7 @@ export const rehearse = async (
   const stateAfter = await stateDigest(stack);
   if (stateAfter !== result.stateBefore)
     throw new CommandFailure(
-      "Another process changed the state of the stack during the rehearsal, so the result is out of date. Rehearse again.",
+      "Another process changed the stack's state during the rehearsal, so the result is out of date. Rehearse again.",
     );
   if (record !== undefined) writeRecord(record, result, options, stateAfter);
   return result.rehearsal;

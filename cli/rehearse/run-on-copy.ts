@@ -244,7 +244,7 @@ const foreignIn = ({ original, also }: RunSetup): readonly string[] =>
 const assertDryRun = (copy: CopiedStack, { runEffects }: RunSetup): void => {
   if (runEffects || copy.hasSeenDryRun()) return;
   throw new CommandFailure(
-    "Nothing was rehearsed: the program would not see a dry run, so code that it guards with pulumi.runtime.isDryRun() would really run. " +
+    "Nothing was rehearsed: the program would not see a dry run, so code that it guards with pulumi.runtime.isDryRun() would actually run. " +
       "Only programs that run on Node.js with @pulumi/pulumi 3.216 or later see one. To rehearse it anyway, use --run-effects.",
   );
 };
@@ -306,7 +306,7 @@ const lookAtPreview = async (copy: CopiedStack, setup: RunSetup) => {
   const kept = foreign.find((step) => !isDeletion(step));
   if (kept && namesTargets(args))
     throw new CommandFailure(
-      `The run would change ${kept.urn}, which is not an object of the account, and Pulumi cannot exclude it together with --target. Rehearse without that target, or allow its type with --also.`,
+      `The run would change ${kept.urn}, which is not an object in the account, and Pulumi cannot exclude it together with --target. Rehearse without that target, or allow its type with --also.`,
       2,
     );
   const urnsOf = (steps: readonly PlannedStep[]) => steps.map(({ urn }) => urn);
@@ -402,17 +402,17 @@ const askedNotes = (packages: readonly string[]): readonly string[] =>
   packages.length === 0
     ? []
     : [
-        `The program also uses other packages: ${packages.join(", ")}. If it calls their functions, they really ran. Results that depend on them may differ in the real run, once resources that the rehearsal omitted have changed.`,
+        `The program also uses other packages: ${packages.join(", ")}. If it calls their functions, they actually ran. Results that depend on them may differ in the real run, once resources that the rehearsal omitted have changed.`,
       ];
 
 /** Shown before a run in which the program does not see a dry run. */
 const effectsWarning =
-  "Warning: the program sees a real update (--run-effects), so code that it guards with pulumi.runtime.isDryRun() really runs.";
+  "Warning: the program sees a real update (--run-effects), so code that it guards with pulumi.runtime.isDryRun() actually runs.";
 
 const effectsNotes = ({ runEffects }: RunSetup): readonly string[] =>
   runEffects
     ? [
-        "The program did not see a dry run (--run-effects): code that it guards with pulumi.runtime.isDryRun() and its resource hooks really ran, with ids that the service does not know.",
+        "The program did not see a dry run (--run-effects): code that it guards with pulumi.runtime.isDryRun() and its resource hooks actually ran, with ids that the service does not know.",
       ]
     : [];
 

@@ -126,7 +126,7 @@ export const assertPassphrase = async ({
   if (await hasPassphrase(passphrase, salt)) return;
   throw new CommandFailure(
     `Nothing was rehearsed: the passphrase does not match the stack ${project}/${stack}. ` +
-      "Set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE to the passphrase of the stack.",
+      "Set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE to the stack's passphrase.",
   );
 };
 

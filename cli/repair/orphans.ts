@@ -67,7 +67,7 @@ export interface OrphansResult {
 const sections = [
   {
     standing: "left-over",
-    heading: "Left-overs: this stack created them, and no state holds them.",
+    heading: "Left-overs: this stack created them, and no state contains them.",
     advice:
       "pulumi up adopts those that the program still declares. To delete all of them: pulumi-conversation orphans --delete",
   },
@@ -84,7 +84,7 @@ const sections = [
   },
   {
     standing: "former",
-    heading: "Former: from an earlier state of this name, or from another stack of this name.",
+    heading: "Former: from an earlier state, or another stack, with this name.",
     advice:
       "If they are yours, remove the mark (pulumi-conversation orphans --release --id <id>) and adopt them in a program, or delete them (--delete --id <id>).",
   },
@@ -104,7 +104,7 @@ const rowOf = (orphan: FoundOrphan): readonly string[] => {
 
 /** What was found and done, for people, within 80 columns. */
 export const orphansReport = ({ found, names: { project, stack } }: OrphansResult): string => {
-  if (found.length === 0) return `The service holds no left-overs of ${project}/${stack}.\n`;
+  if (found.length === 0) return `The service contains no left-overs of ${project}/${stack}.\n`;
   const blocks = sections.flatMap(({ standing, heading, advice }) => {
     const these = found.filter((orphan) => orphan.standing === standing);
     if (these.length === 0) return [];
@@ -247,8 +247,8 @@ const refusalFor = (
   if (!orphan) {
     const holder = holdings.find((each) => each.id === id);
     return holder
-      ? `the state of ${holder.stack} holds it: ${holder.urn}`
-      : "no object with this id carries the mark or the name of the stack";
+      ? `the state of ${holder.stack} contains it: ${holder.urn}`
+      : "no object with this id carries the stack's mark or name";
   }
   if (orphan.standing === "held") return standings.held;
   return orphan.standing === "copy" && purpose === "delete" ? standings.copy : undefined;
@@ -278,7 +278,7 @@ const chosenAmong = (
   const leftOver = orphans.filter(({ standing }) => standing === "left-over");
   if (leftOver.length === 0 || states.complete) return leftOver;
   throw new CommandFailure(
-    `${nothing} the command could not read every stack in the backend, and one of the others may hold these objects. ` +
+    `${nothing} the command could not read every stack in the backend, and one of the others may contain these objects. ` +
       "Name the objects that you certainly do not need: --delete --id <id>",
   );
 };
@@ -324,11 +324,11 @@ const notesOf = (
     );
   if (ownershipsOf(own).length === 0)
     notes.push(
-      `The state of ${name} holds no Ownership: the stack has not created anything yet, or was destroyed. Objects that carry its name come from an earlier state, or from another stack of the same name.`,
+      `The state of ${name} contains no Ownership: the stack has not created anything yet, or was destroyed. Objects that carry its name come from an earlier state, or from another stack with the same name.`,
     );
   if (!complete)
     notes.push(
-      "The command could not read every stack in the backend; one of the others may hold the listed objects.",
+      "The command could not read every stack in the backend; one of the others may contain the listed objects.",
     );
   return notes;
 };

@@ -58,7 +58,7 @@ const heldResource = (
   return undefined;
 };
 
-/** Operations that a run began on resources of other packages without reporting the result. */
+/** Operations that a run began on resources from other packages without reporting the result. */
 const foreignOperations = ({ deployment }: StackExport): readonly PendingOperation[] =>
   (deployment.pending_operations ?? []).filter(({ resource }) => !isOurType(resource.type));
 
@@ -335,13 +335,13 @@ const foreignNotes = (operations: readonly PendingOperation[]): readonly string[
     .map(({ type, resource: { urn } }) => `${type} ${urn}`);
   const more = operations.length - named.length;
   return [
-    `Resources of other packages also have ${withCount(operations.length, "pending operation")}: ${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}. ` +
+    `Resources from other packages also have ${withCount(operations.length, "pending operation")}: ${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}. ` +
       "Run pulumi refresh in a terminal, which asks about creations and resolves the rest, then repair again. Until then, the state stays as it is.",
   ];
 };
 
 const incompleteNote =
-  "The command could not read every stack in the backend. One of the others may hold what looks like a duplicate, so no duplicate is deleted.";
+  "The command could not read every stack in the backend. One of the others may contain what looks like a duplicate, so no duplicate is deleted.";
 
 const unreadNotes = ({ accounts }: RepairFacts): readonly string[] =>
   unreadAmong(accounts.flatMap(({ reading }) => reading.kinds)).map(

@@ -47,7 +47,7 @@ const repairStepSchema = z.discriminatedUnion("action", [
   z.strictObject({
     action: z
       .enum(["record", "refresh"])
-      .describe("record: it is not in the state; refresh: the state may hold other values"),
+      .describe("record: it is not in the state; refresh: the state may contain other values"),
     urn: z.string(),
     ...object,
     ...outcome,

@@ -5,7 +5,7 @@ const object = { kind: z.string(), name: z.string(), id: z.string() };
 /** Shape of an object that still uses one that is to be deleted. */
 export const remainingUserSchema = z.strictObject({
   ...object,
-  path: z.string().describe("Path of the reference, such as roles[0].authentication"),
+  path: z.string().describe("Path to the reference, such as roles[0].authentication"),
   managed: z
     .enum(["own", "stack", "unmanaged"])
     .describe("What manages it: this stack, another one, or none"),

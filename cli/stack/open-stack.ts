@@ -38,7 +38,7 @@ export interface StackOptions {
   readonly stack?: string | undefined;
   /** Default: the settings without a profile. */
   readonly profile?: string | undefined;
-  /** Folder of the Pulumi project. Default: the current one. */
+  /** The Pulumi project folder. Default: the current one. */
   readonly folder?: string;
   /** Default: the environment of this process. */
   readonly env?: NodeJS.ProcessEnv;
@@ -118,7 +118,7 @@ const namesFor = async (place: PulumiPlace): Promise<StackNames> => {
   const project = projectIn(place.folder);
   if (stack && project) return { project, stack };
   throw new CommandFailure(
-    "The names of the project and the stack are unknown. Run the command in the folder of the Pulumi project.",
+    "The names of the project and the stack are unknown. Run the command in the Pulumi project folder.",
   );
 };
 

@@ -75,7 +75,7 @@ const callerRefusal = (
   if (isLoopbackName(host)) return undefined;
   return refusal(
     403,
-    "The control interface accepts only names of this machine in the Host header, such as 127.0.0.1 or localhost.",
+    "The control interface accepts only names for this machine in the Host header, such as 127.0.0.1 or localhost.",
   );
 };
 

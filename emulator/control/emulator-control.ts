@@ -33,7 +33,7 @@ export type DeliveryMatch = Partial<DeliveryEntry> | ((entry: DeliveryEntry) => 
 export interface EmulatorControl {
   /** Advances a manual clock. Returns its new time, in milliseconds since 1970. Fails on the real clock. */
   advance(ms: number): Promise<number>;
-  /** How often each endpoint was called since the last reset. */
+  /** How many times each endpoint was called since the last reset. */
   stats(): Promise<EmulatorStats>;
   /** The last 10,000 calls, without secrets, tokens and bodies. */
   log(): Promise<readonly LogEntry[]>;
@@ -72,13 +72,13 @@ export interface EmulatorControl {
   clients(clients: Client | readonly Client[]): Promise<void>;
   /** Sets switches, or only reads them. Fails for an unknown switch, and then sets none. */
   switches(values?: Partial<Switches>): Promise<Switches>;
-  /** The tokens in the bucket of each endpoint; empty without a plan. */
+  /** The tokens in each endpoint's bucket; empty without a plan. */
   buckets(): Promise<readonly BucketLevel[]>;
   /** The conversations with their messages; with a time, those that changed then or later. */
   conversations(since?: Date): Promise<readonly ConversationDocument[]>;
 }
 
-/** How often each endpoint was called, and how many tokens were issued. */
+/** How many times each endpoint was called, and how many tokens were issued. */
 export interface EmulatorStats {
   /** By endpoint, such as `GET /channels/{id}`. */
   readonly calls: Readonly<Record<string, CallCounts>>;
@@ -88,7 +88,7 @@ export interface EmulatorStats {
 /** Everything that an emulator stores, with secrets in plain text. */
 export interface EmulatorSnapshot {
   readonly version: number;
-  /** The setup objects of each collection, such as `channels`, as clients sent them. */
+  /** The setup objects in each collection, such as `channels`, as clients sent them. */
   readonly objects: Readonly<Record<string, readonly StoredObject[]>>;
   readonly conversations: readonly ConversationDocument[];
   readonly assets: readonly AssetDocument[];

@@ -28,7 +28,7 @@ export class RecentEntries<T> {
     return this.#entries.slice(-this.most);
   }
 
-  /** The entries from a position on; all of them if the position is beyond the end. */
+  /** The entries starting at a position; all of them if the position is beyond the end. */
   since(place: number): EntriesSince<T> {
     const entries = this.all();
     const next = this.#forgotten + this.#entries.length;
@@ -67,7 +67,8 @@ export interface WithSubjects {
 /** A call as the page lists it. */
 export interface ShownCall extends LogEntry, WithSubjects {
   /**
-   * Why the service refused: the code and the sentence of its response, never a value that was sent.
+   * Why the service refused: the code and the sentence in its response, never a value that was
+   * sent.
    */
   readonly reason?: string;
   /** A refused call of the token URL: only the page lists it. */
@@ -94,7 +95,7 @@ export interface KeptBody {
   readonly size: number;
   /** Absent if it is too large to be kept. */
   readonly text?: string;
-  /** Its secrets are hidden already. */
+  /** Its secrets are already hidden. */
   readonly isMasked?: true;
 }
 

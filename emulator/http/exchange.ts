@@ -126,7 +126,7 @@ interface Found {
   hasBrokenShape: boolean;
 }
 
-/** What is wrong with a body, in the order of detection, relative to one path of the body. */
+/** What is wrong with a body, in the order of detection, relative to one path in the body. */
 export class ValidationErrors {
   readonly #found: Found;
 
@@ -137,12 +137,12 @@ export class ValidationErrors {
     this.#found = found;
   }
 
-  /** The same errors, relative to a member of this path. */
+  /** The same errors, relative to a member at this path. */
   at(member: string): ValidationErrors {
     return new ValidationErrors(this.path ? `${this.path}.${member}` : member, this.#found);
   }
 
-  /** The same errors, relative to an item of the list at this path. */
+  /** The same errors, relative to an item in the list at this path. */
   item(index: number): ValidationErrors {
     return new ValidationErrors(`${this.path}[${index}]`, this.#found);
   }
@@ -162,7 +162,7 @@ export class ValidationErrors {
     this.#add("400-196", `must be one of ${values.join(", ")}`);
   }
 
-  /** Whether it holds anything other than disallowed values. */
+  /** Whether it contains anything other than disallowed values. */
   get hasBrokenShape(): boolean {
     return this.#found.hasBrokenShape;
   }

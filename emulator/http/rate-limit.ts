@@ -54,7 +54,7 @@ const siblingLimit = (rates: SiblingRates, plan: Exclude<PlanName, "none">): Lim
  */
 const mostBuckets = 5_000;
 
-/** The tokens in the bucket of an endpoint. */
+/** The tokens in an endpoint's bucket. */
 export interface BucketLevel {
   /** For example, `GET /channels`. */
   readonly endpoint: string;

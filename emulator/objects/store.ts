@@ -49,7 +49,7 @@ const mayRefer = (definition: Definition): boolean => {
   return holds;
 };
 
-/** Every reference in the JSON of an object. */
+/** Every reference in an object's JSON. */
 export const storedReferences = (
   definition: Definition,
   object: JsonObject,
@@ -79,7 +79,7 @@ const mostChanges = 2_000;
 const mostWeight = 4 * 1024 * 1024;
 
 /**
- * The last changes of a collection, which allow the emulator to show an earlier state; older
+ * The last changes to a collection, which allow the emulator to show an earlier state; older
  * changes cannot be undone.
  */
 export class History<T extends { readonly id: string; readonly created: string }> {
@@ -130,7 +130,7 @@ export const isDateTime = (value: unknown): value is string =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/i.test(value) &&
   !Number.isNaN(Date.parse(value));
 
-/** Whether a value from a file or a snapshot is an object of a collection. */
+/** Whether a value from a file or a snapshot is an object in a collection. */
 export const isStoredObject = (value: unknown): value is StoredObject =>
   isObject(value) &&
   typeof value.id === "string" &&
@@ -139,7 +139,7 @@ export const isStoredObject = (value: unknown): value is StoredObject =>
   isDateTime(value.created) &&
   isDateTime(value.modified);
 
-/** Objects of each collection in a snapshot. */
+/** Objects in each collection of a snapshot. */
 export type ObjectsByCollection = Readonly<Record<string, readonly StoredObject[]>>;
 
 /** Wire members that must be unique among the objects of a kind. */
@@ -170,7 +170,7 @@ const referrerKey = ({ collection }: Definition, id: string): string => `${colle
 
 const sectionOf = (collection: string): string => `object ${collection}`;
 
-/** The objects of the setup collections, in order of creation. */
+/** The objects in the setup collections, in order of creation. */
 export class Store {
   readonly #tables = new Map<string, Table>();
   /** The number of references to each object. */

@@ -230,7 +230,7 @@ class Validator {
     const { [key]: name, [member]: value } = entry;
     if (isMissing(name)) errors.at(key).missing();
     else if (typeof name !== "string" || name === "")
-      errors.at(key).invalid("must be a string that is not empty");
+      errors.at(key).invalid("must be a non-empty string");
     if (isMissing(value)) return errors.at(member).missing();
     const checked = this.#field(field.of, value, errors.at(member));
     const unknown = this.#unknown(entry, (other) => other === key || other === member, errors);

@@ -22,7 +22,7 @@ const byCheck: Readonly<Record<Exclude<Check, "operation">, CallExplanation>> = 
     page: codes,
     section: "CREDENTIALS_REFUSED",
   },
-  size: { rule: "A body may have at most 2 MiB.", page: codes, section: "REJECTED" },
+  size: { rule: "A body may be at most 2 MiB.", page: codes, section: "REJECTED" },
   path: { rule: "The path and its method must exist.", page: codes, section: "NOT_FOUND" },
   token: { rule: "A call needs a token that is valid now.", page: codes, section: "UNAUTHORIZED" },
   rate: { rule: "The bucket of the endpoint was empty.", page: codes, section: "THROTTLED" },
@@ -100,7 +100,7 @@ const shownBody = (call: ShownCall, kept: KeptBody, isAnswer: boolean): ShownBod
   if (body === undefined) return { size, note: "is no JSON" };
   if (isDeeperThan(mostDepth, body)) return { size, note: "is nested too deeply" };
   const json = isMasked ? body : hidden(call, body, isAnswer);
-  if (json === undefined) return { size, note: "may hold secrets: no definition says which" };
+  if (json === undefined) return { size, note: "may contain secrets: no definition says which" };
   return { size, json };
 };
 

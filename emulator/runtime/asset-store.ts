@@ -75,7 +75,7 @@ export const extensionInName = (name: string): string | undefined => {
 export const contentTypeFor = (extension: string): string =>
   typeByExtension.get(extension) ?? "application/octet-stream";
 
-/** The path of uploads and downloads, below the origin. */
+/** The path for uploads and downloads, below the origin. */
 export const contentPath = "/assets-content";
 
 /** The purpose of a signed URL: POST uploads the content, GET downloads it. */

@@ -95,7 +95,7 @@ const tokenIn = (text: string, path: string): string => {
   if (!steps) throw new NoAnswer("no token: accessTokenPath must look like $.accessToken");
   const reply = jsonIn(text);
   if (reply === undefined)
-    throw new NoAnswer("no token: the response of the token URL is not JSON");
+    throw new NoAnswer("no token: the response from the token URL is not JSON");
   const token = textOnPath(reply, ...steps);
   if (token) return token;
   throw new NoAnswer("no token: the response has none at accessTokenPath");
@@ -136,9 +136,9 @@ class CallbackAuthentication {
     const id = textOnPath(role, "authentication", "id");
     if (id === undefined) return undefined;
     const object = this.setUp.store.get(authentication.collection, id);
-    if (!object) throw new NoAnswer("the authentication of the role does not exist");
+    if (!object) throw new NoAnswer("the role's authentication does not exist");
     if (!isActive(this.setUp, object))
-      throw new NoAnswer("the authentication of the role is not active");
+      throw new NoAnswer("the role's authentication is not active");
     return object.basicAuth === undefined
       ? `Bearer ${await this.#tokenOf(object, terms)}`
       : basic(object);

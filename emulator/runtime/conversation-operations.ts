@@ -182,7 +182,9 @@ class MessageBatch {
   }
 }
 
-/** Sends messages (specification §4.2, §6): all messages of a request or, if it refuses one, none. */
+/**
+ * Sends messages (specification §4.2, §6): all messages in a request or, if it refuses one, none.
+ */
 export const sendMessages: OperationHandler = (service, call) => {
   const body = call.body();
   const batch = new MessageBatch(service, call.request);

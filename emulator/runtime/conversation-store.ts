@@ -143,7 +143,7 @@ const isConversation = (value: unknown): value is StoredConversation =>
 
 const isMessage = (value: unknown): value is StoredMessage => message.safeParse(value).success;
 
-/** A message as the service returns it, with further members. */
+/** A message as the service returns it, with additional members. */
 export const messageJson = (stored: StoredMessage, further: JsonObject = {}): JsonObject =>
   objectOf([
     ["id", stored.id],

@@ -210,7 +210,7 @@ export class Deliveries {
     return entry;
   }
 
-  /** No further attempts: the person responsible for the callback gets an email. */
+  /** No more attempts: the person responsible for the callback gets an email. */
   #notify(delivery: Delivery, lastAttempt: DeliveryEntry): void {
     this.options.onUndelivered?.(lastAttempt);
     const { recipient, message } = delivery;
@@ -223,7 +223,7 @@ export class Deliveries {
       at: timestamp(this.clock.now()),
       to,
       subject: `The callback of the role ${recipient.role} cannot be reached`,
-      text: `The service could not deliver message ${messageId} (${type}) to ${url}: ${reason}. It makes no further attempt.`,
+      text: `The service could not deliver message ${messageId} (${type}) to ${url}: ${reason}. It makes no more attempts.`,
       messageId,
       subjects: subjectsOf(delivery),
     };

@@ -118,7 +118,7 @@ export interface ConversationStart {
   readonly about: JsonObject;
 }
 
-/** One message of a request, valid in form. */
+/** One message in a request, valid in form. */
 export interface ParsedMessage {
   /** Its position in the request. */
   readonly path: string;
@@ -265,7 +265,7 @@ class MessageParser {
   }
 }
 
-/** The messages of a request. @throws HttpError 400 that names everything that breaks a rule */
+/** The messages in a request. @throws HttpError 400 that names everything that breaks a rule */
 export const parseMessages = (request: JsonObject, switches: Switches): ParsedMessage[] => {
   const all = new ValidationErrors();
   const errors = all.at("messages").at("message");
@@ -367,7 +367,7 @@ const textOrNumber = (value: unknown): string | number =>
   typeof value === "string" || typeof value === "number" ? value : 0;
 
 /**
- * Checks a message against the restrictions of the channel for messages from or to the customer.
+ * Checks a message against the channel's restrictions for messages from or to the customer.
  *
  * @throws HttpError 400-152 that says which restriction the message breaks (assumed)
  */

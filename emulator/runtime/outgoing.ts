@@ -18,7 +18,7 @@ interface Group {
 
 /**
  * Limits concurrent calls, in total and per group. A slow callback does not hold up others, and
- * many concurrent conversations do not exhaust the sockets of the process.
+ * many concurrent conversations do not exhaust the process's sockets.
  */
 export class CallSlots {
   readonly #groups = new Map<string, Group>();
@@ -86,7 +86,7 @@ export class CallSlots {
   }
 
   /**
-   * Starts the earliest request of the groups with capacity. Only the first request of each group
+   * Starts the earliest request from the groups with capacity. Only the first request in each group
    * is a candidate.
    */
   #startNext(): void {

@@ -75,7 +75,7 @@ const manualClock = (): EmulatorClock => {
 export const createClock = (kind: EmulatorClock["kind"]): EmulatorClock =>
   kind === "real" ? realClock() : manualClock();
 
-/** ISO 8601, GMT, with milliseconds: the service's format of a time (public reference). */
+/** ISO 8601, GMT, with milliseconds: the service's time format (public reference). */
 export const timestamp = (ms: number): string => new Date(ms).toISOString();
 
 /** The time in the format of the Date header, computed once per second. */

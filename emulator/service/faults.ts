@@ -24,11 +24,11 @@ const isAnything: Check = () => true;
 
 export interface FaultShape {
   readonly doc: string;
-  /** Further members of the rule: how they are checked, and whether they are required. */
+  /** Additional members of the rule: how they are checked, and whether they are required. */
   readonly members: Readonly<
     Record<string, { readonly fits: Check; readonly rule: string; readonly required?: true }>
   >;
-  /** Only for the list of a collection. */
+  /** Only for a collection's list. */
   readonly listsOnly?: true;
   /** Also for callbacks, as if the callback or the connection to it failed that way. */
   readonly callbacks?: true;

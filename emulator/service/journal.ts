@@ -50,7 +50,7 @@ const assertIsNoOther = (database: DatabaseSync): void => {
   const tables = "SELECT count(*) FROM sqlite_master WHERE type = 'table'";
   const isEmpty = numberIn(database, tables) === 0;
   if (!isEmpty && numberIn(database, `${tables} AND name = 'documents'`) === 0)
-    throw new Error("it is a database of another application");
+    throw new Error("it is another application's database");
   if (numberIn(database, "PRAGMA user_version") > dataVersion)
     throw new Error("a newer version of the emulator wrote it");
 };
@@ -145,7 +145,7 @@ const parsed = (text: string, section: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Error(`a row of the section "${section}" is not JSON`);
+    throw new Error(`a row in the section "${section}" is not JSON`);
   }
 };
 

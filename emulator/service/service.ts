@@ -14,7 +14,7 @@ import { type FaultRule, Faults } from "./faults.js";
 import { dataFileError, type Journal, noJournal, sqliteJournal } from "./journal.js";
 import { parseSwitches, type Switches, savedSwitches } from "./switches.js";
 
-/** The options of an emulator. */
+/** Options for an emulator. */
 export interface EmulatedServiceOptions {
   readonly plan?: PlanName;
   readonly burst?: number;
@@ -54,7 +54,7 @@ export interface OperationCall {
   readonly fault?: FaultRule;
 }
 
-/** Performs a call. Throws HttpError if the service refuses. */
+/** Performs a call. Throws HttpError if the service refuses it. */
 export type OperationHandler = (service: EmulatedService, call: OperationCall) => ServiceResponse;
 
 const assertOptions = (options: EmulatedServiceOptions): void => {
@@ -66,7 +66,7 @@ const assertOptions = (options: EmulatedServiceOptions): void => {
   if (!clockKinds.includes(clock))
     throw new Error(`There is no clock ${clock}. Clocks: ${clockKinds.join(", ")}.`);
   if (!(Number.isFinite(callbackDeadlineMs) && callbackDeadlineMs > 0))
-    throw new Error("callbackDeadlineMs must be a number of milliseconds above 0.");
+    throw new Error("callbackDeadlineMs must be a number of milliseconds greater than 0.");
 };
 
 /**

@@ -119,7 +119,7 @@ export const switchTable = {
     basis: assumed,
   },
   idleTimeout: {
-    doc: "Whether a conversation completes once it has been idle for longer than the timeout of its account, in minutes.",
+    doc: "Whether a conversation completes once it has been idle for longer than its account's timeout, in minutes.",
     values: ["minutes", "ignore"],
     default: "minutes",
     basis: assumed,
@@ -137,7 +137,7 @@ export const switchTable = {
     basis: assumed,
   },
   channelRestrictions: {
-    doc: "What happens to messages that exceed the restrictions of their channel (text length, features, rich messages, attachments): refused or delivered.",
+    doc: "What happens to messages that exceed their channel's restrictions (text length, features, rich messages, attachments): refused or delivered.",
     values: ["refuse", "ignore"],
     default: "refuse",
     basis: assumed,
@@ -155,7 +155,7 @@ export const switchTable = {
     basis: assumed,
   },
   deliveryRetries: {
-    doc: "Further attempts to deliver a message, one second apart, if the callback does not accept it.",
+    doc: "Additional attempts to deliver a message, one second apart, if the callback does not accept it.",
     values: { min: 0, max: 10 },
     default: 2,
     basis: assumed,

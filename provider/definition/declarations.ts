@@ -93,7 +93,7 @@ export const fieldDoc = (field: Field, base64?: string): string =>
 export const setByService =
   "Set by the service; right after a creation or an update, the time of the response.";
 
-/** What a program can read of every object but not set, with docs that name the source. */
+/** What a program can read from every object but not set, with docs that name the source. */
 export const readOnlyFields: Fields = Object.fromEntries(
   Object.entries(outputFields).map(([name, field]) => [
     name,
@@ -175,7 +175,7 @@ export const resourceArguments: readonly ResourceArgument[] = [
     form: "flag or id",
     doc: [
       "Adopt an existing object instead of creating one: `true` for the one with the same unique name, or its id.",
-      "It must exist, be the only match, and not carry the owner mark of another stack.",
+      "It must exist, be the only match, and not carry another stack's owner mark.",
       "The preview reads the object and shows what will change; members that the program does not declare stay unchanged.",
       "From then on, the object belongs to the stack: removing the resource deletes it. Use `retainOnDelete` to keep it.",
       "Has no effect once the resource is in the state, so you can leave it in the program. Default: `false`.",
@@ -185,7 +185,7 @@ export const resourceArguments: readonly ResourceArgument[] = [
     name: "extra",
     form: "object",
     doc: [
-      "Further members of the service's JSON that this package does not know. They are merged deeply, also into known objects.",
+      "Additional members of the service's JSON that this package does not know. They are merged deeply, also into known objects.",
       "They must not replace a documented property, at any depth. They are written, compared and repaired like other properties.",
       "Secrets in it stay secret. Default: none.",
     ],

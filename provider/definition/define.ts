@@ -118,7 +118,7 @@ export interface ListField extends FieldNotes {
   readonly identity?: readonly string[];
   /** No two items may share any identifying member. */
   readonly unique?: true;
-  /** The order of the items has no meaning. */
+  /** The order of the items does not matter. */
   readonly unordered?: true;
   /** An empty list differs from no list. Default: they are the same. */
   readonly emptyCounts?: true;
@@ -155,7 +155,7 @@ export type MemberRule =
   | { readonly exactlyOne: Readonly<Record<string, string>>; readonly discriminator: string }
   | { readonly atLeastOne: readonly string[] };
 
-/** The members that distinguish the items of a list; empty if the items themselves do. */
+/** The members that distinguish the items in a list; empty if the items themselves do. */
 export const identityOf = (field: ListField): readonly string[] =>
   field.of.type === "object" ? (field.identity ?? []) : [];
 /** The definition of a field. If left out, the basis is `public`. */
@@ -174,7 +174,7 @@ export const reference = (
   of: Omit<Given<ReferenceField>, "to">,
 ): ReferenceField => ({ type: "reference", to, basis, ...of });
 
-/** Members that every kind has, with the noun of the kind. */
+/** Members that every kind has, with the kind's noun. */
 export const commonFields = (noun: string) => ({
   description: text({ doc: `Purpose of the ${noun}.`, min: 1, max: 1023 }),
   active: flag({ doc: `Whether the ${noun} is in use.`, default: true }),

@@ -37,7 +37,7 @@ export const fieldsByWireName = (
   return byWire;
 };
 
-/** Names of the two members of an entry of a map. */
+/** Names of the two members of a map entry. */
 export const membersOf = (field: MapField): { readonly key: string; readonly value: string } =>
   field.members ?? { key: "name", value: "value" };
 
@@ -153,7 +153,7 @@ export interface ReferenceIn {
   readonly id: unknown;
 }
 
-/** Every reference in the values of an object. */
+/** Every reference in an object's values. */
 export const referencesIn = (fields: Fields, values: JsonObject): readonly ReferenceIn[] =>
   valuesIn(fields, values).flatMap(({ field, path, value }) =>
     field.type === "reference" ? [{ path, to: field.to, id: value }] : [],
@@ -194,7 +194,7 @@ export const changeInside = (field: Field, value: unknown, change: ChangeValue):
   }
 };
 
-/** The path of a member of an object or a map, as a program would write it. */
+/** The path to a member of an object or a map, as a program would write it. */
 export const memberPath = (path: string, name: string): string => {
   if (!/^[A-Za-z_$][\w$]*$/.test(name)) return `${path}[${JSON.stringify(name)}]`;
   return path ? `${path}.${name}` : name;
@@ -220,7 +220,7 @@ const identityText = (field: ListField, item: unknown): string | undefined => {
 };
 
 /**
- * The path of an item of a list, by its identity if the list has one and it is known:
+ * The path to an item in a list, by its identity if the list has one and it is known:
  * `roles[custom_bot]`.
  *
  * @param item In a program's terms.
@@ -258,7 +258,7 @@ export const fieldsWithSecrets = (fields: Fields, paths: readonly string[] = [])
   );
 };
 
-/** A field somewhere inside a definition that holds the id of another object. */
+/** A field somewhere inside a definition that contains the id of another object. */
 export interface ReferencePath {
   readonly from: Definition;
   readonly to: Definition;
@@ -302,9 +302,9 @@ export const setUpOrder = (resources: readonly Definition[]): readonly Definitio
   sorted(resources, (definition) => referencesOf(definition).map(({ to }) => to));
 
 /**
- * Sorts kinds so that each comes before everything it refers to, and before the kinds that it holds
- * by the literal wording of a deletion rule. The order is correct under every reading of the rules
- * (specification §2).
+ * Sorts kinds so that each comes before everything it refers to, and before the kinds that it keeps
+ * in use under the literal wording of a deletion rule. The order is correct under every reading of
+ * the rules (specification §2).
  */
 export const deletionOrder = (resources: readonly Definition[]): readonly Definition[] =>
   sorted([...resources].reverse(), (definition) => [
@@ -367,9 +367,7 @@ export const withArticle = (noun: string): string =>
 export const wrongKind = (path: string, takes: readonly string[], given: string): string =>
   `${path} must be ${takes.map(withArticle).join(" or ")}; ${given}`;
 
-/**
- * The name of an object in messages: `channel "custom.web"`, or only the kind if it has no name.
- */
+/** An object's name in messages: `channel "custom.web"`, or only the kind if it has no name. */
 export const objectTitle = (definition: Definition, fields: JsonObject): string => {
   const name = fields[naturalKey(definition)];
   return typeof name === "string" ? `${definition.noun} ${JSON.stringify(name)}` : definition.noun;
@@ -522,7 +520,7 @@ const isText = (member: FieldValue): member is FieldValue & { readonly value: st
   member.field.type === "text" && typeof member.value === "string";
 
 /**
- * The credentials of a Basic header (RFC 7617). They must also stay hidden: they reveal even a
+ * The credentials in a Basic header (RFC 7617). They must also stay hidden: they reveal even a
  * password that is too short to search for.
  */
 export const basicCredentials = (user: string, password: string): string[] =>

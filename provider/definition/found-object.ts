@@ -76,6 +76,6 @@ export const foundId = (
     );
   throw failed(
     "NOT_FOUND",
-    `${what}none of the ${objects.size} objects of the kind ${noun} has the ${shown(where)}. Check the value, and that the settings are those of the right tenant${profile ? ` (profile ${profile})` : ""}.`,
+    `${what}none of the ${objects.size} objects of the kind ${noun} has the ${shown(where)}. Check the value, and that the settings are for the right tenant${profile ? ` (profile ${profile})` : ""}.`,
   );
 };

@@ -152,9 +152,9 @@ const sameText = (field: TextField | ReferenceField, a: unknown, b: unknown): bo
 
 /**
  * For each item, the position of a matching item that no other one uses; undefined if none is left.
- * Matches as many items as possible. An item that matches two others may be the only match of a
- * third, so an earlier item moves to another position if it can (augmenting paths). Tries the item's
- * own position first.
+ * Matches as many items as possible. An item that matches two others may be the only match for a
+ * third, so an earlier item moves to another position if it can (augmenting paths). Tries the
+ * item's own position first.
  */
 export const matching = (
   items: readonly unknown[],
@@ -332,7 +332,7 @@ const isNothing = (value: unknown): boolean =>
   (Array.isArray(value) && value.length === 0) ||
   (isObject(value) && Object.values(value).every(isNothing));
 
-/** Paths of secrets; one path for all items of a list. */
+/** Paths to secrets; one path for all items in a list. */
 export type IsSecret = (path: string) => boolean;
 
 const noSecrets: IsSecret = () => false;
@@ -361,7 +361,7 @@ export const sameExtra = (
   );
 };
 
-/** The path of a member. */
+/** The path to a member. */
 export const below = (path: string, name: string): string => (path ? `${path}.${name}` : name);
 
 /**

@@ -547,17 +547,17 @@ export const displaced = ({ fields, rule }: Members, desired: unknown): Readonly
   return new Set(chosen === undefined ? [] : members.filter((name) => name !== chosen).map(onWire));
 };
 
-/** A value of the service in a program's terms, with vendor words unchanged. */
+/** A value from the service in a program's terms, with vendor words unchanged. */
 export const readWire = (field: Field, wire: unknown): unknown =>
   fromWire(field, wire, neutralVendor);
 
-/** The items of a list on the wire; none if it has another shape. */
+/** The items in a list on the wire; none if it has another shape. */
 export const itemsOf = (field: ListField, wire: unknown): readonly unknown[] => {
   const items = unwrapped(field.envelope, wire);
   return Array.isArray(items) ? items : [];
 };
 
-/** For each item of the service's JSON, the corresponding item in another list. */
+/** For each item in the service's JSON, the corresponding item in another list. */
 export const partnersOf = (
   field: ListField,
   items: readonly unknown[],
@@ -569,7 +569,7 @@ export const partnersOf = (
   );
 };
 
-/** The entries of a map on the wire, by their keys; none if it has another shape. */
+/** The entries in a map on the wire, by key; none if it has another shape. */
 export const entriesByKey = (field: MapField, wire: unknown): ReadonlyMap<string, JsonObject> => {
   return new Map(
     listedObjects(wire).flatMap((entry) => {

@@ -10,7 +10,7 @@ export interface VendorName {
 
 const neutral = "platform_";
 
-/** The vocabulary of the wire, for comparing two values of the service with each other. */
+/** The vocabulary of the wire, for comparing two values from the service with each other. */
 export const neutralVendor: VendorName = { platformName: "platform" };
 
 const vendorWord = (field: TextField, value: unknown, from: string, to: string): unknown =>

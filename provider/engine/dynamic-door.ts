@@ -25,15 +25,13 @@ const runOf = (config: EngineConfig | undefined): Run<EngineSession> => {
   return processRun;
 };
 
-/** The lifecycle of one kind in the run of this process. */
+/** The lifecycle of one kind in this process's run. */
 export const lifecycleInRun = (
   definition: Definition,
   config: EngineConfig | undefined,
 ): Lifecycle => lifecycle(definition, runOf(config));
 
-/**
- * The lifecycle of the smoke test in the run of this process; loaded only if a program has one.
- */
+/** The lifecycle of the smoke test in this process's run; loaded only if a program has one. */
 export const smokeTestInRun = async (config: EngineConfig | undefined): Promise<Lifecycle> => {
   const { smokeTestLifecycle } = await import("../smoke-test/smoke-test-lifecycle.js");
   return smokeTestLifecycle(runOf(config));

@@ -33,15 +33,15 @@ const once = <K, T>(read: (key: K) => T): ((key: K) => T) => {
 /** What a process for the engine provides to the run. */
 export interface EngineDoor {
   readonly source: SettingSource;
-  /** The name of the account in messages, if the program sets some of these settings itself. */
+  /** The account's name in messages, if the program sets some of these settings itself. */
   readonly account?: string;
   /** The URN of the resource that the current call is about, if known. */
   readonly urn: () => string | undefined;
-  /** Runs a call in which that URN is known; absent if it is known anyway. */
+  /** Runs a call in which that URN is known; absent if it is already known. */
   readonly about?: RunEnvironment["about"];
   /** The W3C trace context of the running call, if the engine traces. */
   readonly traceparent: () => string | undefined;
-  /** Whether other processes of the same run hold resources of this stack, too. */
+  /** Whether other processes in the same run also serve resources in this stack. */
   readonly hasSiblings?: boolean;
   /** Aborted when the engine cancels the run. */
   readonly cancelled: AbortSignal;
@@ -97,7 +97,7 @@ const foreseeDeletions = async (planned: ForeseenCalls): Promise<void> => {
 
 /** It stays visible after the run, when the user can act on it. */
 const planGuessText = (guess: Plan, account: string | undefined): string =>
-  `The tenant seems to have the plan ${guess}: the service refused calls (429), and they were sent again. Set ${settingLabel("plan", account)} to ${guess}, so that the next run keeps to its rates from the first call.`;
+  `The tenant seems to be on the plan ${guess}: the service refused calls (429), and they were sent again. Set ${settingLabel("plan", account)} to ${guess}, so that the next run keeps to its rates from the first call.`;
 
 /**
  * The engine process's connection to the service: paced, canceled by Ctrl-C, and reporting waits in
@@ -171,7 +171,7 @@ const engineStates = (): NonNullable<RunEnvironment["states"]> => {
 };
 
 /**
- * A run's reports other than failures: in the row of the resource that the running call is about,
+ * A run's reports other than failures: in the row for the resource that the running call is about,
  * and in the diagnostics. The same warning is given once.
  */
 const engineNotify = ({ show, urn }: EngineDoor): Notify => {

@@ -29,7 +29,7 @@ interface PreviewMemory {
 }
 
 /**
- * The expected calls of a run that are known so far: from the engine's checks and comparisons, from
+ * The expected calls in a run that are known so far: from the engine's checks and comparisons, from
  * its preview, and from other reports. For display only, never a condition.
  */
 export class ForeseenCalls {
@@ -37,7 +37,7 @@ export class ForeseenCalls {
   readonly #times = new Map<string, number>();
   #opened: PreviewMemory | undefined;
   #isWhole = false;
-  /** Owner of a resource of the run, which identifies its state. */
+  /** Owner of a resource in the run, which identifies its state. */
   owner: string | undefined;
 
   constructor(memory: () => PreviewMemory) {
@@ -45,7 +45,7 @@ export class ForeseenCalls {
   }
 
   /**
-   * Whether all calls of the run are known: from its preview, or from the state that it destroys.
+   * Whether all calls in the run are known: from its preview, or from the state that it destroys.
    */
   get isWhole(): boolean {
     return this.#isWhole || Object.keys(this.#previewed.foreseen).length > 0;

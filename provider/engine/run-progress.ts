@@ -48,9 +48,9 @@ const leastShownMs = 1000;
 
 /**
  * Shows the progress of a run while it waits for the rate limits. The stack's row and, if possible,
- * a permanent line of the terminal show the finished and expected calls, the time left, the
- * endpoint that determines it, and the refusals. The row of a resource shows its remaining wait.
- * Each disappears when it is over. Shows nothing in runs without waits.
+ * a permanent line in the terminal show the finished and expected calls, the time left, the
+ * endpoint that determines it, and the refusals. A resource's row shows its remaining wait. Each
+ * disappears when it is over. Shows nothing in runs without waits.
  */
 export class RunProgress {
   readonly #options: RunProgressOptions;

@@ -126,7 +126,7 @@ let isWrapped = false;
 
 /**
  * Makes the SDK's provider process keep the URN with the values that it passes to a provider. Has
- * no effect on the first call of a process, which is already read. Once per process.
+ * no effect on the first call to a process, which is already read. Once per process.
  */
 export const rememberUrns = (): void => {
   if (isWrapped) return;

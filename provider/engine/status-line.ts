@@ -6,7 +6,7 @@ import { isConstructor, methodOf, propertyOf, sdkModule } from "./sdk-module.js"
 /** How to show a message: `passing` until the next one replaces it; otherwise it stays in the diagnostics. */
 export type Showing = "passing" | "info" | "warning";
 
-/** Shows a message in the row of a resource, or of the stack if no resource is known. */
+/** Shows a message in a resource's row, or in the stack's row if no resource is known. */
 export type StatusLine = (message: string, urn?: string, showing?: Showing) => void;
 
 /** A message on its way to the engine. */
@@ -41,7 +41,7 @@ const inOrder = (send: Send): ((line: Line) => void) => {
   };
 };
 
-/** The address of the engine is the last argument of a provider process. */
+/** The address of the engine is the last argument to a provider process. */
 export const engineAddress = (): string | undefined => process.argv.slice(2).at(-1);
 
 const severityOf = (messages: unknown, showing: Showing): unknown =>
@@ -101,16 +101,16 @@ export const engineStatusLine = (connect: () => Send | undefined): StatusLine =>
   };
 };
 
-/** Status lines of a process that Pulumi's SDK runs for dynamic resources, through that SDK. */
+/** Status lines for a process that Pulumi's SDK runs for dynamic resources, through that SDK. */
 export const sdkStatusLine = (): StatusLine => engineStatusLine(connectBySdk);
 
-/** How the engine shows the temporary messages of a provider. */
+/** How the engine shows the temporary messages from a provider. */
 export interface RunDisplay {
   /** A table that is redrawn; otherwise every message becomes a log line. */
   readonly isLive: boolean;
   /** Time between two progress messages, in milliseconds. */
   readonly everyMs: number;
-  /** A permanent line of the terminal, if there is one. */
+  /** A permanent line in the terminal, if there is one. */
   readonly status?: TerminalStatus;
 }
 

@@ -26,7 +26,7 @@ const endpointForecastSchema = z.strictObject({
 /** Shape of what the run would take on a plan. */
 const planForecastSchema = z.strictObject({
   totalSeconds: seconds,
-  savesSeconds: z.number().describe("Negative: how much longer than on the plan of the forecast"),
+  savesSeconds: z.number().describe("Negative: how much longer than on the forecast's plan"),
 });
 
 /** Schema of one forecast. */
@@ -43,10 +43,10 @@ export const forecastSchema = z.strictObject({
   plans: z.record(z.string(), planForecastSchema).describe("The same run on each plan"),
 });
 
-/** Consecutive calls of one endpoint, each of which delays the next. */
+/** Consecutive calls to one endpoint, each of which delays the next. */
 export type PathPart = Printed<z.output<typeof pathPartSchema>>;
 
-/** The load of one endpoint. */
+/** The load on one endpoint. */
 export type EndpointForecast = Printed<z.output<typeof endpointForecastSchema>>;
 
 /** The duration of the run on a plan. */

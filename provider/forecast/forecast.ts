@@ -33,16 +33,16 @@ export interface Conditions {
   readonly plan: Plan;
   /** Calls that an endpoint accepts in a burst. If omitted, about 20 seconds of its rate (assumed). */
   readonly burst?: number;
-  /** Fraction of each limit that may be used: above 0, at most 1. */
+  /** Fraction of each limit that may be used: greater than 0, at most 1. */
   readonly share: number;
   /** Steps that run in parallel. */
   readonly parallel: number;
-  /** Objects per page of a list. */
+  /** Objects per list page. */
   readonly pageSize: number;
 }
 
 /**
- * The limit of an endpoint for this tool. Below the whole share, a burst is limited to that
+ * The limit on an endpoint for this tool. Below the whole share, a burst is limited to that
  * fraction, too.
  */
 export const endpointLimit = (
@@ -232,7 +232,7 @@ const creationOfAll = (counts: Readonly<Record<string, number>>): Workload => ({
 });
 
 /**
- * The smallest `--parallel` with which the creation of all these objects takes hardly longer than
+ * The smallest `--parallel` with which the creation of all these objects takes barely longer than
  * with any higher number.
  *
  * @param resourceCounts objects of each kind, such as `{ Channel: 12 }`

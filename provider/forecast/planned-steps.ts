@@ -36,7 +36,7 @@ export type StepAction =
   | "get"
   | "none";
 
-/** One step of a run. */
+/** One step in a run. */
 export interface PlannedStep {
   readonly urn: string;
   /** For display, such as `Participant orders`. */
@@ -45,9 +45,9 @@ export interface PlannedStep {
   /** Absent if it is not an object of the service. */
   readonly definition?: Definition | undefined;
   readonly profile?: string | undefined;
-  /** Steps of one phase may run in parallel; a phase starts when the previous one has ended. */
+  /** Steps in one phase may run in parallel; a phase starts when the previous one has ended. */
   readonly phase: number;
-  /** URNs of steps of the same phase that come before. */
+  /** URNs of earlier steps in the same phase. */
   readonly after: readonly string[];
 }
 
@@ -77,7 +77,7 @@ export interface PlannedCalls {
   readonly servedByFirst?: number;
 }
 
-/** Objects on a page of a list (assumed; the service may be configured differently). */
+/** Objects on a list page (assumed; the service may be configured differently). */
 export const assumedPageSize = 10;
 
 /** The lifecycle of each action, call by call. */
@@ -92,7 +92,7 @@ const sequences: Readonly<Record<StepAction, readonly SetUpAction[]>> = {
   none: [],
 };
 
-/** The calls of a step in order, without those for an access token, which has no bucket. */
+/** A step's calls in order, without those for an access token, which has no bucket. */
 export const callsOf = (
   step: PlannedStep,
   { counts }: Pick<Workload, "counts">,

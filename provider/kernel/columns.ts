@@ -244,7 +244,7 @@ const split = (line: string, columns: number): readonly [fits: string, rest: str
 
 /**
  * Help text with lines of limited width. The excess continues on the next line at the same indent,
- * and joins an existing line of the same paragraph.
+ * and joins an existing line in the same paragraph.
  */
 export const foldedHelp = (text: string, columns = 80): string => {
   const left = text.split("\n");

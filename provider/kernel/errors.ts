@@ -9,8 +9,8 @@ import { inertOutput } from "./text.js";
  * - `UNAUTHORIZED`: the service refused a fresh token (401).
  * - `FORBIDDEN`: the client lacks permission, usually because a scope is missing (403).
  * - `NOT_FOUND`: no object has this id (404).
- * - `NAME_TAKEN`: an object of another owner already has the unique name.
- * - `OWNED_ELSEWHERE`: the object carries the owner mark of another stack.
+ * - `NAME_TAKEN`: another owner's object already has the unique name.
+ * - `OWNED_ELSEWHERE`: the object carries another stack's owner mark.
  * - `IN_USE`: the service refuses to delete an object that others use.
  * - `HIDDEN_MEMBER`: an update would erase a value that the service hides.
  * - `AMBIGUOUS`: several objects match.
@@ -18,7 +18,7 @@ import { inertOutput } from "./text.js";
  * - `THROTTLED`: the rate limit was still exceeded after the allowed time (429).
  * - `UNAVAILABLE`: the service failed (5xx).
  * - `UNREACHABLE`: there was no connection, or it broke.
- * - `TIMED_OUT`: there was no complete response in the allowed time.
+ * - `TIMED_OUT`: there was no complete response within the allowed time.
  * - `CANCELLED`: the caller canceled the wait; nothing was sent, or only a read.
  * - `BAD_RESPONSE`: the response is unusable: not JSON, wrong shape, too large, or a redirect.
  */
@@ -68,11 +68,11 @@ export interface ErrorDetails {
   readonly template?: string;
   /** HTTP status of the response. */
   readonly status?: number;
-  /** `code` of the service's error body. */
+  /** `code` from the service's error body. */
   readonly serviceCode?: string;
-  /** `developerMessage` of the service's error body, without secrets. */
+  /** `developerMessage` from the service's error body, without secrets. */
   readonly serviceMessage?: string;
-  /** `details` of the service's error body: what is wrong with which attribute. */
+  /** `details` from the service's error body: what is wrong with which attribute. */
   readonly serviceNotes?: readonly ServiceNote[];
   /** Id of the created object, if the response still contains it. */
   readonly objectId?: string;
@@ -81,7 +81,7 @@ export interface ErrorDetails {
 }
 
 /**
- * The only error class of the package. Its message is complete: what was being done, what the
+ * The only error class in the package. Its message is complete: what was being done, what the
  * service said, what to do next. It never contains a secret. It has no `id` property on purpose:
  * the engine would assume a created resource.
  *

@@ -20,8 +20,8 @@ const isFolder = (path: string): boolean =>
   statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
 /**
- * Creates a folder and any missing parents. The function of Node.js never returns if the system reports
- * a folder as missing although its parent exists, as Linux does below /proc.
+ * Creates a folder and any missing parents. The Node.js function never returns if the system
+ * reports a folder as missing although its parent exists, as Linux does below /proc.
  *
  * @param mode of the created folders. Default: the system's
  * @returns the outermost folder that was created; undefined if the folder existed already

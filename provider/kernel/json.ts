@@ -65,7 +65,7 @@ export const valueAt = (value: unknown, ...path: readonly string[]): unknown =>
 export const textAt = (value: unknown, ...path: readonly string[]): string | undefined =>
   filledText(valueAt(value, ...path));
 
-/** The objects of a list, even if it is wrapped as `{ [wrapper]: [ … ] }`. */
+/** The objects in a list, even if it is wrapped as `{ [wrapper]: [ … ] }`. */
 export const objectsIn = (value: unknown, wrapper: string): readonly JsonObject[] =>
   listedObjects(isObject(value) ? memberOf(value, wrapper) : value);
 
@@ -116,8 +116,8 @@ const isPlain = (value: object): boolean => {
 };
 
 /**
- * The paths of the strings, or keys, in a value that match a test, such as `roles[0].name`. Skips
- * instances of classes.
+ * The paths to the strings, or keys, in a value that match a test, such as `roles[0].name`. Skips
+ * class instances.
  */
 export const pathsOfTexts = (
   value: unknown,

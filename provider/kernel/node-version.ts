@@ -1,6 +1,6 @@
 import { ConversationError } from "./errors.js";
 
-/** As in `engines` of package.json: the first version that has everything the package needs. */
+/** As in `engines` in package.json: the first version that has everything the package needs. */
 export const leastNode = "22.19";
 
 const numbersOf = (version: string): readonly number[] => version.split(".").map(Number);

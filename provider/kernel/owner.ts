@@ -52,7 +52,7 @@ export const urnParts = (urn: string): UrnParts => {
 };
 
 /**
- * Types of the parents of a resource by its URN, outermost first, each followed by `$`; empty
+ * Types of a resource's parents, from its URN, outermost first, each followed by `$`; empty
  * directly in the stack.
  */
 export const parentsIn = (urn: string): string => {

@@ -58,7 +58,7 @@ const repository = (): string | undefined =>
     ?.replace(/^git\+/, "")
     .replace(/\.git$/, "");
 
-/** The package.json data of this package. */
+/** This package's package.json data. */
 export interface PackageDescription {
   readonly version: string;
   /** One or two sentences; empty if the file cannot be found. */
@@ -70,7 +70,7 @@ export interface PackageDescription {
   readonly repository?: string;
 }
 
-/** The package.json data of this package, without what the file does not state yet. */
+/** This package's package.json data, without what the file does not state yet. */
 export const describePackage = (): PackageDescription => ({
   version: packageVersion(),
   description: textAt(manifest(), "description") ?? "",
@@ -95,7 +95,7 @@ export const docsLink = (page: string): string => {
     : `node_modules/${packageName}/docs/${page}`;
 };
 
-/** A sentence that refers from a message to the documentation of its code. */
+/** A sentence that refers from a message to the documentation for its code. */
 export const moreAbout = (code: ConversationErrorCode): string =>
   `More: ${docsLink(`troubleshooting.md#${code.toLowerCase()}`)}`;
 

@@ -84,7 +84,7 @@ export const environmentSecretsIn = (value: unknown): readonly EnvironmentSecret
   );
 
 /**
- * Paths of secrets below a member, from the paths inside its value. A dot in a member's name would
+ * Paths to secrets below a member, from the paths inside its value. A dot in a member's name would
  * be ambiguous in a path: then the whole parent is secret.
  */
 export const secretPathsBelow = (member: string, inside: readonly string[]): readonly string[] =>

@@ -99,7 +99,7 @@ export const writtenSecrets = <T>(value: T, run: Pick<RunEnvironment, "environme
 };
 
 /**
- * A resource as it was last written: the value of a version that is no longer declared is unknown,
+ * A resource as it was last written: the value for a version that is no longer declared is unknown,
  * so its placeholder stays.
  */
 export const lastWritten = <R extends Resource>(before: R, now: Resource): R => {

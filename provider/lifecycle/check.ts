@@ -86,7 +86,7 @@ export interface DiffResult {
  * The difference between state and program for the engine: nothing if the inputs differ, because
  * the engine then compares them itself and shows every property. Nothing is ever replaced.
  *
- * The engine cannot compare state of an older shape; such state is updated once.
+ * The engine cannot compare state in an older shape; such state is updated once.
  */
 export const diff = (resource: Resource, id: string, olds: JsonObject): DiffResult => {
   const { definition, run, identity, properties: next } = resource;

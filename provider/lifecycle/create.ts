@@ -101,7 +101,7 @@ const reportAdoption = (
 ): void => {
   if (by === "mark") {
     run.notify?.(
-      `took over the ${describe(definition, object)}: it carries the mark of this resource, and no state holds it. Either an interrupted run created it, or it was kept on purpose (retainOnDelete, pulumi state delete).`,
+      `took over the ${describe(definition, object)}: it carries this resource's mark, and no state contains it. Either an interrupted run created it, or it was kept on purpose (retainOnDelete, pulumi state delete).`,
       "warning",
     );
   }
@@ -270,7 +270,7 @@ const stillUnclear = (
 ): ConversationError =>
   new ConversationError(
     failure.code,
-    `${failure.message} It is unknown whether this created the ${noun}, ${reason ? `because the list cannot be read: ${reason.message}` : `because the list of ${collection} does not show it for certain.`} The call is not repeated before that is known. Run pulumi up again when the list can be read. If the ${noun} exists, you can also adopt it by its id (adopt: "<id>").`,
+    `${failure.message} It is unknown whether this created the ${noun}, ${reason ? `because the list cannot be read: ${reason.message}` : `because the list of ${collection} does not show it for certain.`} The call is not repeated until that is known. Run pulumi up again when the list can be read. If the ${noun} exists, you can also adopt it by its id (adopt: "<id>").`,
     failure.details,
     failure.effect,
     { cause: failure },

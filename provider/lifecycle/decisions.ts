@@ -3,16 +3,16 @@ import type { JsonObject } from "../kernel/json.js";
 
 /** A resource as this run identifies it. */
 export interface ResourceIdentity {
-  /** The same for one resource of one state, whatever its name in the service. */
+  /** The same for one resource in one state, whatever its name in the service. */
   readonly key: string;
-  /** The same for one resource of a program, even if another provider gives it another key. */
+  /** The same for one resource in a program, even if another provider gives it another key. */
   readonly place: string;
   /** Its name in messages, such as `Channel "kiosk"`. */
   readonly label: string;
   readonly kind: string;
 }
 
-/** The object of a resource, and the serial of its mark if it has one. */
+/** A resource's object, and the serial in its mark if it has one. */
 export interface HeldObject {
   readonly id: string;
   readonly serial?: string | undefined;
@@ -27,12 +27,12 @@ interface KeptObject {
   readonly outputs: JsonObject;
 }
 
-/** A POST that may have created the object of a resource: its response was lost. */
+/** A POST that may have created a resource's object: its response was lost. */
 export interface UnclearPost {
   readonly failure: ConversationError;
   /** Whether its body carried the mark that identifies the object. */
   readonly isMarked: boolean;
-  /** Ids of the objects of the kind before the POST. Absent if the list could not be read completely. */
+  /** Ids of the kind's objects before the POST. Absent if the list could not be read completely. */
   readonly before?: ReadonlySet<string>;
 }
 
@@ -48,7 +48,7 @@ export interface Decisions {
   /** Records that this object belongs to the resource. */
   assign(resource: ResourceIdentity, object: HeldObject): void;
   /**
-   * Records the object that the state holds for a resource that is being deleted; an earlier
+   * Records the object that the state contains for a resource that is being deleted; an earlier
    * assignment stays.
    */
   leave(resource: ResourceIdentity, object: HeldObject): void;
@@ -66,7 +66,7 @@ export interface Decisions {
   keeps(key: string, objectId: string): boolean;
   /** Whether a program has declared anything to this process. */
   hasProgram(): boolean;
-  /** Records a skipped deletion: the program still declares the resource of the object. */
+  /** Records a skipped deletion: the program still declares the object's resource. */
   skipDeletion(key: string, object: KeptObject): void;
   /** The objects of resources whose deletion was skipped, by resource key. */
   readonly skipped: ReadonlyMap<string, KeptObject>;
@@ -152,10 +152,10 @@ export const createDecisions = (): Decisions => {
 };
 
 /**
- * Deletions of one run that may have to wait for each other. The engine deletes resources in
+ * Deletions in one run that may have to wait for each other. The engine deletes resources in
  * parallel if it knows no dependency between them. That is so for freshly imported resources, and
- * for a channel and the client applications that, by the literal wording of the rules, hold it. So
- * a refusal is final only when no other deletion can still resolve it.
+ * for a channel and the client applications that, by the literal wording of the rules, keep it in
+ * use. So a refusal is final only when no other deletion can still resolve it.
  */
 export interface Deletions {
   /**

@@ -237,7 +237,7 @@ export const describeUser = (user: User, own: Mark | undefined, states?: ObjectH
 const isOfStack = ({ mark }: User, own: Mark | undefined): boolean =>
   mark !== undefined && mark.stack === own?.stack;
 
-/** Every reference of an object in the service's JSON. */
+/** Every reference in an object, in the service's JSON. */
 export const wireReferences = (definition: Definition, wire: WireObject) =>
   referencesIn(definition.fields, fieldsFromWire(definition.fields, wire, neutralVendor)).flatMap(
     ({ id, ...rest }) =>

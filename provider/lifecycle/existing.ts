@@ -18,8 +18,8 @@ import {
 export interface ExistingObject {
   readonly object: Found;
   /**
-   * `state`: the state holds it, and the engine requested its replacement. `mark`: an earlier run
-   * created it.
+   * `state`: the state contains it, and the engine requested its replacement. `mark`: an earlier
+   * run created it.
    */
   readonly by: "state" | "mark";
 }
@@ -30,7 +30,7 @@ const hasNamesakeMark = ({ mark: own }: Declared, { mark }: SeenObject): boolean
 
 /**
  * The states, if a creation cannot be decided without them. That is so if an object carries the
- * mark of the resource, has its name or carries no mark. It is also so if the new object would carry
+ * resource's mark, has its name or carries no mark. It is also so if the new object would carry
  * none, or if the list could not be read completely.
  */
 export const neededStates = async (
@@ -55,8 +55,8 @@ export const neededStates = async (
 };
 
 /**
- * The objects that carry the mark of a resource, do not appear to be copies, and do not belong to
- * another resource of this run or of a visible state.
+ * The objects that carry a resource's mark, do not appear to be copies, and do not belong to
+ * another resource in this run or of a visible state.
  */
 export const ownObjects = (
   declared: Declared,
@@ -123,7 +123,7 @@ const chosen = (
   const objects = alike.map(({ id, wire }) => `the ${describe(definition, { ...wire, id })}`);
   throw new ConversationError(
     "AMBIGUOUS",
-    `${objects.join(" and ")} carry the same mark of this resource: one is a copy of the other, ` +
+    `${objects.join(" and ")} carry the same mark for this resource: one is a copy of the other, ` +
       "and it is unknown which. Nothing was changed. Choose one with adopt: and its id, or remove the mark from the copy with npx pulumi-conversation orphans --release --id and its id.",
   );
 };
@@ -186,7 +186,7 @@ const assertAdoptable = (
   if (other && other.key !== identity?.key) {
     throw new ConversationError(
       "OWNED_ELSEWHERE",
-      `the ${describe(definition, found)} belongs to another resource of this program: ${other.label}. Nothing was changed. Only one resource can adopt an object: remove adopt from one of them.`,
+      `the ${describe(definition, found)} belongs to another resource in this program: ${other.label}. Nothing was changed. Only one resource can adopt an object: remove adopt from one of them.`,
     );
   }
   const holders = states?.holdersOf(definition.kind, found.id) ?? [];
@@ -272,7 +272,7 @@ export const takenByProgram = (
 ): ConversationError =>
   new ConversationError(
     "NAME_TAKEN",
-    `the ${nameKey} belongs to another resource of this program: ${label} (id ${id}). ` +
+    `the ${nameKey} belongs to another resource in this program: ${label} (id ${id}). ` +
       `The ${nameKey} of ${withArticle(definition.noun)} must be unique: change one of the two. To swap them, give one a temporary ${nameKey} first.`,
   );
 
@@ -303,6 +303,6 @@ const wayOut = (owner: Mark | Holding, isOwnStack: boolean, id: string): string 
     : "";
   const gone = isHolding
     ? ""
-    : ` If no state holds it anymore, npx pulumi-conversation orphans says so, and orphans --release --id ${id} removes the mark, so that you can adopt the object.`;
+    : ` If no state contains it anymore, npx pulumi-conversation orphans says so, and orphans --release --id ${id} removes the mark, so that you can adopt the object.`;
   return `Remove it there first, or give this resource another name.${renamed}${gone}`;
 };

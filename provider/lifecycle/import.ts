@@ -17,8 +17,8 @@ import { liveRecord, stateInputs, stateOutputs } from "./state.js";
  * with every secret undisclosed, because Pulumi writes the inputs into code. The next change adds
  * its mark.
  *
- * @throws ConversationError `NOT_FOUND`; `OWNED_ELSEWHERE` if it carries the mark of another stack,
- * or a state holds it
+ * @throws ConversationError `NOT_FOUND`; `OWNED_ELSEWHERE` if it carries another stack's mark, or a
+ * state holds it
  */
 export const importObject = async (resource: Resource, id: string): Promise<ReadResult> => {
   const { definition } = resource;
@@ -66,7 +66,7 @@ const assertFreeToImport = async (
     );
   if (mark && mark.stack !== ownMark?.stack)
     throw refused(
-      `it carries the mark of another stack, ${mark.label}. If that stack no longer has the object, release it: pulumi-conversation orphans --release --id ${id}`,
+      `it carries another stack's mark, ${mark.label}. If that stack no longer has the object, release it: pulumi-conversation orphans --release --id ${id}`,
     );
   const other = identity && run.decisions.take(`adopt ${definition.kind} ${id}`, identity);
   if (other) throw refused(`this run imports it as ${other.label}, too`);

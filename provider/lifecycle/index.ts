@@ -131,7 +131,7 @@ const repeatedCredentialError = (
 ): string | undefined => {
   if (!isConversationError(error, "CREDENTIALS_REFUSED")) return undefined;
   if (decisions?.reportedRefusals.has(error.message))
-    return "the service refused the credentials (CREDENTIALS_REFUSED); another resource of this run reports why, and what to do.";
+    return "the service refused the credentials (CREDENTIALS_REFUSED); another resource in this run reports why, and what to do.";
   decisions?.reportedRefusals.add(error.message);
   return undefined;
 };
@@ -171,7 +171,7 @@ const reasonOf = (error: unknown, secrets: readonly string[]): string => {
   }
   const reason = foreignMessage(cause, secrets);
   return error === cause
-    ? `${reason} (this is a defect of pulumi-conversation; please report it)`
+    ? `${reason} (this is a bug in pulumi-conversation; please report it)`
     : reason;
 };
 

@@ -16,8 +16,8 @@ export interface Properties {
   /** Adopt an existing object: the one with the unique name, or the one with this id. */
   readonly adopt?: true | string;
   /**
-   * Further members of the service's JSON; in a preview, the engine's text for values that are not
-   * known yet.
+   * Additional members of the service's JSON; in a preview, the engine's text for values that are
+   * not known yet.
    */
   readonly extra?: JsonObject | typeof unknownValue;
   /**

@@ -32,14 +32,14 @@ export interface EngineSession extends AccountSession {
   readonly clock: Clock;
   /** Aborted when the engine cancels the run. */
   readonly signal: AbortSignal;
-  /** Shows a temporary message in the row of the resource that the current call is about. */
+  /** Shows a temporary message in the row for the resource that the current call is about. */
   readonly say: (text: string) => void;
 }
 
 /** The content of the states of all visible stacks. */
 export type ObjectHolders = Pick<AllStates, "holdersOf" | "readersOf" | "resourceOf">;
 
-/** Whether a state holds an object, or a program looks it up. */
+/** Whether a state contains an object, or a program looks it up. */
 export const isHeld = (states: ObjectHolders, kind: string, id: string): boolean =>
   states.holdersOf(kind, id).length + states.readersOf(kind, id).length > 0;
 
@@ -63,7 +63,7 @@ export interface RunEnvironment {
    */
   readonly settings?: (profile?: string) => Settings;
   /**
-   * The state of the running stack, or of all stacks of its backend, as it was before the run;
+   * The state of the running stack, or of all stacks in its backend, as it was before the run;
    * undefined if it cannot be read. Called rarely: it takes seconds.
    *
    * @param suffices if given, the state as it is now: what was read since the run's first deletion
@@ -74,10 +74,10 @@ export interface RunEnvironment {
     whose: "own" | "all",
     suffices?: (known: ObjectHolders) => boolean,
   ) => Promise<ObjectHolders | undefined>;
-  /** Whether other processes serve resources of the same program. */
+  /** Whether other processes serve resources in the same program. */
   readonly hasSiblings?: boolean;
   readonly notify?: Notify;
-  /** Where `fromEnv` looks up variables. Default: the environment of the process. */
+  /** Where `fromEnv` looks up variables. Default: the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** The URN of the resource that the current call is about, if known. */
   readonly urn?: () => string | undefined;

@@ -22,15 +22,15 @@ export interface SeenObject {
   readonly mark: Mark | undefined;
   /** The mark, unless it is the end of the program's own text. */
   readonly addedMark: Mark | undefined;
-  /** Whether it carries the mark of the resource. */
+  /** Whether it carries the resource's mark. */
   readonly isOurs: boolean;
   /** Whether, in addition, nothing in the object shows that it is a copy. */
   readonly isOwn: boolean;
-  /** Whether it has the name of the resource, in any form in which the service returns it. */
+  /** Whether it has the resource's name, in any form in which the service returns it. */
   readonly isNamed: boolean;
   /** Whether it may have that name: a name that cannot be read may be the wanted one. */
   readonly mayBeNamed: boolean;
-  /** Whether its description leaves no room for the mark of the resource. */
+  /** Whether its description leaves no room for the resource's mark. */
   readonly isRoomless: boolean;
 }
 
@@ -43,7 +43,7 @@ export interface KnownObjects {
   readonly refusal?: ConversationError;
 }
 
-/** Classifies the objects of a list, once for all decisions of a call. */
+/** Classifies the objects in a list, once for all decisions of a call. */
 export const seenObjects = (
   declared: Declared,
   objects: Listing["objects"],
@@ -123,9 +123,7 @@ export const originalMark = (definition: Definition, wire: WireObject): Mark | u
   return mark && !isCopy(mark, nameOnWire(definition, wire), wire.created) ? mark : undefined;
 };
 
-/**
- * Name and id of an object for messages, shortened if the service sends something absurdly long.
- */
+/** An object's name and id, for messages, shortened if the service sends something very long. */
 export const describe = (definition: Definition, { id, ...wire }: Found): string => {
   const name = nameOnWire(definition, wire);
   const shown =

@@ -110,7 +110,7 @@ export const recordOf = (wire: WireObject, serial: string | undefined): ObjectRe
   ...(typeof wire.modified === "string" ? { modified: wire.modified } : {}),
 });
 
-/** What is known about an object, with the current times of the service. */
+/** What is known about an object, with the current times from the service. */
 export const liveRecord = (live: WireObject, record: ObjectRecord): ObjectRecord => {
   const created = sameTime(live.created, record.created);
   const modified = sameTime(live.modified, record.modified);

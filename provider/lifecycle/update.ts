@@ -104,7 +104,7 @@ const letGo = async (
 };
 
 /**
- * The objects that are certainly left-overs of a resource.
+ * The objects that are certainly left-overs from a resource.
  *
  * @param keep the object that belongs to the resource
  */

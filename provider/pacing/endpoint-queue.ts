@@ -97,7 +97,7 @@ const stillRefused = (endpoint: Endpoint, refusals: number): ConversationError =
 const asksTooLong = (endpoint: Endpoint, asks: string): ConversationError =>
   new ConversationError(
     "THROTTLED",
-    `${endpointName(endpoint)} still exceeds its rate limit, and the service requests a very long wait (Retry-After: ${asks}). The client retried for ${longestRetryAfterMs / 1000} s, the longest wait that it accepts. Nothing was changed. Run again after that time, or ask the operator of the service about the value.`,
+    `${endpointName(endpoint)} still exceeds its rate limit, and the service requests a very long wait (Retry-After: ${asks}). The client retried for ${longestRetryAfterMs / 1000} s, the longest wait that it accepts. Nothing was changed. Run again after that time, or ask the service's operator about the value.`,
     { ...endpoint, status: 429 },
   );
 
@@ -351,7 +351,10 @@ export interface Admission {
 export interface Delay {
   /** Infinite: until a response arrives. */
   readonly waitMs: number;
-  /** Time in which one token comes back: the additional wait of each further call, in milliseconds. */
+  /**
+   * Time in which one token comes back: the additional wait for each additional call, in
+   * milliseconds.
+   */
   readonly periodMs: number;
   /** An expected response may end the wait earlier. */
   readonly mayEndEarly: boolean;
@@ -450,7 +453,7 @@ const refused = (
   return { ...state, phase: "waiting", window: 1, refusalsInRow, leftMs, heldAt };
 };
 
-/** The limiter of an endpoint with an unknown rate, for this process alone. */
+/** The limiter for an endpoint with an unknown rate, for this process alone. */
 export class UnlimitedUntilRefused implements EndpointLimiter {
   readonly #clock: Pick<Clock, "now">;
   #state = openAtFirst;
@@ -485,7 +488,7 @@ export class UnlimitedUntilRefused implements EndpointLimiter {
 
 /**
  * For unknown rates: sends immediately and, after a 429, holds back that endpoint while others
- * continue. The wait is that of Retry-After, otherwise 1, 2, 4, 8, 16 s (specification §8.1 rule
+ * continue. The wait is the one in Retry-After, otherwise 1, 2, 4, 8, 16 s (specification §8.1 rule
  * 6).
  */
 export const waitOutRefusals = (options: EndpointQueueOptions): Pace =>

@@ -455,8 +455,8 @@ type BurstPhase =
   | { readonly name: "spaced"; readonly leftMs: number; readonly factor: number };
 
 /**
- * Knowledge about the bucket of one endpoint, for every process that shares it: plain JSON. All
- * times in it are durations, so that setting a clock does not matter.
+ * Knowledge about one endpoint's bucket, for every process that shares it: plain JSON. All times in
+ * it are durations, so that setting a clock does not matter.
  */
 export interface Bucket extends Kept {
   /** Time in which one token comes back, in milliseconds, when this was stored. */
@@ -466,7 +466,7 @@ export interface Bucket extends Kept {
    */
   readonly tokens: number;
   /**
-   * Successful calls minus the tokens that have come back since. Whatever was there before and
+   * Successful calls minus the tokens that have come back since. Whatever it contained before and
    * whatever others take, the service's bucket holds at least this many.
    */
   readonly spent: number;
@@ -554,7 +554,7 @@ const heldFor = (bucket: Bucket, waitMs: number, periodMs: number): Bucket => ({
   tokens: Math.min(bucket.tokens, 1 - Math.min(longestHoldPeriods, waitMs / periodMs)),
 });
 
-/** The limits for the calls of an endpoint. */
+/** The limits for calls to an endpoint. */
 export interface RateLimit {
   /** Time in which one token comes back, in milliseconds. */
   readonly periodMs: number;

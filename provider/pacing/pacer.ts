@@ -65,8 +65,8 @@ export interface PacingOptions extends PacingHooks {
    */
   readonly burst?: number | undefined;
   /**
-   * Fraction of each limit that may be used, above 0, at most 1. Below 1, it also limits a burst to
-   * that fraction of `burst`, or to one call if `burst` is omitted.
+   * Fraction of each limit that may be used, greater than 0, at most 1. Below 1, it also limits a
+   * burst to that fraction of `burst`, or to one call if `burst` is omitted.
    */
   readonly share: number;
   /** Where to store the buckets. Default: in this process. */
@@ -109,15 +109,15 @@ const onGuessOf = ({ plan, onPlanGuess, onNotice }: PacingOptions) => {
   const notice = harmless(onNotice);
   return (guess: Plan): void =>
     notice?.(
-      `The tenant seems to have the plan ${guess}, not the configured plan ${plan}: the service repeatedly refuses its calls. Correct the setting plan.`,
+      `The tenant seems to be on the plan ${guess}, not the configured plan ${plan}: the service repeatedly refuses its calls. Correct the setting plan.`,
     );
 };
 
 /**
- * Keeps calls within the rate limits of the tenant. Each method and path template has a bucket and
- * a queue of its own, so only the endpoint that lacks tokens waits. A refused call waits
- * for its next turn, before new ones; a refusal is not a failure. The token URL has no known rate:
- * its calls wait only after a refusal.
+ * Keeps calls within the tenant's rate limits. Each method and path template has a bucket and a
+ * queue of its own, so only the endpoint that lacks tokens waits. A refused call waits for its next
+ * turn, before new ones; a refusal is not a failure. The token URL has no known rate: its calls
+ * wait only after a refusal.
  */
 export const pacedCalls = (options: PacingOptions): Pace => {
   const { clock, share, burst, totalMs, rates = conversationRate } = options;
@@ -150,7 +150,7 @@ export const pacedCalls = (options: PacingOptions): Pace => {
   return queuePerEndpoint(limiterOf, { clock, totalMs, announcedMs: shortMs, onWait });
 };
 
-/** A service of the tenant. */
+/** One of the tenant's services. */
 export interface PacedService {
   readonly baseUrl: string;
   /** Rates of its endpoints. Default: those of Conversation v3. */

@@ -18,7 +18,7 @@ export interface SpecialRate {
   readonly rates: Partial<PlanRates>;
 }
 
-/** One row of the table of rates. */
+/** One row in the table of rates. */
 export interface RateRow {
   /** The section of the specification that states it. */
   readonly source: "specification §8.2" | "specification §8.3";
@@ -143,7 +143,7 @@ export interface RateQuestion {
   readonly service: string;
   /** `v3` or `v4`. */
   readonly version: string;
-  /** The plan of the tenant. */
+  /** The tenant's plan. */
   readonly plan: Plan;
   /** HTTP method. */
   readonly method: Method;
@@ -229,7 +229,7 @@ export const rateOf = (question: RateQuestion): number => {
   return own?.rates[question.plan] ?? row.standard[question.plan];
 };
 
-/** The rate limit of an endpoint of Conversation v3 in calls per second (specification §8.2). */
+/** The rate limit for an endpoint in Conversation v3 in calls per second (specification §8.2). */
 export const conversationRate = ({ method, template }: Endpoint, plan: Plan): number =>
   rateOf({ service: "Conversation", version: "v3", plan, method, template });
 

@@ -30,16 +30,16 @@ interface Changed<R> {
 /**
  * @param state the stored value; undefined: nothing yet
  * @param now the store's own time in milliseconds
- * @param share fraction of the rate that this process may use while others cannot be seen: above 0,
- *   at most 1
+ * @param share fraction of the rate that this process may use while others cannot be seen: greater
+ * than 0, at most 1
  */
 export type StoreChange<R> = (state: Kept | undefined, now: number, share: number) => Changed<R>;
 
 /**
- * The store of the buckets. A change is atomic. It may run again if another process was faster, so
- * it must only calculate. Nothing is reserved ahead, so a process that dies takes nothing with it.
+ * The bucket store. A change is atomic. It may run again if another process was faster, so it must
+ * only calculate. Nothing is reserved ahead, so a process that dies takes nothing with it.
  *
- * Rejects only if a person has to fix something. A local store replaces a shared store that cannot
+ * Rejects only if someone has to fix something. A local store replaces a shared store that cannot
  * be reached.
  */
 export interface BucketStore {
@@ -58,7 +58,7 @@ export const keptOf = (text: unknown): Kept | undefined => {
 };
 
 /**
- * Buckets of this process only.
+ * Buckets for this process only.
  *
  * @param now monotonic time in milliseconds
  */
@@ -123,7 +123,7 @@ export interface SharedBucketsOptions {
   readonly clock: Clock;
   /** If omitted, shared only between this user's processes on this machine. */
   readonly redisUrl?: string | undefined;
-  /** Where to look up XDG_CACHE_HOME. Default: the environment of the process. */
+  /** Where to look up XDG_CACHE_HOME. Default: the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
   /** Called once, with a readable sentence, when the buckets cannot be shared for a while. */
   readonly onNotice?: ((text: string) => void) | undefined;

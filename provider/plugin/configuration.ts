@@ -111,7 +111,7 @@ const addressIn = (values: JsonObject): string | undefined => {
 
 /**
  * Compares configurations of one provider, or of two providers if a resource moves from one to the
- * other. An object stays in its account: a new URL of the same provider counts as another way to
+ * other. An object stays in its account: a new URL for the same provider counts as another way to
  * reach it. If the program gives a resource another explicit provider with another URL, the object
  * is created there and deleted here.
  */
@@ -138,11 +138,11 @@ export const configurationChange = (
   return {
     keys: changed,
     isMove: false,
-    warning: `The base URL of the account changes from ${from} to ${to}. Objects in the state are expected there under the same ids; none is moved. For another account, declare another provider.`,
+    warning: `The account's base URL changes from ${from} to ${to}. Objects in the state are expected there under the same ids; none is moved. For another account, declare another provider.`,
   };
 };
 
-/** The configuration of the resources of one provider process. */
+/** The configuration for the resources of one provider process. */
 export interface Configuration {
   readonly source: SettingSource;
   /** The name of the account, if the program gives some of these settings itself. */
@@ -155,7 +155,7 @@ export interface Configuration {
 }
 
 /**
- * The settings of a provider. The default provider takes them from the environment, then from the
+ * The settings for a provider. The default provider takes them from the environment, then from the
  * stack's configuration. The arguments of an explicit provider precede both.
  *
  * @param name of the provider in the program

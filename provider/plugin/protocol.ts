@@ -92,10 +92,10 @@ export const allAnswered = (): Promise<void> =>
   });
 
 /**
- * Handles methods of the protocol; a failure passes on only its message.
+ * Handles protocol methods; a failure passes on only its message.
  *
- * @param onGone called if a caller goes before its call is answered: the engine was killed, and what
- *   still waits must not be sent into the next run
+ * @param onGone called if a caller goes before its call is answered: the engine was killed, and
+ * what still waits must not be sent into the next run
  */
 export const answering =
   (onGone: () => void) =>

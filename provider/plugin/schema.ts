@@ -345,7 +345,7 @@ export const packageSchema = (): PackageSchema => {
     config: { variables: settingProperties("config") },
     provider: {
       description:
-        "An account: its settings, and all resources that use this provider. Omitted settings come from the environment of the run.",
+        "An account: its settings, and all resources that use this provider. Omitted settings come from the run's environment.",
       // Without the environment as a default: generated code would copy it into the state, where a
       // later run without the program would find an old one; code for Node would not even encrypt it.
       // The provider itself reads the environment.

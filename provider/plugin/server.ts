@@ -24,7 +24,7 @@ import { type ConfiguredRun, resourceMethods } from "./resource.js";
 import { packageSchema } from "./schema.js";
 import { plainValues } from "./values.js";
 
-/** Messages to an engine, in the row of the resource that they name. */
+/** Messages to an engine, in the row for the resource that they name. */
 const sendTo = (engine: EngineServices.EngineClient): Send => {
   const { WARNING, INFO } = engineMessages.LogSeverity;
   return ({ message, urn, showing }, onAnswered) => {

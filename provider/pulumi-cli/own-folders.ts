@@ -82,7 +82,10 @@ type Attempt =
   | { readonly release: () => void }
   | { readonly heldBy: string; readonly release?: never };
 
-/** Tries to take the lock of a file, even from a process that has ended. Returns the lock, or its holder. */
+/**
+ * Tries to take the lock on a file, even from a process that has ended. Returns the lock, or its
+ * holder.
+ */
 export const tryLock = (path: string): Attempt => {
   makeFolders(dirname(path));
   const text = ownText();

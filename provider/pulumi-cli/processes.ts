@@ -160,7 +160,7 @@ const endGroup = async (
   await isEmptyWithin(() => [...left(), ...killed.filter(isRunning)], GRACE_MS);
 };
 
-/** The processes of a list that no other process of the list started. */
+/** The processes in a list that no other process in the list started. */
 export const outermost = (pids: readonly number[]): readonly number[] =>
   pids.filter((pid) => {
     const stat = statOf(pid);
@@ -174,7 +174,7 @@ export const endProcessesWith = (name: string, value: string): void => {
 
 /**
  * A variable in the environment of whatever commands start, inherited by their children: it
- * identifies them even if they have left their group, as the plugins of Pulumi do.
+ * identifies them even if they have left their group, as Pulumi's plugins do.
  */
 export const startedVariable = "PULUMI_CONVERSATION_STARTED_BY";
 
@@ -268,9 +268,9 @@ interface CommandOptions {
 export interface Ended {
   /** Exit code; undefined if a signal ended it. */
   readonly code: number | undefined;
-  /** Standard output, whole. */
+  /** Complete standard output. */
   readonly stdout: string;
-  /** The last lines of both outputs in the order of arrival. */
+  /** The last lines of both outputs in order of arrival. */
   readonly lastLines: readonly string[];
   readonly timedOut: boolean;
 }
@@ -325,9 +325,9 @@ const stopper = (pid: number | undefined, { signal, timeoutMs, stops = STOPS }: 
 };
 
 /**
- * Runs a command to its end in a separate process group. A Ctrl-C at the terminal reaches it once,
- * through `signal`. Neither the command nor what it started outlives this process, even if this
- * process is killed.
+ * Runs a command to completion in a separate process group. A Ctrl-C at the terminal reaches it
+ * once, through `signal`. Neither the command nor what it started outlives this process, even if
+ * this process is killed.
  */
 export const runCommand = (
   command: string,

@@ -22,11 +22,11 @@ const advices = [
   {
     // It names the missing file, which is no reason to correct it.
     when: /no Pulumi\.yaml|no project file/,
-    text: "Run this in the folder of a Pulumi project.",
+    text: "Run this in a Pulumi project folder.",
   },
   {
     when: /fully qualified name/,
-    text: "Run this in the folder of the stack's project, or name the stack as organization/project/stack.",
+    text: "Run this in the stack's project folder, or name the stack as organization/project/stack.",
   },
   {
     when: /(?<!meta\.)yaml|unmarshal|invalid character/i,
@@ -34,7 +34,7 @@ const advices = [
   },
   {
     when: /passphrase/,
-    text: "Set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE to the passphrase of the stack.",
+    text: "Set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE to the stack's passphrase.",
   },
   {
     when: /no stack named/,
@@ -77,14 +77,14 @@ export const projectFile = (folder: string): string | undefined => {
   return found ?? (parent === folder ? undefined : projectFile(parent));
 };
 
-/** One entry of a stack's configuration. */
+/** One entry in a stack's configuration. */
 export interface ConfigEntry {
   /** Undefined if it is encrypted and cannot be read. */
   readonly text?: string;
   readonly secret: boolean;
 }
 
-/** Configuration of a stack by full key, such as `conversation:baseUrl`. */
+/** A stack's configuration by full key, such as `conversation:baseUrl`. */
 export interface StackConfig {
   /** Values by key; empty if there is no configuration, or if it could not be read. */
   readonly entries: ReadonlyMap<string, ConfigEntry>;
@@ -187,7 +187,7 @@ export const projectDocument = (file: string): ProjectDocument => {
 };
 
 /**
- * The file with the configuration of a stack, if there is one.
+ * A stack's configuration file, if there is one.
  *
  * @param file the project file
  */
@@ -198,8 +198,8 @@ export const stackFile = (file: string, stack: string): string | undefined => {
 };
 
 /**
- * The passphrase salt in the file of a stack; undefined if the stack uses another encryption, or
- * none yet.
+ * The passphrase salt in a stack's file; undefined if the stack uses another encryption, or none
+ * yet.
  *
  * @param file the project file
  */

@@ -252,7 +252,7 @@ export type StackLock =
   | { readonly state: "locked"; readonly by?: string }
   | { readonly state: "unknown"; readonly why: string };
 
-/** Reads the lock of one stack, each time anew. */
+/** Reads the lock on one stack, each time anew. */
 export type LockReader = () => Promise<StackLock>;
 
 const free: StackLock = { state: "free" };
@@ -278,7 +278,7 @@ export interface LockHolder {
   readonly by: string;
 }
 
-/** Reads the file of a lock; undefined if it is not JSON, such as an incomplete file. */
+/** Reads a lock file; undefined if it is not JSON, such as an incomplete file. */
 export const lockHolderIn = (text: string): LockHolder | undefined => {
   const lock = printedJson(text);
   if (!isObject(lock)) return undefined;
@@ -304,7 +304,7 @@ const namesInFolder = async (folder: string): Promise<readonly string[]> => {
 };
 
 /**
- * The lock files on a stack of a file backend: one for each run. @throws if a folder cannot be read
+ * The lock files on a stack in a file backend: one for each run. @throws if a folder cannot be read
  */
 export const lockFiles = async (
   backend: string,
@@ -350,7 +350,7 @@ const backendUrl = (text: string): string | undefined => {
 };
 
 /**
- * Finds out how to read the lock of a stack: file backends keep it in a folder, Pulumi Cloud shows
+ * Finds out how to read the lock on a stack: file backends keep it in a folder, Pulumi Cloud shows
  * updates in progress, other backends do not show it.
  *
  * @param stack short name

@@ -90,7 +90,7 @@ export const checkpointIn = (text: string): StackExport | undefined => {
 export const previewIn = (text: string): Preview | undefined =>
   previewSchema.safeParse(printedJson(text)).data;
 
-/** The resources of a state, in order of creation; none if there is no state. */
+/** The resources in a state, in order of creation; none if there is no state. */
 export const resourcesOf = (state: StackExport | undefined): readonly StateResource[] =>
   state?.deployment.resources ?? [];
 

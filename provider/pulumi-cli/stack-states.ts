@@ -71,10 +71,11 @@ export interface StackStates {
   /** Resources that look up an object (`get`). */
   readersOf(kind: string, id: string): readonly Holding[];
   /**
-   * The resource of the requested stack with this owner, by its URN: under its current name in the program.
+   * The resource in the requested stack with this owner, by its URN: under its current name in the
+   * program.
    */
   resourceOf(owner: string): Holding | undefined;
-  /** Creations of the requested stack that a run started and never completed. */
+  /** Creations in the requested stack that a run started and never completed. */
   readonly pending: readonly PendingCreation[];
   /** Ids of the `Ownership` of all stacks that were read, including the requested one. */
   readonly ownerships: readonly string[];
@@ -300,7 +301,7 @@ const statesAround = async (own: StackState, place: PulumiPlace, scope: StateSco
 
 /**
  * The state of one stack (then only that is known), or of all stacks in the backend, at most 50.
- * Undefined if the state of the stack itself cannot be read.
+ * Undefined if the stack's own state cannot be read.
  */
 export const readStates = async (
   place: PulumiPlace,

@@ -20,7 +20,7 @@ export const account = defineResource({
   fields: {
     ...namedFields("account"),
     address: text({
-      doc: "Business address on the channel: phone number, email address, page id. If you change it, lookups by address fail.",
+      doc: "Business address on the channel: a phone number, email address or page id. If you change it, lookups by address fail.",
       required: true,
       min: 1,
       max: 255,
@@ -42,7 +42,7 @@ export const account = defineResource({
       },
     }),
     chatConfigurations: object({
-      doc: "How conversations of the account run.",
+      doc: "How the account's conversations run.",
       required: true,
       fields: {
         timeout: number({
@@ -62,14 +62,14 @@ export const account = defineResource({
           doc: "Orchestration of the account's conversations.",
         }),
         entryPoint: text({
-          doc: "Entry point, an object of another product area: numeric text such as `1007`.",
+          doc: "Entry point, an object in another product area: numeric text such as `1007`.",
           min: 1,
           envelope: "id",
         }),
       },
     }),
     attributes: map({
-      doc: "Additional attributes, which may include credentials of a provider.",
+      doc: "Additional attributes, which may include credentials for a provider.",
       basis: "assumed",
       min: 1,
       max: 10,

@@ -42,7 +42,7 @@ export const authentication = defineResource({
           min: 1,
         }),
         accessTokenPath: text({
-          doc: "JSONPath of the token in the response, such as `$.accessToken`.",
+          doc: "JSONPath to the token in the response, such as `$.accessToken`.",
           min: 1,
         }),
       },

@@ -57,7 +57,7 @@ export const channel = defineResource({
   heldByAny: {
     kinds: [clientApplication],
     basis: "spec",
-    doc: "According to the service's specification, a channel that a client application uses cannot be deleted, although no field of a client application names a channel.",
+    doc: "According to the service's specification, a channel that a client application uses cannot be deleted, although no field in a client application names a channel.",
   },
   fields: {
     type: text({

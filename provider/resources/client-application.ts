@@ -62,7 +62,7 @@ export const clientApplication = defineResource({
             of: text({ doc: "Value of the header.", secret: true }),
           }),
           authentication: reference(authentication, {
-            doc: "How the service authenticates at the callback. If omitted, it sends no Authorization header.",
+            doc: "How the service authenticates to the callback. If omitted, it sends no Authorization header.",
           }),
         },
       }),

@@ -89,7 +89,7 @@ export const emulatedSettings = (settings: Settings, account?: string): Settings
 };
 
 /**
- * Reads the settings of an account that a command is going to call.
+ * Reads the settings for an account that a command is going to call.
  *
  * @throws ConversationError if one is missing or wrong, or if they would lead a command beside an
  * emulator to another account

@@ -13,7 +13,7 @@ import { endpointName, type Operation, setUpOperation } from "./http/operations.
 /** An object as the service sends it. */
 export type WireObject = Readonly<Record<string, unknown>>;
 
-/** How far a list has been read. */
+/** How much of a list has been read. */
 export interface ListProgress {
   /** Objects received so far. */
   readonly objects: number;
@@ -227,8 +227,8 @@ const callsAfter = (answer: Answer, objects: number): number => {
 type OnPage = (progress: ListProgress) => void;
 
 /**
- * Reads a collection. It gets the first page according to the specification, and further pages by
- * `$pagenum` (assumed) as long as fewer objects have arrived than the service counts. The pages are
+ * Reads a collection. It gets the first page according to the specification, and more pages by
+ * `$pagenum` (assumed) while fewer objects have arrived than the service counts. The pages are
  * larger, by `$pagesize` (assumed), if that saves calls and the service supports it.
  */
 export const readFirstPage = async (
@@ -312,7 +312,7 @@ const oddKey = (id: string): string =>
     : `${cleaned(id.slice(0, shownCharacters))}… (${id.length} characters, ${hashOf(id)})`;
 
 /**
- * The key of each object of one page: its id, if valid; otherwise a string that can never be an id,
+ * The key of each object on one page: its id, if valid; otherwise a string that can never be an id,
  * so that no call can use it. The same object on another page has the same key.
  */
 export const listingKeys = (): ((object: JsonObject) => string) => {

@@ -263,7 +263,9 @@ export const redact = (text: string, secrets: readonly string[]): string => {
   return shown + looked.slice(done);
 };
 
-/** Text of the service for a message: no secrets, no control characters, at most 300 characters. */
+/**
+ * Text from the service for a message: no secrets, no control characters, at most 300 characters.
+ */
 export const shownText = (text: string, secrets: readonly string[]): string =>
   abbreviated(cleaned(redact(text, secrets)).trim(), longestText);
 

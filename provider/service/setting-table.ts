@@ -90,7 +90,7 @@ const wholeNumber = (text: string): Parsed<number> =>
 
 const fraction = (text: string): Parsed<number> => {
   const parsed = /^(?:\d+(?:\.\d+)?|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
-  return parsed > 0 && parsed <= 1 ? value(parsed) : broken("must be above 0 and at most 1");
+  return parsed > 0 && parsed <= 1 ? value(parsed) : broken("must be greater than 0 and at most 1");
 };
 
 export const redisAddress = (text: string): Parsed<string> =>
@@ -116,7 +116,7 @@ export interface Settings {
   readonly plan?: Plan;
   /** Calls allowed in a short burst. Absent if unknown. */
   readonly burst?: number;
-  /** Fraction of each rate limit that may be used: above 0, at most 1. */
+  /** Fraction of each rate limit that may be used: greater than 0, at most 1. */
   readonly share: number;
   readonly redisUrl?: string;
   /** The vendor's own word on the wire. */
@@ -126,13 +126,13 @@ export interface Settings {
   readonly put?: "keep" | "replace";
   /** File written by `pulumi-conversation probe`. Absent if there are no findings. */
   readonly findings?: string;
-  /** Name of the profile of these settings. Absent for the default one. */
+  /** Name of the profile for these settings. Absent for the default one. */
   readonly profile?: string;
 }
 
 export type SettingKey = Exclude<keyof Settings, "profile">;
 
-/** One row of the table of settings. */
+/** One row in the table of settings. */
 export interface SettingSpec<T> {
   /** Last part of the environment variable, such as `BASE_URL`. */
   readonly environment: string;
@@ -148,7 +148,7 @@ export interface SettingSpec<T> {
 
 type SettingTable = { readonly [K in SettingKey]: SettingSpec<NonNullable<Settings[K]>> };
 
-/** Every setting, in the order of docs and messages. */
+/** Every setting, in the order used in docs and messages. */
 export const settingTable: SettingTable = {
   baseUrl: {
     environment: "BASE_URL",
@@ -183,7 +183,7 @@ export const settingTable: SettingTable = {
   },
   plan: {
     environment: "PLAN",
-    doc: "Plan of the tenant: `developer`, `basic` or `enterprise`, in any case. Determines the rate of each endpoint.",
+    doc: "The tenant's plan: `developer`, `basic` or `enterprise`, in any case. Determines the rate of each endpoint.",
     parse: plan,
   },
   burst: {
@@ -194,7 +194,7 @@ export const settingTable: SettingTable = {
   },
   share: {
     environment: "SHARE",
-    doc: "Fraction of each rate limit that this tool may use: above 0, at most 1.",
+    doc: "Fraction of each rate limit that this tool may use: greater than 0, at most 1.",
     parse: fraction,
     number: "any",
     default: 1,
@@ -214,7 +214,7 @@ export const settingTable: SettingTable = {
   },
   ownershipMark: {
     environment: "OWNERSHIP_MARK",
-    doc: "Where an object carries the mark of its stack: in its `description`, or nowhere (`none`).",
+    doc: "Where an object carries its stack's mark: in its `description`, or nowhere (`none`).",
     parse: oneOf(["description", "none"]),
     default: "description",
   },

@@ -70,7 +70,7 @@ export const assertDistinctProfiles = (
 /** The sources of settings. The environment takes precedence. */
 export interface SettingSource {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** A value of the stack's configuration by its full key, such as `conversation:baseUrl`. */
+  /** A value in the stack's configuration by its full key, such as `conversation:baseUrl`. */
   readonly config: (key: string) => string | undefined;
 }
 
@@ -238,7 +238,7 @@ const foundOut = (file: string, given: Partial<Settings>): Partial<Settings> => 
 };
 
 /**
- * Reads and checks every setting. The only file it reads is that of `findings`. An empty string
+ * Reads and checks every setting. The only file it reads is the `findings` file. An empty string
  * counts as missing.
  *
  * @param profile `staging` reads `CONVERSATION_STAGING_BASE_URL`, `conversation:staging.baseUrl`
@@ -274,7 +274,7 @@ export const withoutSecretSettings = <T>(
   Object.fromEntries(Object.entries(environment).filter(([name]) => !secretVariable.test(name)));
 
 /**
- * The environment of programs that fetch, install or build packages. They may run third-party
+ * The environment for programs that fetch, install or build packages. They may run third-party
  * scripts, which must not see the secrets of an account or a stack.
  */
 export const environmentOfPackages = <T>(

@@ -24,7 +24,7 @@ import {
   walkChain,
 } from "./walk-chain.js";
 
-/** Maximum time of one call to a probe or a callback URL. */
+/** Maximum time for one call to a probe or a callback URL. */
 const callTimeoutMs = 5_000;
 
 const waysIn = (callbacks: readonly Callback[]): string =>
@@ -70,7 +70,7 @@ const awaitArrival = async (sent: Sent): Promise<boolean> => {
     const sighting = await awaitSighting(test.probe, timeoutMs, ids, session, transport);
     if (sighting.state === "seen") return true;
     if (sighting.state === "not yet") throw await lost(sent, transport);
-    const what = `the service accepted the message, but the probe at ${shownAddress(test.probe.url)} cannot show whether it arrived: ${sighting.why}. The probe must respond with 200 and JSON that contains the id of the conversation once the message has arrived.`;
+    const what = `the service accepted the message, but the probe at ${shownAddress(test.probe.url)} cannot show whether it arrived: ${sighting.why}. The probe must respond with 200 and JSON that contains the conversation's id once the message has arrived.`;
     throw brokenLink("probe", what, findings);
   } finally {
     await transport.close();

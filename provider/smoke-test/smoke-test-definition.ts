@@ -21,7 +21,7 @@ export const smokeTest = defineResource({
   noun: "smoke test",
   collection: "conversations",
   listKey: "conversation",
-  doc: "Sends one message through an account and reports the broken link of the chain, if any.",
+  doc: "Sends one message through an account and reports the broken link in the chain, if any.",
   fields: {
     account: reference(account, {
       doc: "The account to test.",

@@ -178,8 +178,10 @@ const recipientsOf = async (
   const others = namedOnSide(named, side).flat();
   if (others.length > 0)
     return others.map(({ application }) => ({ application, roles: rolesOnSide[side] }));
-  const missing = isCustomer ? "neither a bot nor an agent" : "no client application of a customer";
-  const what = `${flow.label} names ${missing}, so nobody would receive the message of a ${sender}. Nothing was sent. Add it to the orchestration's applications.`;
+  const missing = isCustomer
+    ? "neither a bot nor an agent"
+    : "no client application for a customer";
+  const what = `${flow.label} names ${missing}, so nobody would receive the message from a ${sender}. Nothing was sent. Add it to the orchestration's applications.`;
   throw brokenLink(flow.definition.noun, what, reader.findings);
 };
 
@@ -195,7 +197,7 @@ interface ChainObject {
 /** The object that refers to another one, for messages: `orchestration "flow" (id …)`. */
 type Referrer = Pick<ChainObject, "label">;
 
-/** Reads objects of the chain one by one, each by its id. */
+/** Reads objects in the chain one by one, each by its id. */
 export class ChainReader {
   constructor(
     readonly session: EngineSession,
@@ -266,7 +268,7 @@ const doubtText = ({ doubts }: ChainFindings): string =>
   doubts.length > 0 ? ` It may also matter that ${doubts.join("; that ")}.` : "";
 
 /**
- * The failure of a test.
+ * A test failure.
  *
  * @param link the kind of the faulty object, or `sign-in`, `message`, `delivery`, `callback
  * address`, `probe`

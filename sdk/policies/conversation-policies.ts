@@ -36,13 +36,13 @@ export const accountProtected: ResourceValidationPolicy = {
     "account-protected",
     "Accounts are protected",
     "An account has the protect option, so that no run deletes it by mistake.",
-    "Add { protect: true } to the options of the account.",
+    "Add { protect: true } to the account's options.",
   ),
   severity: "medium",
   validateResource: (args, report) => {
     if (args.isType(classFor(args, Account)) && !args.opts.protect)
       report(
-        "The account is not protected: if the program no longer declares it, the next run deletes it, and customers reach nobody. Add the protect option.",
+        "The account is not protected: if the program no longer declares it, the next run deletes it, and customers reach no one. Add the protect option.",
       );
   },
 };
@@ -83,8 +83,8 @@ export const botsMatchParticipants: StackValidationPolicy = {
   ...policyNotes(
     "bots-match-participants",
     "Bots match their participants",
-    "A bot of an orchestration names the client application of its participant, and that application has the participant's role.",
-    "Give the bot the application of its participant, and give the application a role of the participant's type.",
+    "A bot in an orchestration names its participant's client application, and that application has the participant's role.",
+    "Give the bot its participant's application, and give the application a role of the participant's type.",
   ),
   severity: "high",
   validateStack: ({ resources }, report) => {
@@ -229,7 +229,7 @@ export const notificationAddress: ResourceValidationPolicy = {
         type: "array",
         items: { type: "string" },
         default: [],
-        description: "Allowed domains of the address. If empty: any except example domains.",
+        description: "Allowed domains for the address. If empty: any except example domains.",
       },
     },
   },
@@ -435,7 +435,7 @@ export const noClearSecrets: StackValidationPolicy = {
   ...policyNotes(
     "no-clear-secrets",
     "No plain-text secrets in the configuration",
-    "The stack's configuration file holds neither settings of the service nor secrets of a resource in plain text.",
+    "The stack's configuration file contains neither service settings nor resource secrets in plain text.",
     "Set the value again with pulumi config set --secret, and replace the secret itself: the old value was readable in the file.",
   ),
   severity: "critical",
@@ -443,7 +443,7 @@ export const noClearSecrets: StackValidationPolicy = {
     properties: {
       folder: {
         type: "string",
-        description: "Folder of the Pulumi project. Default: the folder that Pulumi started in.",
+        description: "The Pulumi project folder. Default: the folder that Pulumi started in.",
       },
     },
   },
@@ -453,7 +453,7 @@ export const noClearSecrets: StackValidationPolicy = {
     }>();
     const stack = stackIn(args.resources[0]?.urn);
     const file = stack && stackFileIn(folder, stack);
-    if (!file) return args.notApplicable("Could not find the configuration file of the stack.");
+    if (!file) return args.notApplicable("Could not find the stack's configuration file.");
     for (const text of clearSettings(file)) report(text);
     for (const resource of args.resources)
       for (const text of clearInputs(file, resource)) report(text, resource.urn);

@@ -36,7 +36,7 @@ export const whereKnown = <T>(read: () => T): T | undefined => {
   }
 };
 
-/** The items of a list that a preview knows; none if it does not know the list. */
+/** The items in a list that a preview knows; none if it does not know the list. */
 export const knownItems = <T>(read: () => readonly T[] | undefined): readonly T[] => {
   const list = whereKnown(read) ?? [];
   const places = Array.from({ length: whereKnown(() => list.length) ?? 0 }, (_, place) => place);
@@ -45,7 +45,7 @@ export const knownItems = <T>(read: () => readonly T[] | undefined): readonly T[
 
 /**
  * A class of this package with which a policy requests resources, under the plugin's type if they
- * come from the plugin. Policies use nothing else of a class.
+ * come from the plugin. Policies use nothing else from a class.
  */
 export const classFor = <C extends { readonly __pulumiType: string }>(
   { type }: Pick<PolicyResource, "type">,

@@ -45,7 +45,7 @@ export interface UploadOptions extends Pick<AssetRequest, "channel" | "sender">,
   readonly name?: string;
   /** Size in bytes. Required for streams; for files and bytes, it must match their size. */
   readonly size?: number;
-  /** Must match the extension of the name, from which the service derives the type (assumed). */
+  /** Must match the extension in the name, from which the service derives the type (assumed). */
   readonly contentType?: string;
 }
 
@@ -79,7 +79,7 @@ const requestOf = (options: UploadOptions, content: OpenContent): AssetRequest =
   const derived = assetContentType(name);
   if (contentType !== undefined && essence(contentType) !== derived) {
     throw invalid(
-      `contentType is ${JSON.stringify(contentType)}, but the extension of the name implies ${derived}`,
+      `contentType is ${JSON.stringify(contentType)}, but the extension in the name implies ${derived}`,
     );
   }
   return request;

@@ -9,7 +9,7 @@ import type { Endpoint, Method } from "../../provider/service/http/operations.js
 import type { Transport } from "../../provider/service/http/transport.js";
 import type { ContentTransfer } from "./content-transfer.js";
 
-/** One attempt at a call, just before it is sent. Holds no body, header, id or secret. */
+/** One attempt at a call, just before it is sent. Contains no body, header, id or secret. */
 export interface RequestEvent {
   /** HTTP method. */
   readonly method: Method;
@@ -39,8 +39,8 @@ const beginning = ({ context, trace }: TelemetryApi): BeginSpan => {
 };
 
 /**
- * Traces through `@opentelemetry/api` if it is installed; the first call finds out. Callers use the
- * result once per call.
+ * Traces through `@opentelemetry/api` if it is installed, which the first call checks. Callers use
+ * the result once per call.
  */
 export const telemetry = (
   load: () => Promise<unknown> = () => import(telemetryPackage),
@@ -58,11 +58,11 @@ export const telemetry = (
   };
 };
 
-/** The outcome of an attempt. Holds no body, header, id or secret. */
+/** The outcome of an attempt. Contains no body, header, id or secret. */
 export interface ResponseEvent extends RequestEvent {
   /** HTTP status of the response. Absent if there was no response. */
   readonly status?: number;
-  /** Milliseconds from sending until the response; for a download, until its headers. */
+  /** Milliseconds from sending to the response; for a download, until its headers. */
   readonly ms: number;
 }
 
@@ -95,7 +95,7 @@ type ObservedSend = <T extends { readonly status: number }>(
   send: () => Promise<T>,
 ) => Promise<T>;
 
-/** Starts observing one call of an endpoint: each use of the result is another attempt. */
+/** Starts observing one call to an endpoint: each use of the result is another attempt. */
 export type CallObserver = (endpoint: Endpoint) => Promise<ObservedSend>;
 
 /** Tracing must not fail a call. */
@@ -141,7 +141,7 @@ export const callObserver = (
   };
 };
 
-/** A transport for one call of an endpoint. */
+/** A transport for one call to an endpoint. */
 export const observedTransport = (transport: Transport, observed: ObservedSend): Transport => ({
   send: (request) => observed(new URL(request.url), () => transport.send(request)),
   close: () => transport.close(),

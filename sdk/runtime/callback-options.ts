@@ -46,7 +46,7 @@ const sameText = (one: string, other: string, key: Uint8Array): boolean => {
 const invalid = (rule: string): ConversationError =>
   new ConversationError(
     "INPUT_INVALID",
-    `Could not create the callback handler: ${rule}. Without credentials, anybody could send messages.`,
+    `Could not create the callback handler: ${rule}. Without credentials, anyone could send messages.`,
   );
 
 const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
@@ -144,12 +144,12 @@ export interface CallbackOptions<T extends MessageType = MessageType> {
   /**
    * When the service gets its response. `before` (default): immediately, before the work; a message
    * whose work fails is not delivered again. `after`: when `onMessage` is done with every message
-   * of the call. A failure returns 500, and work that takes longer than 4 s returns 503, so that
+   * in the call. A failure returns 500, and work that takes longer than 4 s returns 503, so that
    * the service delivers the messages again. Work that is still running is not started again.
    */
   readonly acknowledge?: "before" | "after";
   /**
-   * Time limit for one message, in milliseconds. When it is over, the signal aborts, `onError` gets
+   * Time limit for one message, in milliseconds. When time is up, the signal aborts, `onError` gets
    * `TIMED_OUT`, and the conversation continues with its next message. Default: 300,000 (5
    * minutes).
    */
@@ -161,13 +161,13 @@ export interface CallbackOptions<T extends MessageType = MessageType> {
   /** Where to remember messages instead of in this process: see `redisMemory`. */
   readonly memory?: MessageMemory;
   /**
-   * How many messages may wait for `onMessage` in total. Further calls get a 503, except for
+   * How many messages may wait for `onMessage` in total. Additional calls get a 503, except for
    * conversations without waiting messages, which may use as much again. Default: 10,000.
    */
   readonly maxWaiting?: number;
   /**
-   * How many messages of one conversation may wait. Further calls for this conversation get a 503.
-   * Default: 1,000.
+   * How many messages in one conversation may wait. Additional calls for this conversation get a
+   * 503. Default: 1,000.
    */
   readonly maxWaitingPerConversation?: number;
   /** The vendor's own word. Default: the environment variable CONVERSATION_PLATFORM_NAME, or `platform`. */

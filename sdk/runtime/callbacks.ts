@@ -323,7 +323,7 @@ const unreadableEntries = (count: number): ConversationError =>
 const wrongCredentials = (): ConversationError =>
   new ConversationError(
     "UNAUTHORIZED",
-    "Refused a call to the callback with 401: its credentials are not those in authenticate. If the service sent it, compare authenticate with the authentication that the program declares. Further calls like this are not reported.",
+    "Refused a call to the callback with 401: its credentials are not those in authenticate. If the service sent it, compare authenticate with the authentication that the program declares. Other calls like this are not reported.",
   );
 
 const idText = ({ id, messageId }: ReceivedMessage): string => {

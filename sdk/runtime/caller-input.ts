@@ -27,7 +27,7 @@ export const refusalDetails = ({ details }: ConversationError): string =>
     .filter((each) => each !== undefined)
     .join(", ");
 
-/** Closes a resource of the caller that is no longer needed, and ignores failures. */
+/** Closes a caller's resource that is no longer needed, and ignores failures. */
 export const endQuietly = (end: () => unknown): void => {
   void (async () => end())().catch(() => {});
 };

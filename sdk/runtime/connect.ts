@@ -171,7 +171,7 @@ export interface ConnectionOptions extends CallHooks {
    * emulator.
    */
   readonly pacing?: "plan" | "after-refusal";
-  /** Called when calls have to wait for the rate of their endpoint. */
+  /** Called when calls have to wait for their endpoint's rate limit. */
   readonly onWait?: (wait: Wait) => void;
   /** Called once with the plan that the tenant seems to have, if none is configured. */
   readonly onPlanGuess?: (plan: Plan) => void;
@@ -181,7 +181,7 @@ export interface ConnectionOptions extends CallHooks {
   readonly retry?: Partial<RetryLimits>;
   /** Cancels waiting calls with `CANCELLED`, like `close`. */
   readonly signal?: AbortSignal;
-  /** Where to look up omitted settings. Default: the environment of the process. */
+  /** Where to look up omitted settings. Default: the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** For tests. */
   readonly clock?: Clock;
@@ -296,7 +296,7 @@ export interface ServiceCall {
    * the rate bucket.
    */
   readonly path: string;
-  /** Values of the placeholders. */
+  /** Values for the placeholders. */
   readonly params?: Readonly<Record<string, string>>;
   /** Query parameters, in order. */
   readonly query?: Readonly<Record<string, string | number>>;

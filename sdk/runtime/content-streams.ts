@@ -91,7 +91,7 @@ export interface OpenContent {
   readonly repeatable: boolean;
   /** Opens the source to read it once. */
   open(): CallerStream;
-  /** Closes what the caller opened, whether it was read or not. */
+  /** Closes what the caller opened, whether or not it was read. */
   stop(): void;
 }
 
@@ -149,7 +149,7 @@ export const openContent = async (source: ContentSource): Promise<OpenContent> =
 };
 
 /**
- * The chunks of a source. Opens it before and closes it after them; a read failure becomes a
+ * The chunks from a source. Opens it before and closes it after them; a read failure becomes a
  * ConversationError.
  */
 export async function* readable(open: () => CallerStream): Pieces & AsyncGenerator<Uint8Array> {
@@ -192,7 +192,7 @@ interface Writing {
 
 /** A target after validation. */
 export interface OpenTarget {
-  /** Writes content, and closes the target. Fails with whatever the target fails with. */
+  /** Writes content, and closes the target. Fails with the target's error. */
   write(pieces: Pieces, writing: Writing): Promise<void>;
   /** Releases the target to the caller. */
   leave(): void;

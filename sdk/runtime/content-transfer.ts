@@ -126,7 +126,10 @@ export interface TransferReply {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-/** The response from a signed URL to a download. The caller must release it, read or not. */
+/**
+ * The response from a signed URL to a download. The caller must release it, whether or not it was
+ * read.
+ */
 export interface ContentAnswer extends TransferReply {
   /** `content-length`, if given. */
   readonly length: number | undefined;
@@ -152,7 +155,7 @@ export interface ContentTransfer {
   close(): Promise<void>;
 }
 
-/** Rejects with the reason of the signal when it aborts. */
+/** Rejects with the signal's reason when it aborts. */
 export const rejectedBy = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {
     const abort = (): void => reject(signal.reason);
@@ -168,7 +171,7 @@ const isPrivate = (error: unknown, depth = 0): boolean => {
 };
 
 /**
- * The error for a failed transfer, which shows only the host of the URL: the caller's own failure
+ * The error for a failed transfer, which shows only the URL's host: the caller's own failure
  * unchanged, otherwise `CANCELLED`, `TIMED_OUT`, `BAD_RESPONSE` or `UNREACHABLE`.
  */
 export const transferFailure = (
@@ -181,7 +184,7 @@ export const transferFailure = (
   if (isPrivate(cause)) {
     return new ConversationError(
       "BAD_RESPONSE",
-      `Could not ${what}: the host ${url.host} of the signed URL points to this machine or a private network. Nothing was transferred.`,
+      `Could not ${what}: the host ${url.host} in the signed URL points to this machine or a private network. Nothing was transferred.`,
       { permanent: true },
     );
   }
@@ -307,13 +310,13 @@ export type OnProgress = (progress: {
   readonly total: number;
 }) => void;
 
-/** Options of a content transfer. */
+/** Options for a content transfer. */
 export interface TransferOptions {
   /** Called after each chunk. */
   readonly onProgress?: OnProgress;
   /** Cancels the transfer with `CANCELLED`. */
   readonly signal?: AbortSignal;
-  /** Time limit of one transfer in milliseconds. Default: 5 minutes. */
+  /** Time limit for one transfer in milliseconds. Default: 5 minutes. */
   readonly timeoutMs?: number;
 }
 
@@ -354,8 +357,7 @@ const mayHaveExpired = (parts: ContentParts, address: SignedAddress, status: num
   (status >= 400 && status <= 499 && hasExpired(parts, address));
 
 /**
- * Transfers content to or from the signed URL of an asset; requests a new URL once if it has
- * expired.
+ * Transfers content to or from an asset's signed URL; requests a new URL once if it has expired.
  *
  * @returns the last response of a signed URL, whatever its status; `isStuck`: the URL may have
  * expired, but the content cannot be transferred again

@@ -40,7 +40,7 @@ export const checkedInput = <T>(
   });
 
 /**
- * A validated copy of the options: a later change of the caller's object has no effect.
+ * A validated copy of the options: a later change to the caller's object has no effect.
  *
  * @throws ConversationError `INPUT_INVALID` naming each invalid option
  */
@@ -70,7 +70,7 @@ const longestMs = 2 ** 31 - 1;
 /** A time limit in milliseconds. */
 export const timeLimit = z
   .int({ message: "must be a whole number of milliseconds" })
-  .positive("must be above 0")
+  .positive("must be greater than 0")
   .max(longestMs, `must be at most ${longestMs}`);
 
 /** A string that is valid in a URL: without unpaired surrogates. */

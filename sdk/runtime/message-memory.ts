@@ -19,8 +19,8 @@ interface TimeLimit {
 }
 
 /**
- * Limits the time of some work. When time is up, the signal of the work aborts with the error;
- * later results of the work are ignored.
+ * Limits the time for some work. When time is up, the work's signal aborts with the error; later
+ * results are ignored.
  */
 export const withinTime = async <T>(
   { clock, ms, late }: TimeLimit,
@@ -57,9 +57,9 @@ export interface MessageMemory {
    */
   take(key: string, leaseMs: number): Promise<Taken>;
   /**
-   * Extends the lease of a message that the caller still handles. With it, leases are short, so a
-   * message of a process that was killed is soon free. Without it, a lease covers the time limit of
-   * a message. If the lease has ended and nobody else took the message, it is taken again.
+   * Extends the lease on a message that the caller is still handling. With it, leases are short, so
+   * the messages of a killed process are soon free. Without it, a lease covers a message's time
+   * limit. If the lease has ended and nobody else took the message, it is taken again.
    *
    * @param leaseMs how long it stays taken from now on, in milliseconds
    */
@@ -169,7 +169,7 @@ const checked = (options: RedisMemoryOptions): Required<RedisMemoryOptions> => {
     if ("rule" in parsed) throw invalid(`url ${parsed.rule}`);
     if (typeof name !== "string" || name === "") throw invalid("name must be a string");
     if (!(Number.isSafeInteger(rememberMs) && rememberMs > 0)) {
-      throw invalid("rememberMs must be a whole number above 0");
+      throw invalid("rememberMs must be a whole number greater than 0");
     }
     return { url, name, rememberMs };
   });

@@ -19,7 +19,7 @@ const attachment = z
     size: z.int().nonnegative(),
     /** Where the recipient fetches the content. */
     url: z.url({ protocol: /^https?$/ }).optional(),
-    /** The asset that holds the content, in place of an address (assumed). */
+    /** The asset that contains the content, in place of an address (assumed). */
     id: z.string().min(1, notEmpty).optional(),
   })
   .refine(({ url, id }) => url !== undefined || id !== undefined, {
@@ -301,7 +301,10 @@ export const messageFrame = z.strictObject({
   /** The sender's own id for the message. Later messages can refer to it. */
   messageId: words.optional(),
   attributes: z.record(z.string(), attribute).readonly().optional(),
-  /** Further members of the service's JSON that this package does not know. They are merged deeply. */
+  /**
+   * Additional members of the service's JSON that this package does not know. They are merged
+   * deeply.
+   */
   extra: jsonObject.optional(),
 });
 

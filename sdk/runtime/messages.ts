@@ -255,9 +255,9 @@ export interface Sent {
   readonly messages: readonly SentMessage[];
 }
 
-/** Options of a send call. */
+/** Options for a send call. */
 export interface SendOptions {
-  /** Attributes of the whole call. */
+  /** Attributes for the whole call. */
   readonly metadata?: Readonly<Record<string, string>>;
   /** Cancels the wait for a turn. A call that was already sent completes. */
   readonly signal?: AbortSignal;

@@ -43,7 +43,7 @@ const errorCodeText = (text: string): string => text.replace(/[^\x21-\x7e]/g, ""
 export interface ProofKey {
   /** 43 to 128 unreserved characters (RFC 7636 §4.1). Secret until the exchange. */
   readonly verifier: string;
-  /** Base64url of the verifier's SHA-256 (RFC 7636 §4.2). */
+  /** Base64url encoding of the verifier's SHA-256 hash (RFC 7636 §4.2). */
   readonly challenge: string;
 }
 
@@ -302,7 +302,7 @@ export interface CodeExchange {
   readonly tokenUrl: string;
   /** Identifier of the public client. */
   readonly clientId: string;
-  /** The redirect URI of the authorization. */
+  /** The redirect URI from the authorization request. */
   readonly redirectUri: string;
   /** The result of `codeFromRedirect`. Valid once. */
   readonly code: string;
@@ -316,7 +316,10 @@ export interface CodeExchange {
   readonly timeoutMs?: number;
 }
 
-/** What the token URL granted. No document shows its response; the members are those of RFC 6749 §5.1. */
+/**
+ * What the token URL granted. No document shows its response; the members are those in RFC 6749
+ * §5.1.
+ */
 export interface GrantedToken {
   /** Secret. */
   readonly accessToken: string;
@@ -373,7 +376,7 @@ const callOf = (exchange: CodeExchange) => {
     throw inputInvalid(exchanging, "signal must be an AbortSignal");
   }
   if (!(typeof timeoutMs === "number" && timeoutMs > 0 && timeoutMs < 2 ** 31)) {
-    throw inputInvalid(exchanging, "timeoutMs must be a number of milliseconds above 0");
+    throw inputInvalid(exchanging, "timeoutMs must be a number of milliseconds greater than 0");
   }
   const fetch: FetchLike = exchange.fetch ?? ((address, init) => globalThis.fetch(address, init));
   const post = async (ending: AbortSignal): Promise<TokenAnswer> => {

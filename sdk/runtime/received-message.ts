@@ -94,7 +94,7 @@ export interface ReceivedAttachment {
   readonly size?: number;
   /** URL of the content. */
   readonly url?: string;
-  /** The asset that holds the content: fetch it with `assets.download`. */
+  /** The asset that contains the content: fetch it with `assets.download`. */
   readonly id?: string;
 }
 
@@ -250,7 +250,8 @@ interface ReceivedMessages {
 }
 
 /**
- * The messages in a callback: `messages.message` in version v3, `message` at the top in version v1.
+ * The messages in a callback: `messages.message` in version v3, `message` at the top level in
+ * version v1.
  *
  * @returns undefined if it has no list of messages in either version
  */

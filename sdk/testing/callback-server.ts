@@ -52,7 +52,7 @@ const pathOf = (address: string): string => {
   return pathname + search;
 };
 
-/** Starts the server on a free port of the loopback interface. */
+/** Starts the server on a free port on the loopback interface. */
 export const startCallbackServer = async () => {
   let handlers = new Map<string, CallbackHandler>();
   let tokens: ReadonlyMap<string, unknown> = new Map();

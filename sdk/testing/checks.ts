@@ -77,7 +77,7 @@ export const plainAddress = (address: string): string => {
 
 /** A call that the emulator responded to. */
 export interface HubCall {
-  /** Time of arrival, on the emulator's clock: ISO 8601. */
+  /** Arrival time, on the emulator's clock: ISO 8601. */
   readonly at: string;
   /** Method and path template, such as `POST /channels`. */
   readonly endpoint: string;
@@ -102,7 +102,7 @@ export class HubRecords {
     readonly platformName: string,
   ) {}
 
-  /** Objects of a collection, in order of creation. */
+  /** Objects in a collection, in order of creation. */
   async objects(collection: string): Promise<readonly StoredObject[]> {
     const { objects } = await this.control.snapshot();
     return objects[collection] ?? [];
@@ -122,7 +122,7 @@ export class HubRecords {
     return this.control.deliveries();
   }
 
-  /** Messages of a conversation, in order, even while it is ongoing. */
+  /** Messages in a conversation, in order, even while it is ongoing. */
   async messages(conversationId: string): Promise<readonly ReceivedMessage[]> {
     const found = (await this.control.conversations()).find(({ id }) => id === conversationId);
     return (found?.messages ?? []).flatMap(({ body, recipients, id, messageId, created }) => {

@@ -103,7 +103,7 @@ export interface EmulatedStack extends AsyncDisposable {
   readonly emulator: Emulator;
   /** The stack in Pulumi's Automation API. */
   readonly stack: Stack;
-  /** A client of the emulator, to send and read messages. */
+  /** A client for the emulator, to send and read messages. */
   readonly client: ConversationClient;
   /** The outputs of the last `up`, with secrets in plain text. */
   readonly outputs: Readonly<Record<string, unknown>>;
@@ -154,7 +154,7 @@ export interface EmulatedStack extends AsyncDisposable {
   expectDelivery(
     expected: ExpectedDelivery & { readonly withinMs?: number },
   ): Promise<DeliveryEntry>;
-  /** Forecasts the duration and the number of calls of a run, on a plan. */
+  /** Forecasts the duration and the number of calls in a run, on a plan. */
   forecast(conditions?: ForecastConditions): Promise<Forecast>;
   /**
    * Expects that a run stays within its limits.
@@ -182,7 +182,7 @@ export interface EmulatedStack extends AsyncDisposable {
   until<T>(look: () => Promise<T | undefined>, withinMs: number): Promise<T | undefined>;
   /** Advances a manual clock, in milliseconds, so that a conversation can age immediately. */
   advance(ms: number): void;
-  /** Stops the emulator and removes the state of the stack, without destroying the stack first. */
+  /** Stops the emulator and removes the stack's state, without destroying the stack first. */
   close(): Promise<void>;
 }
 
@@ -237,7 +237,7 @@ const assertHandlersUsed = (
   const unused = server.addresses().filter((address) => !known.has(address));
   if (unused.length === 0) return;
   throw new StackFailure(
-    `Could not set up a stack for a test: the option callbacks has a handler for ${unused.join(", ")}, but no role of a client application has this callback. Callbacks: ${[...known].join(", ") || "none"}.`,
+    `Could not set up a stack for a test: the option callbacks has a handler for ${unused.join(", ")}, but no role in a client application has this callback. Callbacks: ${[...known].join(", ") || "none"}.`,
   );
 };
 
@@ -401,14 +401,14 @@ export const stackFixture = (
 
 /** How a test runner registers functions to run before and after all tests. */
 export interface TestHooks {
-  /** `before` of node:test, `beforeAll` of vitest and jest. */
+  /** `before` from node:test, or `beforeAll` from vitest or jest. */
   readonly before: (work: () => Promise<void>) => unknown;
-  /** `after` of node:test, `afterAll` of vitest and jest. */
+  /** `after` from node:test, or `afterAll` from vitest or jest. */
   readonly after: (work: () => Promise<void>) => unknown;
 }
 
 /**
- * A stack for all tests of a file or suite, for node:test and every other runner with hooks: set up
+ * A stack for all tests in a file or suite, for node:test and every other runner with hooks: set up
  * before the first, closed after the last. It fails as `startEmulatedStack` does.
  *
  * @returns a function that returns the stack; it fails outside of tests

@@ -24,7 +24,7 @@ interface GoldenRecipient {
   readonly why: string;
 }
 
-/** One message of a golden conversation. */
+/** One message in a golden conversation. */
 export interface GoldenMessage {
   /** `say`: sent by the test, and sent again in a replay. `hear`: a reply from somebody else. */
   readonly verb: "say" | "hear";
@@ -256,7 +256,9 @@ export interface GoldenOptions {
   readonly update?: boolean;
   /** Time limit for each recorded reply, on the emulator's clock. Default: 5,000 ms. */
   readonly withinMs?: number;
-  /** Replaces what varies between runs in replies, besides ids, times and addresses of this machine. */
+  /**
+   * Replaces what varies between runs in replies, besides ids, times and this machine's addresses.
+   */
   readonly mask?: (text: string) => string;
 }
 
@@ -307,7 +309,7 @@ const recorded = async (stack: EmulatedStack, options: GoldenOptions): Promise<v
   await record(conversation);
   await conversation.idle(withinMs);
   const document = await documentOf(performed, options);
-  const why = conversation.handlerFailures().map((line) => `a handler of the test failed: ${line}`);
+  const why = conversation.handlerFailures().map((line) => `a handler in the test failed: ${line}`);
   if (document.messages.length === 0) why.push("it has no messages");
   if (why.length > 0)
     throw new Error(`Could not record the conversation into ${file}: ${why.join("; ")}.`);
@@ -381,7 +383,7 @@ const replayed = async (stack: EmulatedStack, options: GoldenOptions): Promise<v
     message: [
       `The conversation differs from ${file}:`,
       ...lines.map((line) => `  ${line}`),
-      ...failed.map((line) => `  a handler of the test failed: ${line}`),
+      ...failed.map((line) => `  a handler in the test failed: ${line}`),
       "If this is intended, record it again with UPDATE_GOLDEN_CONVERSATIONS=1.",
     ].join("\n"),
     operator: "goldenConversation",
@@ -394,7 +396,7 @@ const isOn = (name: string): boolean => !["", "0", "false"].includes(process.env
 /**
  * Tests that a conversation stays the same. The first run records it into a file. Later runs send
  * the test's messages again and fail on every difference: recipients that a message no longer
- * reaches, and replies that changed. Ids, times and addresses of this machine do not count. In a
+ * reaches, and replies that changed. Ids, times and this machine's addresses do not count. In a
  * pipeline (`CI` is set), nothing is recorded, and the file must exist.
  *
  * @returns whether it was recorded or replayed

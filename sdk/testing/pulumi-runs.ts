@@ -7,10 +7,10 @@ import type { ConversationClient } from "../runtime/connect.js";
 import { errorText, type HubCall, type HubRecords } from "./checks.js";
 import type { EmulatedTime } from "./test-conversation.js";
 
-/** A value of the stack's configuration: plain text, or a secret. */
+/** A value in the stack's configuration: plain text, or a secret. */
 export type StackConfigValue = string | { readonly value: string; readonly secret: boolean };
 
-/** The server of a callback in a test: a handler from `callbacks`, or a node:http listener. */
+/** The server for a callback in a test: a handler from `callbacks`, or a node:http listener. */
 export type CallbackHandler = Pick<Callbacks, "node" | "idle"> | RequestListener;
 
 /** Handlers by callback URL, as the program gives it. */
@@ -18,7 +18,7 @@ export type CallbackHandlers = Readonly<Record<string, CallbackHandler>>;
 
 /** What handlers can use to reply. */
 export interface HandlerContext {
-  /** A client of the emulator. */
+  /** A client for the emulator. */
   readonly client: ConversationClient;
   /** The emulator itself. */
   readonly emulator: Emulator;
@@ -28,10 +28,10 @@ export interface HandlerContext {
 export interface EmulatedStackOptions {
   /**
    * The program: a function for the Automation API, or the folder of a Pulumi project. The project
-   * file applies; configuration files of stacks are not read.
+   * file applies; stack configuration files are not read.
    */
   readonly program: PulumiFn | string;
-  /** Configuration of the stack; keys without a namespace belong to the project. Default: none. */
+  /** Stack configuration; keys without a namespace belong to the project. Default: none. */
   readonly config?: Readonly<Record<string, StackConfigValue>>;
   /**
    * Handlers for the account's callbacks. For other callbacks that are not on this machine, the
@@ -39,16 +39,17 @@ export interface EmulatedStackOptions {
    */
   readonly callbacks?: CallbackHandlers | ((context: HandlerContext) => CallbackHandlers);
   /**
-   * Options of the emulator. Default: no rate limits, and a manual clock. The clock follows real
+   * Options for the emulator. Default: no rate limits, and a manual clock. The clock follows real
    * time while Pulumi runs or a conversation waits, and stands still otherwise. Over HTTP, the
    * control interface requires a random secret.
    */
   readonly emulator?: Omit<EmulatorOptions, "callbackRoute">;
   /**
-   * Profiles of the program; all of them reach the emulator. Default: only the settings without a profile.
+   * Profiles that the program uses; all of them reach the emulator. Default: only the settings
+   * without a profile.
    */
   readonly profiles?: readonly string[];
-  /** Further environment variables of the run. Default: none. */
+  /** Additional environment variables for the run. Default: none. */
   readonly environment?: Readonly<Record<string, string>>;
   /** Name of the project if the program is a function. Default: `test`. */
   readonly projectName?: string;
@@ -59,8 +60,8 @@ export interface EmulatedStackOptions {
 }
 
 /**
- * A test stack could not be set up, or a run of Pulumi failed. The message is complete: what was
- * being done, what Pulumi said, what to do next.
+ * A test stack could not be set up, or a Pulumi run failed. The message is complete: what was being
+ * done, what Pulumi said, what to do next.
  *
  * @throws nothing: the constructor never fails
  * @example
@@ -108,7 +109,7 @@ const guardedProgram =
     }
   };
 
-/** The runs of Pulumi on a stack, which end when it is closed. */
+/** The Pulumi runs on a stack, which end when it is closed. */
 export class OpenRuns {
   readonly #controller = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
@@ -142,13 +143,13 @@ export class OpenRuns {
 export interface StackRun {
   /** Number of resources per operation, such as `{ create: 8, same: 1 }`, including the stack itself. */
   readonly changes: Readonly<Record<string, number>>;
-  /** The calls of the run, in order. */
+  /** The calls in the run, in order. */
   readonly calls: readonly HubCall[];
   /** What Pulumi printed, without colors. */
   readonly printed: string;
 }
 
-/** The commands of Pulumi that a test runs. */
+/** The Pulumi commands that a test runs. */
 export type PulumiCommandName = "up" | "preview" | "refresh" | "destroy";
 
 /** What the commands of the Automation API take and give, as far as all have it. */

@@ -109,7 +109,7 @@ export interface PulumiStack {
   remove(): void;
 }
 
-/** Creates the stack of a program, with a private state. */
+/** Creates a stack for a program, with a private state. */
 export const createPulumiStack = async (
   emulator: Emulator,
   options: EmulatedStackOptions,

@@ -14,7 +14,7 @@ import { assertionError } from "./assertion-error.js";
 import { differenceLine, differences } from "./checks.js";
 
 const noSettings = (): never => {
-  throw new ConversationError("SETTINGS_MISSING", "A unit test has no settings of the service.");
+  throw new ConversationError("SETTINGS_MISSING", "A unit test has no service settings.");
 };
 
 /**
@@ -80,8 +80,8 @@ const membersOf = (value: unknown): JsonObject => {
 
 /**
  * Mocks for `pulumi.runtime.setMocks`. They check every resource of this package as a preview does
- * and assign an id; resources of other packages return their inputs. This never fails: `failures`
- * holds what a preview would refuse.
+ * and assign an id; resources from other packages return their inputs. This never fails: `failures`
+ * contains what a preview would refuse.
  *
  * @example
  * const mocks = conversationMocks();

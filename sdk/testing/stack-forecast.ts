@@ -23,7 +23,7 @@ export interface ForecastConditions extends ConditionOptions {
   readonly operation?: ForecastOperation;
 }
 
-/** Limits of a run; omitted members have no limit. */
+/** Limits for a run; omitted members have no limit. */
 export interface ForecastLimits extends ForecastConditions {
   /** Maximum duration of the run in minutes. */
   readonly maxMinutes?: number;

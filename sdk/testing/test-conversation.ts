@@ -256,7 +256,7 @@ export interface TestConversationStart {
   readonly address: string;
   /** The customer: a name, or more details. Default: `Ada`. */
   readonly customer?: string | Customer;
-  /** Further members of the first message, such as `entryPoint`. Default: none. */
+  /** Additional members of the first message, such as `entryPoint`. Default: none. */
   readonly more?: Omit<NewConversation, "account" | "customer">;
 }
 
@@ -298,8 +298,8 @@ export interface TestConversation {
    */
   expectNone(expected: ExpectedMessage): Promise<void>;
   /**
-   * Waits until all messages have reached their recipients or failed, and all handlers of the test
-   * have finished.
+   * Waits until all messages have reached their recipients or failed, and all of the test's
+   * handlers have finished.
    *
    * @param withinMs time limit, by the emulator's clock. Default: 5,000
    * @throws AssertionError if that takes longer, with the conversation so far
@@ -365,7 +365,7 @@ export const testConversation = (
   const failure = async (said: string, operator: string): Promise<AssertionError> => {
     const lines = await transcript();
     const so = lines === "" ? "There are no messages." : `The conversation so far:\n${lines}`;
-    const failed = handlerFailures().map((line) => `A handler of the test failed: ${line}`);
+    const failed = handlerFailures().map((line) => `A handler in the test failed: ${line}`);
     return assertionError({ message: [said, so, ...failed].join("\n"), operator });
   };
 

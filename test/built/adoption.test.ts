@@ -61,7 +61,7 @@ test("a preview refuses an object that is not there, and up makes none", async (
 test("one object for two resources is refused in the preview, both named", async () => {
   const { code, output } = await project.pulumi(["preview"], { ADOPT: `"${id}"`, TWICE: id });
   expect(code).not.toBe(0);
-  expect(output).toMatch(/belongs to another resource of this program: Channel "(kiosk|again)"/);
+  expect(output).toMatch(/belongs to another resource in this program: Channel "(kiosk|again)"/);
 });
 
 test("up takes it over; adopt may stay without any effect; removing the resource removes the object", async () => {

@@ -206,7 +206,7 @@ test("one transformation takes the stack back: each object is written once, and 
   const done = (await writes()).length;
   const back = { BACK: "1" };
   const { changeSummary } = JSON.parse(await run(["preview", "--json"], back));
-  // The Ownership is new; the stack, the component and the resources of other packages stay.
+  // The Ownership is new; the stack, the component and the resources from other packages stay.
   expect(changeSummary).toMatchObject({ create: 1, update: expected.length });
   await run(["up", "--yes", "--skip-preview"], back);
   const made = (await writes()).slice(done).map(({ method, path }) => `${method} ${path}`);

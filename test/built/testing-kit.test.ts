@@ -100,7 +100,7 @@ test("messages go to handlers of the test, signed in as in production", async ({
   await ada.say("Broken");
   await expect
     .poll(() => ada.expect({ from: "bot", withinMs: 50 }).catch(String))
-    .toMatch(/A handler of the test failed: RangeError: no such order \(at .*testing-kit/);
+    .toMatch(/A handler in the test failed: RangeError: no such order \(at .*testing-kit/);
   await ada.say("Agent!");
   await ada.expect({ type: "escalation.transfer", withinMs: 60_000 });
   await shop.expectDelivery({
@@ -168,7 +168,7 @@ test("a handler for an address that no role has is refused", async () => {
     callbacks: { "https://shop.example.com/bto": (_request, response) => void response.end() },
   });
   await expect(failing).rejects.toThrow(
-    "handler for https://shop.example.com/bto, but no role of a client application has this callback",
+    "handler for https://shop.example.com/bto, but no role in a client application has this callback",
   );
 });
 

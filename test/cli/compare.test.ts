@@ -238,7 +238,7 @@ test.each([true, false])(
         });
         const isSealed = [a, b].some(({ title }) => title.endsWith("sealed.json"));
         if (isGiven || !isSealed)
-          expect(found.notes.join().includes("it holds an encrypted secret")).toBe(isSealed);
+          expect(found.notes.join().includes("it contains an encrypted secret")).toBe(isSealed);
       }
     expect(await box.control.writes()).toEqual(before);
     if (isGiven) await showsNoSecret(box, all);

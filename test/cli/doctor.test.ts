@@ -103,11 +103,7 @@ const now = Date.parse("2026-01-01T00:00:00Z");
 test.each([
   ["Thu, 01 Jan 2026 00:00:00 GMT", "ok", "the same time as the service"],
   ["Thu, 01 Jan 2026 00:00:20 GMT", "ok", "20 s behind the service"],
-  [
-    "Wed, 31 Dec 2025 23:50:00 GMT",
-    "warn",
-    "the clock of this machine is 600 s ahead of the service",
-  ],
+  ["Wed, 31 Dec 2025 23:50:00 GMT", "warn", "this machine's clock is 600 s ahead of the service"],
   ["soon", "skipped", "the service sends no Date header"],
   [undefined, "skipped", "the service sends no Date header"],
 ])("clock, service at %s: %s", (date, status, message) => {
@@ -252,7 +248,7 @@ test.each([
   ],
   [
     "no Pulumi.yaml project file found (searching upwards from /p). If you have not created a project yet, use `pulumi new` to do so: no project file found",
-    "Run this in the folder of a Pulumi project.",
+    "Run this in a Pulumi project folder.",
   ],
   [
     "if you're using the --stack flag, pass the fully qualified name (organization/project/stack)",

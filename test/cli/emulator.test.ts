@@ -262,7 +262,7 @@ test("a folder of --data that does not exist is a clear error with exit code 1",
   const data = join(temporaryFolder(), "missing", "objects.db");
   const { code, err } = await run("emulator", "--port", "0", "--data", data);
   expect(code).toBe(1);
-  expect(err).toContain(`the folder of --data ${data} does not exist`);
+  expect(err).toContain(`the folder for --data ${data} does not exist`);
 });
 
 test.each([

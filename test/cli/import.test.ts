@@ -88,7 +88,7 @@ describe("import", () => {
     [
       "a mark",
       { objects: withMarkedChannel(2, `${ownership("else")}/web`) },
-      "it carries the mark of another stack: shop/else web",
+      "it carries another stack's mark: shop/else web",
     ],
   ])(
     "refuses what a stack has already: %s; --skip-managed leaves it out",
@@ -130,7 +130,7 @@ describe("import", () => {
   test("shows what Pulumi said if it fails", async () => {
     const hub = await importSandbox();
     await expect(hub.import({ apply: true })).rejects.toThrow(
-      /The state holds what was imported so far[\s\S]*the disk is full/,
+      /The state contains what was imported so far[\s\S]*the disk is full/,
     );
   });
 

@@ -215,7 +215,7 @@ test("a person is asked for what is open, and asked again after a wrong answer",
     "Base URL of the service",
     "Token URL for the client credentials grant",
     "Identifier of the client application that calls the service",
-    "Plan of the tenant",
+    "The tenant's plan",
     "Pipeline",
   ]);
   expect(files).not.toContain(".github/workflows/conversation.yml");

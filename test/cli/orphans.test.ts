@@ -252,7 +252,7 @@ test("ids that must not be touched are all named, and nothing is done", async ()
   const ids = [left, own, copy, "unknown"];
   expect((await box.refusal({ delete: true, ids })).split("\n")).toEqual([
     "Nothing was deleted:",
-    expect.stringContaining(`${own}: the state of prod holds it: urn:`),
+    expect.stringContaining(`${own}: the state of prod contains it: urn:`),
     expect.stringContaining(`${copy}: it is a copy`),
     expect.stringContaining("unknown: no object with this id"),
   ]);
@@ -265,7 +265,7 @@ test("a stack that has made nothing says so; what carries its name is deleted on
   const id = await box.make("Channel", channel("former"), former);
   const { found, notes } = await box.orphans({ delete: true });
   expect(found).toMatchObject([{ id, standing: "former" }]);
-  expect(notes.join()).toContain("The state of shop/prod holds no Ownership");
+  expect(notes.join()).toContain("The state of shop/prod contains no Ownership");
   expect(await box.control.objects("channels")).toHaveLength(1);
   expect((await box.orphans({ delete: true, ids: [id] })).found).toMatchObject([{ deleted: true }]);
 });

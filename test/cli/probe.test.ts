@@ -495,7 +495,7 @@ test("a creation that was cut off is removed although lists show it late", async
   expect(value).not.toEqual({ removed: 0 });
   expect(tenant.left()).toEqual([]);
   const { text } = await tenant.probe({ clean: true }).ended;
-  expect(text).toMatch(/^No objects of an earlier probe/);
+  expect(text).toMatch(/^No objects from an earlier probe/);
 });
 
 test("a journal that cannot be read is refused before anything is sent, and stays", async () => {

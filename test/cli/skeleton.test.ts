@@ -313,7 +313,7 @@ describe("import --file", () => {
     };
     const hub = await sandbox([foreign, web]);
     await expect(hub.import({ apply: true })).rejects.toThrow(
-      /The state holds what was imported so far[\s\S]*the disk is full/,
+      /The state contains what was imported so far[\s\S]*the disk is full/,
     );
     const [line = ""] = hub.imports();
     const [, file = ""] =
@@ -333,11 +333,7 @@ describe("the file", () => {
       writeFileSync(path, content);
 
   test.each([
-    [
-      "no JSON",
-      text(oddCanary),
-      /is not an import file of Pulumi: it is not valid JSON(?!.*canary)/,
-    ],
+    ["no JSON", text(oddCanary), /is not a Pulumi import file: it is not valid JSON(?!.*canary)/],
     ["a list", text("[]"), /the file: .*expected object/],
     ["an entry without a type", text('{"resources":[{"name":"x"}]}'), /resources\.0\.type: /],
     ["a wrong id", text('{"resources":[{"type":"a","name":"x","id":7}]}'), /resources\.0\.id: /],

@@ -168,7 +168,7 @@ test.each<[string, JsonObject, (response: ServerResponse) => void, string]>([
     "no JSON",
     {},
     (response) => void response.end("hello"),
-    "no token: the response of the token URL is not JSON",
+    "no token: the response from the token URL is not JSON",
   ],
   [
     "no token",

@@ -337,7 +337,7 @@ test("an authentication that is not active signs nobody in", async () => {
   await turnOff(all, "authentications", authentications?.[0]?.id ?? "");
   await all.begin();
   expect(await all.logged(1)).toMatchObject([
-    { attempt: 1, error: "the authentication of the role is not active" },
+    { attempt: 1, error: "the role's authentication is not active" },
   ]);
   expect(all.bot.received.length).toBe(0);
   await used(all);

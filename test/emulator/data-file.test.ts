@@ -130,12 +130,12 @@ test.each<[string, (file: string) => void, string]>([
   [
     "somebody's database",
     (file) => change(file, "CREATE TABLE users (name)"),
-    "it is a database of another application",
+    "it is another application's database",
   ],
   [
     "somebody's database with a log of its own",
     (file) => change(file, "PRAGMA journal_mode = WAL; CREATE TABLE users (name)"),
-    "it is a database of another application",
+    "it is another application's database",
   ],
   [
     "the data of a newer emulator",

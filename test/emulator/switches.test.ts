@@ -146,7 +146,7 @@ test.each([
   ['{"burst":1.5}', "whole number"],
   ['{"burst":"3"}', "whole number"],
   ['{"clock":"sundial"}', "real, manual"],
-  ['{"callbackDeadlineMs":0}', "above 0"],
+  ['{"callbackDeadlineMs":0}', "greater than 0"],
   ['{"controlSecret":"short"}', "8 to 200"],
   ['{"controlSecret":"with a space"}', "8 to 200"],
   ['{"switches":{"put":"sometimes"}}', "replace, keep"],

@@ -110,7 +110,7 @@ test.each<[string, JsonObject, string]>([
     },
     "an escalation reaches no agent: the client application desk has no role",
   ],
-  ["a channel that is not there", { channels: [] }, "the channel of the account does not exist"],
+  ["a channel that is not there", { channels: [] }, "the account's channel does not exist"],
   [
     "a channel that is not active",
     { channels: [{ id: "c", type: "custom.web", active: false }] },

@@ -154,7 +154,7 @@ test("a file that Pulumi did not write, or that is not enough, is refused by nam
   const file = saved('{"resources": []}');
   for (const [given, message] of [
     [file, `${file} is neither the output of \`pulumi preview --json\` nor`],
-    [state, "no file of --from holds. To save it: pulumi preview --json"],
+    [state, "no --from file contains. To save it: pulumi preview --json"],
   ] as const) {
     const { code, err } = await run("forecast", "--from", given);
     expect(code).toBe(2);
@@ -180,7 +180,10 @@ test("without files Pulumi is asked for a preview and the state of the stack", a
 });
 
 test.each([
-  ["no Pulumi.yaml project file found", "a Pulumi project. forecast also reads saved output"],
+  [
+    "no Pulumi.yaml project file found",
+    "a Pulumi project folder. forecast also reads saved output",
+  ],
   ["no stack named nope found", "pulumi stack ls lists them"],
   ["getting stack configuration: incorrect passphrase", "Set PULUMI_CONFIG_PASSPHRASE"],
   ["no stack selected; please use `pulumi stack select`", "or name one with --stack"],

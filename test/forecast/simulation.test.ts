@@ -69,7 +69,7 @@ test("adopting by name writes what the list found, adopting by id reads it as we
   ]);
 });
 
-test("Ownership, components and resources of other packages make no calls", () => {
+test("Ownership, components and resources from other packages make no calls", () => {
   const others = [
     resource("Ownership", "ownership"),
     { urn: "urn:pulumi:prod::shop::conversation:index:ConversationAccount::a", type: "c:i:A" },

@@ -107,7 +107,7 @@ describe.each(resources.map(({ kind }) => kind))("%s", (kind) => {
     const twice = inputsFor(made, { adopt: id, owner: `${made.inputs.owner}-3` });
     const other = { ...twice, [naturalKey(kindOf(kind))]: "other" };
     const { failures } = await preview(kind, other);
-    expect(failures[0]?.reason).toContain(`belongs to another resource of this program: ${kind}`);
+    expect(failures[0]?.reason).toContain(`belongs to another resource in this program: ${kind}`);
     hub.nextRun();
     await make(kind, inputsFor(made, { adopt: id }));
     await expect(make(kind, other)).rejects.toThrow();

@@ -120,7 +120,7 @@ test("a new resource does not take the object of one that was renamed", async ()
     .of("Channel")
     .diff(id, state, { ...state, owner: "shop/prod/0123456789abcdef/renamed" });
   await expect(make("Channel", kiosk())).rejects.toThrow(
-    /the type belongs to another resource of this program: Channel "renamed".* The type of a channel must be unique/,
+    /the type belongs to another resource in this program: Channel "renamed".* The type of a channel must be unique/,
   );
   expect((await hub.objects("channels")).map((object) => object.id)).toEqual([id]);
 });

@@ -158,7 +158,7 @@ test("of two orchestrations with one mark and one age neither is touched", async
   const before = await hub.objects("orchestrations");
   hub.nextRun();
   await expect(make("Orchestration", flow.inputs)).rejects.toThrow(
-    /carry the same mark of this resource.*Nothing was changed.*adopt/s,
+    /carry the same mark for this resource.*Nothing was changed.*adopt/s,
   );
   expect(await hub.objects("orchestrations")).toEqual(before);
   hub.nextRun();

@@ -66,7 +66,7 @@ export class Rescue {
     if (error.includes("the service does not show")) return this.#showHidden(ids, help);
     for (const id of ids)
       if (this.#third.own.has(id)) await this.#third.stepAside(id, this.#stacks.held());
-    const other = /another resource of this program: \w+ "(\w+)"/.exec(error)?.[1];
+    const other = /another resource in this program: \w+ "(\w+)"/.exec(error)?.[1];
     if (isName(other)) help.first.unshift(other);
     const former = /aliases: \[\{ name: "(\w+)" \}\]/.exec(error)?.[1];
     if (isName(former) && failed && error.includes("in the state of this stack"))

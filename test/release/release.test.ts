@@ -74,7 +74,7 @@ test("the repository is named, linked everywhere, and the one that publishes", (
   ]);
   const newer = { ...ready, "CHANGELOG.md": changelog };
   expect(releaseProblems(newer, "v0.2.0")).toEqual([
-    `the links of CHANGELOG.md are not up to date: npm run repository -- ${address}`,
+    `the links in CHANGELOG.md are not up to date: npm run repository -- ${address}`,
   ]);
   const fork = "https://git.example.com/other/conversation";
   expect(releaseProblems(ready, "v0.2.0", fork)).toEqual([

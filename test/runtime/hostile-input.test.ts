@@ -56,7 +56,7 @@ test.each<[string, readonly unknown[], string]>([
   [
     "assets.upload",
     [Buffer.from("abc"), { ...asset, timeoutMs: -1 }],
-    "timeoutMs: must be above 0",
+    "timeoutMs: must be greater than 0",
   ],
   [
     "assets.upload",

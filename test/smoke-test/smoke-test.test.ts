@@ -388,7 +388,7 @@ test("refused credentials are a broken sign-in", async () => {
 test("an orchestration that names nobody for the sender is broken", async () => {
   const live = await smokeHub({ customers: false });
   await expect(live.run({ sender: "custom_bot" })).rejects.toThrow(
-    /at the orchestration: .+ names no client application of a customer, so nobody would receive the message of a custom_bot/,
+    /at the orchestration: .+ names no client application for a customer, so nobody would receive the message from a custom_bot/,
   );
 });
 

@@ -333,10 +333,10 @@ export const deliveriesView = (page) =>
     details: (entry) => deliveryDetails(page, entry),
   });
 
-/** What the service would write to those who look after a callback. @param {Page} page */
+/** What the service would send to the people responsible for a callback. @param {Page} page */
 export const mailboxView = (page) =>
   entryTable(page, "mailbox", () => page.state.mailbox, {
-    label: "Emails, the newest first",
+    label: "Emails, newest first",
     noun: "email",
     nothing: [
       ...withCode(

@@ -43,7 +43,7 @@ const commandLine = (label, command, said) =>
 /** The steps from an empty emulator to its first objects, as commands to copy. @param {Page} page */
 export const connectionSteps = (page) => {
   const said = statusLine();
-  const lines = element("pre", { tabindex: 0, "aria-label": "Environment of the program" }, "…");
+  const lines = element("pre", { tabindex: 0, "aria-label": "Environment for the program" }, "…");
   const text = (/** @type {Access} */ access) => {
     const { plan = "none" } = page.state.latest ?? {};
     return environmentText(access, plan === "none" ? undefined : plan);

@@ -72,7 +72,7 @@ export const sectionOf = (text, title) => {
   return rest.slice(0, end < 0 ? undefined : end).flatMap(({ lines }) => lines);
 };
 
-/** A line of the documentation with its code, and without where its links lead. @param {string} text */
+/** A line in the documentation with its code, and without where its links lead. @param {string} text */
 export const docLine = (text) =>
   withCode(text.replaceAll(/\[([^\][]*)\]\([^()]*\)/g, "$1").replaceAll("**", ""));
 

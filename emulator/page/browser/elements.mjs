@@ -86,7 +86,7 @@ const mostOfName = 200;
 export const beginningOf = (text, most) =>
   text.length <= most ? text : text.slice(0, most).replace(/[\ud800-\udbff]$/, "");
 
-/** Text that may be longer than anybody would read. @param {string} text */
+/** Text that may be longer than anyone would read. @param {string} text */
 export const shortText = (text) =>
   text.length <= mostOfName ? text : `${beginningOf(text, mostOfName)}…`;
 
@@ -312,10 +312,10 @@ const timeText = (format, time) => {
   return Number.isNaN(date.getTime()) ? String(time) : format.format(date);
 };
 
-/** `09:30:05`, in the time zone of this machine. @param {string | number} time */
+/** `09:30:05`, in this machine's time zone. @param {string | number} time */
 export const clockTime = (time) => timeText(clock, time);
 
-/** Date and time in the format of this machine. @param {string | number} time */
+/** Date and time in this machine's format. @param {string | number} time */
 export const dayTime = (time) => timeText(dayAndClock, time);
 
 /** `12,345` @param {number} count */

@@ -39,7 +39,7 @@ const mostCentred = 14;
 /** If cards were narrower than this, names would be unreadable, so there are no columns. */
 const leastNodeWidth = 110;
 
-/** One key for each object of an account. @param {{ readonly collection: string, readonly id: string }} object */
+/** One key for each object in an account. @param {{ readonly collection: string, readonly id: string }} object */
 export const graphKey = ({ collection, id }) => `${collection}/${id}`;
 
 /** @param {readonly number[]} numbers */
@@ -114,7 +114,7 @@ export const layOut = (kinds, objects, width) => {
   };
 };
 
-/** The references of an object to objects that exist. @param {GraphLayout} layout @param {GraphNode} node @returns {readonly GraphEdge[]} */
+/** An object's references to existing objects. @param {GraphLayout} layout @param {GraphNode} node @returns {readonly GraphEdge[]} */
 export const edgesFrom = ({ nodes }, node) =>
   [...new Set(node.object.references.map(graphKey))].flatMap((key) => {
     const to = nodes.get(key);
@@ -232,7 +232,7 @@ const headingOf = ({ kind, count, x, y }, width) => {
 export class GraphView {
   #headings = group("kinds");
   #lines = drawing("svg", { class: "lines", "aria-hidden": "true" });
-  #nodes = element("div", { class: "nodes", role: "list", "aria-label": "Objects of the account" });
+  #nodes = element("div", { class: "nodes", role: "list", "aria-label": "Objects in the account" });
   #canvas = group("canvas", this.#headings, this.#lines, this.#nodes);
   element = element(
     "div",

@@ -150,7 +150,7 @@ export const deliveryOutcome = ({ status, error }) =>
 /** Only a 2xx from a callback counts as accepted. @param {Pick<ShownDelivery, "status">} entry */
 export const isDelivered = ({ status = 0 }) => status >= 200 && status <= 299;
 
-/** Place of the last attempt that failed, if no later one brought the message there; below 0: none. @param {readonly Pick<ShownDelivery, "messageId" | "url" | "status">[]} entries */
+/** Position of the last failed attempt, if no later one delivered the message; below 0: none. @param {readonly Pick<ShownDelivery, "messageId" | "url" | "status">[]} entries */
 export const lastUndelivered = (entries) => {
   const delivered = new Set();
   return entries.findLastIndex((entry) => {
@@ -162,11 +162,11 @@ export const lastUndelivered = (entries) => {
 
 /** Why a delivery failed, and what to do next. @typedef {{ readonly fits: (entry: Pick<ShownDelivery, "status" | "error" | "fault" | "attempt">) => boolean, readonly rule: string, readonly next: string }} DeliveryFailure */
 
-/** The first that fits an attempt says why it failed; the last fits all. @type {readonly DeliveryFailure[]} */
+/** The first that matches an attempt says why it failed; the last matches all. @type {readonly DeliveryFailure[]} */
 export const deliveryFailures = [
   {
     fits: ({ fault }) => fault !== undefined,
-    rule: "A fault was asked for.",
+    rule: "A fault was requested.",
     next: "The view Faults lists the pending ones.",
   },
   {
@@ -176,13 +176,13 @@ export const deliveryFailures = [
   },
   {
     fits: ({ error = "" }) => /^(no token|the authentication)/.test(error),
-    rule: "The service could not log in at the callback.",
-    next: "Correct the authentication of the role, and apply the program again.",
+    rule: "The service could not log in to the callback.",
+    next: "Correct the role's authentication, and apply the program again.",
   },
   {
     fits: ({ status = 0 }) => [401, 403].includes(status),
     rule: "The callback refused the login.",
-    next: "Compare the authentication of the role with the logins that the bot accepts.",
+    next: "Compare the role's authentication with the logins that the bot accepts.",
   },
   {
     fits: ({ status = 0 }) => [404, 405].includes(status),
@@ -202,7 +202,7 @@ export const deliveryFailures = [
   {
     fits: ({ error = "" }) => error.startsWith("no response within"),
     rule: "The bot did not respond in time.",
-    next: "Let it respond with 200 first, and work afterwards.",
+    next: "Have it respond with 200 first, and do the work afterward.",
   },
   {
     fits: () => true,

@@ -12,10 +12,10 @@ export const linkToConversation = (id) => linkTo("conversations", id);
 /** Where an object is shown. @param {string} key such as `channels/<id>` */
 export const linkToObject = (key) => linkTo("objects", ...key.split("/"));
 
-/** Where an entry of a log is shown. @param {LogName} log @param {number} place */
+/** Where a log entry is shown. @param {LogName} log @param {number} place */
 export const linkToEntry = (log, place) => linkTo(log, String(place));
 
-/** The entries of a log about a subject. @param {LogName} log @param {string} subject */
+/** The log entries about a subject. @param {LogName} log @param {string} subject */
 export const linkToEntriesOf = (log, subject) => linkTo(log, "of", ...subject.split("/"));
 
 /** The anchor of a heading, as repositories make it. @param {string} heading */

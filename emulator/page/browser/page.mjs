@@ -18,7 +18,7 @@ export class CallError extends Error {
 export const isRecord = (value) =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The message of an error. @param {unknown} error */
+/** An error's message. @param {unknown} error */
 export const causeText = (error) => (error instanceof Error ? error.message : String(error));
 
 /** The control interface returns `error`; the service returns `code`, `developerMessage` and `details`. @param {unknown} body @param {number} status */
@@ -209,7 +209,7 @@ export class PageState {
     this.call = call;
   }
 
-  /** An object of the account. @param {string} key such as `channels/<id>` */
+  /** An object in the account. @param {string} key such as `channels/<id>` */
   objectOf(key) {
     return this.#byKey.get(key);
   }

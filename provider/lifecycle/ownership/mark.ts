@@ -8,7 +8,7 @@ import type { WireObject } from "../../service/lists.js";
  * The owner mark: a short suffix of the description that shows people and later runs who owns an
  * object, such as `[pulumi: shop/prod orders-bot #5f0c1a2b-9b2e77aa01cd-0tm9x2k4r7q1c2d]`. The
  * first number identifies the stack's `Ownership`, the second the resource, the third the object.
- * Marks of release 0.1.0 lack the third.
+ * Marks from release 0.1.0 lack the third.
  */
 export interface Mark {
   /** Project, stack and logical name, for people. */
@@ -61,7 +61,7 @@ export const markText = ({ label, stack, resource, serial, checksum }: Mark): st
   `[pulumi: ${label} #${stack}-${resource}${serial && checksum ? `-${serial}${checksum}` : ""}]`;
 
 /**
- * The number of characters that a field has left next to the mark of a resource: all serials and
+ * The number of characters that a field has left next to a resource's mark: all serials and
  * checksums have the same length.
  *
  * @param max length of the field. Default: unlimited

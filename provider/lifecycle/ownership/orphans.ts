@@ -25,7 +25,7 @@ export interface MarkedObject {
 }
 
 /**
- * The standing of an object that carries the mark of a stack whose own state does not hold it:
+ * The standing of an object that carries the mark of a stack whose own state does not contain it:
  *
  * - `left-over`: created by this stack, and in no state;
  * - `held`: in the state of another stack to which it was moved, or looked up by another stack;
@@ -102,7 +102,7 @@ const markedElsewhere = (object: MarkedObject, { holdings }: StackStates): Holdi
 };
 
 /**
- * Whether a marked object that no state holds is a copy or a left-over. If the resource has another
+ * Whether a marked object that is in no state is a copy or a left-over. If the resource has another
  * object by now, a left-over differs from it in its serial.
  */
 export const kindOfMarked = (object: MarkedObject, states: StackStates): "copy" | "left-over" => {

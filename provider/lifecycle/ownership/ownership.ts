@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { JsonObject } from "../../kernel/json.js";
 import type { Lifecycle } from "../index.js";
 
-/** Name of the one resource of a stack that is not an object of the service. */
+/** Name of the one resource in a stack that is not an object of the service. */
 export const ownershipKind = "Ownership";
 
 const withoutProvider = ({ __provider, ...rest }: JsonObject): JsonObject => rest;

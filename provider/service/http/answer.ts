@@ -230,7 +230,7 @@ const detailsOf = (call: Call, response: HttpResponse): ErrorDetails => {
 
 /** Names the missing scope, as far as the token URL reported what it granted. */
 const scopeAdvice = ({ operation, settings, token }: Call): string => {
-  if (operation.scopes.length === 0) return "Check the permissions of the client application.";
+  if (operation.scopes.length === 0) return "Check the client application's permissions.";
   const wanted = operation.scopes.join(" or ");
   const granted = knownScopes(token?.scopes);
   const setting = settingLabel("scope", settings.profile);
@@ -238,7 +238,7 @@ const scopeAdvice = ({ operation, settings, token }: Call): string => {
     return `The operation needs the scope ${wanted}. Check that the client application has it and that ${setting} requests it.`;
   }
   if (operation.scopes.some((scope) => granted.includes(scope))) {
-    return `The token has the scope that the operation needs (${wanted}), so the service refuses this client or this object for another reason. Check the permissions of the client application.`;
+    return `The token has the scope that the operation needs (${wanted}), so the service refuses this client or this object for another reason. Check the client application's permissions.`;
   }
   return `The operation needs the scope ${wanted}; the token has only ${granted.join(", ")}. Add the scope to the client application, and request it in ${setting}.`;
 };

@@ -10,7 +10,7 @@ import type { Pace } from "./pace.js";
 import type { OnRepeat, RetryLimits } from "./retry.js";
 import type { Transport } from "./transport.js";
 
-/** The parts that belong to one call of an operation. */
+/** The parts that belong to one call to an operation. */
 export interface CallOptions {
   /** For the `{id}` of the path. */
   readonly id?: string;
@@ -23,11 +23,13 @@ export interface CallOptions {
    * not be lost.
    */
   readonly signal?: AbortSignal;
-  /** The fields of the body, which determine how much of it a message may show. If omitted: nothing. */
+  /**
+   * The fields in the body, which determine how much of it a message may show. If omitted: nothing.
+   */
   readonly fields?: Fields;
 }
 
-/** One call of an operation with everything it needs, prepared once before anything is sent. */
+/** One call to an operation with everything it needs, prepared once before anything is sent. */
 export interface Call {
   readonly operation: Operation;
   readonly settings: Settings;
@@ -38,12 +40,12 @@ export interface Call {
   /** The body as JSON text. Absent if there is none. */
   readonly text?: string;
   readonly body?: unknown;
-  /** The fields of the body, if known. */
+  /** The fields in the body, if known. */
   readonly fields?: Fields;
   /** What no message may show, even if the service echoes it; looked up only for a message. */
   readonly secrets: () => readonly string[];
   readonly signal: AbortSignal;
-  /** Token of the last attempt. */
+  /** Token used in the last attempt. */
   readonly token?: AccessToken;
 }
 

@@ -344,7 +344,7 @@ const secondsOf = (value: unknown): number | undefined => {
 };
 
 /**
- * The token in a response of the token URL.
+ * The token in a response from the token URL.
  *
  * @throws ConversationError `CREDENTIALS_REFUSED`, `UNAVAILABLE`, `REJECTED` or `BAD_RESPONSE`
  */
@@ -356,7 +356,7 @@ export const grantOf = (settings: Settings, response: HttpResponse): TokenGrant 
   if (!isObject(body) || typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token)) {
     throw fail(
       "BAD_RESPONSE",
-      `The response of the token URL has no usable access_token. Check ${settingLabel("tokenUrl", settings.profile)}.`,
+      `The response from the token URL has no usable access_token. Check ${settingLabel("tokenUrl", settings.profile)}.`,
       { status: response.status, permanent: true },
     );
   }

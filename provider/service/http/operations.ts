@@ -31,7 +31,7 @@ export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 const notIdempotent: readonly Method[] = ["POST", "PATCH"];
 
-/** Whether a call that is sent twice has the effect of one (RFC 9110 §9.2.2). */
+/** Whether sending a call twice has the same effect as sending it once (RFC 9110 §9.2.2). */
 export const isIdempotent = ({ method }: { readonly method: Method }): boolean =>
   !notIdempotent.includes(method);
 
@@ -84,7 +84,7 @@ export const setUpOperation = (definition: Definition, action: SetUpAction): Ope
   };
 };
 
-/** The endpoints of the given operations of a kind, as messages and statistics name them. */
+/** The endpoints for a kind's given operations, as messages and statistics name them. */
 export const endpointNames = (
   definition: Definition,
   actions: readonly SetUpAction[],

@@ -160,7 +160,7 @@ export const dateOf = ({ headers: { date, age } }: HttpResponse): number | undef
 
 /** The service's own time. */
 export interface ServiceTime {
-  /** Learns from the Date header of a response. */
+  /** Learns from the Date header in a response. */
   learn(response: HttpResponse): void;
   /**
    * Milliseconds since 1970: this machine's time until a response shows another. Undefined if this

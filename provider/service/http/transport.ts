@@ -57,15 +57,15 @@ export interface Transport {
   close(): Promise<void>;
 }
 
-/** Calls `expire` once after `ms`, unless the returned function is called before. */
+/** Calls `expire` once after `ms`, unless the returned function is called first. */
 export type Timer = (ms: number, expire: () => void) => () => void;
 
 export interface TransportOptions {
-  /** Maximum time of one call, including connection and body, in milliseconds. Default: 60,000. */
+  /** Maximum time for one call, including connection and body, in milliseconds. Default: 60,000. */
   readonly callTimeoutMs?: number;
   /** For tests. */
   readonly timer?: Timer;
-  /** Where to look up HTTP_PROXY, HTTPS_PROXY and NO_PROXY. Default: the environment of the process. */
+  /** Where to look up HTTP_PROXY, HTTPS_PROXY and NO_PROXY. Default: the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -285,7 +285,7 @@ const unusable = (): ConversationError =>
   );
 
 /**
- * Connections through a proxy from the options or, by default, the environment of the process.
+ * Connections through a proxy from the options or, by default, the process environment.
  *
  * @throws ConversationError `SETTINGS_INVALID` for an invalid URL
  */
@@ -334,7 +334,7 @@ const isAbout = (failure: unknown, proxy: URL, target: URL): boolean => {
 
 const refusedTunnel = /Proxy response \((\d{3})\)/;
 
-/** The proxy's part in a failed call; undefined if the proxy did not cause the failure. */
+/** The proxy's role in a failed call; undefined if the proxy did not cause the failure. */
 export const proxyFailure = (
   error: unknown,
   target: URL,
@@ -425,7 +425,7 @@ export const connectionFault = (
   }
   const isTimeout = cause instanceof Error && cause.name === "TimeoutError";
   if (isTimeout || timeouts.includes(code)) {
-    return passing("TIMED_OUT", `${host} sent no complete response in the allowed time`);
+    return passing("TIMED_OUT", `${host} sent no complete response within the allowed time`);
   }
   if (!sent) return beforeSending(code, host);
   return passing(

@@ -213,7 +213,7 @@ inBrowser(
     const attempt = page.getByRole("complementary", { name: "Chosen attempt" });
     await attempt.getByText("The callback refused the login.").waitFor();
     await attempt.getByText("Returned 401").waitFor();
-    await attempt.getByText("Compare the authentication of the role").waitFor();
+    await attempt.getByText("Compare the role's authentication").waitFor();
     await attempt.getByRole("link", { name: "docs/resources.md, ClientApplication" }).waitFor();
     // After a login anew and a retry none is left: there is an email about the client application.
     await page.getByRole("button", { name: "+1 s" }).click();
@@ -225,7 +225,7 @@ inBrowser(
     await page.getByRole("link", { name: /cannot be reached$/ }).click();
     const mail = page.getByRole("complementary", { name: "Chosen email" });
     await mail.getByText("to ops@example.com · not really sent").waitFor();
-    await mail.getByText("It makes no further attempt.").waitFor();
+    await mail.getByText("It makes no more attempts.").waitFor();
     await mail.getByRole("link", { name: "returns-app" }).waitFor();
     await mail.getByRole("link", { name: "The last attempt" }).click();
     await attempt.getByText("try 3").waitFor();

@@ -326,7 +326,7 @@ export const slow: Group = {
       "hang-for-long",
       "Never an answer",
       untilDeadline("hang", always),
-      forLong(/sent no complete response in the allowed time/),
+      forLong(/sent no complete response within the allowed time/),
     ),
     row(
       "drip",

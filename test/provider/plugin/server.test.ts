@@ -65,7 +65,7 @@ test.each(["http_proxy", "https_proxy", "grpc_proxy"])(
     await plugin.handshake(address);
     const olds = { baseUrl: "https://a.example.com/v3", ownership };
     await plugin.diffConfig(provider, olds, { ...olds, baseUrl: "https://b.example.com/v3" });
-    expect(await shown).toContain("The base URL of the account changes");
+    expect(await shown).toContain("The account's base URL changes");
     close();
   },
 );
