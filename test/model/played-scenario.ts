@@ -226,13 +226,14 @@ export class PlayedScenario {
   }
 }
 
-/** Whether lists were behind the truth in a history, and whether a run was killed as well. */
+/** Whether lists were behind the truth, or refused, in a history, and whether a run was killed as well. */
 const lagOf = (steps: readonly ModelStep[]): "none" | "stale" | "killed" => {
-  const isStale = steps.some(
-    (step) => "faults" in step && step.faults.some(({ kind }) => kind === "stale-list"),
-  );
+  const faults = steps.flatMap((step) => ("faults" in step ? step.faults : []));
+  const isStale = faults.some(({ kind }) => kind === "stale-list");
+  const isRefused = faults.some(({ kind }) => kind === "forbidden");
   const isKilled = steps.some((step) => "kill" in step && step.kill !== undefined);
-  return isStale ? (isKilled ? "killed" : "stale") : "none";
+  if (isKilled && (isStale || isRefused)) return "killed";
+  return isStale ? "stale" : "none";
 };
 
 /**
