@@ -268,8 +268,9 @@ type NewProject = Printed<z.output<typeof newProjectSchema>>;
 /** The package that npm reports about: `npm http fetch GET 200 <url> 12ms`, `npm http cache <name>@<url> 0ms (cache hit)`. */
 const packageIn = (line: string): string | undefined => {
   const url = /^npm http .*?(https?:\/\/\S+)/.exec(line)?.[1];
-  const path = url && decodeURIComponent(url.replace(/\/-\/.*$/, ""));
-  return path && /(?:@[^/]+\/)?[^/]+$/.exec(path)?.[0];
+  const [path = ""] = url?.replace("%2f", "/").split("/-/") ?? [];
+  const [scope = "", name = ""] = path.split("/").slice(-2);
+  return scope.startsWith("@") ? `${scope}/${name}` : name || undefined;
 };
 
 /** Fetches the packages; returns the commands for it if that was not asked for or failed. */

@@ -152,7 +152,7 @@ test("an unexpected failure is reported without the secrets of inputs and state"
   );
   const [olds, news] = [valuesWith("Qz7-password-1"), valuesWith("Qz7/password-2")];
   expect(await messageOf(broken.update(ids, olds, news))).toContain(
-    "no room for [secret] and [secret] (this is a defect of pulumi-conversation",
+    "no room for [secret] and [secret] (this is a bug in pulumi-conversation",
   );
 });
 
