@@ -261,7 +261,7 @@ test("while a run is at work it refuses; once it was killed, the guide brings al
     outcome: { passes: true, objects: 3 },
     notes: expect.arrayContaining([
       locked,
-      expect.stringContaining("A run was interrupted: the state holds 1 pending operation."),
+      expect.stringContaining("A run was interrupted: the state contains 1 pending operation."),
     ]),
   });
 
