@@ -116,6 +116,6 @@ inBrowser("bodies are shown as far as they can be, whatever they are", async (br
   await shown.getByText("more characters").waitFor();
   expect((await shown.locator("pre").first().textContent())?.length).toBeLessThan(5_000);
   await view("calls/4");
-  await shown.getByText("Not shown: it may hold secrets").waitFor();
+  await shown.getByText("Not shown: it may contain secrets").waitFor();
   expect(await page.content()).not.toContain("hunter2-nowhere");
 });
