@@ -199,4 +199,6 @@ test("each way in which a delivery fails has its own next step", () => {
     { attempt: 1, error: "ECONNREFUSED" },
   ].map((entry) => deliveryFailures.find(({ fits }) => fits(entry))?.rule);
   expect(rules).toEqual(deliveryFailures.map(({ rule }) => rule));
+  const inactive = { attempt: 1, error: "the role's authentication is not active" };
+  expect(deliveryFailures.find(({ fits }) => fits(inactive))?.rule).toContain("log in");
 });

@@ -16,7 +16,7 @@ import {
   virtualList,
   wholeText,
 } from "./elements.mjs";
-import { deliveryOutcome, isDelivered } from "./inspector.mjs";
+import { isDelivered, shortOutcome } from "./inspector.mjs";
 import { linkToConversation, linkToEntriesOf, subjectParts } from "./links.mjs";
 
 /** @import { DeliveryEntry } from "../../runtime/deliveries.js" */
@@ -29,7 +29,7 @@ const deliveryText = (entry) => {
   const attempts = entry.attempt > 1 ? `, try ${entry.attempt}` : "";
   return isDelivered(entry)
     ? `delivered${attempts}`
-    : `not delivered: ${deliveryOutcome(entry).replace(/^undeliverable: /, "")}${attempts}`;
+    : `not delivered: ${shortOutcome(entry)}${attempts}`;
 };
 
 /** @param {string} time */

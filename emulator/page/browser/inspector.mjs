@@ -147,6 +147,9 @@ const lastEntryLink = ({ state }, log, subject, title) => {
 export const deliveryOutcome = ({ status, error }) =>
   status === undefined ? (error ?? "no response") : String(status);
 
+/** The same without a word that the text next to it says. @param {Pick<ShownDelivery, "status" | "error">} entry */
+export const shortOutcome = (entry) => deliveryOutcome(entry).replace(/^undeliverable: /, "");
+
 /** Only a 2xx from a callback counts as accepted. @param {Pick<ShownDelivery, "status">} entry */
 export const isDelivered = ({ status = 0 }) => status >= 200 && status <= 299;
 
@@ -175,7 +178,7 @@ export const deliveryFailures = [
     next: "Give a client application the role, name it in the orchestration, and apply the program again.",
   },
   {
-    fits: ({ error = "" }) => /^(no token|the authentication)/.test(error),
+    fits: ({ error = "" }) => /^(no token|the role's authentication)/.test(error),
     rule: "The service could not log in to the callback.",
     next: "Correct the role's authentication, and apply the program again.",
   },

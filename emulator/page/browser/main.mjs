@@ -15,7 +15,7 @@ import {
   setText,
   statusLine,
 } from "./elements.mjs";
-import { deliveryOutcome, lastUndelivered } from "./inspector.mjs";
+import { lastUndelivered, shortOutcome } from "./inspector.mjs";
 import { linkToEntry } from "./links.mjs";
 import { objectsView } from "./objects.mjs";
 import { Page, useControlSecret } from "./page.mjs";
@@ -127,10 +127,7 @@ const signs = [
     "deliveries",
     () => page.state.deliveries,
     lastUndelivered,
-    (entry) => [
-      "Last undelivered",
-      `${entry.type}, ${deliveryOutcome(entry).replace(/^undeliverable: /, "")}`,
-    ],
+    (entry) => ["Last undelivered", `${entry.type}, ${shortOutcome(entry)}`],
   ),
 ];
 
