@@ -256,7 +256,9 @@ const headOf = ({ node, source }: ExportedDeclaration): string => {
   const isLong = ts.isInterfaceDeclaration(node) || ts.isClassDeclaration(node);
   const text = node.getText(source).replace(/^export (declare )?/, "");
   if (isLong) return text.slice(0, text.indexOf("{")).trim();
-  return ts.isTypeAliasDeclaration(node) && /\btypeof /.test(text) && !node.typeParameters
+  return ts.isTypeAliasDeclaration(node) &&
+    /\btypeof |\[\w+ in .*\]\?:/.test(text) &&
+    !node.typeParameters
     ? `type ${node.name.text} = ${spelledType(source.fileName, node.name.text)};`
     : shortened(node, text);
 };
