@@ -33,8 +33,6 @@ const once = <K, T>(read: (key: K) => T): ((key: K) => T) => {
 /** What a process for the engine provides to the run. */
 export interface EngineDoor {
   readonly source: SettingSource;
-  /** The account's name in messages, if the program sets some of these settings itself. */
-  readonly account?: string;
   /** The URN of the resource that the current call is about, if known. */
   readonly urn: () => string | undefined;
   /** Runs a call in which that URN is known; absent if it is already known. */
@@ -56,7 +54,7 @@ export const engineRun = (door: EngineDoor): Run<EngineSession> => {
   const planned = new ForeseenCalls(previewMemory);
   const settings = once((profile: string | undefined): Settings => {
     assertNode();
-    return emulatedSettings(readSettings(door.source, profile), door.account);
+    return emulatedSettings(readSettings(door.source, profile), door.source.account);
   });
   const destroys = once(() => isDestroying());
   const states = engineStates();
@@ -106,7 +104,7 @@ const planGuessText = (guess: Plan, account: string | undefined): string =>
 const engineSessions = (
   settingsOf: (profile?: string) => Settings,
   planned: ForeseenCalls,
-  { account, cancelled, show: say, urn: currentUrn }: EngineDoor,
+  { source: { account }, cancelled, show: say, urn: currentUrn }: EngineDoor,
   traces: Promise<RunTraces | undefined> | undefined,
 ): ((profile?: string) => Promise<EngineSession>) => {
   let progress: RunProgress | undefined;

@@ -145,8 +145,6 @@ export const configurationChange = (
 /** The configuration for the resources of one provider process. */
 export interface Configuration {
   readonly source: SettingSource;
-  /** The name of the account, if the program gives some of these settings itself. */
-  readonly account?: string;
   /**
    * The owner of new resources: `<project>/<stack>/<random>`; absent during the first `pulumi
    * import` of a stack.
@@ -175,8 +173,8 @@ export const configurationOf = (
     source: {
       environment: Object.fromEntries(environment),
       config: (key) => textIn(args, key.replace(/^conversation:/, "")),
+      ...(given.length > 0 ? { account: providerAccount(name) } : {}),
     },
-    ...(given.length > 0 ? { account: providerAccount(name) } : {}),
     ...(ownership ? { ownership } : {}),
   };
 };

@@ -107,12 +107,11 @@ const providerMethods = () => {
 
   const configure = (request: Messages.ConfigureRequest) => {
     const args = plainValues(valuesOf(request.getArgs()));
-    const { ownership, ...settings } = configurationOf(request.getName() ?? "default", args);
+    const { ownership, source } = configurationOf(request.getName() ?? "default", args);
     // A process that a developer started by hand serves one run after the other.
     cancel = new AbortController();
     const run = engineRun({
-      ...settings,
-      ...{ urn: callUrn, traceparent: callTraceparent },
+      ...{ source, urn: callUrn, traceparent: callTraceparent },
       ...{ cancelled: cancel.signal, show, hasSiblings: true },
     });
     configured = { run, ...(ownership ? { ownership } : {}) };

@@ -72,6 +72,8 @@ export interface SettingSource {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** A value in the stack's configuration by its full key, such as `conversation:baseUrl`. */
   readonly config: (key: string) => string | undefined;
+  /** The account's name, if the arguments of an explicit provider are among the values. */
+  readonly account?: string;
 }
 
 /** The names of a setting in both of its sources. */
@@ -139,8 +141,10 @@ export const configOption = (key: SettingKey): "--secret" | "--plaintext" | unde
   return /token/i.test(key) ? "--plaintext" : undefined;
 };
 
-const missingLine = (key: SettingKey, profile?: string): string => {
+const missingLine = ({ account }: SettingSource, key: SettingKey, profile?: string): string => {
   const { environment, config } = settingNames(key, profile);
+  if (account !== undefined)
+    return `  ${key} is missing: set it in the program, as an argument of the ${accountTitle(account)}, or set ${environment}`;
   const command = ["pulumi config set", configOption(key), config, "<value>"].filter(Boolean);
   return `  ${key} is missing: set ${environment}, or run: ${command.join(" ")}`;
 };
@@ -163,7 +167,9 @@ const find = (source: SettingSource, key: SettingKey, profile?: string): Finding
   const { parse, required, default: fallback } = specOf(key);
   const text = textOf(source, key, profile);
   if (text === undefined) {
-    return required ? { key, missing: missingLine(key, profile) } : { key, value: fallback };
+    return required
+      ? { key, missing: missingLine(source, key, profile) }
+      : { key, value: fallback };
   }
   const parsed = parse(text);
   if ("value" in parsed) return { key, value: parsed.value };
@@ -250,7 +256,7 @@ const foundOut = (file: string, given: Partial<Settings>): Partial<Settings> => 
 export const readSettings = (source: SettingSource, profile?: string): Settings => {
   assertProfile(profile);
   const findings = keys.map((key) => find(source, key, profile));
-  complain(findings, profile);
+  complain(findings, profile ?? source.account);
   const found = findings.filter((finding) => finding.value !== undefined);
   const values: Partial<Settings> = {
     ...Object.fromEntries(found.map(({ key, value }) => [key, value])),
