@@ -1,4 +1,4 @@
-// A complete conversation account: a chat kiosk of a shop. Two bots answer, and agents take over.
+// A complete conversation account: a shop's chat kiosk. Two bots answer, and agents take over.
 import * as pulumi from "@pulumi/pulumi";
 import {
   Account,
@@ -11,11 +11,11 @@ import {
 
 const config = new pulumi.Config();
 
-/** A secret of this stack, set by `pulumi config set --secret <key>`. DEMO VALUE if it is not set. */
+/** A secret of this stack, set with `pulumi config set --secret <key>`. DEMO VALUE if it is not set. */
 const secret = (key: string): pulumi.Output<string> =>
   config.getSecret(key) ?? pulumi.secret("demo-value-not-a-real-secret");
 
-// 1. How the service authenticates at the shop's systems when it posts messages.
+// 1. How the service authenticates to the shop's systems when it posts messages.
 const basic = new Authentication("desk-login", {
   basicAuth: { username: "hub", password: secret("deskPassword") },
 });

@@ -30,7 +30,7 @@ const offer = async (hub: ConversationClient, to: ReceivedMessage, channel: stri
 
 /** Replies to the customer, and hands the conversation over to the agent with the order. */
 const handOver = async (hub: ConversationClient, to: ReceivedMessage, order: Order) => {
-  const text = `${order.item}: ${order.status}. I will ask a colleague when it arrives.`;
+  const text = `${order.item}: ${order.status}. I will ask a colleague for details.`;
   await hub.messages.reply(to, { type: "text", sender, text });
   await hub.messages.escalate(to, sender, { content: { order: order.id } });
 };
