@@ -29,9 +29,13 @@ import {
 export interface PartyArgs extends Omit<ClientApplicationRoleArgs, "name" | "version"> {
   /** Format of the messages that the service posts to the callback. Default: `v3`. */
   version?: pulumi.Input<"v1" | "v3"> | undefined;
-  /** Creates a Basic authentication for the callback. Use it instead of `authentication`. */
+  /**
+   * Credentials for a Basic authentication that the component creates, instead of `authentication`.
+   */
   basicAuth?: pulumi.Input<AuthenticationBasicAuthArgs> | undefined;
-  /** Creates an OAuth authentication for the callback. Use it instead of `authentication`. */
+  /**
+   * Settings for an OAuth authentication that the component creates, instead of `authentication`.
+   */
   oauth2?: pulumi.Input<AuthenticationOauth2Args> | undefined;
 }
 
@@ -125,13 +129,13 @@ export class ConversationAccount extends pulumi.ComponentResource {
 
   /** The account itself. */
   readonly account: Account;
-  /** The channel, created or given. */
+  /** The created or existing channel. */
   readonly channel: Channel;
-  /** How its conversations run. */
+  /** The orchestration, which controls how conversations run. */
   readonly orchestration: Orchestration;
-  /** Keyed by party: `customer`, `agent`, and the names of the bots. */
+  /** Client applications by party: `customer`, `agent`, and the names of the bots. */
   readonly applications: Readonly<Record<string, ClientApplication>>;
-  /** Keyed by bot name. */
+  /** Participants by bot name. */
   readonly participants: Readonly<Record<string, Participant>>;
 
   constructor(name: string, args: ConversationAccountArgs, opts?: pulumi.ComponentResourceOptions) {
