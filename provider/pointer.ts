@@ -1,11 +1,11 @@
-/** Type token of a kind in the engine. Part of every state file: never changed. */
+/** Type token of a kind in the engine. Never changes, because every state file contains it. */
 export const typeToken = (kind: string): string => `pulumi-nodejs:dynamic/conversation:${kind}`;
 
-/** Type token of a kind that the plugin serves. Part of every state file, too. */
+/** Type token of a kind that the plugin serves. Never changes, because state files contain it. */
 export const pluginToken = (kind: string): string => `conversation:index:${kind}`;
 
 /**
- * The kind of a type token, and how its resource was created: as a dynamic resource, or through the
+ * A type token's kind, and how its resource was created: as a dynamic resource, or through the
  * plugin. Undefined for other packages. A component of this package looks like one of the plugin's
  * resources.
  */
@@ -16,16 +16,16 @@ export const tokenParts = (type: string) => {
   return undefined;
 };
 
-/** The kind that either type token names; undefined for other packages. */
+/** The kind for a type token of either form; undefined for other packages. */
 export const kindOfToken = (type: string): string | undefined => tokenParts(type)?.kind;
 
 /** Type token of the plugin's providers. */
 export const providerToken = "pulumi:providers:conversation";
 
 /**
- * Whether Pulumi itself creates a provider with this name if a program names none: `default` or
- * `default_0_1_0`, possibly followed by a download address. A provider that a program calls
- * `default_us` is the program's own.
+ * Whether this is the name of a provider that Pulumi creates itself if a program specifies none:
+ * `default` or `default_0_1_0`, possibly followed by a download address. `default_us` can only be a
+ * provider from the program.
  */
 export const isDefaultProvider = (name: string): boolean => /^default(_\d+_\d+_\d+|$)/.test(name);
 

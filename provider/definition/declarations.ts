@@ -93,7 +93,9 @@ export const fieldDoc = (field: Field, base64?: string): string =>
 export const setByService =
   "Set by the service. Right after a creation or update, it is the time of the response.";
 
-/** What a program can read from every object but not set, with docs that name the source. */
+/**
+ * Fields that a program can read from every object but not set, with docs that state their source.
+ */
 export const readOnlyFields: Fields = Object.fromEntries(
   Object.entries(outputFields).map(([name, field]) => [
     name,
@@ -105,7 +107,8 @@ export const readOnlyFields: Fields = Object.fromEntries(
 );
 
 /**
- * Whether a program must give the member. A name, or a member that another one implies, is always optional.
+ * Whether a program must set the member. A name, or a member that another one implies, is always
+ * optional.
  */
 export const mustGive = (name: string, field: Field, rule: MemberRule | undefined): boolean =>
   field.required === true &&

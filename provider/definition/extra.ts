@@ -88,8 +88,8 @@ const atField = (
 };
 
 /**
- * Every rule that `extra` breaks: it may contain only members that none of the kind's fields know,
- * at every depth.
+ * Every rule that `extra` breaks: at every depth, it may contain only members that none of the
+ * kind's fields define.
  */
 export const extraViolations = (definition: Definition, extra: unknown): readonly Violation[] => {
   if (extra === undefined || extra === null || extra === unknownValue) return [];

@@ -303,8 +303,8 @@ export const setUpOrder = (resources: readonly Definition[]): readonly Definitio
 
 /**
  * Sorts kinds so that each comes before everything it refers to, and before the kinds that it keeps
- * in use under the literal wording of a deletion rule. The order is correct under every reading of
- * the rules (specification §2).
+ * in use under the literal wording of a deletion rule. The order is correct under every
+ * interpretation of the rules (specification §2).
  */
 export const deletionOrder = (resources: readonly Definition[]): readonly Definition[] =>
   sorted([...resources].reverse(), (definition) => [
@@ -316,7 +316,7 @@ export const deletionOrder = (resources: readonly Definition[]): readonly Defini
 export interface Naming {
   /** The field with the name; empty if the kind has none. */
   readonly key: string;
-  /** The same in the service's JSON. */
+  /** The same field in the service's JSON. */
   readonly wire: string;
   /** Whether no two objects of the kind can have the same name. */
   readonly isUnique: boolean;
@@ -354,7 +354,7 @@ export const isAutomatic = (field: Field): boolean =>
 /** The field by which people identify objects of a kind. */
 export const naturalKey = (definition: Definition): string => namingOf(definition).key;
 
-/** `an account`, `a channel` */
+/** A noun with its article, such as `an account` or `a channel`. */
 export const withArticle = (noun: string): string =>
   `${/^[aeiou]/i.test(noun) ? "an" : "a"} ${noun}`;
 
@@ -410,7 +410,7 @@ const normaliseValue = (field: Field, value: unknown): unknown => {
 const jsonText = (value: JsonObject): string =>
   holdsUnknown(value) ? unknownValue : JSON.stringify(value);
 
-/** The value that the service assumes if none is given; undefined if it assumes none. */
+/** The field's default value in the service; undefined if it has none. */
 export const defaultOf = (field: Field): unknown =>
   "default" in field ? field.default : undefined;
 
@@ -520,8 +520,8 @@ const isText = (member: FieldValue): member is FieldValue & { readonly value: st
   member.field.type === "text" && typeof member.value === "string";
 
 /**
- * The credentials in a Basic header (RFC 7617). They must also stay hidden: they reveal even a
- * password that is too short to search for.
+ * The credentials in a Basic header (RFC 7617). They must also stay hidden, because they reveal
+ * even a password that is too short to search for.
  */
 export const basicCredentials = (user: string, password: string): string[] =>
   (["utf8", "latin1"] as const).flatMap((charset) => {

@@ -42,6 +42,6 @@ export const tidyFields = (fields: Fields, values: JsonObject): JsonObject => ({
 const undisclosedInside: ChangeValue = (field, value) =>
   field.secret ? undisclosed : changeInside(field, value, undisclosedInside);
 
-/** Values that may be written to a file: every secret is undisclosed. */
+/** Values that can be written to a file, with every secret undisclosed. */
 export const withoutSecrets = (fields: Fields, values: JsonObject): JsonObject =>
   changeMembers(fields, values, undisclosedInside);

@@ -12,7 +12,7 @@ import {
 } from "./define.js";
 import { holdsSecret } from "./fields.js";
 
-/** Text in a normal form: composed characters (NFC), only line feeds. */
+/** Text in a normal form, with composed characters (NFC) and only line feeds. */
 export const plainText = (text: string): string =>
   /^[\t\n -~]*$/.test(text) ? text : text.normalize("NFC").replaceAll(/\r\n?/g, "\n");
 
@@ -91,7 +91,7 @@ export const sameContent = (a: unknown, b: unknown): boolean =>
 
 const jsonNumber = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i;
 
-/** The number that a value is, or that its text represents in JSON; undefined if there is none. */
+/** The value as a number, if it is one or is JSON text for one; otherwise, undefined. */
 export const numberOf = (value: unknown): number | undefined =>
   typeof value === "number"
     ? value
@@ -99,7 +99,7 @@ export const numberOf = (value: unknown): number | undefined =>
       ? Number(value)
       : undefined;
 
-/** Whether two scalars are equal, whichever of them JSON writes in quotes. */
+/** Whether two scalars are equal, even if JSON writes only one of them in quotes. */
 export const sameScalar = (a: unknown, b: unknown): boolean => {
   if (a === b) return true;
   if (typeof a === "string" && typeof b === "string") return samePlain(a, b);
@@ -286,9 +286,9 @@ const isWithheld = (field: Field, live: unknown): boolean =>
   isAbsent(live) && (field.type === "map" || field.type === "object") && holdsSecret(field);
 
 /**
- * Whether the service's value has the same meaning as the known one. The form may differ: the
- * spelling of a string or URL, numbers and flags as strings, and an absent value for an empty one.
- * So may the order of an unordered list, and objects may have additional members.
+ * Whether the service's value has the same meaning as the known one. The form may differ: in the
+ * spelling of a string or URL, in numbers and flags as strings, in an absent value for an empty
+ * one, and in the order of an unordered list. Objects may have additional members.
  *
  * A secret always has the same meaning, because a service may mask or omit it.
  *
@@ -338,7 +338,7 @@ export type IsSecret = (path: string) => boolean;
 const noSecrets: IsSecret = () => false;
 
 /**
- * Whether the service has the values of `extra`. Null equals absent, text is compared in its
+ * Whether the service has the values in `extra`. Null equals absent, text is compared in its
  * composed form, and members that the service adds inside objects are ignored.
  */
 export const sameExtra = (

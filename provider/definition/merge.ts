@@ -231,8 +231,8 @@ interface MergeResult {
  * - Members that the program declares get its values; a list or a map is declared as a whole.
  * - Members that it no longer declares are omitted, at every depth.
  * - Members that it never declared are kept, at every depth, whether or not a field knows them. A
- *   secret that the service hides cannot be written back, and a mask never must be: it is reported
- *   as `hidden`.
+ *   secret that the service hides cannot be written back, and its mask must not be, so it is
+ *   reported as `hidden`.
  */
 export const mergeFields = ({ live, desired, prior, keeps, ...kind }: Merge): MergeResult => {
   const sides = { live, desired, prior };

@@ -31,10 +31,10 @@ const sorted = (found: readonly string[]): readonly string[] | undefined => {
 };
 
 /**
- * The parts of a value that a program marks as secret, as sorted paths from its top: `apiKey`,
+ * The parts of a value that a program marks as secret, as sorted paths from its root: `apiKey`,
  * `proxy.password`. A list that contains a secret is secret as a whole, and the empty path means
- * everything. The lifecycle needs this list, because it gets values without their secrecy.
- * Undefined if nothing is secret.
+ * everything. The lifecycle needs this list, because the values that it receives are not marked as
+ * secret. Undefined if nothing is secret.
  *
  * @param value with each secret in the engine's own form
  */

@@ -10,7 +10,7 @@ export interface VendorName {
 
 const neutral = "platform_";
 
-/** The vocabulary of the wire, for comparing two values from the service with each other. */
+/** A vendor name that changes no identifiers, for comparing two values from the service. */
 export const neutralVendor: VendorName = { platformName: "platform" };
 
 const vendorWord = (field: TextField, value: unknown, from: string, to: string): unknown =>
@@ -108,7 +108,7 @@ const listFromWire = (field: ListField, wire: unknown, vendor: VendorName): unkn
 
 /**
  * One value from the service's JSON, as a program sets it. Undefined for an object, a list or a map
- * with another shape; a scalar of another type stays unchanged, for `sameMeaning` to judge.
+ * with another shape; a scalar of another type stays unchanged, for `sameMeaning` to compare.
  */
 export const fromWire = (field: Field, wire: unknown, vendor: VendorName): unknown => {
   if (wire === undefined || wire === null) return undefined;

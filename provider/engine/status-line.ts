@@ -41,7 +41,7 @@ const inOrder = (send: Send): ((line: Line) => void) => {
   };
 };
 
-/** The address of the engine is the last argument to a provider process. */
+/** The engine's address, which is the last argument of a provider process. */
 export const engineAddress = (): string | undefined => process.argv.slice(2).at(-1);
 
 const severityOf = (messages: unknown, showing: Showing): unknown =>
@@ -101,12 +101,12 @@ export const engineStatusLine = (connect: () => Send | undefined): StatusLine =>
   };
 };
 
-/** Status lines for a process that Pulumi's SDK runs for dynamic resources, through that SDK. */
+/** Status lines through Pulumi's SDK, for a process that it runs for dynamic resources. */
 export const sdkStatusLine = (): StatusLine => engineStatusLine(connectBySdk);
 
-/** How the engine shows the temporary messages from a provider. */
+/** How the engine shows temporary messages from a provider. */
 export interface RunDisplay {
-  /** A table that is redrawn; otherwise every message becomes a log line. */
+  /** Whether a table is redrawn; otherwise, every message becomes a log line. */
   readonly isLive: boolean;
   /** Time between two progress messages, in milliseconds. */
   readonly everyMs: number;

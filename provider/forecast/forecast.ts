@@ -31,7 +31,10 @@ import {
 /** The limits and conditions of a run. */
 export interface Conditions {
   readonly plan: Plan;
-  /** Calls that an endpoint accepts in a burst. If omitted, about 20 seconds of its rate (assumed). */
+  /**
+   * Calls that an endpoint accepts in a burst. If omitted, about 20 seconds' worth of its rate
+   * (assumed).
+   */
   readonly burst?: number;
   /** Fraction of each limit that may be used: greater than 0, at most 1. */
   readonly share: number;
@@ -41,10 +44,7 @@ export interface Conditions {
   readonly pageSize: number;
 }
 
-/**
- * The limit on an endpoint for this tool. Below the whole share, a burst is limited to that
- * fraction, too.
- */
+/** The limit on an endpoint for this tool. A share of less than 1 also reduces the burst. */
 export const endpointLimit = (
   { method, template }: Endpoint,
   { plan, burst, share }: Conditions,
@@ -188,12 +188,12 @@ const worthPart = 0.05;
 const closePart = 0.02;
 const worthSeconds = 2;
 
-/** A number of parallel steps, and the duration of the run with it. */
+/** A number of parallel steps, and the run's duration with it. */
 export type ParallelChoice = Pick<Forecast, "parallel" | "totalSeconds">;
 
 /**
- * The smallest number of parallel steps with which no step waits for a slot; undefined if the given
- * number suffices.
+ * The smallest number of parallel steps that makes the run nearly as short as possible; undefined
+ * if the given number suffices.
  */
 export const fasterParallel = (
   workload: Workload,

@@ -56,7 +56,7 @@ const linesOf = (words: readonly string[], columns: number): readonly string[] =
   return lines;
 };
 
-/** Text in lines of limited width; a longer word is cut. */
+/** Wraps text to lines of limited width; breaks longer words. */
 export const wrapped = (text: string, columns: number): readonly string[] =>
   linesOf(
     wordsOf(text).flatMap((word) =>
@@ -65,12 +65,12 @@ export const wrapped = (text: string, columns: number): readonly string[] =>
     columns,
   );
 
-/** The same, but longer words stay whole, so that they can be copied. */
+/** Wraps text to lines of limited width; keeps longer words intact, so that they can be copied. */
 export const wrappedWords = (text: string, columns: number): readonly string[] =>
   linesOf(wordsOf(text), columns);
 
 /**
- * Text in lines that fit 80 columns. Longer words stay whole, so that they can be copied.
+ * Wraps text to 80 columns. Keeps longer words intact, so that they can be copied.
  *
  * @param first beginning of the first line; the other lines are indented by its width
  */
@@ -80,20 +80,20 @@ export const wrappedText = (text: string, first = ""): readonly string[] => {
   return [first + line, ...others.map((other) => " ".repeat(indent) + other)];
 };
 
-/** Text in lines that fit 80 columns, indented; continuation lines have two more spaces. */
+/** Wraps text to 80 columns and indents it; continuation lines have two more spaces. */
 export const indented = (text: string, indent: number): readonly string[] =>
   wrapped(text, 80 - indent - 2).map(
     (line, at) => `${" ".repeat(at === 0 ? indent : indent + 2)}${line}`,
   );
 
-/** Text on one line of limited width; longer text is cut, and the cut is shown. */
+/** Text on one line of limited width; longer text is cut and ends with `…`. */
 export const shortened = (text: string, columns: number): string => {
   const line = inertText(text.replace(/\s+/g, " ").trim());
   if (terminalWidth(line) <= columns) return line;
   return `${pieces(line, Math.max(1, columns - 1))[0] ?? ""}…`;
 };
 
-/** `1 call`, `3 calls`. */
+/** A count with its noun, such as `1 call` or `3 calls`. */
 export const withCount = (count: number, one: string): string =>
   `${count} ${count === 1 ? one : `${one}s`}`;
 
@@ -188,19 +188,19 @@ const cell = (markdown: string): string =>
 
 const row = (cells: readonly string[]): string => `| ${cells.map(cell).join(" | ")} |`;
 
-/** A Markdown table. Untrusted text in a cell is given as `codeSpan`. */
+/** A Markdown table. Pass untrusted text in a cell as `codeSpan`. */
 export const markdownTable = (
   heading: readonly string[],
   rows: readonly (readonly string[])[],
 ): readonly string[] => [row(heading), row(heading.map(() => "---")), ...rows.map(row)];
 
-/** Lines that are collapsed under a title; none if there are no lines. */
+/** Lines collapsed under a title; none if there are no lines. */
 export const foldedLines = (title: string, lines: readonly string[]): readonly string[] =>
   lines.length === 0
     ? []
     : ["", `<details><summary>${title}</summary>`, "", ...lines, "", "</details>"];
 
-/** Text as one shell word, whatever its content; without quotes if it needs none. */
+/** Text as one shell word, whatever its content; quoted only if necessary. */
 export const shellWord = (text: string): string =>
   /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 

@@ -65,8 +65,8 @@ const lookAt = (path: string): Stats | undefined => lstatSync(path, { throwIfNoE
 const largestBytes = 16 * 1024 * 1024;
 
 /**
- * Whether a path is certainly a folder that this user owns, not a link, and nobody else can add
- * anything to it.
+ * Whether a path is certainly a folder, not a link, that this user owns and that no one else can
+ * write to.
  *
  * @param closed whom the folder excludes: other writers, or also other readers
  */
@@ -90,8 +90,8 @@ export const makeOwnFolder = (path: string): void => {
 };
 
 /**
- * Whether this user's files in a folder stay in place: others cannot replace them. That is true of
- * most systems' shared folder for temporary files, because of its sticky bit.
+ * Whether other users cannot replace this user's files in a folder. On most systems, that is true
+ * of the shared folder for temporary files, because of its sticky bit.
  */
 export const keepsWhatIsOurs = (folder: string): boolean => {
   const facts = statSync(folder, { throwIfNoEntry: false });
@@ -147,8 +147,8 @@ const readPlain = (
 };
 
 /**
- * The text of a file at a path where others may write: only a regular file that this user owns, not
- * a link. Never waits, because it does not read pipes or devices.
+ * Reads the text of a file in a location that others can write to. Accepts only a regular file that
+ * this user owns, not a link. Never waits, because it does not read pipes or devices.
  *
  * @returns undefined if there is no such file, or if it is too large
  */
@@ -160,8 +160,8 @@ export const readOwnFile = (path: string): string | undefined =>
   );
 
 /**
- * The text of a file that several users may share, such as one in a backend: any regular file.
- * Never waits, because it does not read pipes or devices.
+ * Reads the text of a file that several users can share, such as one in a backend. Accepts any
+ * regular file. Never waits, because it does not read pipes or devices.
  *
  * @returns undefined if there is no such file, or if it is too large
  */

@@ -9,7 +9,10 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Members in order, without undefined values; safe for keys such as `__proto__`. */
+/**
+ * An object with these members in order, without undefined values; safe for keys such as
+ * `__proto__`.
+ */
 export const objectOf = (entries: Iterable<readonly [string, unknown]>): JsonObject =>
   Object.fromEntries([...entries].filter(([, value]) => value !== undefined));
 
@@ -17,7 +20,7 @@ export const objectOf = (entries: Iterable<readonly [string, unknown]>): JsonObj
 export const memberOf = (object: JsonObject, name: string): unknown =>
   Object.hasOwn(object, name) ? object[name] : undefined;
 
-/** A string, unchanged; anything else becomes the empty string. */
+/** A string, unchanged; the empty string for anything else. */
 export const asText = (value: unknown): string => (typeof value === "string" ? value : "");
 
 /** A nonempty string; undefined for anything else. */
@@ -73,7 +76,7 @@ type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
 
-/** Members without undefined ones, for types that distinguish the two. */
+/** An object without its undefined members, for types that distinguish undefined from absent. */
 export const withoutUndefined = <const T extends object>(members: T): Defined<T> =>
   objectOf(Object.entries(members)) as Defined<T>;
 
@@ -84,8 +87,8 @@ const mostDepth = 128;
  * Parses JSON text, with or without a byte order mark (RFC 8259 §8.1). Removes every `__proto__`
  * member, because it would change the prototype of any object that it is merged into. Replaces
  * unpaired surrogates, which JSON can spell (`"\\ud83d"`) but UTF-8 cannot represent, with
- * `\ufffd`, in keys as well. Throws a SyntaxError, even if the JSON is valid but nested deeper than
- * 128 levels.
+ * `\ufffd`, in keys as well. Throws a SyntaxError if the JSON is invalid, or nested more than 128
+ * levels deep.
  */
 export const parseJson = (given: string): unknown => {
   const text = given.startsWith("\ufeff") ? given.slice(1) : given;

@@ -12,8 +12,8 @@ const isOlder = (version: string): boolean => {
 };
 
 /**
- * Refuses a Node.js version that is too old, before something fails with an obscure error. Must load
- * and run on old versions, so it imports nothing that they lack.
+ * Rejects a Node.js version that is too old, before it causes an obscure error. Must load and run
+ * on old versions, so it imports nothing that they lack.
  *
  * @throws ConversationError `SETTINGS_INVALID`
  */

@@ -23,7 +23,7 @@ export const ownerOf = (ownership: string, parents: string, name: string): strin
   `${ownership}/${parents}${name}`;
 
 /**
- * A logical name for people: `"shop" (inside ConversationAccount)`.
+ * A logical name in readable form: `"shop" (inside ConversationAccount)`.
  *
  * @param name the name of an owner, after the types of its parents
  */
@@ -60,7 +60,9 @@ export const parentsIn = (urn: string): string => {
   return types.slice(0, types.length - type.length).replace("pulumi:pulumi:Stack$", "");
 };
 
-/** Every ownership of a stack: the `Ownership` of its dynamic resources, and those of the plugin. */
+/**
+ * All of a stack's ownerships: the `Ownership` of its dynamic resources, and those of the plugin.
+ */
 export const ownershipsOf = ({
   ownership,
   pluginOwnerships = [],

@@ -50,7 +50,7 @@ const manifest = (): JsonObject => {
   return known;
 };
 
-/** Version of this package according to its package.json, `0.0.0` if that file cannot be found. */
+/** Version of this package according to its package.json; `0.0.0` if that file cannot be found. */
 export const packageVersion = (): string => textAt(manifest(), "version") ?? "0.0.0";
 
 const repository = (): string | undefined =>
@@ -66,11 +66,11 @@ export interface PackageDescription {
   readonly keywords: readonly string[];
   readonly license?: string;
   readonly homepage?: string;
-  /** Address for a browser, such as `https://host/owner/name`. */
+  /** URL for a browser, such as `https://host/owner/name`. */
   readonly repository?: string;
 }
 
-/** This package's package.json data, without what the file does not state yet. */
+/** Reads this package's package.json data; values missing from the file are absent. */
 export const describePackage = (): PackageDescription => ({
   version: packageVersion(),
   description: textAt(manifest(), "description") ?? "",
@@ -83,7 +83,7 @@ export const describePackage = (): PackageDescription => ({
 });
 
 /**
- * The address of a documentation page: in the repository at this release if package.json names a
+ * The location of a documentation page: in the repository at this release if package.json names a
  * repository, otherwise in the package's folder, which contains the same pages.
  *
  * @param page such as `policies.md#account-protected`
@@ -95,7 +95,7 @@ export const docsLink = (page: string): string => {
     : `node_modules/${packageName}/docs/${page}`;
 };
 
-/** A sentence that refers from a message to the documentation for its code. */
+/** A sentence that refers to the documentation for a message's code. */
 export const moreAbout = (code: ConversationErrorCode): string =>
   `More: ${docsLink(`troubleshooting.md#${code.toLowerCase()}`)}`;
 
@@ -122,7 +122,7 @@ export const assertInstalled = (name: string, need: string): void => {
   if (isMissing(name)) throw notInstalled(name, need);
 };
 
-/** The error about an optional package that is needed and missing. */
+/** The error about a required but missing optional package. */
 export const notInstalled = (name: string, need: string): ConversationError =>
   new ConversationError(
     "SETTINGS_INVALID",

@@ -14,7 +14,8 @@ const escapes = (characters: string): string =>
     .join("");
 
 /**
- * Untrusted text made safe to read: every active character becomes its escape, such as `\u001b`.
+ * Untrusted text made safe to read: every active character is replaced with its escape, such as
+ * `\u001b`.
  */
 export const inertText = (text: string): string => text.replaceAll(active, escapes);
 
@@ -31,7 +32,7 @@ const runnerCommands = /^[^\S\r\n\u2028\u2029]*::|##(?=\[|vso\[|teamcity\[)/gm;
 
 /**
  * The output of a command, made safe for a terminal and a pipeline log: keeps line breaks, and
- * colors if wanted. The escapes read the same inside JSON.
+ * colors if wanted. The escapes mean the same in JSON.
  */
 export const inertOutput = (text: string, coloured: boolean): string => {
   const lines = (part: string): string =>
@@ -95,8 +96,8 @@ const distance = (one: string, other: string): number => {
 const mostTypos = 2;
 
 /**
- * The word that was probably meant, in any case: at most two letters differ, and fewer than half of
- * the word. Undefined if there is none.
+ * The word that was probably meant, ignoring case: at most two letters differ, and fewer than half
+ * of the word. Undefined if there is none.
  */
 export const nearestWord = (text: string, words: readonly string[]): string | undefined => {
   const candidates = words
@@ -106,7 +107,7 @@ export const nearestWord = (text: string, words: readonly string[]): string | un
   return candidates.sort((a, b) => a.off - b.off)[0]?.word;
 };
 
-/** `; did you mean plan?`, or nothing if no word is similar. */
+/** A hint such as `; did you mean plan?`; empty if no word is similar. */
 export const nearestHint = (text: string, words: readonly string[]): string => {
   const meant = nearestWord(text, words);
   return meant === undefined ? "" : `; did you mean ${meant}?`;
@@ -129,7 +130,7 @@ export const valueSort = (value: unknown): string => {
   return sorts[typeof value] ?? "an object";
 };
 
-/** `1 min 15 s` */
+/** A duration as text, such as `1 min 15 s`. */
 export const durationText = (ms: number): string => {
   const seconds = Math.ceil(ms / 1000);
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];

@@ -88,7 +88,7 @@ const longestName = 255;
 export interface AssetRequest {
   /** Type of the channel, such as `custom.kiosk`. */
   readonly channel: string;
-  /** The kind of sender that will send it. */
+  /** The kind of sender that will send the asset. */
   readonly sender: SenderKind;
   /**
    * File name with an extension, at most 255 characters. It determines the content type (assumed).
@@ -98,7 +98,7 @@ export interface AssetRequest {
   readonly size: number;
 }
 
-/** An asset. You can attach it to a message. */
+/** An asset, which you can attach to a message. */
 export interface Asset {
   /** The service's id for the asset. */
   readonly id: string;
@@ -106,7 +106,7 @@ export interface Asset {
   readonly name: string;
   /** Size in bytes. */
   readonly size: number;
-  /** For example, `image/png`; derived from the extension (assumed). */
+  /** Content type, such as `image/png`; derived from the extension (assumed). */
   readonly contentType: string;
 }
 
@@ -117,7 +117,7 @@ export interface SignedAddress {
    * GET.
    */
   readonly contentUrl: string;
-  /** When the URL expires, on the service's clock. Absent if the service did not say. */
+  /** When the URL expires, on the service's clock. Absent if the service did not specify it. */
   readonly contentUrlExpiry?: Date;
 }
 

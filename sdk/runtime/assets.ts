@@ -45,7 +45,10 @@ export interface UploadOptions extends Pick<AssetRequest, "channel" | "sender">,
   readonly name?: string;
   /** Size in bytes. Required for streams; for files and bytes, it must match their size. */
   readonly size?: number;
-  /** Must match the extension in the name, from which the service derives the type (assumed). */
+  /**
+   * Content type. Must match the extension in the name, from which the service derives it
+   * (assumed).
+   */
   readonly contentType?: string;
 }
 
@@ -352,11 +355,11 @@ export interface Assets {
    */
   delete(id: string, options?: CallOptions): Promise<void>;
   /**
-   * Creates an asset and streams its content to the signed URL. Checks name, size and content type
-   * before it sends anything. If the URL has expired, the upload is repeated once with a new asset;
-   * after a 503, once with the same URL. A plain stream that has been read cannot be repeated. An
-   * upload that fails, times out or is canceled closes the stream and deletes the asset, if the
-   * service does so within 2 s.
+   * Creates an asset and streams its content to the signed URL. Checks the name, size and content
+   * type before sending anything. If the URL has expired, the upload is repeated once with a new
+   * asset; after a 503, once with the same URL. An upload from a plain stream cannot be repeated
+   * once reading has begun. If an upload fails, times out or is canceled, the stream is closed, and
+   * the asset is deleted if the service does so within 2 s.
    *
    * @returns an attachment for a text message
    * @throws ConversationError `INPUT_INVALID` also if the source or `onProgress` fails

@@ -8,7 +8,7 @@ export interface CallbackCall {
   readonly method: string;
   readonly authorization: string | undefined;
   /**
-   * Reads and parses the body, up to this many bytes; undefined if it is longer.
+   * Reads and parses the body; returns undefined if it is longer than this many bytes.
    *
    * @param answered aborts when the response has been sent: then nobody waits for the rest
    */

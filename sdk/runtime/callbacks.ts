@@ -284,8 +284,7 @@ class MessageQueues<T extends MessageType> {
 }
 
 /**
- * Handles the calls from the service (specification §5.2, §6; public reference) in any kind of
- * server.
+ * Handles calls from the service (specification §5.2, §6; public reference) in any kind of server.
  */
 export interface Callbacks {
   /** For `createServer` from node:http and node:https. */
@@ -444,7 +443,7 @@ const answering = <T extends MessageType>(options: CompleteOptions<T>) => {
 
 /**
  * Creates a handler for the messages that the service delivers. It checks credentials, responds
- * before or after the work, and keeps conversations apart. It accepts both versions (v1, v3) and
+ * before or after the work, and keeps conversations separate. It accepts both versions (v1, v3) and
  * both forms of content.
  *
  * Responses: 200 accepted · 400 no messages in the body · 401 wrong credentials · 405 not a POST ·
@@ -482,7 +481,7 @@ export type MessageHandler<T extends MessageType = MessageType> = (
   context: MessageContext,
 ) => void | Promise<void>;
 
-/** The options of {@link callbacks}, without those that the handlers of an app replace. */
+/** The options of {@link callbacks}, except those that an app's handlers replace. */
 export type ConversationAppOptions = Omit<CallbackOptions, "onMessage" | "accepts">;
 
 /** Callbacks that pass each message to the first matching handler. */
@@ -545,8 +544,8 @@ const routeOf = <T extends MessageType>(given: Registration<T>): Route => {
 
 /**
  * Creates callbacks that pass each message to the handler for its type and, optionally, its sender.
- * Only the handler that was registered first gets the message. Options, order, repeats and failures
- * are those of {@link callbacks}.
+ * If several match, only the one registered first receives the message. Options, order, repeats and
+ * failures work as in {@link callbacks}.
  *
  * @throws ConversationError `INPUT_INVALID` for an invalid option, type or sender
  *

@@ -2,7 +2,7 @@ import { ConversationError, isConversationError } from "../../provider/kernel/er
 
 // Runs in browsers too: nothing of Node may be imported here, not even by what is imported.
 
-/** The caller's input breaks a rule; nothing was sent. */
+/** The error for input that breaks a rule; nothing was sent. */
 export const inputInvalid = (doing: string, rule: string, cause?: unknown): ConversationError =>
   new ConversationError(
     "INPUT_INVALID",
@@ -19,8 +19,7 @@ export const inputFailure = (doing: string, error: unknown): ConversationError =
     : inputInvalid(doing, "the input cannot be read; see the cause", error);
 
 /**
- * What the service said when it refused a call, such as `404, 404-101, there is no such
- * conversation`.
+ * The service's reason for refusing a call, such as `404, 404-101, there is no such conversation`.
  */
 export const refusalDetails = ({ details }: ConversationError): string =>
   [details.status, details.serviceCode, details.serviceMessage]

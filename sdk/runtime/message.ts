@@ -30,7 +30,7 @@ type Located = { readonly url: string } | { readonly id: string };
 
 /**
  * A file in a text message: any file by its URL (public reference), or the result of
- * `assets.upload` (that a message can name an asset by its id is assumed).
+ * `assets.upload` (referring to an asset by its id is assumed to work).
  */
 export type Attachment = Readonly<z.input<typeof attachment>> & Located;
 
@@ -142,7 +142,7 @@ const unseenAboutMessage = {
 
 const typing = { schema: nothing, basis: "public", doc: "No content." } as const satisfies Body;
 
-/** The body of every message type: how it is checked, and how certain it is. */
+/** The body of every message type: how it is checked, and how certain its format is. */
 export const messageBodies = {
   text: {
     schema: textBody,
@@ -209,7 +209,7 @@ type Filled =
   | { readonly attachments: readonly Attachment[] }
   | { readonly text: string; readonly attachments?: readonly Attachment[] | undefined };
 
-/** The members of a message of type `T` in addition to those of all messages. */
+/** The members of a message of type `T`, in addition to those that all messages have. */
 export type BodyOf<T extends MessageType> = Members<Input<T>> &
   (T extends "text" ? Filled : unknown);
 
@@ -302,7 +302,7 @@ export const messageFrame = z.strictObject({
   messageId: words.optional(),
   attributes: z.record(z.string(), attribute).readonly().optional(),
   /**
-   * Additional members of the service's JSON that this package does not know. They are merged
+   * Additional members of the service's JSON that this package does not define. They are merged
    * deeply.
    */
   extra: jsonObject.optional(),
@@ -311,14 +311,14 @@ export const messageFrame = z.strictObject({
 /** The members of every message besides its type, sender and body. */
 export type MessageFrame = Readonly<z.input<typeof messageFrame>>;
 
-/** Who sends: the kind alone, or with the display name. */
+/** The sender: its kind, optionally with its display name. */
 export type Sender<K extends SenderKind = SenderKind> =
   | K
   | { readonly kind: K; readonly name?: string | undefined };
 
 /**
  * A message of type `T` from a sender of kind `K`. The kinds are spelled out, so that a compiler
- * error about a wrong kind lists the valid ones, not the types that they come from.
+ * error about a wrong kind lists the valid ones rather than the types that contain them.
  */
 export type MessageOf<T extends MessageType, K extends SenderKind = SendersOf<T>> = MessageFrame & {
   readonly type: T;
@@ -346,6 +346,6 @@ export type Reply = WithoutConversation<Message>;
 /** A message that starts a conversation. */
 export type FirstMessage = Message & { readonly conversation: NewConversation };
 
-/** The kind of a sender, in either form. */
+/** The sender's kind, from either form of `Sender`. */
 export const kindOf = <K extends SenderKind>(sender: Sender<K>): K =>
   typeof sender === "string" ? sender : sender.kind;

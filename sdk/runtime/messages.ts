@@ -241,7 +241,7 @@ const sendBody = (
 export interface SentMessage {
   /** The service's id for the message. */
   readonly id?: string;
-  /** The sender's own id. */
+  /** The sender's own id for the message. */
   readonly messageId?: string;
   /** Id of the message's conversation. */
   readonly conversationId: string;
@@ -251,7 +251,7 @@ export interface SentMessage {
 export interface Sent {
   /** The conversation of the first message. */
   readonly conversationId: string;
-  /** In the order in which they were sent. */
+  /** The accepted messages, in the order in which they were sent. */
   readonly messages: readonly SentMessage[];
 }
 
@@ -301,7 +301,7 @@ export interface Messages {
    */
   start(message: FirstMessage, options?: SendOptions): Promise<Sent>;
   /**
-   * Continues a conversation, given by its id or by a message received from it.
+   * Continues a conversation, identified by its id or by a message received from it.
    *
    * @throws ConversationError as `send`
    * @example
@@ -309,8 +309,8 @@ export interface Messages {
    */
   reply(to: ConversationReference, message: Reply, options?: SendOptions): Promise<Sent>;
   /**
-   * Requests an agent with an `escalation.transfer`. It is assumed from its name that this type
-   * escalates; no document shows its content.
+   * Requests an agent with an `escalation.transfer`. That this type escalates is assumed from its
+   * name; its content is not documented.
    *
    * @throws ConversationError as `send`
    * @example
@@ -341,7 +341,7 @@ export interface Messages {
 const overCode = "400-630";
 
 /**
- * Whether the service refused a message because its conversation is over. If so, start a new one.
+ * Whether the service refused a message because its conversation has ended. If so, start a new one.
  * Never fails.
  *
  * @example
@@ -416,15 +416,15 @@ export const messagesOf = (request: Request, platformName: string): Messages => 
 export interface Conversation {
   /** The service's id for the conversation. */
   readonly id: string;
-  /** The account that carried it. Absent if the service did not say. */
+  /** The account that the conversation used. Absent if the service did not specify it. */
   readonly account?: { readonly channel?: string; readonly address?: string };
   /** Id of the entry point, such as `1007`. */
   readonly entryPoint?: string;
-  /** The contact that carried it, such as `email`. */
+  /** The contact for the conversation, such as `email`. */
   readonly conversationContact?: string;
   /** The service's own JSON about the customer. */
   readonly customer?: JsonObject;
-  /** In the order in which the service returns them. */
+  /** The messages, in the order in which the service returns them. */
   readonly messages: readonly ReceivedMessage[];
   /** The service's own JSON. */
   readonly raw: JsonObject;

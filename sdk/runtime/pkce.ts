@@ -39,7 +39,7 @@ const addressOf = (doing: string, name: string, text: string): URL => {
 /** Printable characters of an error code only (RFC 6749 §4.1.2.1). */
 const errorCodeText = (text: string): string => text.replace(/[^\x21-\x7e]/g, "").slice(0, 64);
 
-/** A proof key: the verifier stays in the application, the challenge goes into the URL. */
+/** A proof key: the verifier stays in the application, and the challenge is part of the URL. */
 export interface ProofKey {
   /** 43 to 128 unreserved characters (RFC 7636 §4.1). Secret until the exchange. */
   readonly verifier: string;
@@ -114,7 +114,10 @@ export interface AuthorizationRequest {
   readonly authUrl: string;
   /** Identifier of the public client. */
   readonly clientId: string;
-  /** Where the end user returns to: an absolute URL without a fragment that is registered for the client. */
+  /**
+   * URL that the end user returns to. It must be absolute, have no fragment, and be registered for
+   * the client.
+   */
   readonly redirectUri: string;
   /** Scopes, from those assigned to the client application. */
   readonly scope: string | readonly string[];
@@ -128,7 +131,7 @@ export interface Authorization {
   readonly state: string;
   /** Secret until the exchange. */
   readonly verifier: string;
-  /** The given redirect URI. */
+  /** The redirect URI from the request. */
   readonly redirectUri: string;
 }
 
@@ -141,7 +144,7 @@ const scopeOf = (scope: AuthorizationRequest["scope"]): string => {
 };
 
 /**
- * The URL to send the end user to, with every parameter of the specification's §5.3.
+ * The URL to send the end user to, with every parameter in §5.3 of the specification.
  *
  * @throws ConversationError `INPUT_INVALID` if a parameter is missing or the URL is not safe
  * @example
@@ -308,7 +311,7 @@ export interface CodeExchange {
   readonly code: string;
   /** The verifier of the authorization's proof key. */
   readonly verifier: string;
-  /** Default: the global `fetch`. */
+  /** Sends the request. Default: the global `fetch`. */
   readonly fetch?: FetchLike;
   /** Cancels the exchange with `CANCELLED`. */
   readonly signal?: AbortSignal;
@@ -317,23 +320,23 @@ export interface CodeExchange {
 }
 
 /**
- * What the token URL granted. No document shows its response; the members are those in RFC 6749
+ * What the token URL granted. The response is not documented; the members are those in RFC 6749
  * §5.1.
  */
 export interface GrantedToken {
-  /** Secret. */
+  /** The access token. Secret. */
   readonly accessToken: string;
-  /** For example, `Bearer`. */
+  /** Type of the token, such as `Bearer`. */
   readonly tokenType?: string;
   /** Lifetime in seconds from receipt. */
   readonly expiresIn?: number;
-  /** Secret. */
+  /** The refresh token. Secret. */
   readonly refreshToken?: string;
-  /** Secret. */
+  /** The ID token. Secret. */
   readonly idToken?: string;
   /** Granted scopes, separated by spaces. */
   readonly scope?: string;
-  /** The whole response. */
+  /** The complete response. */
   readonly raw: Readonly<Record<string, unknown>>;
 }
 
@@ -444,7 +447,7 @@ const refused = ({ status, text }: TokenAnswer): ConversationError => {
 };
 
 /**
- * Exchanges the code of the redirect for tokens (specification §5.3 part 2).
+ * Exchanges the code from the redirect for tokens (specification §5.3, part 2).
  *
  * @throws ConversationError `INPUT_INVALID` before anything is sent, `REJECTED` with the error code
  * in `details.serviceCode`, `UNREACHABLE`, `TIMED_OUT`, `CANCELLED`, `UNAVAILABLE`, or `BAD_RESPONSE`

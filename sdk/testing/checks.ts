@@ -19,7 +19,7 @@ interface Difference {
 
 /**
  * Where a value differs from the expected one. In objects, only the expected members count; in
- * lists, all items. Undefined expects that a member is missing.
+ * lists, all items. If the expected value is undefined, the member must be missing.
  */
 export const differences = (expected: unknown, actual: unknown, path = ""): Difference[] => {
   const unless = (fits: boolean): Difference[] => (fits ? [] : [{ path, expected, actual }]);
@@ -49,7 +49,7 @@ export const shown = (value: unknown): string => {
   return abbreviated(text, longestShown);
 };
 
-/** A readable line. `show` hides secrets. */
+/** A difference as a readable line. `show` hides secrets. */
 export const differenceLine = (
   { path, expected, actual }: Difference,
   show: (value: unknown) => string = shown,
@@ -61,14 +61,14 @@ const placeOf = ({ stack = "" }: Error): string | undefined => {
   return lines.find((line) => !/node_modules|node:|<anonymous>$/.test(line))?.trim();
 };
 
-/** The error that user code threw, and where, on one line without the rest of its stack. */
+/** The error that user code threw, with its location, on one line without the rest of the stack. */
 export const errorText = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
   const place = placeOf(error);
   return `${error.name}: ${error.message}${place === undefined ? "" : ` (${place})`}`;
 };
 
-/** A URL without query, fragment and credentials, as in the emulator's log. */
+/** A URL without its query, fragment and credentials, as in the emulator's log. */
 export const plainAddress = (address: string): string => {
   if (!URL.canParse(address)) return "";
   const { origin, pathname } = new URL(address);
@@ -164,7 +164,7 @@ export const assertCalls = (calls: readonly HubCall[], expected: ExpectedCalls):
 export interface ExpectedDelivery {
   /** The callback, without its query. */
   readonly url?: string | RegExp;
-  /** For example, `text`. */
+  /** Message type, such as `text`. */
   readonly type?: string | RegExp;
   /** Status of the callback's response. Default: any 2xx. */
   readonly status?: number;

@@ -13,7 +13,7 @@ export type StackConfigValue = string | { readonly value: string; readonly secre
 /** The server for a callback in a test: a handler from `callbacks`, or a node:http listener. */
 export type CallbackHandler = Pick<Callbacks, "node" | "idle"> | RequestListener;
 
-/** Handlers by callback URL, as the program gives it. */
+/** Handlers by callback URL, written as in the program. */
 export type CallbackHandlers = Readonly<Record<string, CallbackHandler>>;
 
 /** What handlers can use to reply. */
@@ -55,7 +55,7 @@ export interface EmulatedStackOptions {
   readonly projectName?: string;
   /** Name of the stack. Default: `test`. */
   readonly stackName?: string;
-  /** The `pulumi` program. Default: the one on PATH. */
+  /** The `pulumi` executable. Default: the one on PATH. */
   readonly pulumi?: string;
 }
 
@@ -109,7 +109,7 @@ const guardedProgram =
     }
   };
 
-/** The Pulumi runs on a stack, which end when it is closed. */
+/** The Pulumi runs on a stack, which end when the stack is closed. */
 export class OpenRuns {
   readonly #controller = new AbortController();
   readonly #running = new Set<Promise<unknown>>();

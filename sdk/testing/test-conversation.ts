@@ -170,7 +170,7 @@ const reachedMessages = async (
   }));
 };
 
-/** `custom_bot "orders-bot"`, or only the kind if there is no name. */
+/** A participant as text, such as `custom_bot "orders-bot"`; only the kind if it has no name. */
 export const participantText = ({ kind, name }: Party): string =>
   name === undefined ? kind : `${kind} ${JSON.stringify(name)}`;
 
@@ -199,15 +199,15 @@ const messageLine = ({ message, reached }: ReachedMessage): string => {
 
 /** The expected message; omitted members may have any value. */
 export interface ExpectedMessage {
-  /** Who sends it: a side, or one kind of sender. */
+  /** The sender: a side, or one kind of sender. */
   readonly from?: ConversationSide | SenderKind;
   /** The sender's display name. */
   readonly name?: string | RegExp;
-  /** For example, `text`. */
+  /** Message type, such as `text`. */
   readonly type?: MessageType;
   /** The complete text, or a pattern that it must match. */
   readonly text?: string | RegExp;
-  /** Members of the content; in objects, only the given ones count. */
+  /** Expected members of the content; in objects, other members are ignored. */
   readonly content?: object;
   /**
    * Time limit from the call to `expect` until the message arrives, on the emulator's clock.
@@ -260,7 +260,7 @@ export interface TestConversationStart {
   readonly more?: Omit<NewConversation, "account" | "customer">;
 }
 
-/** A conversation in a test: sends the messages of one side, and expects the replies of the others. */
+/** A conversation in a test: sends one side's messages, and expects replies from the others. */
 export interface TestConversation {
   /** The service's id for the conversation; undefined before the first message. */
   readonly id: string | undefined;
@@ -277,7 +277,7 @@ export interface TestConversation {
    */
   say(message: SaidMessage, sender?: Sender): Promise<Sent>;
   /**
-   * Waits for a message from somebody else. Skips other messages before it, and all messages up to
+   * Waits for a message from someone else. Skips other messages before it, and all messages up to
    * the last expected one.
    *
    * @returns the message
@@ -289,7 +289,7 @@ export interface TestConversation {
    */
   expect(expected: ExpectedMessage): Promise<ReceivedMessage>;
   /**
-   * Expects that nobody sends such a message within a time, on the emulator's clock.
+   * Expects that no such message is sent within a time limit, on the emulator's clock.
    *
    * @throws AssertionError if somebody does, with the conversation so far
    *
