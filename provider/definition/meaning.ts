@@ -286,9 +286,9 @@ const isWithheld = (field: Field, live: unknown): boolean =>
   isAbsent(live) && (field.type === "map" || field.type === "object") && holdsSecret(field);
 
 /**
- * Whether the service's value has the same meaning as the known one. The form may differ: in the
- * spelling of a string or URL, in numbers and flags as strings, in an absent value for an empty
- * one, and in the order of an unordered list. Objects may have additional members.
+ * Whether the service's value has the same meaning as the known one. The form may differ: the
+ * spelling of a string or URL, numbers and flags as strings, and an absent value for an empty one.
+ * Unordered lists may differ in order, and objects may have additional members.
  *
  * A secret always has the same meaning, because a service may mask or omit it.
  *

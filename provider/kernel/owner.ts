@@ -61,7 +61,7 @@ export const parentsIn = (urn: string): string => {
 };
 
 /**
- * All of a stack's ownerships: the `Ownership` of its dynamic resources, and those of the plugin.
+ * Every ownership in a stack: the `Ownership` of its dynamic resources, and those of the plugin.
  */
 export const ownershipsOf = ({
   ownership,
