@@ -35,10 +35,10 @@ export const isDefaultProvider = (name: string): boolean => /^default(_\d+_\d+_\
  * because the engine's calls do not wait for it. If the package is installed only as a transitive
  * dependency (pnpm), the pointer resolves it from the Pulumi SDK's location.
  *
- * It is short and has no characters that JSON escapes, because the engine stores it twice for each
- * resource and writes the whole state at every step. It is part of every state file: pointers from
- * earlier releases must continue to work, and this pointer must work with their `lifecycleOf` from
- * `provider/v1`.
+ * It is short and has no characters that JSON must escape, because the engine stores it twice for
+ * each resource and writes the whole state at every step. It is part of every state file: pointers
+ * from earlier releases must continue to work, and this pointer must work with their `lifecycleOf`
+ * from `provider/v1`.
  */
 export const pointerTo = (kind: string): string =>
   `exports.handler=()=>{let c,f=require('module').createRequire,s='pulumi-conversation/provider/v1',r=f(process.cwd()+'/');` +

@@ -54,7 +54,7 @@ export interface ConversationAccountArgs {
   bots?: Readonly<Record<string, BotArgs>> | undefined;
   /** Who takes over from the bots: a callback, or an existing client application for agents. */
   agent?: PartyArgs | ClientApplication | undefined;
-  /** How conversations run. The component creates the orchestration. */
+  /** How conversations run. Omit the orchestration, because the component creates it. */
   chatConfigurations?: Omit<AccountChatConfigurationsArgs, "orchestration"> | undefined;
   /**
    * Name of the settings profile for every part that the component creates. Default: the settings

@@ -51,14 +51,16 @@ const fingerprint = (value: unknown): pulumi.Output<string> =>
 
 const kind = "ConversationSmokeTest";
 
-/** How to check that a message arrived: docs/smoke-test.md. */
+/** How to check that a message arrived. See docs/smoke-test.md. */
 export interface SmokeTestProbeArgs {
   /**
    * URL that responds to a GET with 200 and JSON. The message has arrived when the JSON contains
    * the id of its conversation. 204 and 404 mean "not yet".
    */
   url: pulumi.Input<string>;
-  /** Authorization header for these calls. Secret. Requires `https:`, except on this machine. */
+  /**
+   * Authorization header for these calls. Secret. Requires an `https:` URL, except on this machine.
+   */
   authorization?: pulumi.Input<string> | undefined;
 }
 
@@ -83,7 +85,9 @@ export interface ConversationSmokeTestArgs {
   customer?: pulumi.Input<string> | undefined;
   /** Where to look for the message. If omitted, a 202 from the service is sufficient. */
   probe?: pulumi.Input<SmokeTestProbeArgs> | undefined;
-  /** Time limit from the 202 until the probe finds the message, in seconds, 1 to 600. Default: 30. */
+  /**
+   * Time limit in seconds for the probe to find the message after the 202: 1 to 600. Default: 30.
+   */
   timeout?: pulumi.Input<number> | undefined;
   /**
    * Other dependencies of the test: any values, and resources from this package, including the

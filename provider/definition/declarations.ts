@@ -177,7 +177,7 @@ export const resourceArguments: readonly ResourceArgument[] = [
     name: "adopt",
     form: "flag or id",
     doc: [
-      "Adopt an existing object instead of creating one: `true` for the one with the same unique name, or its id.",
+      "An existing object to adopt instead of creating one: `true` for the one with the same unique name, or its id.",
       "It must exist, be the only match, and not carry another stack's owner mark.",
       "The preview reads the object and shows what will change; members that the program does not declare stay unchanged.",
       "From then on, the object belongs to the stack: removing the resource deletes it. Use `retainOnDelete` to keep it.",
@@ -197,7 +197,7 @@ export const resourceArguments: readonly ResourceArgument[] = [
     name: "eraseHidden",
     form: "flag",
     doc: [
-      "Lets an update or adoption erase members that the program does not declare and the service hides (masked or omitted secrets), if it is unknown whether PUT keeps them.",
+      "Whether an update or adoption may erase members that the program does not declare and the service hides (masked or omitted secrets), if it is unknown whether PUT keeps them.",
       "Otherwise, the run fails and lists them. Default: `false`.",
     ],
   },

@@ -162,7 +162,7 @@ export const referencesIn = (fields: Fields, values: JsonObject): readonly Refer
 /** Changes the value of a field; undefined removes it. */
 export type ChangeValue = (field: Field, value: unknown) => unknown;
 
-/** The members of an object in a program's terms, mapped; members without a field stay unchanged. */
+/** Maps the members of an object in a program's terms; members without a field stay unchanged. */
 export const changeMembers = (
   fields: Fields,
   values: JsonObject,
@@ -176,8 +176,8 @@ export const changeMembers = (
   );
 
 /**
- * A value in a program's terms with its direct content mapped: members, items, entries. A value
- * whose shape differs from its field's stays unchanged.
+ * Maps the direct content of a value in a program's terms: members, items or entries. A value stays
+ * unchanged if its shape differs from its field's.
  */
 export const changeInside = (field: Field, value: unknown, change: ChangeValue): unknown => {
   switch (field.type) {
@@ -274,8 +274,7 @@ export const referencesOf = (definition: Definition): readonly ReferencePath[] =
   );
 
 /**
- * Every reference from any kind that may point to objects of this kind: the reverse of the same
- * data.
+ * Every reference from any kind that may point to objects of this kind: the same data in reverse.
  */
 export const referencesTo = (
   target: Definition,
@@ -425,9 +424,9 @@ const discriminated = (rule: MemberRule | undefined, values: JsonObject): JsonOb
 };
 
 /**
- * Every string in an object that no definition permits messages to show: from secret fields, and
- * from members without a field. Accepts both a program's values, including `extra`, and the
- * service's JSON. Includes the Basic credentials that the fields form.
+ * Every string in an object that messages must not show: those from secret fields, and from members
+ * without a field. Accepts both a program's values, including `extra`, and the service's JSON.
+ * Includes the Basic credentials that the fields form.
  */
 export const secretTexts = (fields: Fields, values: unknown): string[] => {
   if (!isObject(values)) return [];

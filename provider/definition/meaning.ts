@@ -151,9 +151,9 @@ const sameText = (field: TextField | ReferenceField, a: unknown, b: unknown): bo
 };
 
 /**
- * For each item, the position of a matching item that no other one uses; undefined if none is left.
- * Matches as many items as possible. An item that matches two others may be the only match for a
- * third, so an earlier item moves to another position if it can (augmenting paths). Tries the
+ * For each item, the position of a matching item that no other item uses; undefined if none is
+ * left. Matches as many items as possible. An item that matches two others may be the only match
+ * for a third, so an earlier item moves to another position if it can (augmenting paths). Tries the
  * item's own position first.
  */
 export const matching = (

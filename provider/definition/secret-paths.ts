@@ -41,7 +41,7 @@ const sorted = (found: readonly string[]): readonly string[] | undefined => {
 export const secretPaths = (value: unknown): readonly string[] | undefined =>
   sorted(pathsIn(value));
 
-/** The same for the fields of a resource, without those that are secret by definition. */
+/** The same for a resource's fields, except those that are secret by definition. */
 export const markedSecrets = (fields: Fields, values: JsonObject): readonly string[] | undefined =>
   sorted(
     Object.entries(fields).flatMap(([name, field]) =>

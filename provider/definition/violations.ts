@@ -17,7 +17,7 @@ import {
 } from "./define.js";
 import { fieldsIn, withArticle } from "./fields.js";
 
-/** A rule that a value breaks: a readable path, and the rule in words. */
+/** A rule that a value breaks: a readable path and the rule in words. */
 export interface Violation {
   readonly path: string;
   readonly rule: string;

@@ -139,7 +139,7 @@ export class RunProgress {
     return this.#accounts.some(({ isUnderWay }) => isUnderWay);
   }
 
-  /** Continues as long as calls are in progress; updates at most every `everyMs`. */
+  /** Continues as long as calls are in progress; updates at most once every `everyMs`. */
   async #show(): Promise<void> {
     const { clock, everyMs } = this.#options;
     this.#isShowing = true;

@@ -36,7 +36,7 @@ export const isConstructor = (value: unknown): value is Constructor => typeof va
 
 const isMethod = (value: unknown): value is Method => typeof value === "function";
 
-/** A member of a module that is itself an object or a class. */
+/** A member of an object or a class; undefined for other values. */
 export const propertyOf = (holder: unknown, name: string): unknown =>
   (typeof holder === "object" || typeof holder === "function") && holder !== null
     ? Reflect.get(holder, name)

@@ -3,7 +3,10 @@ import { inertOutput } from "../kernel/text.js";
 import { type ProcessFacts, parentPulumi } from "../pulumi-cli/pulumi-queries.js";
 import { isConstructor, methodOf, propertyOf, sdkModule } from "./sdk-module.js";
 
-/** How to show a message: `passing` until the next one replaces it; otherwise it stays in the diagnostics. */
+/**
+ * How to show a message: `passing` shows it until the next one replaces it; otherwise, it remains
+ * in the diagnostics.
+ */
 export type Showing = "passing" | "info" | "warning";
 
 /** Shows a message in a resource's row, or in the stack's row if no resource is known. */
@@ -127,7 +130,9 @@ const otherViews = /^(-j|--(non-interactive|json|diff|suppress-progress)(=true)?
 const isPlain = ({ args, env }: Pick<ProcessFacts, "args" | "env">): boolean =>
   args.some((arg) => otherViews.test(arg)) || env.TERM === "dumb" || (env.CI ?? "") !== "";
 
-/** What is known about how the command that started this process shows its progress. */
+/**
+ * How the command that started this process shows its progress; a safe default if that is unknown.
+ */
 export const displayOfThisRun = (cli = parentPulumi()): RunDisplay => {
   if (!cli) return isPlain({ args: [], env: process.env }) ? log : either;
   return cli.isTerminal && !isPlain(cli) ? { ...table, status: terminalStatus(cli.pid) } : log;

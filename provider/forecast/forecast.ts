@@ -56,7 +56,7 @@ export const endpointLimit = (
   };
 };
 
-/** The conditions given on the command line. */
+/** The conditions from the command line. */
 export type ConditionOptions = Partial<Omit<Conditions, "share">>;
 
 /**
@@ -100,7 +100,7 @@ const groupsTo = (last: SimulatedCall | undefined): readonly (readonly Simulated
   return groups;
 };
 
-/** The chain of calls that determines the duration of the run; empty if there are none. */
+/** The chain of calls that determines the run's duration; empty if there are none. */
 export const criticalPath = (calls: readonly SimulatedCall[]): readonly PathPart[] => {
   const last = calls.reduce<SimulatedCall | undefined>(
     (latest, call) => (latest && latest.endedAt >= call.endedAt ? latest : call),
@@ -232,8 +232,8 @@ const creationOfAll = (counts: Readonly<Record<string, number>>): Workload => ({
 });
 
 /**
- * The smallest `--parallel` with which the creation of all these objects takes barely longer than
- * with any higher number.
+ * The smallest `--parallel` at which creating all these objects takes barely longer than at any
+ * higher number.
  *
  * @param resourceCounts objects of each kind, such as `{ Channel: 12 }`
  * @param leastParallel minimum of the result

@@ -57,7 +57,7 @@ export interface Workload {
   readonly steps: readonly PlannedStep[];
   /** Objects that exist before the run, by {@link collectionKey}. */
   readonly counts: ReadonlyMap<string, number>;
-  /** How long Pulumi took for the preview, in seconds. Absent if there was none. */
+  /** How long the preview took, in seconds. Absent if there was no preview. */
   readonly previewSeconds?: number | undefined;
 }
 
@@ -126,7 +126,7 @@ const dependenciesOf = (resource: StateResource): readonly string[] => {
   return [...new Set(all.filter((urn): urn is string => typeof urn === "string" && urn !== ""))];
 };
 
-/** A step for a resource; without a kind, it makes no calls. */
+/** A step for a resource. It makes no calls if the resource is of no kind. */
 export const stepFor = (
   resource: StateResource,
   action: StepAction,

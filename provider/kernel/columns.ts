@@ -21,7 +21,7 @@ export const terminalWidth = (text: string): number =>
     ? text.length
     : charactersOf(text).reduce((sum, [, columns]) => sum + columns, 0);
 
-/** Text padded with spaces to a number of columns. */
+/** Pads text with spaces to a number of columns. */
 export const padded = (text: string, columns: number): string =>
   text + " ".repeat(Math.max(0, columns - terminalWidth(text)));
 
@@ -211,7 +211,7 @@ interface MaybeTerminal {
 
 /**
  * Whether a stream supports colors: a terminal does, unless NO_COLOR is set (no-color.org) or it is
- * a dumb terminal; FORCE_COLOR enables them everywhere, and FORCE_COLOR=0 nowhere.
+ * a dumb terminal; FORCE_COLOR enables them everywhere, and FORCE_COLOR=0 disables them.
  */
 export const wantsColour = (
   { isTTY }: MaybeTerminal,
@@ -243,8 +243,8 @@ const split = (line: string, columns: number): readonly [fits: string, rest: str
 };
 
 /**
- * Help text with lines of limited width. The excess continues on the next line at the same indent,
- * and joins an existing line in the same paragraph.
+ * Wraps help text to lines of limited width. The excess continues on the next line at the same
+ * indent, and joins an existing line in the same paragraph.
  */
 export const foldedHelp = (text: string, columns = 80): string => {
   const left = text.split("\n");

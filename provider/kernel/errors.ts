@@ -20,7 +20,7 @@ import { inertOutput } from "./text.js";
  * - `UNREACHABLE`: there was no connection, or it broke.
  * - `TIMED_OUT`: there was no complete response within the allowed time.
  * - `CANCELLED`: the caller canceled the wait; nothing was sent, or only a read.
- * - `BAD_RESPONSE`: the response is unusable: not JSON, wrong shape, too large, or a redirect.
+ * - `BAD_RESPONSE`: the response is unusable (not JSON, wrong shape, too large, or a redirect).
  */
 export type ConversationErrorCode =
   | "SETTINGS_MISSING"
@@ -82,8 +82,8 @@ export interface ErrorDetails {
 
 /**
  * The only error class in the package. Its message is complete: what was being done, what the
- * service said, what to do next. It never contains a secret. It deliberately has no `id` property,
- * because the engine would assume that the resource was created.
+ * service said, and what to do next. It never contains a secret. It deliberately has no `id`
+ * property, because the engine would assume that the resource was created.
  *
  * @throws nothing: the constructor never fails
  * @example

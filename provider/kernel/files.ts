@@ -77,7 +77,7 @@ export const isOwnFolder = (path: string, closed: "writers" | "readers" = "write
 };
 
 /**
- * Creates a folder for this user in a location that others may share, if it is missing.
+ * Creates a folder for this user, if missing, in a location that others can share.
  *
  * @throws Error if it cannot be created, or if something else has its name, which is not changed
  */

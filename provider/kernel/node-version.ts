@@ -1,6 +1,6 @@
 import { ConversationError } from "./errors.js";
 
-/** As in `engines` in package.json: the first version that has everything the package needs. */
+/** The first version with everything that the package needs, as in `engines` in package.json. */
 export const leastNode = "22.19";
 
 const numbersOf = (version: string): readonly number[] => version.split(".").map(Number);

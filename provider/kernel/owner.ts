@@ -52,8 +52,8 @@ export const urnParts = (urn: string): UrnParts => {
 };
 
 /**
- * Types of a resource's parents, from its URN, outermost first, each followed by `$`; empty
- * directly in the stack.
+ * Types of a resource's parents, from its URN, outermost first, each followed by `$`; empty if the
+ * resource is directly in the stack.
  */
 export const parentsIn = (urn: string): string => {
   const { types, type } = urnParts(urn);

@@ -55,7 +55,7 @@ const mostCharacters = 40;
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /**
- * Text without characters that a terminal acts on or hides: control and format characters, line
+ * Text without characters that a terminal acts on or hides: control and format characters, and line
  * endings.
  */
 export const cleaned = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ");

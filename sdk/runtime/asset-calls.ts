@@ -91,7 +91,8 @@ export interface AssetRequest {
   /** The kind of sender that will send the asset. */
   readonly sender: SenderKind;
   /**
-   * File name with an extension, at most 255 characters. It determines the content type (assumed).
+   * File name with an extension, at most 255 characters. The extension determines the content type
+   * (assumed).
    */
   readonly name: string;
   /** Size in bytes: 1 to 10,485,760. */

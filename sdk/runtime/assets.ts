@@ -41,7 +41,7 @@ import {
 
 /** What to upload, and how. `channel` and `sender` are required. */
 export interface UploadOptions extends Pick<AssetRequest, "channel" | "sender">, TransferOptions {
-  /** File name with an extension. Default: the name of the file. */
+  /** File name with an extension. Default: the name of the source file. */
   readonly name?: string;
   /** Size in bytes. Required for streams; for files and bytes, it must match their size. */
   readonly size?: number;
@@ -370,9 +370,9 @@ export interface Assets {
    */
   upload(source: ContentSource, options: UploadOptions): Promise<Asset>;
   /**
-   * Downloads the content of an asset and checks its size. If the signed URL has expired, requests
-   * a new one once; after a 503, repeats the request once. A target that closes early ends the
-   * download. A target that received nothing stays open.
+   * Downloads an asset's content and checks its size. If the signed URL has expired, requests a new
+   * one once; after a 503, repeats the request once. A target that closes early ends the download.
+   * A target that received nothing stays open.
    *
    * @throws ConversationError `INPUT_INVALID` also if the target or `onProgress` fails
    *
@@ -389,7 +389,7 @@ export interface Assets {
   download(id: string, to: DownloadTarget, options?: TransferOptions): Promise<Downloaded>;
 }
 
-/** The assets of a connection. */
+/** Returns the asset operations of a connection. */
 export const assetsOf = (parts: ContentParts): Assets => {
   function download(
     id: string,

@@ -21,7 +21,8 @@ export interface BasicCredentials {
 
 /**
  * The credentials that a call must carry, as registered in the authentication (specification §5.2).
- * If there are several, any of them is accepted: during a rotation, list the old and the new one.
+ * If there are several, any of them is accepted, so list both the old and the new one during a
+ * rotation.
  */
 export type CallbackCredentials =
   | { readonly basic: BasicCredentials | readonly BasicCredentials[] }
@@ -126,7 +127,10 @@ export interface MessageContext {
 
 /** How messages are handled. `T`: the message types that you accept. */
 export interface CallbackOptions<T extends MessageType = MessageType> {
-  /** The credentials that the service sends, as in the authentication of the client application's role. */
+  /**
+   * The credentials that the service sends, as in the authentication for the client application's
+   * role.
+   */
   readonly authenticate: CallbackCredentials;
   /**
    * Receives each message once: sequentially within a conversation, in order of arrival; in
@@ -153,8 +157,8 @@ export interface CallbackOptions<T extends MessageType = MessageType> {
    */
   readonly acknowledge?: "before" | "after";
   /**
-   * Time limit for one message, in milliseconds. When time is up, the signal aborts, `onError` gets
-   * `TIMED_OUT`, and the conversation continues with its next message. Default: 300,000 (5
+   * Time limit for one message, in milliseconds. When time is up, the signal aborts, `onError`
+   * receives `TIMED_OUT`, and the conversation continues with its next message. Default: 300,000 (5
    * minutes).
    */
   readonly messageTimeoutMs?: number;

@@ -41,7 +41,7 @@ import {
 } from "./message-memory.js";
 import { type ReceivedMessage, receivedMessages } from "./received-message.js";
 
-/** The channel of node:diagnostics_channel that publishes failures of callbacks. */
+/** The node:diagnostics_channel channel that publishes callback failures. */
 export const callbackFailures = "pulumi-conversation:callback-failure";
 
 /** A failure of a callback: what was thrown, and the message that was worked on. */
@@ -475,7 +475,7 @@ export const callbacks = <const T extends MessageType = MessageType>(
   };
 };
 
-/** Handles messages of some types. */
+/** Handles messages of certain types. */
 export type MessageHandler<T extends MessageType = MessageType> = (
   message: ReceivedMessage<T>,
   context: MessageContext,
@@ -487,13 +487,13 @@ export type ConversationAppOptions = Omit<CallbackOptions, "onMessage" | "accept
 /** Callbacks that pass each message to the first matching handler. */
 export interface ConversationApp extends Callbacks {
   /**
-   * Registers a handler for messages of one or several types, from any sender.
+   * Registers a handler for messages of one or more types, from any sender.
    *
    * @throws ConversationError `INPUT_INVALID` for an invalid type or handler
    */
   on<T extends MessageType>(type: T | readonly T[], handler: MessageHandler<T>): ConversationApp;
   /**
-   * Registers a handler for messages of one or several types, from one kind of sender.
+   * Registers a handler for messages of one or more types, from one kind of sender.
    *
    * @throws ConversationError `INPUT_INVALID` for an invalid type, sender or handler
    */

@@ -183,7 +183,7 @@ export interface ConnectionOptions extends CallHooks {
    * others.
    */
   readonly onNotice?: (text: string) => void;
-  /** How often and for how long repeatable calls are repeated. */
+  /** How often and for how long to retry repeatable calls. */
   readonly retry?: Partial<RetryLimits>;
   /** Cancels waiting calls with `CANCELLED`, like `close`. */
   readonly signal?: AbortSignal;
@@ -193,7 +193,7 @@ export interface ConnectionOptions extends CallHooks {
   readonly clock?: Clock;
   /** For tests. */
   readonly transport?: Transport;
-  /** Where the rate buckets are stored. Default: as `pacing: "plan"` describes. */
+  /** Where the rate buckets are stored. Default: as described for `pacing: "plan"`. */
   readonly buckets?: BucketStore;
 }
 
@@ -284,7 +284,7 @@ const openConnection = (settings: Settings, options: ConnectionOptions) => {
   };
 };
 
-/** One call to another service of the tenant (specification §8.3, §9). */
+/** One call to another service in the tenant (specification §8.3, §9). */
 export interface ServiceCall {
   /** A service with known rates, such as `Case Manager`. Not case-sensitive. */
   readonly service: string;
@@ -308,7 +308,7 @@ export interface ServiceCall {
   readonly query?: Readonly<Record<string, string | number>>;
   /** The body, sent as JSON. */
   readonly body?: unknown;
-  /** Cancels the wait for a turn. A write that was already sent completes. */
+  /** Cancels the call while it waits for its turn. A write that was already sent completes. */
   readonly signal?: AbortSignal;
 }
 
@@ -408,7 +408,7 @@ export interface ConversationClient extends AsyncDisposable {
   /** Attachments and their content. */
   readonly assets: Assets;
   /**
-   * Calls another service of the tenant with the same token, transport and retries, at the rates in
+   * Calls another service in the tenant with the same token, transport and retries, at the rates in
    * §8.3 of the specification. Every failure is a ConversationError.
    *
    * @example

@@ -150,7 +150,7 @@ export interface Upload extends SignedTransfer {
 export interface ContentTransfer {
   /** Posts the content. Returns the response, whatever its status. */
   upload(upload: Upload): Promise<TransferReply>;
-  /** Gets the content, whatever the status. */
+  /** Gets the content. Returns the response, whatever its status. */
   download(transfer: SignedTransfer): Promise<ContentAnswer>;
   close(): Promise<void>;
 }
@@ -302,8 +302,8 @@ export const contentTransfer = (lookup?: NameLookup): ContentTransfer => {
 };
 
 /**
- * Called during a transfer with the bytes so far and the total. If it fails, the transfer ends with
- * `INPUT_INVALID`, and its error is the cause.
+ * Called during a transfer with the number of bytes so far and in total. If it fails, the transfer
+ * ends with `INPUT_INVALID`, and its error is the cause.
  */
 export type OnProgress = (progress: {
   readonly transferred: number;

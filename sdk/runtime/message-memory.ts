@@ -19,7 +19,7 @@ interface TimeLimit {
 }
 
 /**
- * Limits the time for some work. When time is up, the work's signal aborts with the error; later
+ * Limits the time for a task. When time is up, the task's signal aborts with the error; later
  * results are ignored.
  */
 export const withinTime = async <T>(

@@ -259,7 +259,7 @@ export interface Sent {
 export interface SendOptions {
   /** Attributes for the whole call. */
   readonly metadata?: Readonly<Record<string, string>>;
-  /** Cancels the wait for a turn. A call that was already sent completes. */
+  /** Cancels the call while it waits for its turn. A call that was already sent completes. */
   readonly signal?: AbortSignal;
 }
 
@@ -271,8 +271,8 @@ type OpenContent<T extends "escalation.transfer" | "conversation.end"> = Pick<
 /** Sends messages. Every failure is a ConversationError. */
 export interface Messages {
   /**
-   * Sends one or several messages in one call, in order (specification §4.2). A message is never
-   * sent twice: if its effect is unknown, the error says so in `effect`.
+   * Sends one or more messages in one call, in order (specification §4.2). A message is never sent
+   * twice. If its effect is unknown, the error reports so in `effect`.
    *
    * @throws ConversationError `INPUT_INVALID` before anything is sent if a message breaks a rule,
    * such as a type that its sender may not send (specification §6)
@@ -309,8 +309,8 @@ export interface Messages {
    */
   reply(to: ConversationReference, message: Reply, options?: SendOptions): Promise<Sent>;
   /**
-   * Requests an agent with an `escalation.transfer`. That this type escalates is assumed from its
-   * name; its content is not documented.
+   * Requests an agent with an `escalation.transfer` message. That this type escalates is assumed
+   * from its name; its content is not documented.
    *
    * @throws ConversationError as `send`
    * @example
@@ -323,7 +323,7 @@ export interface Messages {
     options?: SendOptions,
   ): Promise<Sent>;
   /**
-   * Ends a conversation with a `conversation.end`.
+   * Ends a conversation with a `conversation.end` message.
    *
    * @throws ConversationError as `send`
    * @example
@@ -367,7 +367,7 @@ const sendOptions = callOptions.extend({
 const isList = (given: Message | readonly Message[]): given is readonly Message[] =>
   Array.isArray(given);
 
-/** The messages of a connection. */
+/** Returns the message operations of a connection. */
 export const messagesOf = (request: Request, platformName: string): Messages => {
   const call = async (
     given: () => Message | readonly Message[],
@@ -483,7 +483,7 @@ const explained = (id: string, error: unknown): unknown =>
       )
     : error;
 
-/** The conversations of a connection. */
+/** Returns the conversation operations of a connection. */
 export const conversationsOf = (request: Request, platformName: string): Conversations => ({
   get: async (id, options = {}) => {
     const { signal } = checkedInput(reading.title, "options", callOptions, options);

@@ -41,9 +41,11 @@ const errorCodeText = (text: string): string => text.replace(/[^\x21-\x7e]/g, ""
 
 /** A proof key: the verifier stays in the application, and the challenge is part of the URL. */
 export interface ProofKey {
-  /** 43 to 128 unreserved characters (RFC 7636 §4.1). Secret until the exchange. */
+  /**
+   * The code verifier: 43 to 128 unreserved characters (RFC 7636 §4.1). Secret until the exchange.
+   */
   readonly verifier: string;
-  /** Base64url encoding of the verifier's SHA-256 hash (RFC 7636 §4.2). */
+  /** The code challenge: base64url encoding of the verifier's SHA-256 hash (RFC 7636 §4.2). */
   readonly challenge: string;
 }
 
@@ -119,7 +121,7 @@ export interface AuthorizationRequest {
    * the client.
    */
   readonly redirectUri: string;
-  /** Scopes, from those assigned to the client application. */
+  /** Scopes, chosen from those assigned to the client application. */
   readonly scope: string | readonly string[];
 }
 
@@ -307,7 +309,7 @@ export interface CodeExchange {
   readonly clientId: string;
   /** The redirect URI from the authorization request. */
   readonly redirectUri: string;
-  /** The result of `codeFromRedirect`. Valid once. */
+  /** The result of `codeFromRedirect`. Can be used only once. */
   readonly code: string;
   /** The verifier of the authorization's proof key. */
   readonly verifier: string;

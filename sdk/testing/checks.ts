@@ -186,7 +186,7 @@ export const deliveryLike = (
 const tryLine = ({ type, url, attempt, status, error }: DeliveryEntry): string =>
   `  ${type} to ${url || "no address"}, attempt ${attempt}: ${status ?? error ?? "no response"}`;
 
-/** The message if no delivery matches. */
+/** The error if no delivery matches. */
 export const noDelivery = (
   expected: ExpectedDelivery,
   withinMs: number,

@@ -320,7 +320,7 @@ const stackOn = (parts: Parts, options: EmulatedStackOptions): EmulatedStack => 
 
 /**
  * Starts an emulator and applies a Pulumi program to it with `pulumi up`: the real engine, the real
- * provider, and a state that is removed with the stack. Requires the Pulumi CLI.
+ * provider, and state that is removed with the stack. Requires the Pulumi CLI.
  *
  * @throws StackFailure if there is no Pulumi CLI, or if `up` fails, with Pulumi's output
  *

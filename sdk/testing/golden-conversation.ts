@@ -250,7 +250,7 @@ export interface GoldenOptions {
   /** The conversation to record: what the test says, and what it waits for. */
   readonly record: (conversation: TestConversation) => Promise<void>;
   /**
-   * Records again even if the file exists. Default: whether the environment variable
+   * Whether to record again even if the file exists. Default: true if the environment variable
    * `UPDATE_GOLDEN_CONVERSATIONS` is set.
    */
   readonly update?: boolean;

@@ -40,13 +40,13 @@ export interface EmulatedStackOptions {
   readonly callbacks?: CallbackHandlers | ((context: HandlerContext) => CallbackHandlers);
   /**
    * Options for the emulator. Default: no rate limits, and a manual clock. The clock follows real
-   * time while Pulumi runs or a conversation waits, and stands still otherwise. Over HTTP, the
-   * control interface requires a random secret.
+   * time while Pulumi runs or a conversation waits, and otherwise stops. Over HTTP, the control
+   * interface requires a random secret.
    */
   readonly emulator?: Omit<EmulatorOptions, "callbackRoute">;
   /**
-   * Profiles that the program uses; all of them reach the emulator. Default: only the settings
-   * without a profile.
+   * Profiles that the program uses; all connect to the emulator. Default: only the settings without
+   * a profile.
    */
   readonly profiles?: readonly string[];
   /** Additional environment variables for the run. Default: none. */
@@ -61,7 +61,7 @@ export interface EmulatedStackOptions {
 
 /**
  * A test stack could not be set up, or a Pulumi run failed. The message is complete: what was being
- * done, what Pulumi said, what to do next.
+ * done, what Pulumi reported, and what to do next.
  *
  * @throws nothing: the constructor never fails
  * @example

@@ -245,7 +245,7 @@ const expectedText = ({ from, name, type, text, content }: ExpectedMessage): str
 
 type WithoutFrame<M> = M extends unknown ? Omit<M, "sender" | "conversation"> : never;
 
-/** A message in a test: its text, or the whole message without sender and conversation. */
+/** A message in a test: its text, or the complete message except its sender and conversation. */
 export type SaidMessage = string | WithoutFrame<Message>;
 
 /** How a test starts a conversation. */
@@ -307,7 +307,7 @@ export interface TestConversation {
   idle(withinMs?: number): Promise<void>;
   /** Every message so far with its recipients, in order. Fails if the emulator is closed. */
   messages(): Promise<readonly ReachedMessage[]>;
-  /** The same, as readable lines. Fails if the emulator is closed. */
+  /** The same messages, as readable lines. Fails if the emulator is closed. */
   transcript(): Promise<string>;
   /** Errors that callback handlers threw in this conversation, one line each. Never fails. */
   handlerFailures(): readonly string[];
