@@ -1,13 +1,19 @@
-/** Type token of a kind in the engine. Never changes, because every state file contains it. */
+/**
+ * Returns the type token of a kind in the engine. The token never changes, because every state file
+ * contains it.
+ */
 export const typeToken = (kind: string): string => `pulumi-nodejs:dynamic/conversation:${kind}`;
 
-/** Type token of a kind that the plugin serves. Never changes, because state files contain it. */
+/**
+ * Returns the type token of a kind that the plugin serves. The token never changes, because state
+ * files contain it.
+ */
 export const pluginToken = (kind: string): string => `conversation:index:${kind}`;
 
 /**
- * A type token's kind, and how its resource was created: as a dynamic resource, or through the
- * plugin. Undefined for other packages. A component of this package looks like one of the plugin's
- * resources.
+ * Returns a type token's kind, and how its resource was created: as a dynamic resource, or through
+ * the plugin. Undefined for other packages. A component of this package looks like one of the
+ * plugin's resources.
  */
 export const tokenParts = (type: string) => {
   const doors = { dynamic: typeToken(""), plugin: pluginToken("") } as const;
@@ -16,7 +22,7 @@ export const tokenParts = (type: string) => {
   return undefined;
 };
 
-/** The kind for a type token of either form; undefined for other packages. */
+/** Returns the kind for a type token of either form; undefined for other packages. */
 export const kindOfToken = (type: string): string | undefined => tokenParts(type)?.kind;
 
 /** Type token of the plugin's providers. */
@@ -30,10 +36,10 @@ export const providerToken = "pulumi:providers:conversation";
 export const isDefaultProvider = (name: string): boolean => /^default(_\d+_\d+_\d+|$)/.test(name);
 
 /**
- * The provider that the state stores for a resource: not code but a pointer to the installed
- * package, the same on every machine. `configure` only stores the configuration, synchronously,
- * because the engine's calls do not wait for it. If the package is installed only as a transitive
- * dependency (pnpm), the pointer resolves it from the Pulumi SDK's location.
+ * Returns the provider that the state stores for a resource: not code but a pointer to the
+ * installed package, the same on every machine. `configure` only stores the configuration,
+ * synchronously, because the engine's calls do not wait for it. If the package is installed only as
+ * a transitive dependency (pnpm), the pointer resolves it from the Pulumi SDK's location.
  *
  * It is short and has no characters that JSON must escape, because the engine stores it twice for
  * each resource and writes the whole state at every step. It is part of every state file: pointers

@@ -11,9 +11,9 @@ export interface FromEnvOptions {
 }
 
 /**
- * A secret that never enters the state. When the provider writes the object, it reads the secret
- * from an environment variable of the process that runs Pulumi. The program, configuration and
- * state contain only the name and the version. Use it for all or part of any secret field: ``
+ * Creates a secret that never enters the state. When the provider writes the object, it reads the
+ * secret from an environment variable of the process that runs Pulumi. The program, configuration
+ * and state contain only the name and the version. Use it for all or part of any secret field: ``
  * `Bearer ${fromEnv("TOKEN", { version: 1 })}` ``.
  *
  * Preview, refresh and destroy do not need the variable. If it is not set, a write that needs it

@@ -8,7 +8,8 @@ import { nearestHint, valueSort } from "../provider/kernel/text.js";
 import { typeToken } from "../provider/pointer.js";
 
 /**
- * Type token of a component in this package. Never changes, because every state file contains it.
+ * Returns the type token of a component in this package. The token never changes, because every
+ * state file contains it.
  */
 export const componentToken = (component: string): string => `conversation:index:${component}`;
 
@@ -37,9 +38,9 @@ const resourceLabel = (resource: pulumi.Resource): string => {
 };
 
 /**
- * Data that all copies of this package in one program share: the application's copy and those of
- * component libraries. The content may come from another release, so readers must check it. The
- * name never changes.
+ * Returns data that all copies of this package in one program share: the application's copy and
+ * those of component libraries. The content may come from another release, so readers must check
+ * it. The name never changes.
  */
 export const sharedRegistry = (name: string): WeakMap<object, unknown> => {
   const key = Symbol.for(`pulumi-conversation/${name}`);
@@ -257,8 +258,8 @@ export const checkReferences = (
 ): void => visitAll(`${kind} ${JSON.stringify(name)}`, fields, args, "");
 
 /**
- * Arguments with each resource replaced by its id. Pulumi sends a resource as a URN and an id, and
- * a transform receives only the URN while the id is unknown.
+ * Returns arguments with each resource replaced by its id. Pulumi sends a resource as a URN and an
+ * id, and a transform receives only the URN while the id is unknown.
  */
 export const withIds = (given: unknown): unknown => {
   if (pulumi.CustomResource.isInstance(given)) return given.id;

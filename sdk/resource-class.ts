@@ -30,8 +30,8 @@ const urnOf = (token: string, name: string, parent: pulumi.Resource): Promise<st
   });
 
 /**
- * Types of a resource's parents, outermost first, each followed by `$`; empty if the resource is
- * directly in the stack. Known in previews, because URNs are.
+ * Returns the types of a resource's parents, outermost first, each followed by `$`; empty if the
+ * resource is directly in the stack. Known in previews, because URNs are.
  */
 export const parentTypes = (
   token: string,
@@ -55,8 +55,8 @@ const contentOf = async (asset: pulumi.asset.FileAsset, property: string): Promi
 };
 
 /**
- * A resource's arguments with files replaced by their content, because base64 text can come from a
- * file.
+ * Returns a resource's arguments with files replaced by their content, because base64 text can come
+ * from a file.
  */
 export const withFileContent = (
   { kind, fields }: Definition,
@@ -131,7 +131,7 @@ export class Ownership extends pulumi.CustomResource {
 /** One for each stack, as several may run in one process; the same for all copies of the package. */
 const ownerships = sharedRegistry("ownerships");
 
-/** The ownership of the running program's stack. */
+/** Returns the ownership of the running program's stack. */
 export const stackOwnership = (): Ownership => {
   const stack: object = pulumi.runtime.getStackResource() ?? pulumi.runtime.getMonitor() ?? pulumi;
   const known = ownerships.get(stack);
@@ -228,7 +228,10 @@ const propsOf = (
 /** By resource, from any copy of this package. */
 const declared = sharedRegistry("declared");
 
-/** The declared arguments of a resource, unchanged; empty for a resource from another package. */
+/**
+ * Returns the declared arguments of a resource, unchanged; empty for a resource from another
+ * package.
+ */
 export const declaredArgs = (resource: pulumi.Resource): pulumi.Inputs => {
   const args = declared.get(resource);
   return isObject(args) ? args : {};

@@ -21,7 +21,7 @@ const sources: Readonly<Record<Basis, string>> = {
 
 export const sourceOf = (basis: Basis): string => sources[basis];
 
-/** Text with its first letter capitalized. */
+/** Capitalizes the first letter of text. */
 export const pascal = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 
 const shown = (value: number): string => value.toLocaleString("en-GB");
@@ -70,7 +70,7 @@ const sizeOf = (field: Field): string[] => {
 };
 
 /**
- * The rules of a field in short sentences, from its data.
+ * Returns the rules of a field in short sentences, from its data.
  *
  * @param base64 the sentence for base64 text, which some languages can read from a file
  */
@@ -85,7 +85,9 @@ export const factsOf = (field: Field, base64 = "Base64 text."): string[] => [
   ...(field.secret ? ["Secret: encrypted in the state, never shown."] : []),
 ];
 
-/** Everything that a doc comment says about a field: its meaning, its rules, and its source. */
+/**
+ * Returns everything that a doc comment says about a field: its meaning, its rules, and its source.
+ */
 export const fieldDoc = (field: Field, base64?: string): string =>
   [field.doc, ...factsOf(field, base64), `Source: ${sourceOf(field.basis)}.`].join(" ");
 
@@ -127,7 +129,7 @@ const isSame = (a: ObjectField, b: ObjectField): boolean =>
   JSON.stringify(keysOf(a)) === JSON.stringify(keysOf(b));
 const keysOf = (field: ObjectField): string[] => Object.keys(field.fields);
 
-/** Every nested object of a kind, inner ones first, each under its own name. */
+/** Returns every nested object of a kind, inner ones first, each under its own name. */
 export const nestedTypes = (definition: Definition): readonly NestedType[] => {
   const types: NestedType[] = [];
   const add = (field: ObjectField, name: string, parent: string): void => {
@@ -151,7 +153,7 @@ export const nestedTypes = (definition: Definition): readonly NestedType[] => {
 };
 
 /**
- * Name of the type of one nested object.
+ * Returns the name of the type of one nested object.
  *
  * @throws Error if it is none of these
  */

@@ -157,7 +157,7 @@ export type MemberRule =
   | { readonly exactlyOne: Readonly<Record<string, string>>; readonly discriminator: string }
   | { readonly atLeastOne: readonly string[] };
 
-/** The members that distinguish the items in a list; empty if the items themselves do. */
+/** Returns the members that distinguish the items in a list; empty if the items themselves do. */
 export const identityOf = (field: ListField): readonly string[] =>
   field.of.type === "object" ? (field.identity ?? []) : [];
 /** The definition of a field. If left out, the basis is `public`. */
@@ -176,13 +176,13 @@ export const reference = (
   of: Omit<Given<ReferenceField>, "to">,
 ): ReferenceField => ({ type: "reference", to, basis, ...of });
 
-/** Members that every kind has. Their docs mention the kind by its noun. */
+/** Returns the members that every kind has. Their docs mention the kind by its noun. */
 export const commonFields = (noun: string) => ({
   description: text({ doc: `Purpose of the ${noun}.`, min: 1, max: 1023 }),
   active: flag({ doc: `Whether the ${noun} is in use.`, default: true }),
 });
 
-/** The common members, plus a name that is unique within the kind. */
+/** Returns the common members, plus a name that is unique within the kind. */
 export const namedFields = (noun: string) => ({
   name: text({
     doc: "Name; derived from the logical name if omitted.",

@@ -12,7 +12,7 @@ import {
 } from "./define.js";
 import { holdsSecret } from "./fields.js";
 
-/** Text in a normal form, with composed characters (NFC) and only line feeds. */
+/** Returns text in a normal form, with composed characters (NFC) and only line feeds. */
 export const plainText = (text: string): string =>
   /^[\t\n -~]*$/.test(text) ? text : text.normalize("NFC").replaceAll(/\r\n?/g, "\n");
 
@@ -91,7 +91,7 @@ export const sameContent = (a: unknown, b: unknown): boolean =>
 
 const jsonNumber = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i;
 
-/** The value as a number, if it is one or is JSON text for one; otherwise, undefined. */
+/** Returns the value as a number, if it is one or is JSON text for one; otherwise, undefined. */
 export const numberOf = (value: unknown): number | undefined =>
   typeof value === "number"
     ? value
@@ -151,10 +151,10 @@ const sameText = (field: TextField | ReferenceField, a: unknown, b: unknown): bo
 };
 
 /**
- * For each item, the position of a matching item that no other item uses; undefined if none is
- * left. Matches as many items as possible. An item that matches two others may be the only match
- * for a third, so an earlier item moves to another position if it can (augmenting paths). Tries the
- * item's own position first.
+ * Returns, for each item, the position of a matching item that no other item uses; undefined if
+ * none is left. Matches as many items as possible. An item that matches two others may be the only
+ * match for a third, so an earlier item moves to another position if it can (augmenting paths).
+ * Tries the item's own position first.
  */
 export const matching = (
   items: readonly unknown[],
@@ -361,12 +361,12 @@ export const sameExtra = (
   );
 };
 
-/** The path to a member. */
+/** Returns the path to a member. */
 export const below = (path: string, name: string): string => (path ? `${path}.${name}` : name);
 
 /**
- * Each item in the service's form if it has the same meaning, with the additional members that the
- * service keeps.
+ * Returns each item in the service's form if it has the same meaning, with the additional members
+ * that the service keeps.
  */
 export const asThere = (
   live: readonly unknown[],
@@ -401,9 +401,9 @@ const meansTheSame = ({ of }: ListField, a: unknown, b: unknown): boolean =>
   of.type === "object" && holdsSecret(of) ? sameValue(of, a, b) : sameMeaning(of, a, b);
 
 /**
- * For each item, the position of the corresponding item in another list; undefined if there is
- * none. Items match by the members that the list names as their identity, otherwise only by
- * meaning, never by position.
+ * Returns, for each item, the position of the corresponding item in another list; undefined if
+ * there is none. Items match by the members that the list names as their identity, otherwise only
+ * by meaning, never by position.
  *
  * @param items in a program's terms, like all items here
  * @param others the service's list, or another list to compare with

@@ -56,7 +56,7 @@ export class ForeseenCalls {
     return this.#opened;
   }
 
-  /** The number of calls to an endpoint that are known to be expected in the entire run. */
+  /** Returns the number of calls to an endpoint that are known to be expected in the entire run. */
   times(endpoint: Endpoint, profile: string | undefined): number {
     const key = `${profile ?? ""} ${endpointName(endpoint)}`;
     return Math.max(this.#times.get(key) ?? 0, this.#previewed.foreseen[key] ?? 0);
@@ -136,9 +136,9 @@ const keeper = (path: string): PreviewMemory["keep"] => {
 };
 
 /**
- * Where the preview in `pulumi up` stores the expected calls for the run that follows: a file in
- * the cache folder, named after the command's process and removed after reading. Does nothing if
- * that process is unknown, or if the command makes no preview.
+ * Returns the memory in which the preview in `pulumi up` stores the expected calls for the run that
+ * follows: a file in the cache folder, named after the command's process and removed after reading.
+ * The memory does nothing if that process is unknown, or if the command makes no preview.
  */
 export const previewMemory = (
   cli: Cli | undefined = parentPulumi(),

@@ -3,9 +3,9 @@ import { createRequire } from "node:module";
 import { isObject } from "../kernel/json.js";
 
 /**
- * A file of the Pulumi SDK that runs this process, by its path relative to the SDK's provider
- * script. Undefined outside such a process, or if the SDK has moved the file, so everything that
- * uses it is best effort.
+ * Loads a file of the Pulumi SDK that runs this process, given its path relative to the SDK's
+ * provider script. Returns undefined outside such a process, or if the SDK has moved the file, so
+ * everything that uses it is best effort.
  */
 export const sdkModule = (path: string): unknown => {
   try {
@@ -36,13 +36,13 @@ export const isConstructor = (value: unknown): value is Constructor => typeof va
 
 const isMethod = (value: unknown): value is Method => typeof value === "function";
 
-/** A member of an object or a class; undefined for other values. */
+/** Returns a member of an object or a class; undefined for other values. */
 export const propertyOf = (holder: unknown, name: string): unknown =>
   (typeof holder === "object" || typeof holder === "function") && holder !== null
     ? Reflect.get(holder, name)
     : undefined;
 
-/** The member of a module or class, if it is a method. */
+/** Returns the member of a module or class, if it is a method. */
 export const methodOf = (holder: unknown, name: string): Method | undefined => {
   const member = propertyOf(holder, name);
   return isMethod(member) ? member : undefined;
@@ -171,8 +171,8 @@ export const withUrn = <T>(values: object, call: () => Promise<T>): Promise<T> =
   return running.run(origin, call);
 };
 
-/** The URN of the resource that the current call is about. */
+/** Returns the URN of the resource that the current call is about. */
 export const currentUrn = (): string | undefined => running.getStore()?.urn;
 
-/** The W3C trace context of the current call. */
+/** Returns the W3C trace context of the current call. */
 export const currentTraceparent = (): string | undefined => running.getStore()?.traceparent;

@@ -44,7 +44,7 @@ const inOrder = (send: Send): ((line: Line) => void) => {
   };
 };
 
-/** The engine's address, which is the last argument of a provider process. */
+/** Returns the engine's address, which is the last argument of a provider process. */
 export const engineAddress = (): string | undefined => process.argv.slice(2).at(-1);
 
 const severityOf = (messages: unknown, showing: Showing): unknown =>
@@ -85,7 +85,7 @@ const logMethod = "/pulumirpc.Engine/Log";
 const ignored = (): undefined => undefined;
 
 /**
- * Status lines through the engine that runs this process; silent if it cannot be reached.
+ * Returns status lines through the engine that runs this process; silent if it cannot be reached.
  *
  * @param connect called for the first line; returns undefined if the engine cannot be reached
  */
@@ -104,7 +104,7 @@ export const engineStatusLine = (connect: () => Send | undefined): StatusLine =>
   };
 };
 
-/** Status lines through Pulumi's SDK, for a process that it runs for dynamic resources. */
+/** Returns status lines through Pulumi's SDK, for a process that it runs for dynamic resources. */
 export const sdkStatusLine = (): StatusLine => engineStatusLine(connectBySdk);
 
 /** How the engine shows temporary messages from a provider. */
@@ -131,7 +131,8 @@ const isPlain = ({ args, env }: Pick<ProcessFacts, "args" | "env">): boolean =>
   args.some((arg) => otherViews.test(arg)) || env.TERM === "dumb" || (env.CI ?? "") !== "";
 
 /**
- * How the command that started this process shows its progress; a safe default if that is unknown.
+ * Returns how the command that started this process shows its progress; a default if that is
+ * unknown.
  */
 export const displayOfThisRun = (cli = parentPulumi()): RunDisplay => {
   if (!cli) return isPlain({ args: [], env: process.env }) ? log : either;

@@ -92,8 +92,8 @@ interface Attempt {
 const isRepeatable = (status: number): boolean => status === 401 || status >= 500;
 
 /**
- * The spans of a run, below those of the engine. The pace reports waits, the transport reports
- * calls, and their times show what remains between them, so nothing else has to report.
+ * Creates the spans of a run, below those of the engine. The pace reports waits, the transport
+ * reports calls, and their times show what remains between them, so nothing else has to report.
  *
  * @throws Error if OpenTelemetry is not installed, or in another form
  */

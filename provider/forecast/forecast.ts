@@ -44,7 +44,9 @@ export interface Conditions {
   readonly pageSize: number;
 }
 
-/** The limit on an endpoint for this tool. A share of less than 1 also reduces the burst. */
+/**
+ * Returns the limit on an endpoint for this tool. A share of less than 1 also reduces the burst.
+ */
 export const endpointLimit = (
   { method, template }: Endpoint,
   { plan, burst, share }: Conditions,
@@ -60,8 +62,8 @@ export const endpointLimit = (
 export type ConditionOptions = Partial<Omit<Conditions, "share">>;
 
 /**
- * The conditions from the command line, then the environment, then the stack's configuration.
- * Reports assumptions in readable sentences.
+ * Returns the conditions from the command line, then the environment, then the stack's
+ * configuration. Reports assumptions in readable sentences.
  *
  * @param options includes the share if it is known: that of an explicit provider has no name
  * @param profile default: the settings without a profile
@@ -100,7 +102,7 @@ const groupsTo = (last: SimulatedCall | undefined): readonly (readonly Simulated
   return groups;
 };
 
-/** The chain of calls that determines the run's duration; empty if there are none. */
+/** Returns the chain of calls that determines the run's duration; empty if there are none. */
 export const criticalPath = (calls: readonly SimulatedCall[]): readonly PathPart[] => {
   const last = calls.reduce<SimulatedCall | undefined>(
     (latest, call) => (latest && latest.endedAt >= call.endedAt ? latest : call),
@@ -192,8 +194,8 @@ const worthSeconds = 2;
 export type ParallelChoice = Pick<Forecast, "parallel" | "totalSeconds">;
 
 /**
- * The smallest number of parallel steps that makes the run nearly as short as possible; undefined
- * if the given number suffices.
+ * Returns the smallest number of parallel steps that makes the run nearly as short as possible;
+ * undefined if the given number suffices.
  */
 export const fasterParallel = (
   workload: Workload,
@@ -232,8 +234,8 @@ const creationOfAll = (counts: Readonly<Record<string, number>>): Workload => ({
 });
 
 /**
- * The smallest `--parallel` at which creating all these objects takes barely longer than at any
- * higher number.
+ * Returns the smallest `--parallel` at which creating all these objects takes barely longer than at
+ * any higher number.
  *
  * @param resourceCounts objects of each kind, such as `{ Channel: 12 }`
  * @param leastParallel minimum of the result

@@ -94,7 +94,7 @@ const sequences: Readonly<Record<StepAction, readonly SetUpAction[]>> = {
   none: [],
 };
 
-/** A step's calls in order, without those for an access token, which have no bucket. */
+/** Returns a step's calls in order, without those for an access token, which have no bucket. */
 export const callsOf = (
   step: PlannedStep,
   { counts }: Pick<Workload, "counts">,
@@ -126,7 +126,7 @@ const dependenciesOf = (resource: StateResource): readonly string[] => {
   return [...new Set(all.filter((urn): urn is string => typeof urn === "string" && urn !== ""))];
 };
 
-/** A step for a resource. It makes no calls if the resource is of no kind. */
+/** Returns a step for a resource. It makes no calls if the resource is of no kind. */
 export const stepFor = (
   resource: StateResource,
   action: StepAction,
@@ -267,7 +267,7 @@ const secondsSaid = (preview: Preview | undefined): number | undefined => {
 };
 
 /**
- * Everything that a run will do.
+ * Computes everything that a run will do.
  *
  * @param preview for `up`; the other operations need none
  * @param state if omitted, the stack contains what the preview shows of it

@@ -34,8 +34,8 @@ const wholeNumber = (text: string | undefined): number | undefined =>
   text !== undefined && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;
 
 /**
- * The number of steps that Pulumi runs in parallel without `--parallel`: PULUMI_PARALLEL, otherwise
- * 4 per core.
+ * Returns the number of steps that Pulumi runs in parallel without `--parallel`: PULUMI_PARALLEL,
+ * otherwise 4 per core.
  */
 export const defaultParallel = (
   env: NodeJS.ProcessEnv,
@@ -124,9 +124,9 @@ export interface SimulatedLimit {
 }
 
 /**
- * The bucket of one endpoint over time; full at the start. Accepts the time at which a call is
- * wanted and returns the time at which it may be sent, in seconds. Calls must be in chronological
- * order.
+ * Simulates the bucket of one endpoint over time, full at the start. The result accepts the time at
+ * which a call is wanted and returns the time at which it may be sent, in seconds. Calls must be in
+ * chronological order.
  */
 export const rateBucket = ({ rate, burst }: SimulatedLimit): ((now: number) => number) => {
   const beforehand = (Math.max(1, burst) - 1) / rate;

@@ -15,7 +15,7 @@ const charactersOf = (text: string): readonly (readonly [character: string, colu
 
 const plain = /^[\x20-\x7e]*$/;
 
-/** The width of text in terminal columns. */
+/** Returns the width of text in terminal columns. */
 export const terminalWidth = (text: string): number =>
   plain.test(text)
     ? text.length
@@ -86,14 +86,14 @@ export const indented = (text: string, indent: number): readonly string[] =>
     (line, at) => `${" ".repeat(at === 0 ? indent : indent + 2)}${line}`,
   );
 
-/** Text on one line of limited width; longer text is cut and ends with `…`. */
+/** Returns text on one line of limited width; longer text is cut and ends with `…`. */
 export const shortened = (text: string, columns: number): string => {
   const line = inertText(text.replace(/\s+/g, " ").trim());
   if (terminalWidth(line) <= columns) return line;
   return `${pieces(line, Math.max(1, columns - 1))[0] ?? ""}…`;
 };
 
-/** A count with its noun, such as `1 call` or `3 calls`. */
+/** Returns a count with its noun, such as `1 call` or `3 calls`. */
 export const withCount = (count: number, one: string): string =>
   `${count} ${count === 1 ? one : `${one}s`}`;
 
@@ -140,8 +140,9 @@ const broken = (cell: string, width: number): string =>
     .join("\n");
 
 /**
- * Rows under a heading, in columns as wide as their widest cell; if the table is wider than the
- * terminal, the widest columns are broken into several lines. A cell may itself have several lines.
+ * Formats rows under a heading, in columns as wide as their widest cell; if the table is wider than
+ * the terminal, the widest columns are broken into several lines. A cell may itself have several
+ * lines.
  */
 export const textTable = (
   heading: Row,
@@ -166,8 +167,8 @@ export const textTable = (
 };
 
 /**
- * Untrusted text as Markdown code: nothing in it is interpreted as markup, a mention, an image, a
- * link or HTML, and it cannot end the code early.
+ * Formats untrusted text as Markdown code: nothing in it is interpreted as markup, a mention, an
+ * image, a link or HTML, and it cannot end the code early.
  */
 export const codeSpan = (text: string, longest = 300): string => {
   const characters = [...inertText(text.replaceAll(/[\p{Zl}\p{Zp}\s]+/gu, " "))];
@@ -188,19 +189,19 @@ const cell = (markdown: string): string =>
 
 const row = (cells: readonly string[]): string => `| ${cells.map(cell).join(" | ")} |`;
 
-/** A Markdown table. Pass untrusted text in a cell as `codeSpan`. */
+/** Creates a Markdown table. Pass untrusted text in a cell as `codeSpan`. */
 export const markdownTable = (
   heading: readonly string[],
   rows: readonly (readonly string[])[],
 ): readonly string[] => [row(heading), row(heading.map(() => "---")), ...rows.map(row)];
 
-/** Lines collapsed under a title; none if there are no lines. */
+/** Returns lines collapsed under a title; none if there are no lines. */
 export const foldedLines = (title: string, lines: readonly string[]): readonly string[] =>
   lines.length === 0
     ? []
     : ["", `<details><summary>${title}</summary>`, "", ...lines, "", "</details>"];
 
-/** Text as one shell word, whatever its content; quoted only if necessary. */
+/** Returns text as one shell word, whatever its content; quotes it only if necessary. */
 export const shellWord = (text: string): string =>
   /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 

@@ -37,7 +37,7 @@ interface ObjectSoFar {
   readonly description?: unknown;
 }
 
-/** The fields, the owner mark and the members in `extra`. */
+/** Returns the fields, the owner mark and the members in `extra`. */
 export const desiredBody = (declared: Declared, object: ObjectSoFar): DesiredBody => {
   const { definition, settings, service, mark, name } = declared;
   const { fields, extra } = dropUndisclosed(definition, declared.properties);
@@ -75,14 +75,19 @@ export const holdsFields = (
   return sameFieldsMeaning(fields, live, wanted);
 };
 
-/** A resource in the form that the service receives. @throws ConversationError `SETTINGS_MISSING` */
+/**
+ * Returns a resource in the form that the service receives.
+ *
+ * @throws ConversationError `SETTINGS_MISSING`
+ */
 export const asWritten = <R extends Resource>(resource: R): R => ({
   ...resource,
   properties: writtenSecrets(resource.properties, resource.run),
 });
 
 /**
- * Values with the secrets from the environment filled in, in the form that the service receives.
+ * Returns values with the secrets from the environment filled in, in the form that the service
+ * receives.
  *
  * @throws ConversationError `SETTINGS_MISSING` if a variable is not set
  */
@@ -99,8 +104,8 @@ export const writtenSecrets = <T>(value: T, run: Pick<RunEnvironment, "environme
 };
 
 /**
- * A resource as it was last written. The value of a version that is no longer declared is unknown,
- * so its placeholder remains.
+ * Returns a resource as it was last written. The value of a version that is no longer declared is
+ * unknown, so its placeholder remains.
  */
 export const lastWritten = <R extends Resource>(before: R, now: Resource): R => {
   const seen = seenSecrets(now.run);

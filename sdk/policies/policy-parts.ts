@@ -10,7 +10,7 @@ import {
 } from "../../provider/service/message-types.js";
 import { ClientApplication, Orchestration, Participant } from "../resources.js";
 
-/** A policy's metadata, with a link to its section in docs/policies.md. */
+/** Returns a policy's metadata, with a link to its section in docs/policies.md. */
 export const policyNotes = (
   name: string,
   displayName: string,
@@ -26,7 +26,7 @@ export const policyNotes = (
   tags: ["conversation"],
 });
 
-/** The value; undefined if it is unknown in a preview, because reading it would throw. */
+/** Returns the value; undefined if it is unknown in a preview, because reading it would throw. */
 export const whereKnown = <T>(read: () => T): T | undefined => {
   try {
     return read();
@@ -36,7 +36,7 @@ export const whereKnown = <T>(read: () => T): T | undefined => {
   }
 };
 
-/** The items in a list that are known in a preview; none if the list itself is unknown. */
+/** Returns the items in a list that are known in a preview; none if the list itself is unknown. */
 export const knownItems = <T>(read: () => readonly T[] | undefined): readonly T[] => {
   const list = whereKnown(read) ?? [];
   const places = Array.from({ length: whereKnown(() => list.length) ?? 0 }, (_, place) => place);
@@ -44,8 +44,8 @@ export const knownItems = <T>(read: () => readonly T[] | undefined): readonly T[
 };
 
 /**
- * A class of this package for checking a resource's type; it has the plugin's type token if the
- * resource comes from the plugin. Policies use nothing else from a class.
+ * Returns a class of this package for checking a resource's type; it has the plugin's type token if
+ * the resource comes from the plugin. Policies use nothing else from a class.
  */
 export const classFor = <C extends { readonly __pulumiType: string }>(
   { type }: Pick<PolicyResource, "type">,
@@ -70,7 +70,7 @@ export const orchestrationsAmong = (
 ): readonly PolicyResource[] =>
   resources.filter((resource) => resource.isType(classFor(resource, Orchestration)));
 
-/** An application's roles; undefined if some are unknown in a preview. */
+/** Returns an application's roles; undefined if some are unknown in a preview. */
 export const rolesOf = (application: PolicyResource): readonly string[] | undefined =>
   whereKnown(() =>
     application.asType(classFor(application, ClientApplication))?.roles.map(({ name }) => name),
@@ -81,7 +81,7 @@ const idOf = (read: () => unknown): string | undefined => {
   return typeof id === "string" ? id : undefined;
 };
 
-/** The id of a participant's client application, if known. */
+/** Returns the id of a participant's client application, if known. */
 export const ownApplication = (participant: PolicyResource): string | undefined =>
   idOf(() => participant.asType(classFor(participant, Participant))?.application);
 
@@ -100,7 +100,7 @@ const idsIn = (read: () => readonly unknown[] | undefined): readonly (string | u
   return Array.from({ length: list.length }, (_, at) => idOf(() => list[at]));
 };
 
-/** The places in an orchestration, with the ids of their applications. */
+/** Returns the places in an orchestration, with the ids of their applications. */
 export const placesOf = (orchestration: PolicyResource): readonly Place[] => {
   const parts = orchestration.asType(classFor(orchestration, Orchestration))?.applications;
   const customer = whereKnown(() => parts?.customerConfiguration);
@@ -120,7 +120,8 @@ export const placesOf = (orchestration: PolicyResource): readonly Place[] => {
 };
 
 /**
- * A stack's applications by id, if known. Participants link each id to its application's resource.
+ * Returns a stack's applications by id, if known. Participants link each id to its application's
+ * resource.
  */
 export const applicationsById = (
   resources: readonly PolicyResource[],
@@ -174,7 +175,8 @@ const stackFolder = (folder: string): string => {
 };
 
 /**
- * A stack's configuration file, for a project in a folder or above it; undefined if there is none.
+ * Returns a stack's configuration file, for a project in a folder or above it; undefined if there
+ * is none.
  */
 export const stackFileIn = (folder: string, stack: string): StackFile | undefined => {
   const project = projectFolder(folder);

@@ -141,14 +141,15 @@ export const callObserver = (
   };
 };
 
-/** A transport for one call to an endpoint. */
+/** Returns a transport for one call to an endpoint. */
 export const observedTransport = (transport: Transport, observed: ObservedSend): Transport => ({
   send: (request) => observed(new URL(request.url), () => transport.send(request)),
   close: () => transport.close(),
 });
 
 /**
- * A transport for one endpoint. An accepted attempt ends a call; the next attempt starts another.
+ * Returns a transport for one endpoint. An accepted attempt ends a call; the next attempt starts
+ * another.
  */
 export const observedEndpoint = (
   transport: Transport,

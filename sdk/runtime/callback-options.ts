@@ -81,7 +81,7 @@ const basicText = (credentials: BasicCredentials | undefined): string => {
   throw invalid('authenticate.basic needs a username without ":" and a password');
 };
 
-/** Secrets that must not appear in logs. */
+/** Returns the secrets that must not appear in logs. */
 export const secretsOf = (credentials: CallbackCredentials): readonly string[] => {
   if ("basic" in credentials)
     return [credentials.basic].flat().flatMap(({ username, password }) => {
@@ -224,7 +224,7 @@ export interface CompleteOptions<T extends MessageType>
 }
 
 /**
- * A copy of the options, checked and complete.
+ * Returns a complete, validated copy of the options.
  *
  * @throws ConversationError `INPUT_INVALID` naming the invalid option
  */

@@ -150,8 +150,8 @@ export const runtimeSettings = (
   });
 
 /**
- * The vendor's own word for `platform`: the given one, otherwise the one from the environment,
- * otherwise `platform` itself.
+ * Returns the vendor's own word for `platform`: the given one, otherwise the one from the
+ * environment, otherwise `platform` itself.
  */
 export const platformNameOf = (given: string | undefined): string => {
   const { parse, default: fallback = "platform" } = settingTable.platformName;

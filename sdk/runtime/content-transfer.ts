@@ -171,8 +171,8 @@ const isPrivate = (error: unknown, depth = 0): boolean => {
 };
 
 /**
- * The error for a failed transfer, which shows only the URL's host: the caller's own failure,
- * unchanged; otherwise, `CANCELLED`, `TIMED_OUT`, `BAD_RESPONSE` or `UNREACHABLE`.
+ * Returns the error for a failed transfer, which shows only the URL's host: the caller's own
+ * failure, unchanged; otherwise, `CANCELLED`, `TIMED_OUT`, `BAD_RESPONSE` or `UNREACHABLE`.
  */
 export const transferFailure = (
   { what, url, signal }: SignedTransfer,
@@ -341,7 +341,7 @@ export const transferOptionsOf = <O extends TransferOptions>(doing: string, opti
   checkedOptions(doing, transferOptions, options);
 
 /**
- * A signal that ends a transfer at its time limit, when its caller cancels it, or when the
+ * Returns a signal that ends a transfer at its time limit, when its caller cancels it, or when the
  * connection closes.
  */
 export const transferSignal = (
@@ -421,7 +421,7 @@ export const pauseBeforeRepeat = async (
   return true;
 };
 
-/** The error for a status from a signed URL. */
+/** Returns the error for a status from a signed URL. */
 export const refusedTransfer = (
   what: string,
   { status, headers }: TransferReply,

@@ -11,7 +11,10 @@ const pathText = (path: readonly PropertyKey[]): string =>
     .join("")
     .replace(/^\./, "");
 
-/** The broken rules, at most five, such as `content.list.sections[0].title: must be a string`. */
+/**
+ * Returns the broken rules, at most five, such as `content.list.sections[0].title: must be a
+ * string`.
+ */
 export const violations = (issues: readonly z.core.$ZodIssue[]): string =>
   issues
     .slice(0, mostNamed)
@@ -19,7 +22,7 @@ export const violations = (issues: readonly z.core.$ZodIssue[]): string =>
     .join("; ");
 
 /**
- * The caller's input after validation.
+ * Validates the caller's input.
  *
  * @param name the name of the value, for the case that the value itself breaks a rule
  * @throws ConversationError `INPUT_INVALID` naming each member that breaks a rule
@@ -40,7 +43,7 @@ export const checkedInput = <T>(
   });
 
 /**
- * A validated copy of the options, unaffected by later changes to the caller's object.
+ * Returns a validated copy of the options, unaffected by later changes to the caller's object.
  *
  * @throws ConversationError `INPUT_INVALID` naming each invalid option
  */

@@ -70,7 +70,7 @@ const random = (bytes: number): string =>
   base64url(globalThis.crypto.getRandomValues(new Uint8Array(bytes)));
 
 /**
- * A new code verifier: 64 characters from 48 random bytes. Never fails.
+ * Creates a code verifier: 64 characters from 48 random bytes. Never fails.
  *
  * @example
  * const verifier = createVerifier();
@@ -78,8 +78,8 @@ const random = (bytes: number): string =>
 export const createVerifier = (): string => random(48);
 
 /**
- * A new opaque value that protects against cross-site request forgery: 32 characters from 24 random
- * bytes. Never fails.
+ * Creates an opaque value that protects against cross-site request forgery: 32 characters from 24
+ * random bytes. Never fails.
  *
  * @example
  * const state = createState();
@@ -87,7 +87,7 @@ export const createVerifier = (): string => random(48);
 export const createState = (): string => random(24);
 
 /**
- * The S256 challenge of a verifier (RFC 7636 §4.2).
+ * Computes the S256 challenge for a verifier (RFC 7636 §4.2).
  *
  * @throws ConversationError `INPUT_INVALID` unless the verifier has 43 to 128 unreserved characters
  * @example
@@ -100,7 +100,7 @@ export const challengeOf = async (verifier: string): Promise<string> => {
 };
 
 /**
- * A new verifier and its challenge. Never fails.
+ * Creates a verifier and its challenge. Never fails.
  *
  * @example
  * const { verifier, challenge } = await createProofKey();
@@ -146,7 +146,7 @@ const scopeOf = (scope: AuthorizationRequest["scope"]): string => {
 };
 
 /**
- * The URL to send the end user to, with every parameter in §5.3 of the specification.
+ * Creates the URL to send the end user to, with every parameter in §5.3 of the specification.
  *
  * @throws ConversationError `INPUT_INVALID` if a parameter is missing or the URL is not safe
  * @example
@@ -215,7 +215,7 @@ const isUrl = (value: unknown): value is URL =>
   Object.prototype.toString.call(value) === "[object URL]";
 
 /**
- * The authorization code in the redirect.
+ * Extracts the authorization code from the redirect.
  *
  * @param address the complete URL that the user returned to
  * @param state the state of the authorization

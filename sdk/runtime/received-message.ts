@@ -250,7 +250,7 @@ interface ReceivedMessages {
 }
 
 /**
- * The messages in a callback: `messages.message` in version v3, `message` at the top level in
+ * Reads the messages in a callback: `messages.message` in version v3, `message` at the top level in
  * version v1.
  *
  * @returns undefined if it has no list of messages in either version

@@ -121,7 +121,7 @@ export interface EmulatedStack extends AsyncDisposable {
   destroy(): Promise<StackRun>;
   /** Objects of a kind, such as `Participant`: the service's JSON, with secrets in plain text. */
   objects(kind: string): Promise<readonly StoredObject[]>;
-  /** Every call to the service since the emulator started, including calls from tests. */
+  /** Returns every call to the service since the emulator started, including calls from tests. */
   calls(): Promise<readonly HubCall[]>;
   /** Every delivery attempt. */
   deliveries(): Promise<readonly DeliveryEntry[]>;
@@ -164,7 +164,7 @@ export interface EmulatedStack extends AsyncDisposable {
    */
   expectForecast(limits: ForecastLimits): Promise<Forecast>;
   /**
-   * A conversation on the account. It starts with its first message.
+   * Returns a conversation on the account. It starts with its first message.
    *
    * @example
    * const ada = stack.conversation({ channel: "custom.web", address: "shop-web" });
@@ -373,9 +373,9 @@ export type StackFixture = [
 ];
 
 /**
- * A fixture for vitest: a stack that is set up when the first test uses it, and closed after the
- * last. Without such a test, nothing happens. It can fail like `startEmulatedStack`. Set vitest's
- * `testTimeout` to more than the duration of an `up`.
+ * Returns a fixture for vitest: a stack that is set up when the first test uses it, and closed
+ * after the last. Without such a test, nothing happens. It can fail like `startEmulatedStack`. Set
+ * vitest's `testTimeout` to more than the duration of an `up`.
  *
  * @param scope who shares the stack. Default: `file`, all tests of a file
  *
@@ -410,8 +410,8 @@ export interface TestHooks {
 }
 
 /**
- * A stack for all tests in a file or suite, for node:test and every other runner with hooks: set up
- * before the first, closed after the last. It can fail like `startEmulatedStack`.
+ * Returns a stack for all tests in a file or suite, for node:test and every other runner with
+ * hooks: set up before the first, closed after the last. It can fail like `startEmulatedStack`.
  *
  * @returns a function that returns the stack; it fails outside of tests
  *

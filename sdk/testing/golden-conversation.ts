@@ -58,7 +58,7 @@ const messageLines = ({ verb, sender, type, body, recipients }: GoldenMessage): 
   ...recipients.map(recipientLine),
 ];
 
-/** The text of a golden file: always the same for the same conversation. */
+/** Returns the text of a golden file: always the same for the same conversation. */
 export const goldenText = ({ channel, address, customer, messages }: GoldenConversation): string =>
   [
     title,
@@ -227,7 +227,10 @@ const turnLines = (before: readonly GoldenMessage[], now: readonly GoldenMessage
   return [...found, ...left.map((each) => `${titleOf(each)}: is new`)];
 };
 
-/** The differences between two runs of a conversation, one line each; empty if there are none. */
+/**
+ * Returns the differences between two runs of a conversation, one line each; empty if there are
+ * none.
+ */
 export const goldenDifferences = (
   before: GoldenConversation,
   now: GoldenConversation,

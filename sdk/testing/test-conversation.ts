@@ -170,7 +170,10 @@ const reachedMessages = async (
   }));
 };
 
-/** A participant as text, such as `custom_bot "orders-bot"`; only the kind if it has no name. */
+/**
+ * Returns a participant as text, such as `custom_bot "orders-bot"`; only the kind if it has no
+ * name.
+ */
 export const participantText = ({ kind, name }: Party): string =>
   name === undefined ? kind : `${kind} ${JSON.stringify(name)}`;
 
@@ -305,7 +308,9 @@ export interface TestConversation {
    * @throws AssertionError if that takes longer, with the conversation so far
    */
   idle(withinMs?: number): Promise<void>;
-  /** Every message so far with its recipients, in order. Fails if the emulator is closed. */
+  /**
+   * Returns every message so far with its recipients, in order. Fails if the emulator is closed.
+   */
   messages(): Promise<readonly ReachedMessage[]>;
   /** The same messages, as readable lines. Fails if the emulator is closed. */
   transcript(): Promise<string>;
@@ -344,7 +349,7 @@ const isOver = ({ reached }: ReachedMessage): boolean =>
 const hasReached = ({ reached }: ReachedMessage): boolean =>
   reached.every(({ isReached }) => isReached === true);
 
-/** A conversation that has not started yet. */
+/** Returns a conversation that has not started yet. */
 export const testConversation = (
   { client, records, time, finalTries, handlers }: ConversationMeans,
   start: TestConversationStart,
