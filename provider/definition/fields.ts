@@ -378,9 +378,9 @@ export const objectTitle = (definition: Definition, fields: JsonObject): string 
 };
 
 /**
- * Returns values in the normal form that is checked, compared and stored: with defaults and derived
- * members, with JSON text instead of objects if the wire has text, and without undefined. Invalid
- * values pass through unchanged, for the check to report.
+ * Returns values in the normal form that is checked, compared and stored. It has defaults and
+ * derived members, JSON text instead of objects if the wire has text, and no undefined values.
+ * Invalid values pass through unchanged, for the check to report.
  *
  * @param isFilled whether a top-level member gets its default if it is omitted; by default, every
  * member does

@@ -136,8 +136,8 @@ const keeper = (path: string): PreviewMemory["keep"] => {
 };
 
 /**
- * Returns the memory in which the preview in `pulumi up` stores the expected calls for the run that
- * follows: a file in the cache folder, named after the command's process and removed after reading.
+ * Returns the memory for the calls that the preview in `pulumi up` expects in the run that follows.
+ * It is a file in the cache folder, named after the command's process and removed after reading.
  * The memory does nothing if that process is unknown, or if the command makes no preview.
  */
 export const previewMemory = (
