@@ -167,7 +167,7 @@ export class ConversationSmokeTest extends pulumi.CustomResource {
   /**
    * @param name Logical name, unique in the program.
    * @param args What to test, and whether to test it.
-   * @param opts Options of the engine.
+   * @param opts Pulumi options.
    */
   constructor(name: string, args: ConversationSmokeTestArgs, opts?: pulumi.CustomResourceOptions) {
     super(ConversationSmokeTest.__pulumiType, name, propsOf(name, args), opts);

@@ -21,7 +21,7 @@ export interface FromEnvOptions {
  *
  * @param name of the variable: letters, digits and `_`
  * @returns a placeholder for the value
- * @throws ConversationError `INPUT_INVALID` if the name or the version is not valid
+ * @throws ConversationError `INPUT_INVALID` if the name or the version is invalid
  * @example
  * new Authentication("desk", {
  *   basicAuth: { username: "hub", password: fromEnv("DESK_PASSWORD", { version: 1 }) },

@@ -128,7 +128,7 @@ export const assertPart = (of: string, path: string, part: unknown): void => {
   );
 };
 
-/** @throws pulumi.RunError if a component gets an unknown argument */
+/** @throws pulumi.RunError if a component receives an unknown argument */
 export const assertKnownNames = (of: string, names: readonly string[], args: object): void => {
   const other = givenNames(args).find((name) => !names.includes(name));
   if (other === undefined) return;
@@ -138,7 +138,7 @@ export const assertKnownNames = (of: string, names: readonly string[], args: obj
   );
 };
 
-/** @throws pulumi.RunError if the id is not possible: the engine would create a new object */
+/** @throws pulumi.RunError if the id is invalid, because the engine would create a new object */
 export const assertGetId = (kind: string, name: string, id: unknown): void => {
   const isGiven =
     typeof id === "string" ? id !== "" : ["an output", "a promise"].includes(sortOf(id));
@@ -148,7 +148,7 @@ export const assertGetId = (kind: string, name: string, id: unknown): void => {
   );
 };
 
-/** @throws pulumi.RunError if these texts cannot identify an object */
+/** @throws pulumi.RunError if these values cannot identify an object */
 export const assertFoundBy = (definition: Definition, where: unknown): void => {
   const fault = searchFault(definition, isPlainObject(where) ? { ...where } : {});
   if (fault !== undefined) throw new pulumi.RunError(fault);

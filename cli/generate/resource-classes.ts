@@ -201,7 +201,7 @@ ${outputs(definition, types)}
   /**
    * @param name Logical name, unique in the program.
    * @param args Properties of the ${noun}.
-   * @param opts Options of Pulumi. \`import\` takes over an existing object, as \`adopt\` does; do not use both.
+   * @param opts Pulumi options. \`import\` adopts an existing object, as \`adopt\` does; do not use both.
    */
   constructor(name: string, args: ${kind}Args, opts?: pulumi.CustomResourceOptions) {
     super(${camel(kind)}, name, args, opts);

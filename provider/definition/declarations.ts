@@ -155,7 +155,7 @@ export const nestedTypes = (definition: Definition): readonly NestedType[] => {
 /**
  * Returns the name of the type of one nested object.
  *
- * @throws Error if it is none of these
+ * @throws Error if the object has none of these types
  */
 export const nestedTypeName = (types: readonly NestedType[], field: ObjectField): string => {
   const shape =

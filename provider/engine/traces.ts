@@ -95,7 +95,7 @@ const isRepeatable = (status: number): boolean => status === 401 || status >= 50
  * Creates the spans of a run, below those of the engine. The pace reports waits, the transport
  * reports calls, and their times show what remains between them, so nothing else has to report.
  *
- * @throws Error if OpenTelemetry is not installed, or in another form
+ * @throws Error if OpenTelemetry is not installed, or has an unexpected form
  */
 export const runTraces = ({
   traceparent,

@@ -269,8 +269,8 @@ const secondsSaid = (preview: Preview | undefined): number | undefined => {
 /**
  * Computes everything that a run will do.
  *
- * @param preview for `up`; the other operations need none
- * @param state if omitted, the stack contains what the preview shows of it
+ * @param preview for `up`; other operations do not need one
+ * @param state if omitted, the stack is assumed to contain what the preview shows
  */
 export const workloadOf = (
   operation: ForecastOperation,

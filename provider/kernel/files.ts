@@ -24,7 +24,7 @@ const isFolder = (path: string): boolean =>
  * reports a folder as missing although its parent exists, as Linux does below /proc.
  *
  * @param mode of the created folders. Default: the system's
- * @returns the outermost folder that was created; undefined if the folder existed already
+ * @returns the outermost folder that was created; undefined if the folder already existed
  * @throws the system's error if one of them cannot be created
  */
 export const makeFolders = (folder: string, mode?: number): string | undefined => {
@@ -68,7 +68,7 @@ const largestBytes = 16 * 1024 * 1024;
  * Whether a path is certainly a folder, not a link, that this user owns and that no one else can
  * write to.
  *
- * @param closed whom the folder excludes: other writers, or also other readers
+ * @param closed whom the folder excludes: other writers, or other readers as well
  */
 export const isOwnFolder = (path: string, closed: "writers" | "readers" = "writers"): boolean => {
   const facts = lookAt(path);
@@ -79,7 +79,7 @@ export const isOwnFolder = (path: string, closed: "writers" | "readers" = "write
 /**
  * Creates a folder for this user, if missing, in a location that others can share.
  *
- * @throws Error if it cannot be created, or if something else has its name, which is not changed
+ * @throws Error if it cannot be created, or if something else has its name; that is not changed
  */
 export const makeOwnFolder = (path: string): void => {
   if (!lookAt(path)) makeFolders(path, 0o700);

@@ -17,7 +17,7 @@ export const ownerParts = (owner: string): OwnerParts => {
 /**
  * Returns the owner of a resource.
  *
- * @param parents types of its parents, as {@link parentsIn} gives them
+ * @param parents types of its parents, as {@link parentsIn} returns them
  */
 export const ownerOf = (ownership: string, parents: string, name: string): string =>
   `${ownership}/${parents}${name}`;

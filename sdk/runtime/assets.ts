@@ -329,7 +329,7 @@ export interface Assets {
    * this only if you transfer the content yourself; otherwise use `upload`.
    *
    * @throws ConversationError `INPUT_INVALID` before anything is sent, `BAD_RESPONSE` for a
-   * response without id or URL; otherwise as every call
+   * response without an id or URL; otherwise, as for every call
    * @example
    * const { id, contentUrl } = await hub.assets.create({
    *   channel: "custom.kiosk", sender: "custom_bot", name: "receipt.pdf", size: 48_213,
@@ -339,8 +339,8 @@ export interface Assets {
   /**
    * Returns an asset and the signed URL to fetch its content from (specification §4.2).
    *
-   * @throws ConversationError `NOT_FOUND`, `ID_INVALID`, `BAD_RESPONSE` for a response without URL;
-   * otherwise as every call
+   * @throws ConversationError `NOT_FOUND`, `ID_INVALID`, `BAD_RESPONSE` for a response without a
+   * URL; otherwise, as for every call
    * @example
    * const { name, size } = await hub.assets.get(assetId);
    */
@@ -362,7 +362,7 @@ export interface Assets {
    * the asset is deleted if the service does so within 2 s.
    *
    * @returns an attachment for a text message
-   * @throws ConversationError `INPUT_INVALID` also if the source or `onProgress` fails
+   * @throws ConversationError `INPUT_INVALID`, including if the source or `onProgress` fails
    *
    * @example
    * const asset = await hub.assets.upload("receipt.pdf", { channel: "custom.kiosk", sender: "custom_bot" });
@@ -374,7 +374,7 @@ export interface Assets {
    * one once; after a 503, repeats the request once. A target that closes early ends the download.
    * A target that received nothing stays open.
    *
-   * @throws ConversationError `INPUT_INVALID` also if the target or `onProgress` fails
+   * @throws ConversationError `INPUT_INVALID`, including if the target or `onProgress` fails
    *
    * @example
    * createServer((_request, response) => {

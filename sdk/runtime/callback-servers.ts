@@ -10,7 +10,7 @@ export interface CallbackCall {
   /**
    * Reads and parses the body; returns undefined if it is longer than this many bytes.
    *
-   * @param answered aborts when the response has been sent: then nobody waits for the rest
+   * @param answered aborts when the response has been sent, because nothing waits for the rest then
    */
   readonly body: (maxBytes: number, answered: AbortSignal) => Promise<ParsedBody | undefined>;
 }

@@ -450,8 +450,8 @@ const answering = <T extends MessageType>(options: CompleteOptions<T>) => {
  * 408 too slow · 413 too long · 500 the work failed (`acknowledge: "after"`) · 503 too many
  * messages are waiting, the work is not done yet, or a token check failed.
  *
- * @throws ConversationError `INPUT_INVALID` if `authenticate` holds no credentials, or an option is
- * invalid
+ * @throws ConversationError `INPUT_INVALID` if `authenticate` contains no credentials, or an option
+ * is invalid
  *
  * @example
  * const hub = callbacks({

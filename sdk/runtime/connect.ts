@@ -427,8 +427,8 @@ export interface ConversationClient extends AsyncDisposable {
  * opens connections.
  *
  * @param settings the settings, or a running emulator; omitted settings come from environment
- * variables such as `CONVERSATION_BASE_URL`. Calls to a running emulator are not paced unless you give
- * `pacing` or a `plan`; with the variables that it prints, they are paced as for the service
+ * variables such as `CONVERSATION_BASE_URL`. Calls to a running emulator are not paced unless you
+ * set `pacing` or a `plan`; with the variables that it prints, they are paced as for the service
  * @throws ConversationError `SETTINGS_MISSING` or `SETTINGS_INVALID` with every broken rule,
  * `INPUT_INVALID` for an invalid option
  *

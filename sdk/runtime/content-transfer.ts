@@ -362,7 +362,7 @@ const mayHaveExpired = (parts: ContentParts, address: SignedAddress, status: num
 /**
  * Transfers content to or from an asset's signed URL; requests a new URL once if it has expired.
  *
- * @returns the last response of a signed URL, whatever its status; `isStuck`: the URL may have
+ * @returns the last response from a signed URL, whatever its status; `isStuck`: the URL may have
  * expired, but the content cannot be transferred again
  */
 export const movedContent = async <A extends SignedAddress, R extends TransferReply>(
@@ -400,7 +400,7 @@ const longestPauseMs = 60_000;
  * Whether a transfer that failed temporarily can be repeated once, while its URL is valid. Waits as
  * long as the response requests, at most a minute; by default 500 ms.
  *
- * @throws ConversationError `CANCELLED` or `TIMED_OUT` if the transfer ends meanwhile
+ * @throws ConversationError `CANCELLED` or `TIMED_OUT` if the transfer ends in the meantime
  */
 export const pauseBeforeRepeat = async (
   { clock }: ContentParts,

@@ -24,7 +24,7 @@ export const violations = (issues: readonly z.core.$ZodIssue[]): string =>
 /**
  * Validates the caller's input.
  *
- * @param name the name of the value, for the case that the value itself breaks a rule
+ * @param name the name of the value, in case the value itself breaks a rule
  * @throws ConversationError `INPUT_INVALID` naming each member that breaks a rule
  */
 export const checkedInput = <T>(

@@ -248,7 +248,7 @@ const late = () => new Error("the message memory did not respond in time");
  * store there. A message might be handled twice, but is never lost, because a message counts as
  * taken only while it is being handled.
  *
- * @param report called with the first error of the memory since it last worked; must not fail
+ * @param report called with the memory's first error since it last worked; must not fail
  */
 export const reliableMemory = (
   memory: MessageMemory,

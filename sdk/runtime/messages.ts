@@ -287,7 +287,7 @@ export interface Messages {
   /**
    * Starts a conversation.
    *
-   * @throws ConversationError as `send`
+   * @throws ConversationError as for `send`
    * @example
    * const { conversationId } = await hub.messages.start({
    *   type: "text",
@@ -303,7 +303,7 @@ export interface Messages {
   /**
    * Continues a conversation, identified by its id or by a message received from it.
    *
-   * @throws ConversationError as `send`
+   * @throws ConversationError as for `send`
    * @example
    * await hub.messages.reply(message, { type: "text", text: "One moment", sender: "custom_bot" });
    */
@@ -312,7 +312,7 @@ export interface Messages {
    * Requests an agent with an `escalation.transfer` message. That this type escalates is assumed
    * from its name; its content is not documented.
    *
-   * @throws ConversationError as `send`
+   * @throws ConversationError as for `send`
    * @example
    * await hub.messages.escalate(message, "custom_bot", { content: { reason: "refund" } });
    */
@@ -325,7 +325,7 @@ export interface Messages {
   /**
    * Ends a conversation with a `conversation.end` message.
    *
-   * @throws ConversationError as `send`
+   * @throws ConversationError as for `send`
    * @example
    * await hub.messages.end(message, "custom_agent");
    */
@@ -435,7 +435,7 @@ export interface Conversations {
   /**
    * Fetches a completed conversation (specification §4.2).
    *
-   * @throws ConversationError `NOT_FOUND` or `REJECTED` also for an ongoing one
+   * @throws ConversationError `NOT_FOUND` or `REJECTED`, including for an ongoing conversation
    *
    * @example
    * const { messages } = await hub.conversations.get(conversationId);

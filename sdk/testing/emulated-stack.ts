@@ -176,7 +176,7 @@ export interface EmulatedStack extends AsyncDisposable {
    * Polls until a value appears.
    *
    * @param look returns undefined until there is a value
-   * @param withinMs time limit, by the emulator's clock
+   * @param withinMs time limit, on the emulator's clock
    * @returns the value; undefined after the time limit
    */
   until<T>(look: () => Promise<T | undefined>, withinMs: number): Promise<T | undefined>;
@@ -377,7 +377,7 @@ export type StackFixture = [
  * after the last. Without such a test, nothing happens. It can fail like `startEmulatedStack`. Set
  * vitest's `testTimeout` to more than the duration of an `up`.
  *
- * @param scope who shares the stack. Default: `file`, all tests of a file
+ * @param scope who shares the stack. Default: `file`, all tests in a file
  *
  * @example
  * const shop = stackFixture({ program: "." });
@@ -413,7 +413,7 @@ export interface TestHooks {
  * Returns a stack for all tests in a file or suite, for node:test and every other runner with
  * hooks: set up before the first, closed after the last. It can fail like `startEmulatedStack`.
  *
- * @returns a function that returns the stack; it fails outside of tests
+ * @returns a function that returns the stack; it fails outside tests
  *
  * @example
  * // import { after, before, test } from "node:test";

@@ -294,7 +294,7 @@ export interface TestConversation {
   /**
    * Expects that no such message is sent within a time limit, on the emulator's clock.
    *
-   * @throws AssertionError if somebody does, with the conversation so far
+   * @throws AssertionError if such a message is sent, with the conversation so far
    *
    * @example
    * await ada.expectNone({ from: "bot", withinMs: 1_000 });
@@ -304,7 +304,7 @@ export interface TestConversation {
    * Waits until all messages have reached their recipients or failed, and all of the test's
    * handlers have finished.
    *
-   * @param withinMs time limit, by the emulator's clock. Default: 5,000
+   * @param withinMs time limit, on the emulator's clock. Default: 5,000
    * @throws AssertionError if that takes longer, with the conversation so far
    */
   idle(withinMs?: number): Promise<void>;
