@@ -221,7 +221,7 @@ ${outputs(definition, types)}
 
   /**
    * Finds an existing ${noun} by its ${known} and reads it without managing it. Every preview and update
-   * lists all ${noun}s once per program, and makes one call for this one. Its ${known} is also the logical name.
+   * lists all ${noun}s once per program, and reads this one with one call. Its ${known} is also the logical name.
    * The run fails unless exactly one ${noun} matches.
    *
    * @param where The exact ${known}.

@@ -5,7 +5,7 @@ export interface Members {
   readonly rule?: MemberRule | undefined;
 }
 
-/** Everything this package knows about one kind of setup object. */
+/** Everything known about one kind of setup object. */
 export interface Definition extends Members {
   /** Name of the resource class and last part of its type token, such as `ClientApplication`. */
   readonly kind: string;
@@ -45,7 +45,7 @@ export const defineResource = (definition: Definition): Definition => definition
  */
 export type Basis = "spec" | "public" | "assumed";
 
-/** The attributes that every field may have, whatever its shape. */
+/** The attributes that any field can have, whatever its shape. */
 export interface FieldNotes {
   /** One or more sentences in a program's terms, for editors and the generated docs. */
   readonly doc: string;
@@ -69,7 +69,7 @@ export interface TextField extends FieldNotes {
   /** No two objects of the kind can have the same value. */
   readonly unique?: true;
   /**
-   * People identify the object by this field: messages, adoption and the search for the stack's own
+   * People identify the object by this field. Messages, adoption and the search for the stack's own
    * objects use it. `automatic`: derived from the logical name if a program omits it.
    */
   readonly names?: "given" | "automatic";

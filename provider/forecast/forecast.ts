@@ -38,9 +38,9 @@ export interface Conditions {
   readonly burst?: number;
   /** Fraction of each limit that may be used: greater than 0, at most 1. */
   readonly share: number;
-  /** Steps that run in parallel. */
+  /** Number of steps that run in parallel. */
   readonly parallel: number;
-  /** Objects per list page. */
+  /** Number of objects per list page. */
   readonly pageSize: number;
 }
 

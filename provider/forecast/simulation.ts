@@ -61,7 +61,7 @@ const measured = {
   step: 0.02,
 };
 
-/** Pulumi's own time: the duration of the preview, which runs the same program. */
+/** Estimates Pulumi's own time from the duration of the preview, which runs the same program. */
 export const engineTimes = ({ operation, previewSeconds, steps }: Workload): EngineTimes => {
   const { step: stepSeconds, least, withoutProgram, up } = measured;
   if (operation !== "up") return { startSeconds: withoutProgram, stepSeconds };
@@ -138,13 +138,13 @@ export const rateBucket = ({ rate, burst }: SimulatedLimit): ((now: number) => n
   };
 };
 
-/** A call in simulated time, in seconds since the start. */
+/** A call in simulated time. Times are in seconds since the start. */
 export interface SimulatedCall {
   readonly step: PlannedStep;
   /** The endpoint, such as `POST /channels`, with the profile if there is one. */
   readonly endpoint: string;
   readonly wantedAt: number;
-  /** Later than `wantedAt` if the rate limit made the call wait. */
+  /** When the call is sent; later than `wantedAt` if the rate limit makes it wait. */
   readonly sentAt: number;
   readonly endedAt: number;
   /** The call that delayed this one. */

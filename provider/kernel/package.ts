@@ -64,7 +64,7 @@ const repository = (): string | undefined =>
 /** This package's package.json data. */
 export interface PackageDescription {
   readonly version: string;
-  /** One or two sentences; empty if the file cannot be found. */
+  /** Description in one or two sentences; empty if the file cannot be found. */
   readonly description: string;
   readonly keywords: readonly string[];
   readonly license?: string;

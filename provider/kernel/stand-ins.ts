@@ -46,7 +46,7 @@ export const holdsUndisclosed = (value: unknown): boolean =>
 export interface EnvironmentSecret {
   /** Name of the variable. */
   readonly name: string;
-  /** Changes whenever the value does. */
+  /** Version of the value, which changes whenever the value does. */
   readonly version: string;
   /** The placeholder for the value. */
   readonly text: string;

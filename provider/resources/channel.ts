@@ -61,7 +61,7 @@ export const channel = defineResource({
   },
   fields: {
     type: text({
-      doc: "Unique identifier of the channel at run time, such as `custom.teams` for a custom channel. If you change it, lookups by type fail.",
+      doc: "Identifier of the channel at run time, such as `custom.teams` for a custom channel. If you change it, lookups by type fail.",
       required: true,
       unique: true,
       names: "given",

@@ -176,9 +176,9 @@ const upload = async (
 
 const downloading = "download an asset";
 
-/** An asset whose content was downloaded. */
+/** A downloaded asset. */
 export type Downloaded = Omit<StoredAsset, "contentUrl" | "contentUrlExpiry"> & {
-  /** Bytes received. */
+  /** Number of bytes received. */
   readonly size: number;
 };
 

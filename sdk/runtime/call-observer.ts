@@ -18,7 +18,7 @@ export interface RequestEvent {
    * `{contentUrl}` for a signed URL.
    */
   readonly template: string;
-  /** Number of this attempt within the call, from 1. */
+  /** Number of this attempt within the call, starting from 1. */
   readonly attempt: number;
 }
 
@@ -62,13 +62,13 @@ export const telemetry = (
 export interface ResponseEvent extends RequestEvent {
   /** HTTP status of the response. Absent if there was no response. */
   readonly status?: number;
-  /** Milliseconds from sending to the response; for a download, until its headers. */
+  /** Milliseconds from sending to the response; for a download, to its headers. */
   readonly ms: number;
 }
 
 /**
- * Functions that are called for every attempt. If one fails, the process emits a warning, and the
- * call continues.
+ * Functions called for every attempt. If one fails, the process emits a warning, and the call
+ * continues.
  */
 export interface CallHooks {
   /** Called before each attempt, including retries. */

@@ -302,7 +302,7 @@ export interface ServiceCall {
    * the rate bucket.
    */
   readonly path: string;
-  /** Values for the placeholders. */
+  /** Values for the placeholders in the path. */
   readonly params?: Readonly<Record<string, string>>;
   /** Query parameters, in order. */
   readonly query?: Readonly<Record<string, string | number>>;

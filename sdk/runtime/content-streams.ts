@@ -81,13 +81,13 @@ const callerStream = (source: Pieces): CallerStream => {
   };
 };
 
-/** A source that is ready to be read. */
+/** A source ready to be read. */
 export interface OpenContent {
   /** File name, if the source has one. */
   readonly name?: string;
   /** Size in bytes, if known. */
   readonly size?: number;
-  /** Whether it can be read again. */
+  /** Whether the source can be read again. */
   readonly repeatable: boolean;
   /** Opens the source to read it once. */
   open(): CallerStream;

@@ -131,7 +131,7 @@ export interface TransferReply {
  * read.
  */
 export interface ContentAnswer extends TransferReply {
-  /** `content-length`, if given. */
+  /** Value of `content-length`, if the response has one. */
   readonly length: number | undefined;
   readonly pieces: Pieces;
   /** Discards the rest of the content if it is short, so that the connection can be reused. */

@@ -67,7 +67,10 @@ const listPicker = z.strictObject({
   }),
 });
 
-/** The content of a `richMessage.listpicker`. Its `type` is filled in (public reference, an example). */
+/**
+ * The content of a `richMessage.listpicker`. Its `type` is filled in (from an example in a public
+ * reference).
+ */
 export type ListPicker = Readonly<z.input<typeof listPicker>>;
 
 const richLink = z.strictObject({
@@ -92,7 +95,10 @@ const richLink = z.strictObject({
     .readonly(),
 });
 
-/** The content of a `richMessage.richlink`. Its `type` is filled in (public reference, an example). */
+/**
+ * The content of a `richMessage.richlink`. Its `type` is filled in (from an example in a public
+ * reference).
+ */
 export type RichLink = Readonly<z.input<typeof richLink>>;
 
 const conversationState = z.strictObject({
@@ -102,7 +108,7 @@ const conversationState = z.strictObject({
   content: z.string().optional(),
 });
 
-/** The content of a `conversation.state` (public reference, an example). */
+/** The content of a `conversation.state` (from an example in a public reference). */
 export type ConversationState = Readonly<z.input<typeof conversationState>>;
 
 const textBody = z
@@ -223,7 +229,7 @@ const contact = z.strictObject({
   address: words,
 });
 
-/** How a customer can be reached (public reference, an example). */
+/** How a customer can be reached (from an example in a public reference). */
 export type Contact = Readonly<z.input<typeof contact>>;
 
 const customer = z.strictObject({
@@ -234,7 +240,7 @@ const customer = z.strictObject({
   contacts: z.array(contact).readonly().optional(),
 });
 
-/** The customer of a new conversation (public reference, an example). */
+/** The customer in a new conversation (from an example in a public reference). */
 export type Customer = Readonly<z.input<typeof customer>>;
 
 const newConversation = z.strictObject({
@@ -258,7 +264,7 @@ const newConversation = z.strictObject({
   conversationContact: words.optional(),
 });
 
-/** The parameters for starting a conversation (public reference, an example). */
+/** The parameters for starting a conversation (from an example in a public reference). */
 export type NewConversation = Readonly<z.input<typeof newConversation>>;
 
 /** An existing conversation: its id, or anything received from it. */

@@ -237,7 +237,7 @@ const sendBody = (
   messages: { message: messages.map((message) => messageToWire(message, platformName)) },
 });
 
-/** The service's response for one accepted message. Members that it omitted are absent. */
+/** The service's response to one accepted message. Members that it omitted are absent. */
 export interface SentMessage {
   /** The service's id for the message. */
   readonly id?: string;
@@ -249,7 +249,7 @@ export interface SentMessage {
 
 /** The service's response to a send call. */
 export interface Sent {
-  /** The conversation of the first message. */
+  /** Id of the first message's conversation. */
   readonly conversationId: string;
   /** The accepted messages, in the order in which they were sent. */
   readonly messages: readonly SentMessage[];
@@ -426,7 +426,7 @@ export interface Conversation {
   readonly customer?: JsonObject;
   /** The messages, in the order in which the service returns them. */
   readonly messages: readonly ReceivedMessage[];
-  /** The service's own JSON. */
+  /** The service's own JSON for the conversation. */
   readonly raw: JsonObject;
 }
 

@@ -76,7 +76,7 @@ const receivedContent = (type: string, content: JsonObject): JsonObject => {
   return isObject(data) ? data : content;
 };
 
-/** A participant of a conversation, as the service describes it. */
+/** A participant in a conversation, as the service describes it. */
 export interface Party {
   /** One of the five kinds, or another value, such as `system`, or `user` in version v1. */
   readonly kind: SenderKind | "system" | "user" | (string & {});

@@ -113,7 +113,7 @@ export class HubRecords {
     return objects[collection] ?? [];
   }
 
-  /** Calls of setup and runtime operations, in order. */
+  /** Calls to setup and runtime operations, in order. */
   async calls(): Promise<readonly HubCall[]> {
     return (await this.control.log()).map(({ at, method, template, status }) => ({
       at,
@@ -177,7 +177,7 @@ export interface ExpectedDelivery {
   readonly messageId?: string | RegExp;
 }
 
-/** Returns the first delivery attempt that matches. */
+/** Returns the first matching delivery attempt. */
 export const deliveryLike = (
   tries: readonly DeliveryEntry[],
   { status, ...expected }: ExpectedDelivery,
@@ -226,7 +226,7 @@ const listed = (definition: Definition, objects: readonly StoredObject[]): strin
 };
 
 /**
- * Returns the first object that matches.
+ * Returns the first matching object.
  *
  * @throws AssertionError with the nearest object and how it differs
  */
