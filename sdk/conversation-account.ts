@@ -29,9 +29,13 @@ import {
 export interface PartyArgs extends Omit<ClientApplicationRoleArgs, "name" | "version"> {
   /** Format of the messages that the service posts to the callback. Default: `v3`. */
   version?: pulumi.Input<"v1" | "v3"> | undefined;
-  /** Creates a Basic authentication for the callback. Use it instead of `authentication`. */
+  /**
+   * Credentials for a Basic authentication that the component creates, instead of `authentication`.
+   */
   basicAuth?: pulumi.Input<AuthenticationBasicAuthArgs> | undefined;
-  /** Creates an OAuth authentication for the callback. Use it instead of `authentication`. */
+  /**
+   * Settings for an OAuth authentication that the component creates, instead of `authentication`.
+   */
   oauth2?: pulumi.Input<AuthenticationOauth2Args> | undefined;
 }
 
@@ -50,7 +54,7 @@ export interface ConversationAccountArgs {
   bots?: Readonly<Record<string, BotArgs>> | undefined;
   /** Who takes over from the bots: a callback, or an existing client application for agents. */
   agent?: PartyArgs | ClientApplication | undefined;
-  /** How conversations run. The component creates the orchestration. */
+  /** How conversations run. Omit the orchestration, because the component creates it. */
   chatConfigurations?: Omit<AccountChatConfigurationsArgs, "orchestration"> | undefined;
   /**
    * Name of the settings profile for every part that the component creates. Default: the settings
@@ -125,13 +129,13 @@ export class ConversationAccount extends pulumi.ComponentResource {
 
   /** The account itself. */
   readonly account: Account;
-  /** The channel, created or given. */
+  /** The created or existing channel. */
   readonly channel: Channel;
-  /** How its conversations run. */
+  /** The orchestration, which controls how conversations run. */
   readonly orchestration: Orchestration;
-  /** Keyed by party: `customer`, `agent`, and the names of the bots. */
+  /** Client applications by party: `customer`, `agent`, and the names of the bots. */
   readonly applications: Readonly<Record<string, ClientApplication>>;
-  /** Keyed by bot name. */
+  /** Participants by bot name. */
   readonly participants: Readonly<Record<string, Participant>>;
 
   constructor(name: string, args: ConversationAccountArgs, opts?: pulumi.ComponentResourceOptions) {

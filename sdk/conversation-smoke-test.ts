@@ -51,14 +51,16 @@ const fingerprint = (value: unknown): pulumi.Output<string> =>
 
 const kind = "ConversationSmokeTest";
 
-/** How to check that a message arrived: docs/smoke-test.md. */
+/** How to check that a message arrived. See docs/smoke-test.md. */
 export interface SmokeTestProbeArgs {
   /**
    * URL that responds to a GET with 200 and JSON. The message has arrived when the JSON contains
    * the id of its conversation. 204 and 404 mean "not yet".
    */
   url: pulumi.Input<string>;
-  /** Authorization header for these calls. Secret. Requires `https:`, except on this machine. */
+  /**
+   * Authorization header for these calls. Secret. Requires an `https:` URL, except on this machine.
+   */
   authorization?: pulumi.Input<string> | undefined;
 }
 
@@ -66,32 +68,34 @@ export interface SmokeTestProbeArgs {
 export interface ConversationSmokeTestArgs {
   /**
    * The account to test: the resource, the component, or the id. If you pass a resource, the test
-   * runs again when you change it or anything that it refers to by resource: channel,
-   * orchestration, participants, client applications, authentications.
+   * runs again when you change it or any resource that it refers to: channel, orchestration,
+   * participants, client applications, authentications.
    */
   account: ConversationAccount | pulumi.Input<Account> | pulumi.Input<string>;
-  /** Whether to send a message at all. Default: `false`. */
+  /** Whether to send a message. Default: `false`. */
   enabled?: pulumi.Input<boolean | undefined> | undefined;
   /**
    * Who sends the message. A customer's message goes to the bots, or to the agents if there are no
    * bots; any other message goes to the customer. Default: `customer`.
    */
   sender?: pulumi.Input<SenderKind> | undefined;
-  /** The text of the message, 1 to 1,000 characters. Default: text saying that it is a test. */
+  /** The text of the message, 1 to 1,000 characters. Default: text that identifies it as a test. */
   text?: pulumi.Input<string> | undefined;
   /** Name of the customer in the conversation. Default: `Smoke test`. */
   customer?: pulumi.Input<string> | undefined;
-  /** Where to look for the message. If omitted, the service's 202 is sufficient. */
+  /** Where to look for the message. If omitted, a 202 from the service is sufficient. */
   probe?: pulumi.Input<SmokeTestProbeArgs> | undefined;
-  /** Time limit from the 202 until the probe finds the message, in seconds, 1 to 600. Default: 30. */
+  /**
+   * Time limit in seconds for the probe to find the message after the 202: 1 to 600. Default: 30.
+   */
   timeout?: pulumi.Input<number> | undefined;
   /**
-   * Other dependencies of the test: any values, and resources of this package, which include what
-   * they refer to. The state holds only a digest of each, as a secret. The test runs again when one
-   * changes.
+   * Other dependencies of the test: any values, and resources from this package, including the
+   * resources that they refer to. The test runs again when one changes. The state contains only a
+   * digest of each, as a secret.
    */
   triggers?: readonly (pulumi.Resource | pulumi.Input<unknown>)[] | undefined;
-  /** Name of the settings profile, as for the resources. */
+  /** Name of the settings profile, as in other resources. */
   profile?: string | undefined;
 }
 
@@ -126,8 +130,8 @@ const propsOf = (name: string, args: ConversationSmokeTestArgs): pulumi.Inputs =
 /**
  * Sends one message through an account when the test is created or changed, and fails with the name
  * of the broken link. It first reads the setup objects on the message's path, sends nothing if one
- * is missing, and ends the conversation afterwards. It does nothing in a preview, in a refresh,
- * without changes, or if it is not enabled. The next `pulumi up` repeats a failed test.
+ * is missing, and ends the conversation afterward. It does nothing during a preview or refresh, if
+ * nothing has changed, or if it is not enabled. The next `pulumi up` repeats a failed test.
  *
  * @example
  * new ConversationSmokeTest("shop-answers", {
@@ -148,13 +152,13 @@ export class ConversationSmokeTest extends pulumi.CustomResource {
   /** Whether the test sends messages. */
   declare readonly enabled: pulumi.Output<boolean>;
 
-  /** The conversation of the last passed test. */
+  /** Id of the conversation in the last test that passed. */
   declare readonly conversationId: pulumi.Output<string | undefined>;
 
-  /** The message of the last passed test. */
+  /** Id of the message in the last test that passed. */
   declare readonly messageId: pulumi.Output<string | undefined>;
 
-  /** When the service accepted the message of the last passed test: ISO 8601, GMT. */
+  /** When the service accepted the message in the last test that passed: ISO 8601, GMT. */
   declare readonly sentAt: pulumi.Output<string | undefined>;
 
   /** Whether the probe found the message; false if there is no probe. */
@@ -163,7 +167,7 @@ export class ConversationSmokeTest extends pulumi.CustomResource {
   /**
    * @param name Logical name, unique in the program.
    * @param args What to test, and whether to test it.
-   * @param opts Options of the engine.
+   * @param opts Pulumi options.
    */
   constructor(name: string, args: ConversationSmokeTestArgs, opts?: pulumi.CustomResourceOptions) {
     super(ConversationSmokeTest.__pulumiType, name, propsOf(name, args), opts);

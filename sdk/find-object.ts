@@ -55,7 +55,7 @@ const withService = async <T>(
 };
 
 /**
- * The id of the only object with these values, from the list of its kind.
+ * Finds the id of the only object of a kind with these values, by listing the kind.
  *
  * @throws ConversationError if there is none (`NOT_FOUND`) or several (`AMBIGUOUS`), or if the list
  * cannot be read

@@ -7,12 +7,15 @@ import { isObject, objectOf, pathsOfTexts } from "../provider/kernel/json.js";
 import { nearestHint, valueSort } from "../provider/kernel/text.js";
 import { typeToken } from "../provider/pointer.js";
 
-/** Type token of a component of this package. Part of every state file: never changed. */
+/**
+ * Returns the type token of a component in this package. The token never changes, because every
+ * state file contains it.
+ */
 export const componentToken = (component: string): string => `conversation:index:${component}`;
 
 /**
- * Whether a value is a resource of this type, from any copy of this package. Two copies have two
- * classes of each name, so `instanceof` does not recognize those from the other copy.
+ * Whether a value is a resource of this type, from any copy of this package. Each copy has its own
+ * classes, so `instanceof` does not recognize resources from another copy.
  */
 export const isOfType = (value: unknown, token: string): boolean =>
   pulumi.Resource.isInstance(value) && pulumi.resourceType(value) === token;
@@ -35,9 +38,9 @@ const resourceLabel = (resource: pulumi.Resource): string => {
 };
 
 /**
- * What all copies of this package in one program share: the application's copy and those of
- * component libraries. The content may come from another release, so readers must check it. The
- * name never changes.
+ * Returns data that all copies of this package in one program share: the application's copy and
+ * those of component libraries. The content may come from another release, so readers must check
+ * it. The name never changes.
  */
 export const sharedRegistry = (name: string): WeakMap<object, unknown> => {
   const key = Symbol.for(`pulumi-conversation/${name}`);
@@ -76,8 +79,8 @@ const options = new Set([
 ]);
 
 /**
- * Refuses anything that cannot be a logical name and properties before it is registered, because
- * the engine would misinterpret it. Types prevent this only in TypeScript programs.
+ * Rejects invalid logical names and properties before registration, because the engine would
+ * misinterpret them. Types prevent this only in TypeScript programs.
  *
  * @throws pulumi.RunError that describes the given value
  */
@@ -113,7 +116,7 @@ export const assertArguments = (kind: string, name: unknown, args: unknown): voi
 };
 
 /**
- * Refuses a value that is not an object if a component reads its members; allows a resource if the
+ * Rejects a value that is not an object if a component reads its members; accepts a resource if the
  * component does.
  *
  * @throws pulumi.RunError that describes the given value
@@ -125,7 +128,7 @@ export const assertPart = (of: string, path: string, part: unknown): void => {
   );
 };
 
-/** @throws pulumi.RunError if a component gets an unknown argument */
+/** @throws pulumi.RunError if a component receives an unknown argument */
 export const assertKnownNames = (of: string, names: readonly string[], args: object): void => {
   const other = givenNames(args).find((name) => !names.includes(name));
   if (other === undefined) return;
@@ -135,7 +138,7 @@ export const assertKnownNames = (of: string, names: readonly string[], args: obj
   );
 };
 
-/** @throws pulumi.RunError if the id is not possible: the engine would create a new object */
+/** @throws pulumi.RunError if the id is invalid, because the engine would create a new object */
 export const assertGetId = (kind: string, name: string, id: unknown): void => {
   const isGiven =
     typeof id === "string" ? id !== "" : ["an output", "a promise"].includes(sortOf(id));
@@ -145,7 +148,7 @@ export const assertGetId = (kind: string, name: string, id: unknown): void => {
   );
 };
 
-/** @throws pulumi.RunError if these texts cannot identify an object */
+/** @throws pulumi.RunError if these values cannot identify an object */
 export const assertFoundBy = (definition: Definition, where: unknown): void => {
   const fault = searchFault(definition, isPlainObject(where) ? { ...where } : {});
   if (fault !== undefined) throw new pulumi.RunError(fault);
@@ -194,7 +197,7 @@ const givenText = (resource: pulumi.Resource, byId: boolean): string =>
   `got the ${byId ? "id of the " : ""}${resourceLabel(resource)}`;
 
 /**
- * Refuses a resource of another kind, or its id, before anything is registered.
+ * Rejects a resource of another kind, or its id, before anything is registered.
  *
  * @throws pulumi.RunError that names both resources
  */
@@ -243,7 +246,7 @@ const visitAll = (of: string, fields: Fields, given: object, prefix: string): vo
 };
 
 /**
- * Refuses every reference in a resource's arguments, at any depth, that is certainly of the wrong
+ * Rejects any reference in a resource's arguments, at any depth, that is certainly of the wrong
  * kind.
  *
  * @throws pulumi.RunError
@@ -255,8 +258,8 @@ export const checkReferences = (
 ): void => visitAll(`${kind} ${JSON.stringify(name)}`, fields, args, "");
 
 /**
- * Arguments with each resource replaced by its id. Pulumi sends a resource as a URN and an id, and
- * a transform gets only the URN while the id is unknown.
+ * Returns arguments with each resource replaced by its id. Pulumi sends a resource as a URN and an
+ * id, and a transform receives only the URN while the id is unknown.
  */
 export const withIds = (given: unknown): unknown => {
   if (pulumi.CustomResource.isInstance(given)) return given.id;

@@ -30,8 +30,8 @@ const urnOf = (token: string, name: string, parent: pulumi.Resource): Promise<st
   });
 
 /**
- * Types of a resource's parents, outermost first, each followed by `$`; empty if the resource is
- * directly in the stack. Known in previews, because URNs are.
+ * Returns the types of a resource's parents, outermost first, each followed by `$`; empty if the
+ * resource is directly in the stack. Known in previews, because URNs are.
  */
 export const parentTypes = (
   token: string,
@@ -54,7 +54,10 @@ const contentOf = async (asset: pulumi.asset.FileAsset, property: string): Promi
   throw new pulumi.RunError(content.fault);
 };
 
-/** The arguments of a resource with files replaced by their content: base64 text may come from a file. */
+/**
+ * Returns a resource's arguments with files replaced by their content, because base64 text can come
+ * from a file.
+ */
 export const withFileContent = (
   { kind, fields }: Definition,
   name: string,
@@ -100,15 +103,17 @@ const kind = "Ownership";
 
 /**
  * Identifies the owner of a stack's objects. The first resource in a program registers it
- * automatically, once per stack. It represents no object of the service and makes no calls. The
- * state saves its random id before Pulumi creates anything else, so that every object can carry a
- * mark with it. Not for direct use. Never fails.
+ * automatically, once per stack. It represents no object in the service and makes no calls. Its
+ * random id is saved in the state before Pulumi creates anything else, so that the mark of every
+ * object can contain it. Not for direct use. Never fails.
  */
 export class Ownership extends pulumi.CustomResource {
   /** Type token, part of every state file. */
   static readonly __pulumiType: string = typeToken(kind);
 
-  /** Whether a value is an ownership, including one from another copy of this package. Never fails. */
+  /**
+   * Whether a value is an Ownership, including one from another copy of this package. Never fails.
+   */
   static override isInstance(value: unknown): value is Ownership {
     return isOfType(value, Ownership.__pulumiType);
   }
@@ -126,7 +131,7 @@ export class Ownership extends pulumi.CustomResource {
 /** One for each stack, as several may run in one process; the same for all copies of the package. */
 const ownerships = sharedRegistry("ownerships");
 
-/** The ownership of the running program's stack. */
+/** Returns the ownership of the running program's stack. */
 export const stackOwnership = (): Ownership => {
   const stack: object = pulumi.runtime.getStackResource() ?? pulumi.runtime.getMonitor() ?? pulumi;
   const known = ownerships.get(stack);
@@ -136,7 +141,7 @@ export const stackOwnership = (): Ownership => {
   return made;
 };
 
-/** How an existing object is looked up. */
+/** How to look up an existing object. */
 export interface Lookup {
   /**
    * Name of the settings profile, for programs that use several accounts. Default: the settings
@@ -223,7 +228,10 @@ const propsOf = (
 /** By resource, from any copy of this package. */
 const declared = sharedRegistry("declared");
 
-/** The declared arguments of a resource, unchanged; empty for a resource from another package. */
+/**
+ * Returns the declared arguments of a resource, unchanged; empty for a resource from another
+ * package.
+ */
 export const declaredArgs = (resource: pulumi.Resource): pulumi.Inputs => {
   const args = declared.get(resource);
   return isObject(args) ? args : {};
@@ -235,7 +243,7 @@ export const declaredArgs = (resource: pulumi.Resource): pulumi.Inputs => {
  * @throws pulumi.RunError if a reference is of the wrong kind, or `import` contradicts `adopt`
  */
 export class ConversationResource extends pulumi.CustomResource {
-  /** Whether a value is a resource of this package, including one from another copy. Never fails. */
+  /** Whether a value is a resource from this package, or from another copy of it. Never fails. */
   static override isInstance(value: unknown): value is ConversationResource {
     return pulumi.CustomResource.isInstance(value) && declared.has(value);
   }
@@ -255,7 +263,7 @@ export class ConversationResource extends pulumi.CustomResource {
   }
 }
 
-/** Reads an existing object: the `get` of every class. */
+/** Reads an existing object, for the `get` method of every class. */
 export const lookUp = <A, R>(
   type: new (name: string, args: A, opts?: pulumi.CustomResourceOptions) => R,
   name: string,
@@ -267,7 +275,9 @@ export const lookUp = <A, R>(
   return new type(name, { profile, [looksUp]: true } as A, { ...opts, id });
 };
 
-/** Finds an existing object by its properties and reads it: the `find` of every class. */
+/**
+ * Finds an existing object by its properties and reads it, for the `find` method of every class.
+ */
 export const findBy = <A, R>(
   definition: Definition,
   type: new (name: string, args: A, opts?: pulumi.CustomResourceOptions) => R,

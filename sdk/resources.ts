@@ -11,10 +11,10 @@ import { account } from "../provider/resources/account.js";
 import { isOfType } from "./given-arguments.js";
 import { ConversationResource, findBy, type Lookup, lookUp } from "./resource-class.js";
 
-/** Arguments of every resource, besides the fields of its kind. */
+/** Arguments that every resource has besides the fields of its kind. */
 export interface CommonArgs {
   /**
-   * Adopt an existing object instead of creating one: `true` for the one with the same unique name, or its id.
+   * An existing object to adopt instead of creating one: `true` for the one with the same unique name, or its id.
    * It must exist, be the only match, and not carry another stack's owner mark.
    * The preview reads the object and shows what will change; members that the program does not declare stay unchanged.
    * From then on, the object belongs to the stack: removing the resource deletes it. Use `retainOnDelete` to keep it.
@@ -22,19 +22,19 @@ export interface CommonArgs {
    */
   adopt?: boolean | string | undefined;
   /**
-   * Additional members of the service's JSON that this package does not know. They are merged deeply, also into known objects.
-   * They must not replace a documented property, at any depth. They are written, compared and repaired like other properties.
-   * Secrets in it stay secret. Default: none.
+   * Additional members of the service's JSON that this package does not define. They are merged deeply, even into objects that it defines.
+   * They must not replace a documented property at any depth. They are written, compared and repaired like other properties.
+   * Secrets in them stay secret. Default: none.
    */
   extra?: pulumi.Input<pulumi.Inputs> | undefined;
   /**
-   * Lets an update or adoption erase members that the program does not declare and the service hides (masked or omitted secrets), if it is unknown whether PUT keeps them.
-   * Otherwise, the run fails and names them. Default: `false`.
+   * Whether an update or adoption may erase members that the program does not declare and the service hides (masked or omitted secrets), if it is unknown whether PUT keeps them.
+   * Otherwise, the run fails and lists them. Default: `false`.
    */
   eraseHidden?: boolean | undefined;
   /**
    * Name of the settings profile, for programs that use several accounts: `staging` reads `CONVERSATION_STAGING_BASE_URL`, `conversation:staging.baseUrl` and so on.
-   * Letters, digits, `_` and `-`. Cannot change. Default: the settings without a profile.
+   * Letters, digits, `_` and `-`. Cannot be changed. Default: the settings without a profile.
    */
   profile?: string | undefined;
 }
@@ -55,7 +55,7 @@ export interface AuthenticationBasicAuth {
   readonly password: string;
 }
 
-/** How the service gets a token for the callback. It keeps a token until the callback responds with 401. */
+/** How the service gets a token for the callback. It uses a token until the callback responds with 401. */
 export interface AuthenticationOauth2Args {
   /** URL of the token request. Absolute http or https URL. Source: public reference. */
   tokenRequestUrl?: pulumi.Input<string> | undefined;
@@ -69,7 +69,7 @@ export interface AuthenticationOauth2Args {
   accessTokenPath?: pulumi.Input<string> | undefined;
 }
 
-/** How the service gets a token for the callback. It keeps a token until the callback responds with 401. */
+/** How the service gets a token for the callback. It uses a token until the callback responds with 401. */
 export interface AuthenticationOauth2 {
   /** URL of the token request. Absolute http or https URL. Source: public reference. */
   readonly tokenRequestUrl?: string;
@@ -107,7 +107,7 @@ export type AuthenticationArgs = AuthenticationArgsMembers & (
   | {
       /** The method. If omitted, it is derived from `basicAuth` or `oauth2`. Source: public reference. */
       type?: "oauth2" | undefined;
-      /** How the service gets a token for the callback. It keeps a token until the callback responds with 401. Source: public reference. */
+      /** How the service gets a token for the callback. It uses a token until the callback responds with 401. Source: public reference. */
       oauth2: pulumi.Input<AuthenticationOauth2Args>;
       basicAuth?: undefined;
     }
@@ -162,26 +162,26 @@ export class Authentication extends ConversationResource {
   /** Credentials for Basic authentication. Source: public reference. */
   declare readonly basicAuth: pulumi.Output<AuthenticationBasicAuth | undefined>;
 
-  /** How the service gets a token for the callback. It keeps a token until the callback responds with 401. Source: public reference. */
+  /** How the service gets a token for the callback. It uses a token until the callback responds with 401. Source: public reference. */
   declare readonly oauth2: pulumi.Output<AuthenticationOauth2 | undefined>;
 
-  /** When the service created the object: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update, the time of the response. Source: public reference. */
+  /** When the service created the object: ISO 8601, GMT, milliseconds. Set by the service. Right after a creation or update, it is the time of the response. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update, the time of the response. Source: public reference. */
+  /** When the object was last changed: ISO 8601, GMT, milliseconds. Set by the service. Right after a creation or update, it is the time of the response. Source: public reference. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
    * @param name Logical name, unique in the program.
    * @param args Properties of the authentication.
-   * @param opts Options of Pulumi. `import` takes over an existing object, as `adopt` does; do not use both.
+   * @param opts Pulumi options. `import` adopts an existing object, as `adopt` does; do not use both.
    */
   constructor(name: string, args: AuthenticationArgs, opts?: pulumi.CustomResourceOptions) {
     super(authentication, name, args, opts);
   }
 
   /**
-   * Reads an existing authentication without managing it: one call to the service on every preview and update.
+   * Reads an existing authentication without managing it, with one call to the service on every preview and update.
    * The run fails if no authentication has this id, or if the service does not return it.
    *
    * @param name Logical name, unique in the program.
@@ -193,9 +193,9 @@ export class Authentication extends ConversationResource {
   }
 
   /**
-   * Finds an existing authentication by its name and reads it without managing it. It lists all once for each
-   * program and makes one call, on every preview and update. Its name is also the logical name.
-   * The run fails if no authentication matches, or if several do.
+   * Finds an existing authentication by its name and reads it without managing it. Every preview and update
+   * lists all authentications once per program, and reads this one with one call. Its name is also the logical name.
+   * The run fails unless exactly one authentication matches.
    *
    * @param where The exact name.
    * @param state Settings for the call.
@@ -248,7 +248,7 @@ export interface ClientApplicationArgs extends CommonArgs {
   description?: pulumi.Input<string> | undefined;
   /** Whether the client application is in use. Default: `true`. Source: public reference. */
   active?: pulumi.Input<boolean> | undefined;
-  /** The roles of the application, each with its own callback. 1 to 7 items. Source: public reference. */
+  /** The application's roles, each with its own callback. 1 to 7 items. Source: public reference. */
   roles: pulumi.Input<readonly (pulumi.Input<ClientApplicationRoleArgs>)[]>;
 }
 
@@ -294,26 +294,26 @@ export class ClientApplication extends ConversationResource {
   /** Whether the client application is in use. Default: `true`. Source: public reference. */
   declare readonly active: pulumi.Output<boolean | undefined>;
 
-  /** The roles of the application, each with its own callback. 1 to 7 items. Source: public reference. */
+  /** The application's roles, each with its own callback. 1 to 7 items. Source: public reference. */
   declare readonly roles: pulumi.Output<(ClientApplicationRole)[]>;
 
-  /** When the service created the object: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update, the time of the response. Source: public reference. */
+  /** When the service created the object: ISO 8601, GMT, milliseconds. Set by the service. Right after a creation or update, it is the time of the response. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update, the time of the response. Source: public reference. */
+  /** When the object was last changed: ISO 8601, GMT, milliseconds. Set by the service. Right after a creation or update, it is the time of the response. Source: public reference. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
    * @param name Logical name, unique in the program.
    * @param args Properties of the client application.
-   * @param opts Options of Pulumi. `import` takes over an existing object, as `adopt` does; do not use both.
+   * @param opts Pulumi options. `import` adopts an existing object, as `adopt` does; do not use both.
    */
   constructor(name: string, args: ClientApplicationArgs, opts?: pulumi.CustomResourceOptions) {
     super(clientApplication, name, args, opts);
   }
 
   /**
-   * Reads an existing client application without managing it: one call to the service on every preview and update.
+   * Reads an existing client application without managing it, with one call to the service on every preview and update.
    * The run fails if no client application has this id, or if the service does not return it.
    *
    * @param name Logical name, unique in the program.
@@ -325,9 +325,9 @@ export class ClientApplication extends ConversationResource {
   }
 
   /**
-   * Finds an existing client application by its name and reads it without managing it. It lists all once for each
-   * program and makes one call, on every preview and update. Its name is also the logical name.
-   * The run fails if no client application matches, or if several do.
+   * Finds an existing client application by its name and reads it without managing it. Every preview and update
+   * lists all client applications once per program, and reads this one with one call. Its name is also the logical name.
+   * The run fails unless exactly one client application matches.
    *
    * @param where The exact name.
    * @param state Settings for the call.
@@ -368,7 +368,7 @@ export interface ParticipantArgs extends CommonArgs {
   type: pulumi.Input<"custom_bot" | "platform_bot">;
   /** Client application whose callback receives this bot's messages. Source: public reference. */
   application: pulumi.Input<string> | pulumi.Input<ClientApplication>;
-  /** Features of the bot. Source: public reference. */
+  /** The bot's features. Source: public reference. */
   intents?: pulumi.Input<readonly (pulumi.Input<ParticipantIntentArgs>)[]> | undefined;
   /** Custom attributes. 1 to 25 entries. Source: public reference. */
   options?: pulumi.Input<Record<string, pulumi.Input<string>>> | undefined;
@@ -425,29 +425,29 @@ export class Participant extends ConversationResource {
   /** Client application whose callback receives this bot's messages. Source: public reference. */
   declare readonly application: pulumi.Output<string>;
 
-  /** Features of the bot. Source: public reference. */
+  /** The bot's features. Source: public reference. */
   declare readonly intents: pulumi.Output<(ParticipantIntent)[] | undefined>;
 
   /** Custom attributes. 1 to 25 entries. Source: public reference. */
   declare readonly options: pulumi.Output<Record<string, string> | undefined>;
 
-  /** When the service created the object: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update, the time of the response. Source: public reference. */
+  /** When the service created the object: ISO 8601, GMT, milliseconds. Set by the service. Right after a creation or update, it is the time of the response. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update, the time of the response. Source: public reference. */
+  /** When the object was last changed: ISO 8601, GMT, milliseconds. Set by the service. Right after a creation or update, it is the time of the response. Source: public reference. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
    * @param name Logical name, unique in the program.
    * @param args Properties of the participant.
-   * @param opts Options of Pulumi. `import` takes over an existing object, as `adopt` does; do not use both.
+   * @param opts Pulumi options. `import` adopts an existing object, as `adopt` does; do not use both.
    */
   constructor(name: string, args: ParticipantArgs, opts?: pulumi.CustomResourceOptions) {
     super(participant, name, args, opts);
   }
 
   /**
-   * Reads an existing participant without managing it: one call to the service on every preview and update.
+   * Reads an existing participant without managing it, with one call to the service on every preview and update.
    * The run fails if no participant has this id, or if the service does not return it.
    *
    * @param name Logical name, unique in the program.
@@ -459,9 +459,9 @@ export class Participant extends ConversationResource {
   }
 
   /**
-   * Finds an existing participant by its name and reads it without managing it. It lists all once for each
-   * program and makes one call, on every preview and update. Its name is also the logical name.
-   * The run fails if no participant matches, or if several do.
+   * Finds an existing participant by its name and reads it without managing it. Every preview and update
+   * lists all participants once per program, and reads this one with one call. Its name is also the logical name.
+   * The run fails unless exactly one participant matches.
    *
    * @param where The exact name.
    * @param state Settings for the call.
@@ -473,9 +473,9 @@ export class Participant extends ConversationResource {
 
 /** Allowed attachments. */
 export interface ChannelAttachmentPolicyArgs {
-  /** Must be true for attachments. Source: public reference. */
+  /** Must be true to allow attachments. Source: public reference. */
   enabled?: pulumi.Input<boolean> | undefined;
-  /** Maximum size of an attachment; the unit is not stated, probably bytes. Whole number, at least 0. Source: public reference. */
+  /** Maximum size of an attachment; the unit is not documented, but probably bytes. Whole number, at least 0. Source: public reference. */
   maxSize?: pulumi.Input<number> | undefined;
   /** Whether `extensions` lists allowed or blocked extensions. Source: public reference. */
   type?: pulumi.Input<"allow" | "block"> | undefined;
@@ -485,9 +485,9 @@ export interface ChannelAttachmentPolicyArgs {
 
 /** Allowed attachments. */
 export interface ChannelAttachmentPolicy {
-  /** Must be true for attachments. Source: public reference. */
+  /** Must be true to allow attachments. Source: public reference. */
   readonly enabled?: boolean;
-  /** Maximum size of an attachment; the unit is not stated, probably bytes. Whole number, at least 0. Source: public reference. */
+  /** Maximum size of an attachment; the unit is not documented, but probably bytes. Whole number, at least 0. Source: public reference. */
   readonly maxSize?: number;
   /** Whether `extensions` lists allowed or blocked extensions. Source: public reference. */
   readonly type?: "allow" | "block";
@@ -499,7 +499,7 @@ export interface ChannelAttachmentPolicy {
 export interface ChannelInboundArgs {
   /** Maximum length of a text message, in characters. Whole number, at least 0. Source: public reference. */
   maxTextLength?: pulumi.Input<number> | undefined;
-  /** Allowed features: `typing_events`, `attachments`, `richText`. If omitted, all of them. Source: public reference. */
+  /** Allowed features: `typing_events`, `attachments`, `richText`. If omitted, all are allowed. Source: public reference. */
   features?: pulumi.Input<readonly (pulumi.Input<string>)[]> | undefined;
   /** Allowed attachments. Source: public reference. */
   attachmentPolicy?: pulumi.Input<ChannelAttachmentPolicyArgs> | undefined;
@@ -509,7 +509,7 @@ export interface ChannelInboundArgs {
 export interface ChannelInbound {
   /** Maximum length of a text message, in characters. Whole number, at least 0. Source: public reference. */
   readonly maxTextLength?: number;
-  /** Allowed features: `typing_events`, `attachments`, `richText`. If omitted, all of them. Source: public reference. */
+  /** Allowed features: `typing_events`, `attachments`, `richText`. If omitted, all are allowed. Source: public reference. */
   readonly features?: (string)[];
   /** Allowed attachments. Source: public reference. */
   readonly attachmentPolicy?: ChannelAttachmentPolicy;
@@ -519,7 +519,7 @@ export interface ChannelInbound {
 export interface ChannelOutboundArgs {
   /** Maximum length of a text message, in characters. Whole number, at least 0. Source: public reference. */
   maxTextLength?: pulumi.Input<number> | undefined;
-  /** Allowed features: `typing_events`, `attachments`, `richText`. If omitted, all of them. Source: public reference. */
+  /** Allowed features: `typing_events`, `attachments`, `richText`. If omitted, all are allowed. Source: public reference. */
   features?: pulumi.Input<readonly (pulumi.Input<string>)[]> | undefined;
   /** Allowed attachments. Source: public reference. */
   attachmentPolicy?: pulumi.Input<ChannelAttachmentPolicyArgs> | undefined;
@@ -527,7 +527,7 @@ export interface ChannelOutboundArgs {
   systemMessages?: pulumi.Input<boolean> | undefined;
   /** Whether a customer may sign in during a conversation. Source: public reference. */
   midChatAuth?: pulumi.Input<boolean> | undefined;
-  /** Rich messages that the channel can show, without the `richMessage.` prefix, such as `listpicker`. Source: public reference. */
+  /** Types of rich messages that the channel can show, without the `richMessage.` prefix: for example, `listpicker`. Source: public reference. */
   richMessageTypes?: pulumi.Input<readonly (pulumi.Input<string>)[]> | undefined;
 }
 
@@ -535,7 +535,7 @@ export interface ChannelOutboundArgs {
 export interface ChannelOutbound {
   /** Maximum length of a text message, in characters. Whole number, at least 0. Source: public reference. */
   readonly maxTextLength?: number;
-  /** Allowed features: `typing_events`, `attachments`, `richText`. If omitted, all of them. Source: public reference. */
+  /** Allowed features: `typing_events`, `attachments`, `richText`. If omitted, all are allowed. Source: public reference. */
   readonly features?: (string)[];
   /** Allowed attachments. Source: public reference. */
   readonly attachmentPolicy?: ChannelAttachmentPolicy;
@@ -543,11 +543,11 @@ export interface ChannelOutbound {
   readonly systemMessages?: boolean;
   /** Whether a customer may sign in during a conversation. Source: public reference. */
   readonly midChatAuth?: boolean;
-  /** Rich messages that the channel can show, without the `richMessage.` prefix, such as `listpicker`. Source: public reference. */
+  /** Types of rich messages that the channel can show, without the `richMessage.` prefix: for example, `listpicker`. Source: public reference. */
   readonly richMessageTypes?: (string)[];
 }
 
-/** What the channel can carry. */
+/** Messages that the channel can transport. */
 export interface ChannelRestrictionsArgs {
   /** Messages from the customer. Source: public reference. */
   inbound?: pulumi.Input<ChannelInboundArgs> | undefined;
@@ -555,7 +555,7 @@ export interface ChannelRestrictionsArgs {
   outbound?: pulumi.Input<ChannelOutboundArgs> | undefined;
 }
 
-/** What the channel can carry. */
+/** Messages that the channel can transport. */
 export interface ChannelRestrictions {
   /** Messages from the customer. Source: public reference. */
   readonly inbound?: ChannelInbound;
@@ -565,27 +565,27 @@ export interface ChannelRestrictions {
 
 /**
  * Arguments of a channel.
- * The parameters of a transport for chat messages.
+ * A transport for chat messages, and its parameters.
  */
 export interface ChannelArgs extends CommonArgs {
-  /** Unique identity of the channel at run time. Custom channels look like `custom.teams`. If you change it, lookups by type fail. 1 to 255 characters. Unique. Source: public reference. */
+  /** Identifier of the channel at run time, such as `custom.teams` for a custom channel. If you change it, lookups by type fail. 1 to 255 characters. Unique. Source: public reference. */
   type: pulumi.Input<string>;
   /** Display name. 1 to 255 characters. Source: public reference. */
   displayName: pulumi.Input<string>;
-  /** Image as base64; a PNG of 32 × 32 pixels if the platform's own agent desktop shows it. 1 to 512,000 characters. Base64 text, or a file: `new pulumi.asset.FileAsset("icon.png")`. Source: public reference. */
+  /** Image as base64; must be a 32 × 32 pixel PNG if the platform's own agent desktop shows it. 1 to 512,000 characters. Base64 text, or a file: `new pulumi.asset.FileAsset("icon.png")`. Source: public reference. */
   icon: pulumi.Input<string> | pulumi.asset.FileAsset;
   /** Purpose of the channel. 1 to 1,023 characters. Source: public reference. */
   description?: pulumi.Input<string> | undefined;
   /** Whether the channel is in use. Default: `true`. Source: public reference. */
   active?: pulumi.Input<boolean> | undefined;
-  /** What the channel can carry. Source: public reference. */
+  /** Messages that the channel can transport. Source: public reference. */
   restrictions?: pulumi.Input<ChannelRestrictionsArgs> | undefined;
   /** System text by language (such as `en-US`), then by key (such as `msg_hub_off_hours`). 1 to 25 entries. Source: public reference. */
   l10nProperties?: pulumi.Input<Record<string, pulumi.Input<Record<string, pulumi.Input<string>>>>> | undefined;
 }
 
 /**
- * The parameters of a transport for chat messages.
+ * A transport for chat messages, and its parameters.
  * Collection `/channels`. Updated in place, never replaced.
  *
  * @throws pulumi.RunError if a reference is of the wrong kind, or if `import` contradicts `adopt`
@@ -640,13 +640,13 @@ export class Channel extends ConversationResource {
     return isOfType(value, Channel.__pulumiType);
   }
 
-  /** Unique identity of the channel at run time. Custom channels look like `custom.teams`. If you change it, lookups by type fail. 1 to 255 characters. Unique. Source: public reference. */
+  /** Identifier of the channel at run time, such as `custom.teams` for a custom channel. If you change it, lookups by type fail. 1 to 255 characters. Unique. Source: public reference. */
   declare readonly type: pulumi.Output<string>;
 
   /** Display name. 1 to 255 characters. Source: public reference. */
   declare readonly displayName: pulumi.Output<string>;
 
-  /** Image as base64; a PNG of 32 × 32 pixels if the platform's own agent desktop shows it. 1 to 512,000 characters. Base64 text, or a file: `new pulumi.asset.FileAsset("icon.png")`. Source: public reference. */
+  /** Image as base64; must be a 32 × 32 pixel PNG if the platform's own agent desktop shows it. 1 to 512,000 characters. Base64 text, or a file: `new pulumi.asset.FileAsset("icon.png")`. Source: public reference. */
   declare readonly icon: pulumi.Output<string>;
 
   /** Purpose of the channel. 1 to 1,023 characters. Source: public reference. */
@@ -655,29 +655,29 @@ export class Channel extends ConversationResource {
   /** Whether the channel is in use. Default: `true`. Source: public reference. */
   declare readonly active: pulumi.Output<boolean | undefined>;
 
-  /** What the channel can carry. Source: public reference. */
+  /** Messages that the channel can transport. Source: public reference. */
   declare readonly restrictions: pulumi.Output<ChannelRestrictions | undefined>;
 
   /** System text by language (such as `en-US`), then by key (such as `msg_hub_off_hours`). 1 to 25 entries. Source: public reference. */
   declare readonly l10nProperties: pulumi.Output<Record<string, Record<string, string>> | undefined>;
 
-  /** When the service created the object: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update, the time of the response. Source: public reference. */
+  /** When the service created the object: ISO 8601, GMT, milliseconds. Set by the service. Right after a creation or update, it is the time of the response. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update, the time of the response. Source: public reference. */
+  /** When the object was last changed: ISO 8601, GMT, milliseconds. Set by the service. Right after a creation or update, it is the time of the response. Source: public reference. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
    * @param name Logical name, unique in the program.
    * @param args Properties of the channel.
-   * @param opts Options of Pulumi. `import` takes over an existing object, as `adopt` does; do not use both.
+   * @param opts Pulumi options. `import` adopts an existing object, as `adopt` does; do not use both.
    */
   constructor(name: string, args: ChannelArgs, opts?: pulumi.CustomResourceOptions) {
     super(channel, name, args, opts);
   }
 
   /**
-   * Reads an existing channel without managing it: one call to the service on every preview and update.
+   * Reads an existing channel without managing it, with one call to the service on every preview and update.
    * The run fails if no channel has this id, or if the service does not return it.
    *
    * @param name Logical name, unique in the program.
@@ -689,9 +689,9 @@ export class Channel extends ConversationResource {
   }
 
   /**
-   * Finds an existing channel by its type and reads it without managing it. It lists all once for each
-   * program and makes one call, on every preview and update. Its type is also the logical name.
-   * The run fails if no channel matches, or if several do.
+   * Finds an existing channel by its type and reads it without managing it. Every preview and update
+   * lists all channels once per program, and reads this one with one call. Its type is also the logical name.
+   * The run fails unless exactly one channel matches.
    *
    * @param where The exact type.
    * @param state Settings for the call.
@@ -703,19 +703,19 @@ export class Channel extends ConversationResource {
 
 /** What happens when the bot escalates. */
 export interface OrchestrationOnEscalationArgs {
-  /** Client application that gets the conversation after the escalation. Source: public reference. */
+  /** Client application that receives the conversation after the escalation. Source: public reference. */
   agent: pulumi.Input<string> | pulumi.Input<ClientApplication>;
 }
 
 /** What happens when the bot escalates. */
 export interface OrchestrationOnEscalation {
-  /** Client application that gets the conversation after the escalation. Source: public reference. */
+  /** Client application that receives the conversation after the escalation. Source: public reference. */
   readonly agent: string;
 }
 
 /** A bot, and who takes over from it. */
 export interface OrchestrationBotArgs {
-  /** Client application of the bot. Source: public reference. */
+  /** The bot's client application. Source: public reference. */
   application: pulumi.Input<string> | pulumi.Input<ClientApplication>;
   /** The bot itself. Source: public reference. */
   participant: pulumi.Input<string> | pulumi.Input<Participant>;
@@ -725,7 +725,7 @@ export interface OrchestrationBotArgs {
 
 /** A bot, and who takes over from it. */
 export interface OrchestrationBot {
-  /** Client application of the bot. Source: public reference. */
+  /** The bot's client application. Source: public reference. */
   readonly application: string;
   /** The bot itself. Source: public reference. */
   readonly participant: string;
@@ -767,13 +767,13 @@ export interface OrchestrationCustomerConfiguration {
 
 /** The agents. */
 export interface OrchestrationAgentConfigurationArgs {
-  /** Client applications of the agents. Source: public reference. */
+  /** The agents' client applications. Source: public reference. */
   agents: pulumi.Input<readonly (pulumi.Input<string> | pulumi.Input<ClientApplication>)[]>;
 }
 
 /** The agents. */
 export interface OrchestrationAgentConfiguration {
-  /** Client applications of the agents. Source: public reference. */
+  /** The agents' client applications. Source: public reference. */
   readonly agents: (string)[];
 }
 
@@ -813,7 +813,7 @@ export interface OrchestrationApplications {
  * How a conversation moves between customer, bots and agents.
  */
 export interface OrchestrationArgs extends CommonArgs {
-  /** Name; need not be unique; derived from the logical name if omitted. Source: public reference. */
+  /** Name, which need not be unique; derived from the logical name if omitted. Source: public reference. */
   name?: pulumi.Input<string> | undefined;
   /** Purpose of the orchestration. 1 to 1,023 characters. Source: public reference. */
   description?: pulumi.Input<string> | undefined;
@@ -867,7 +867,7 @@ export class Orchestration extends ConversationResource {
     return isOfType(value, Orchestration.__pulumiType);
   }
 
-  /** Name; need not be unique; derived from the logical name if omitted. Source: public reference. */
+  /** Name, which need not be unique; derived from the logical name if omitted. Source: public reference. */
   declare readonly name: pulumi.Output<string>;
 
   /** Purpose of the orchestration. 1 to 1,023 characters. Source: public reference. */
@@ -879,23 +879,23 @@ export class Orchestration extends ConversationResource {
   /** The participants of a conversation. Source: public reference. */
   declare readonly applications: pulumi.Output<OrchestrationApplications>;
 
-  /** When the service created the object: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update, the time of the response. Source: public reference. */
+  /** When the service created the object: ISO 8601, GMT, milliseconds. Set by the service. Right after a creation or update, it is the time of the response. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update, the time of the response. Source: public reference. */
+  /** When the object was last changed: ISO 8601, GMT, milliseconds. Set by the service. Right after a creation or update, it is the time of the response. Source: public reference. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
    * @param name Logical name, unique in the program.
    * @param args Properties of the orchestration.
-   * @param opts Options of Pulumi. `import` takes over an existing object, as `adopt` does; do not use both.
+   * @param opts Pulumi options. `import` adopts an existing object, as `adopt` does; do not use both.
    */
   constructor(name: string, args: OrchestrationArgs, opts?: pulumi.CustomResourceOptions) {
     super(orchestration, name, args, opts);
   }
 
   /**
-   * Reads an existing orchestration without managing it: one call to the service on every preview and update.
+   * Reads an existing orchestration without managing it, with one call to the service on every preview and update.
    * The run fails if no orchestration has this id, or if the service does not return it.
    *
    * @param name Logical name, unique in the program.
@@ -907,9 +907,9 @@ export class Orchestration extends ConversationResource {
   }
 
   /**
-   * Finds an existing orchestration by its name and reads it without managing it. It lists all once for each
-   * program and makes one call, on every preview and update. Its name is also the logical name.
-   * The run fails if no orchestration matches, or if several do.
+   * Finds an existing orchestration by its name and reads it without managing it. Every preview and update
+   * lists all orchestrations once per program, and reads this one with one call. Its name is also the logical name.
+   * The run fails unless exactly one orchestration matches.
    *
    * @param where The exact name.
    * @param state Settings for the call.
@@ -921,17 +921,17 @@ export class Orchestration extends ConversationResource {
 
 /** How conversations become cases. */
 export interface AccountCaseManagementArgs {
-  /** If a customer returns within this time, the conversation joins the same case. The unit is not stated. At least 0. Source: public reference. */
+  /** If a customer returns within this time, the conversation joins the same case. The unit is not documented. At least 0. Source: public reference. */
   sameCaseDuration?: pulumi.Input<number> | undefined;
-  /** Whether to copy custom attributes from the earlier conversation; only with `bypassVaDuration` of the orchestration. Source: public reference. */
+  /** Whether to copy custom attributes from the earlier conversation. Applies only if the orchestration sets `bypassVaDuration`. Source: public reference. */
   copyCustomAttributes?: pulumi.Input<boolean> | undefined;
 }
 
 /** How conversations become cases. */
 export interface AccountCaseManagement {
-  /** If a customer returns within this time, the conversation joins the same case. The unit is not stated. At least 0. Source: public reference. */
+  /** If a customer returns within this time, the conversation joins the same case. The unit is not documented. At least 0. Source: public reference. */
   readonly sameCaseDuration?: number;
-  /** Whether to copy custom attributes from the earlier conversation; only with `bypassVaDuration` of the orchestration. Source: public reference. */
+  /** Whether to copy custom attributes from the earlier conversation. Applies only if the orchestration sets `bypassVaDuration`. Source: public reference. */
   readonly copyCustomAttributes?: boolean;
 }
 
@@ -941,15 +941,15 @@ export interface AccountChatConfigurationsArgs {
   timeout?: pulumi.Input<number> | undefined;
   /** Language, such as `en-US`. Source: public reference. */
   defaultLanguage?: pulumi.Input<string> | undefined;
-  /** Whether to answer with the off-hours text, or to hold the message until an agent is available. Source: public reference. */
+  /** Whether to answer with the off-hours text or hold the message until an agent is available. Source: public reference. */
   onAgentUnavailability?: pulumi.Input<"off_hours" | "retain_and_retry"> | undefined;
   /** Whether agents may log out while chats are open. Source: public reference. */
   allowLogoutWithOpenChats?: pulumi.Input<boolean> | undefined;
   /** Whether agents may return messages to the queue when no agent is available. Source: public reference. */
   allowQueueTransferOnAgentUnavailability?: pulumi.Input<boolean> | undefined;
-  /** Orchestration of the account's conversations. Source: public reference. */
+  /** Orchestration for the account's conversations. Source: public reference. */
   orchestration?: pulumi.Input<string> | pulumi.Input<Orchestration> | undefined;
-  /** Entry point, an object in another product area: numeric text such as `1007`. Source: public reference. */
+  /** Id of the entry point, an object in another product area: numeric text such as `1007`. Source: public reference. */
   entryPoint?: pulumi.Input<string> | undefined;
 }
 
@@ -959,15 +959,15 @@ export interface AccountChatConfigurations {
   readonly timeout?: number;
   /** Language, such as `en-US`. Source: public reference. */
   readonly defaultLanguage?: string;
-  /** Whether to answer with the off-hours text, or to hold the message until an agent is available. Source: public reference. */
+  /** Whether to answer with the off-hours text or hold the message until an agent is available. Source: public reference. */
   readonly onAgentUnavailability?: "off_hours" | "retain_and_retry";
   /** Whether agents may log out while chats are open. Source: public reference. */
   readonly allowLogoutWithOpenChats?: boolean;
   /** Whether agents may return messages to the queue when no agent is available. Source: public reference. */
   readonly allowQueueTransferOnAgentUnavailability?: boolean;
-  /** Orchestration of the account's conversations. Source: public reference. */
+  /** Orchestration for the account's conversations. Source: public reference. */
   readonly orchestration?: string;
-  /** Entry point, an object in another product area: numeric text such as `1007`. Source: public reference. */
+  /** Id of the entry point, an object in another product area: numeric text such as `1007`. Source: public reference. */
   readonly entryPoint?: string;
 }
 
@@ -984,7 +984,7 @@ export interface AccountArgs extends CommonArgs {
   active?: pulumi.Input<boolean> | undefined;
   /** Business address on the channel: a phone number, email address or page id. If you change it, lookups by address fail. 1 to 255 characters. Source: public reference. */
   address: pulumi.Input<string>;
-  /** Channel of the account. Source: public reference. */
+  /** The account's channel. Source: public reference. */
   channel: pulumi.Input<string> | pulumi.Input<Channel>;
   /** How conversations become cases. Source: public reference. */
   caseManagement?: pulumi.Input<AccountCaseManagementArgs> | undefined;
@@ -1042,7 +1042,7 @@ export class Account extends ConversationResource {
   /** Business address on the channel: a phone number, email address or page id. If you change it, lookups by address fail. 1 to 255 characters. Source: public reference. */
   declare readonly address: pulumi.Output<string>;
 
-  /** Channel of the account. Source: public reference. */
+  /** The account's channel. Source: public reference. */
   declare readonly channel: pulumi.Output<string>;
 
   /** How conversations become cases. Source: public reference. */
@@ -1054,23 +1054,23 @@ export class Account extends ConversationResource {
   /** Additional attributes, which may include credentials for a provider. 1 to 10 entries. Values are secret: encrypted in the state, never shown. Source: assumed. */
   declare readonly attributes: pulumi.Output<Record<string, string> | undefined>;
 
-  /** When the service created the object: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update, the time of the response. Source: public reference. */
+  /** When the service created the object: ISO 8601, GMT, milliseconds. Set by the service. Right after a creation or update, it is the time of the response. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update, the time of the response. Source: public reference. */
+  /** When the object was last changed: ISO 8601, GMT, milliseconds. Set by the service. Right after a creation or update, it is the time of the response. Source: public reference. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
    * @param name Logical name, unique in the program.
    * @param args Properties of the account.
-   * @param opts Options of Pulumi. `import` takes over an existing object, as `adopt` does; do not use both.
+   * @param opts Pulumi options. `import` adopts an existing object, as `adopt` does; do not use both.
    */
   constructor(name: string, args: AccountArgs, opts?: pulumi.CustomResourceOptions) {
     super(account, name, args, opts);
   }
 
   /**
-   * Reads an existing account without managing it: one call to the service on every preview and update.
+   * Reads an existing account without managing it, with one call to the service on every preview and update.
    * The run fails if no account has this id, or if the service does not return it.
    *
    * @param name Logical name, unique in the program.
@@ -1082,9 +1082,9 @@ export class Account extends ConversationResource {
   }
 
   /**
-   * Finds an existing account by its name and reads it without managing it. It lists all once for each
-   * program and makes one call, on every preview and update. Its name is also the logical name.
-   * The run fails if no account matches, or if several do.
+   * Finds an existing account by its name and reads it without managing it. Every preview and update
+   * lists all accounts once per program, and reads this one with one call. Its name is also the logical name.
+   * The run fails unless exactly one account matches.
    *
    * @param where The exact name.
    * @param state Settings for the call.

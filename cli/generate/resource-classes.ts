@@ -201,14 +201,14 @@ ${outputs(definition, types)}
   /**
    * @param name Logical name, unique in the program.
    * @param args Properties of the ${noun}.
-   * @param opts Options of Pulumi. \`import\` takes over an existing object, as \`adopt\` does; do not use both.
+   * @param opts Pulumi options. \`import\` adopts an existing object, as \`adopt\` does; do not use both.
    */
   constructor(name: string, args: ${kind}Args, opts?: pulumi.CustomResourceOptions) {
     super(${camel(kind)}, name, args, opts);
   }
 
   /**
-   * Reads an existing ${noun} without managing it: one call to the service on every preview and update.
+   * Reads an existing ${noun} without managing it, with one call to the service on every preview and update.
    * The run fails if no ${noun} has this id, or if the service does not return it.
    *
    * @param name Logical name, unique in the program.
@@ -220,9 +220,9 @@ ${outputs(definition, types)}
   }
 
   /**
-   * Finds an existing ${noun} by its ${known} and reads it without managing it. It lists all once for each
-   * program and makes one call, on every preview and update. Its ${known} is also the logical name.
-   * The run fails if no ${noun} matches, or if several do.
+   * Finds an existing ${noun} by its ${known} and reads it without managing it. Every preview and update
+   * lists all ${noun}s once per program, and reads this one with one call. Its ${known} is also the logical name.
+   * The run fails unless exactly one ${noun} matches.
    *
    * @param where The exact ${known}.
    * @param state Settings for the call.
@@ -248,7 +248,7 @@ const common = (): string => {
         `${comment(doc, "  ")}  ${name}?: ${argumentTypes[form]} | undefined;\n`,
     )
     .join("");
-  const doc = ["Arguments of every resource, besides the fields of its kind."];
+  const doc = ["Arguments that every resource has besides the fields of its kind."];
   return `${comment(doc, "")}export interface CommonArgs {\n${members}}\n`;
 };
 

@@ -40,8 +40,8 @@ export interface NamedBy {
 }
 
 /**
- * The name of a resource whose program gives none: the logical name and a suffix. The suffix is the
- * same in every run for this project, stack, kind, parents and logical name.
+ * Returns the name of a resource if the program does not set one: the logical name and a suffix.
+ * The suffix is the same in every run for this project, stack, kind, parents and logical name.
  */
 export const autoName = ({ project, stack, kind, parents, name }: NamedBy): string => {
   const parts = [project, stack, kind, ...(parents ? [parents] : []), name].join("\n");

@@ -16,7 +16,7 @@ import {
 
 /** A member that will be overwritten with another value. */
 export interface FieldChange {
-  /** As a program would write it, such as `roles[custom_bot].callback`. */
+  /** Path as a program would write it, such as `roles[custom_bot].callback`. */
   readonly path: string;
   /** Short JSON text of the current value; undefined if there is none. Secrets are `[secret]`. */
   readonly from?: string;
@@ -121,7 +121,7 @@ const inFields = (fields: Fields, path: string, from: JsonObject, to: JsonObject
   });
 
 /**
- * The changes from one object to another, in the order of the fields: only members that `to`
+ * Returns the changes from one object to another, in field order. Includes only members that `to`
  * declares, and only if their meaning differs. A secret counts as changed unless the service shows
  * the same value.
  *
@@ -135,8 +135,8 @@ export const changesOf = (
 ): readonly FieldChange[] => inFields(fields, "", from, to);
 
 /**
- * The changes that `extra` makes to a live object, as paths from its top. No definition covers
- * these members, so every value appears as `[secret]`.
+ * Returns the changes that `extra` makes to a live object, as paths from its root. No definition
+ * covers these members, so every value appears as `[secret]`.
  *
  * @param secretPaths paths of secrets in `extra`; their inner members are hidden, too
  */
@@ -185,8 +185,8 @@ const typedValue = (field: Field, live: unknown): unknown => {
 };
 
 /**
- * A whole live object with its values converted to the types that a program uses: numbers and flags
- * that the service wrote as text, or the reverse.
+ * Returns a complete live object with its values converted to the types that a program uses:
+ * numbers and flags that the service wrote as text, or the reverse.
  */
 export const typedFields = (fields: Fields, live: JsonObject): JsonObject =>
   changeMembers(fields, live, typedValue);
@@ -239,9 +239,9 @@ const managedValue = (field: Field, live: unknown, prior: unknown): unknown => {
 };
 
 /**
- * The part of a live object that a program manages: the members it declared, with the service's
- * current values. A value with the same meaning keeps its prior form, and so does every secret,
- * because a service may mask, omit or echo it. Undeclared members are not included.
+ * Returns the part of a live object that a program manages: the members it declared, with the
+ * service's current values. A value with the same meaning keeps its prior form, and so does every
+ * secret, because a service may mask, omit or echo it. Undeclared members are not included.
  */
 export const managedFields = (fields: Fields, live: JsonObject, prior: JsonObject): JsonObject =>
   objectOf(

@@ -21,7 +21,7 @@ const sources: Readonly<Record<Basis, string>> = {
 
 export const sourceOf = (basis: Basis): string => sources[basis];
 
-/** Text with its first letter capitalized. */
+/** Capitalizes the first letter of text. */
 export const pascal = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 
 const shown = (value: number): string => value.toLocaleString("en-GB");
@@ -70,7 +70,7 @@ const sizeOf = (field: Field): string[] => {
 };
 
 /**
- * The rules of a field in short sentences, from its data.
+ * Returns the rules of a field in short sentences, from its data.
  *
  * @param base64 the sentence for base64 text, which some languages can read from a file
  */
@@ -85,15 +85,19 @@ export const factsOf = (field: Field, base64 = "Base64 text."): string[] => [
   ...(field.secret ? ["Secret: encrypted in the state, never shown."] : []),
 ];
 
-/** Everything that a doc comment says about a field: its meaning, its rules, and its source. */
+/**
+ * Returns everything that a doc comment says about a field: its meaning, its rules, and its source.
+ */
 export const fieldDoc = (field: Field, base64?: string): string =>
   [field.doc, ...factsOf(field, base64), `Source: ${sourceOf(field.basis)}.`].join(" ");
 
 /** The source of values that a program can read but not set. */
 export const setByService =
-  "Set by the service; right after a creation or an update, the time of the response.";
+  "Set by the service. Right after a creation or update, it is the time of the response.";
 
-/** What a program can read from every object but not set, with docs that name the source. */
+/**
+ * Fields that a program can read from every object but not set, with docs that state their source.
+ */
 export const readOnlyFields: Fields = Object.fromEntries(
   Object.entries(outputFields).map(([name, field]) => [
     name,
@@ -105,7 +109,8 @@ export const readOnlyFields: Fields = Object.fromEntries(
 );
 
 /**
- * Whether a program must give the member. A name, or a member that another one implies, is always optional.
+ * Whether a program must set the member. A name, or a member that another one implies, is always
+ * optional.
  */
 export const mustGive = (name: string, field: Field, rule: MemberRule | undefined): boolean =>
   field.required === true &&
@@ -124,7 +129,7 @@ const isSame = (a: ObjectField, b: ObjectField): boolean =>
   JSON.stringify(keysOf(a)) === JSON.stringify(keysOf(b));
 const keysOf = (field: ObjectField): string[] => Object.keys(field.fields);
 
-/** Every nested object of a kind, inner ones first, each under its own name. */
+/** Returns every nested object of a kind, inner ones first, each under its own name. */
 export const nestedTypes = (definition: Definition): readonly NestedType[] => {
   const types: NestedType[] = [];
   const add = (field: ObjectField, name: string, parent: string): void => {
@@ -148,9 +153,9 @@ export const nestedTypes = (definition: Definition): readonly NestedType[] => {
 };
 
 /**
- * Name of the type of one nested object.
+ * Returns the name of the type of one nested object.
  *
- * @throws Error if it is none of these
+ * @throws Error if the object has none of these types
  */
 export const nestedTypeName = (types: readonly NestedType[], field: ObjectField): string => {
   const shape =
@@ -174,7 +179,7 @@ export const resourceArguments: readonly ResourceArgument[] = [
     name: "adopt",
     form: "flag or id",
     doc: [
-      "Adopt an existing object instead of creating one: `true` for the one with the same unique name, or its id.",
+      "An existing object to adopt instead of creating one: `true` for the one with the same unique name, or its id.",
       "It must exist, be the only match, and not carry another stack's owner mark.",
       "The preview reads the object and shows what will change; members that the program does not declare stay unchanged.",
       "From then on, the object belongs to the stack: removing the resource deletes it. Use `retainOnDelete` to keep it.",
@@ -185,17 +190,17 @@ export const resourceArguments: readonly ResourceArgument[] = [
     name: "extra",
     form: "object",
     doc: [
-      "Additional members of the service's JSON that this package does not know. They are merged deeply, also into known objects.",
-      "They must not replace a documented property, at any depth. They are written, compared and repaired like other properties.",
-      "Secrets in it stay secret. Default: none.",
+      "Additional members of the service's JSON that this package does not define. They are merged deeply, even into objects that it defines.",
+      "They must not replace a documented property at any depth. They are written, compared and repaired like other properties.",
+      "Secrets in them stay secret. Default: none.",
     ],
   },
   {
     name: "eraseHidden",
     form: "flag",
     doc: [
-      "Lets an update or adoption erase members that the program does not declare and the service hides (masked or omitted secrets), if it is unknown whether PUT keeps them.",
-      "Otherwise, the run fails and names them. Default: `false`.",
+      "Whether an update or adoption may erase members that the program does not declare and the service hides (masked or omitted secrets), if it is unknown whether PUT keeps them.",
+      "Otherwise, the run fails and lists them. Default: `false`.",
     ],
   },
   {
@@ -203,7 +208,7 @@ export const resourceArguments: readonly ResourceArgument[] = [
     form: "text",
     doc: [
       "Name of the settings profile, for programs that use several accounts: `staging` reads `CONVERSATION_STAGING_BASE_URL`, `conversation:staging.baseUrl` and so on.",
-      "Letters, digits, `_` and `-`. Cannot change. Default: the settings without a profile.",
+      "Letters, digits, `_` and `-`. Cannot be changed. Default: the settings without a profile.",
     ],
   },
 ];

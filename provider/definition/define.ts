@@ -1,11 +1,11 @@
 /** The possible members of an object. */
 export interface Members {
   readonly fields: Fields;
-  /** The members that may or must occur together. */
+  /** Which members may or must occur together. */
   readonly rule?: MemberRule | undefined;
 }
 
-/** Everything this package knows about one kind of setup object. */
+/** Everything known about one kind of setup object. */
 export interface Definition extends Members {
   /** Name of the resource class and last part of its type token, such as `ClientApplication`. */
   readonly kind: string;
@@ -20,7 +20,7 @@ export interface Definition extends Members {
   readonly listScopes?: readonly "manage"[];
   /**
    * A deletion rule that no reference expresses: while any object of these kinds exists, a service
-   * that reads its specification literally refuses to delete.
+   * that follows its specification literally refuses to delete an object of this kind.
    */
   readonly heldByAny?: {
     readonly kinds: readonly Definition[];
@@ -45,14 +45,14 @@ export const defineResource = (definition: Definition): Definition => definition
  */
 export type Basis = "spec" | "public" | "assumed";
 
-/** The attributes that every field may have, whatever its shape. */
+/** The attributes that any field can have, whatever its shape. */
 export interface FieldNotes {
-  /** One or more sentences in the terms of a program, for editors and the generated docs. */
+  /** One or more sentences in a program's terms, for editors and the generated docs. */
   readonly doc: string;
   readonly basis: Basis;
   /** The field must be present. Default: optional. */
   readonly required?: true;
-  /** Never shown, encrypted in the state, never compared with the service's responses. */
+  /** Encrypted in the state, never shown, and never compared with the service's responses. */
   readonly secret?: true;
   /** Name in the service's JSON, if it differs from the name in a program. */
   readonly wire?: string;
@@ -69,14 +69,14 @@ export interface TextField extends FieldNotes {
   /** No two objects of the kind can have the same value. */
   readonly unique?: true;
   /**
-   * People identify the object by this field: messages, adoption and the search for the stack's own
+   * People identify the object by this field. Messages, adoption and the search for the stack's own
    * objects use it. `automatic`: derived from the logical name if a program omits it.
    */
   readonly names?: "given" | "automatic";
   readonly default?: string;
-  /** A program may give an object; it is sent as JSON text. */
+  /** A program may set an object, which is sent as JSON text. */
   readonly json?: true;
-  /** A program gives only the text; it is sent as an object with this one key. */
+  /** A program sets only the text, which is sent as an object with this one key. */
   readonly envelope?: string;
 }
 
@@ -92,13 +92,15 @@ export interface FlagField extends FieldNotes {
   readonly default?: boolean;
 }
 
-/** The id of another object. A program gives the resource or its id; it is sent as `{ "id": … }`. */
+/**
+ * The id of another object. A program sets the resource or its id, which is sent as `{ "id": … }`.
+ */
 export interface ReferenceField extends FieldNotes {
   readonly type: "reference";
   readonly to: Definition;
-  /** Exact number of characters of the id, if the service states one. */
+  /** Exact length of the id in characters, if the service specifies one. */
   readonly length?: number;
-  /** The id is sent as text, without an object around it. */
+  /** The id is sent as text, not wrapped in an object. */
   readonly plainId?: true;
 }
 
@@ -120,7 +122,7 @@ export interface ListField extends FieldNotes {
   readonly unique?: true;
   /** The order of the items does not matter. */
   readonly unordered?: true;
-  /** An empty list differs from no list. Default: they are the same. */
+  /** An empty list differs from an absent one. Default: they are the same. */
   readonly emptyCounts?: true;
   /** The list is sent inside an object with this one key. */
   readonly envelope?: string;
@@ -155,7 +157,7 @@ export type MemberRule =
   | { readonly exactlyOne: Readonly<Record<string, string>>; readonly discriminator: string }
   | { readonly atLeastOne: readonly string[] };
 
-/** The members that distinguish the items in a list; empty if the items themselves do. */
+/** Returns the members that distinguish the items in a list; empty if the items themselves do. */
 export const identityOf = (field: ListField): readonly string[] =>
   field.of.type === "object" ? (field.identity ?? []) : [];
 /** The definition of a field. If left out, the basis is `public`. */
@@ -174,13 +176,13 @@ export const reference = (
   of: Omit<Given<ReferenceField>, "to">,
 ): ReferenceField => ({ type: "reference", to, basis, ...of });
 
-/** Members that every kind has, with the kind's noun. */
+/** Returns the members that every kind has. Their docs mention the kind by its noun. */
 export const commonFields = (noun: string) => ({
   description: text({ doc: `Purpose of the ${noun}.`, min: 1, max: 1023 }),
   active: flag({ doc: `Whether the ${noun} is in use.`, default: true }),
 });
 
-/** The same, plus a name that no other object of the kind has. */
+/** Returns the common members, plus a name that is unique within the kind. */
 export const namedFields = (noun: string) => ({
   name: text({
     doc: "Name; derived from the logical name if omitted.",
@@ -193,7 +195,7 @@ export const namedFields = (noun: string) => ({
   ...commonFields(noun),
 });
 
-/** Members that the service sets and a program only reads. */
+/** Members that the service sets and a program can only read. */
 export const outputFields = {
   created: text({ doc: "When the service created the object: ISO 8601, GMT, milliseconds." }),
   modified: text({ doc: "When the object was last changed: ISO 8601, GMT, milliseconds." }),

@@ -88,8 +88,8 @@ const atField = (
 };
 
 /**
- * Every rule that `extra` breaks: it may contain only members that none of the kind's fields know,
- * at every depth.
+ * Returns every rule that `extra` breaks: at every depth, it may contain only members that none of
+ * the kind's fields define.
  */
 export const extraViolations = (definition: Definition, extra: unknown): readonly Violation[] => {
   if (extra === undefined || extra === null || extra === unknownValue) return [];
@@ -156,8 +156,8 @@ const managedObject = (
   );
 
 /**
- * The service's values for the members in `extra`. Values with the same meaning keep their prior
- * form, and so do secrets; members that the service removed are absent.
+ * Returns the service's values for the members in `extra`. Values with the same meaning keep their
+ * prior form, and so do secrets; members that the service removed are absent.
  *
  * @param secretPaths paths of secrets in `extra`, such as `apiKey`, `a.b` or `keys[0].value`; a
  * path in one item of a list applies to all its items

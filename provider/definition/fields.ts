@@ -17,12 +17,12 @@ import {
 const fieldOf = (fields: Fields, name: string): Field | undefined =>
   Object.hasOwn(fields, name) ? fields[name] : undefined;
 
-/** Name of a field in the service's JSON. */
+/** Returns the name of a field in the service's JSON. */
 export const wireName = (name: string, field: Field): string => field.wire ?? name;
 
 const known = new WeakMap<Fields, ReadonlyMap<string, readonly [name: string, field: Field]>>();
 
-/** Fields and their names in a program, by their names in the service's JSON. */
+/** Returns fields and their names in a program, by their names in the service's JSON. */
 export const fieldsByWireName = (
   fields: Fields,
 ): ReadonlyMap<string, readonly [name: string, field: Field]> => {
@@ -37,15 +37,15 @@ export const fieldsByWireName = (
   return byWire;
 };
 
-/** Names of the two members of a map entry. */
+/** Returns the names of the two members of a map entry. */
 export const membersOf = (field: MapField): { readonly key: string; readonly value: string } =>
   field.members ?? { key: "name", value: "value" };
 
-/** The content of an envelope; a value without its envelope is returned unchanged. */
+/** Returns the content of an envelope; a value without its envelope is returned unchanged. */
 export const unwrapped = (key: string | undefined, value: unknown): unknown =>
   key !== undefined && isObject(value) ? memberOf(value, key) : value;
 
-/** The key of a map entry; undefined if it has none. */
+/** Returns the key of a map entry; undefined if it has none. */
 export const keyOf = (field: MapField, entry: unknown): string | undefined => {
   const key = isObject(entry) ? memberOf(entry, membersOf(field).key) : undefined;
   return typeof key === "string" || typeof key === "number" ? String(key) : undefined;
@@ -72,7 +72,7 @@ const inside = (field: Field, path: string): FieldPath[] => {
   }
 };
 
-/** These fields and every field inside them, each before its content. */
+/** Returns these fields and every field inside them, each before its content. */
 export const fieldsIn = (fields: Fields, prefix = ""): readonly FieldPath[] =>
   Object.entries(fields).flatMap(([name, field]) => inside(field, prefix + name));
 
@@ -92,7 +92,9 @@ export interface FieldValue extends FieldPath {
   readonly value: unknown;
 }
 
-/** The members of an object that have a field, by their names in a program or on the wire. */
+/**
+ * Returns the members of an object that have a field, by their names in a program or on the wire.
+ */
 export const membersIn = (fields: Fields, values: JsonObject): readonly FieldValue[] => {
   const own = new Map(Object.entries(values));
   return Object.entries(fields).flatMap(([path, field]) =>
@@ -137,8 +139,8 @@ const insideValue = (field: Field, value: unknown, path: string): FieldValue[] =
 };
 
 /**
- * Every value inside an object, each before its content, with a readable path. Accepts both a
- * program's values and the service's JSON. Omits absent values.
+ * Returns every value inside an object, each before its content, with a readable path. Accepts both
+ * a program's values and the service's JSON. Omits absent values.
  */
 export const valuesIn = (fields: Fields, values: JsonObject, prefix = ""): readonly FieldValue[] =>
   membersIn(fields, values).flatMap(({ field, path, value }) =>
@@ -153,7 +155,7 @@ export interface ReferenceIn {
   readonly id: unknown;
 }
 
-/** Every reference in an object's values. */
+/** Returns every reference in an object's values. */
 export const referencesIn = (fields: Fields, values: JsonObject): readonly ReferenceIn[] =>
   valuesIn(fields, values).flatMap(({ field, path, value }) =>
     field.type === "reference" ? [{ path, to: field.to, id: value }] : [],
@@ -162,7 +164,7 @@ export const referencesIn = (fields: Fields, values: JsonObject): readonly Refer
 /** Changes the value of a field; undefined removes it. */
 export type ChangeValue = (field: Field, value: unknown) => unknown;
 
-/** The members of an object in a program's terms, mapped; members without a field stay unchanged. */
+/** Maps the members of an object in a program's terms; members without a field stay unchanged. */
 export const changeMembers = (
   fields: Fields,
   values: JsonObject,
@@ -176,8 +178,8 @@ export const changeMembers = (
   );
 
 /**
- * A value in a program's terms with its direct content mapped: members, items, entries. A value
- * whose shape differs from its field's stays unchanged.
+ * Maps the direct content of a value in a program's terms: members, items or entries. A value stays
+ * unchanged if its shape differs from its field's.
  */
 export const changeInside = (field: Field, value: unknown, change: ChangeValue): unknown => {
   switch (field.type) {
@@ -194,7 +196,7 @@ export const changeInside = (field: Field, value: unknown, change: ChangeValue):
   }
 };
 
-/** The path to a member of an object or a map, as a program would write it. */
+/** Returns the path to a member of an object or a map, as a program would write it. */
 export const memberPath = (path: string, name: string): string => {
   if (!/^[A-Za-z_$][\w$]*$/.test(name)) return `${path}[${JSON.stringify(name)}]`;
   return path ? `${path}.${name}` : name;
@@ -220,7 +222,7 @@ const identityText = (field: ListField, item: unknown): string | undefined => {
 };
 
 /**
- * The path to an item in a list, by its identity if the list has one and it is known:
+ * Returns the path to an item in a list, by its identity if the list has one and it is known:
  * `roles[custom_bot]`.
  *
  * @param item In a program's terms.
@@ -241,7 +243,7 @@ const withSecrets = (field: Field, paths: readonly string[]): Field => {
 };
 
 /**
- * Fields as a program treats them: fields that it marks as secret are secret, too.
+ * Returns fields as a program treats them: fields that it marks as secret are secret, too.
  *
  * @param paths such as `callback` or `oauth.clientId`; the empty path means all of them
  */
@@ -267,15 +269,15 @@ export interface ReferencePath {
   readonly field: ReferenceField;
 }
 
-/** Every reference that objects of a kind may contain, including nested ones. */
+/** Returns every reference that objects of a kind may contain, including nested ones. */
 export const referencesOf = (definition: Definition): readonly ReferencePath[] =>
   fieldsIn(definition.fields).flatMap(({ field, path }) =>
     field.type === "reference" ? [{ from: definition, to: field.to, path, field }] : [],
   );
 
 /**
- * Every reference from any kind that may point to objects of this kind: the reverse of the same
- * data.
+ * Returns every reference from any kind that may point to objects of this kind: the same data in
+ * reverse.
  */
 export const referencesTo = (
   target: Definition,
@@ -303,8 +305,8 @@ export const setUpOrder = (resources: readonly Definition[]): readonly Definitio
 
 /**
  * Sorts kinds so that each comes before everything it refers to, and before the kinds that it keeps
- * in use under the literal wording of a deletion rule. The order is correct under every reading of
- * the rules (specification §2).
+ * in use under the literal wording of a deletion rule. The order is correct under every
+ * interpretation of the rules (specification §2).
  */
 export const deletionOrder = (resources: readonly Definition[]): readonly Definition[] =>
   sorted([...resources].reverse(), (definition) => [
@@ -316,7 +318,7 @@ export const deletionOrder = (resources: readonly Definition[]): readonly Defini
 export interface Naming {
   /** The field with the name; empty if the kind has none. */
   readonly key: string;
-  /** The same in the service's JSON. */
+  /** The same field in the service's JSON. */
   readonly wire: string;
   /** Whether no two objects of the kind can have the same name. */
   readonly isUnique: boolean;
@@ -326,7 +328,7 @@ export interface Naming {
 
 const namings = new WeakMap<Definition, Naming>();
 
-/** The naming of a kind, derived from its fields. */
+/** Returns the naming of a kind, derived from its fields. */
 export const namingOf = (definition: Definition): Naming => {
   const known = namings.get(definition);
   if (known) return known;
@@ -351,15 +353,15 @@ export const namingOf = (definition: Definition): Naming => {
 export const isAutomatic = (field: Field): boolean =>
   field.type === "text" && field.names === "automatic";
 
-/** The field by which people identify objects of a kind. */
+/** Returns the field by which people identify objects of a kind. */
 export const naturalKey = (definition: Definition): string => namingOf(definition).key;
 
-/** `an account`, `a channel` */
+/** Returns a noun with its article, such as `an account` or `a channel`. */
 export const withArticle = (noun: string): string =>
   `${/^[aeiou]/i.test(noun) ? "an" : "a"} ${noun}`;
 
 /**
- * The message for a reference to a resource of the wrong kind.
+ * Returns the message for a reference to a resource of the wrong kind.
  *
  * @param takes the classes that the property accepts, such as `Channel`
  * @param given the given value, such as `got the Participant "bot"`
@@ -367,16 +369,18 @@ export const withArticle = (noun: string): string =>
 export const wrongKind = (path: string, takes: readonly string[], given: string): string =>
   `${path} must be ${takes.map(withArticle).join(" or ")}; ${given}`;
 
-/** An object's name in messages: `channel "custom.web"`, or only the kind if it has no name. */
+/**
+ * Returns an object's name in messages: `channel "custom.web"`, or only the kind if it has no name.
+ */
 export const objectTitle = (definition: Definition, fields: JsonObject): string => {
   const name = fields[naturalKey(definition)];
   return typeof name === "string" ? `${definition.noun} ${JSON.stringify(name)}` : definition.noun;
 };
 
 /**
- * Values in the normal form that is checked, compared and stored: with defaults and derived
- * members, with JSON text instead of objects if the wire has text, and without undefined. Invalid
- * values pass through unchanged, for the check to report.
+ * Returns values in the normal form that is checked, compared and stored. It has defaults and
+ * derived members, JSON text instead of objects if the wire has text, and no undefined values.
+ * Invalid values pass through unchanged, for the check to report.
  *
  * @param isFilled whether a top-level member gets its default if it is omitted; by default, every
  * member does
@@ -410,7 +414,7 @@ const normaliseValue = (field: Field, value: unknown): unknown => {
 const jsonText = (value: JsonObject): string =>
   holdsUnknown(value) ? unknownValue : JSON.stringify(value);
 
-/** The value that the service assumes if none is given; undefined if it assumes none. */
+/** Returns the field's default value in the service; undefined if it has none. */
 export const defaultOf = (field: Field): unknown =>
   "default" in field ? field.default : undefined;
 
@@ -425,9 +429,9 @@ const discriminated = (rule: MemberRule | undefined, values: JsonObject): JsonOb
 };
 
 /**
- * Every string in an object that no definition permits messages to show: from secret fields, and
- * from members without a field. Accepts both a program's values, including `extra`, and the
- * service's JSON. Includes the Basic credentials that the fields form.
+ * Returns every string in an object that messages must not show: those from secret fields, and from
+ * members without a field. Accepts both a program's values, including `extra`, and the service's
+ * JSON. Includes the Basic credentials that the fields form.
  */
 export const secretTexts = (fields: Fields, values: unknown): string[] => {
   if (!isObject(values)) return [];
@@ -497,7 +501,7 @@ const beside = (value: unknown, own: readonly (string | undefined)[]): string[] 
     ? Object.entries(value).flatMap(([name, of]) => (own.includes(name) ? [] : textsIn(of)))
     : [];
 
-/** Every string and number inside a value, and inside JSON that a string contains. */
+/** Returns every string and number inside a value, and inside JSON that a string contains. */
 export const textsIn = (value: unknown): string[] => {
   if (typeof value === "string") return value === "" ? [] : [value, ...jsonTexts(value)];
   if (typeof value === "number") return [String(value)];
@@ -520,8 +524,8 @@ const isText = (member: FieldValue): member is FieldValue & { readonly value: st
   member.field.type === "text" && typeof member.value === "string";
 
 /**
- * The credentials in a Basic header (RFC 7617). They must also stay hidden: they reveal even a
- * password that is too short to search for.
+ * Returns the credentials in a Basic header (RFC 7617). They must also stay hidden, because they
+ * reveal even a password that is too short to search for.
  */
 export const basicCredentials = (user: string, password: string): string[] =>
   (["utf8", "latin1"] as const).flatMap((charset) => {

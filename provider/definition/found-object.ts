@@ -7,11 +7,11 @@ import { wireName } from "./fields.js";
 /** The criteria of a lookup: the object's natural key. */
 export type FoundBy = Readonly<Record<string, string>>;
 
-/** The fields that objects of a kind can be found by. */
+/** Returns the fields that objects of a kind can be found by. */
 export const searchedFields = ({ fields }: Definition): readonly string[] =>
   Object.keys(fields).filter((name) => fields[name]?.type === "text");
 
-/** Why these criteria cannot find anything; undefined if they may. */
+/** Returns why these criteria cannot find anything; undefined if they can. */
 export const searchFault = (
   definition: Definition,
   where: Readonly<Record<string, unknown>>,
@@ -43,7 +43,7 @@ const failed = (code: "NOT_FOUND" | "AMBIGUOUS" | "BAD_RESPONSE", text: string) 
   new ConversationError(code, text);
 
 /**
- * The id of the only object with these values, in the list of its kind.
+ * Finds the id of the only object with these values, among all objects of its kind.
  *
  * @throws ConversationError if there is none (`NOT_FOUND`, or `BAD_RESPONSE` if the list is
  * incomplete) or several (`AMBIGUOUS`)

@@ -27,7 +27,7 @@ const hiddenMembers = (fields: Fields, values: JsonObject): JsonObject =>
       .map(([name]) => [name, undisclosed]),
   );
 
-/** Values without empty members; unreadable secrets become undisclosed. */
+/** Returns values without empty members; unreadable secrets become undisclosed. */
 export const tidyFields = (fields: Fields, values: JsonObject): JsonObject => ({
   ...objectOf(
     Object.entries(values).flatMap(([name, value]): [string, unknown][] => {
@@ -42,6 +42,6 @@ export const tidyFields = (fields: Fields, values: JsonObject): JsonObject => ({
 const undisclosedInside: ChangeValue = (field, value) =>
   field.secret ? undisclosed : changeInside(field, value, undisclosedInside);
 
-/** Values that may be written to a file: every secret is undisclosed. */
+/** Returns values that can be written to a file, with every secret undisclosed. */
 export const withoutSecrets = (fields: Fields, values: JsonObject): JsonObject =>
   changeMembers(fields, values, undisclosedInside);

@@ -12,7 +12,7 @@ import {
 } from "./define.js";
 import { holdsSecret } from "./fields.js";
 
-/** Text in a normal form: composed characters (NFC), only line feeds. */
+/** Returns text in a normal form, with composed characters (NFC) and only line feeds. */
 export const plainText = (text: string): string =>
   /^[\t\n -~]*$/.test(text) ? text : text.normalize("NFC").replaceAll(/\r\n?/g, "\n");
 
@@ -91,7 +91,7 @@ export const sameContent = (a: unknown, b: unknown): boolean =>
 
 const jsonNumber = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i;
 
-/** The number that a value is, or that its text represents in JSON; undefined if there is none. */
+/** Returns the value as a number, if it is one or is JSON text for one; otherwise, undefined. */
 export const numberOf = (value: unknown): number | undefined =>
   typeof value === "number"
     ? value
@@ -99,7 +99,7 @@ export const numberOf = (value: unknown): number | undefined =>
       ? Number(value)
       : undefined;
 
-/** Whether two scalars are equal, whichever of them JSON writes in quotes. */
+/** Whether two scalars are equal, even if JSON writes only one of them in quotes. */
 export const sameScalar = (a: unknown, b: unknown): boolean => {
   if (a === b) return true;
   if (typeof a === "string" && typeof b === "string") return samePlain(a, b);
@@ -151,10 +151,10 @@ const sameText = (field: TextField | ReferenceField, a: unknown, b: unknown): bo
 };
 
 /**
- * For each item, the position of a matching item that no other one uses; undefined if none is left.
- * Matches as many items as possible. An item that matches two others may be the only match for a
- * third, so an earlier item moves to another position if it can (augmenting paths). Tries the
- * item's own position first.
+ * Returns, for each item, the position of a matching item that no other item uses; undefined if
+ * none is left. Matches as many items as possible. An item that matches two others may be the only
+ * match for a third, so an earlier item moves to another position if it can (augmenting paths).
+ * Tries the item's own position first.
  */
 export const matching = (
   items: readonly unknown[],
@@ -288,7 +288,7 @@ const isWithheld = (field: Field, live: unknown): boolean =>
 /**
  * Whether the service's value has the same meaning as the known one. The form may differ: the
  * spelling of a string or URL, numbers and flags as strings, and an absent value for an empty one.
- * So may the order of an unordered list, and objects may have additional members.
+ * Unordered lists may differ in order, and objects may have additional members.
  *
  * A secret always has the same meaning, because a service may mask or omit it.
  *
@@ -338,7 +338,7 @@ export type IsSecret = (path: string) => boolean;
 const noSecrets: IsSecret = () => false;
 
 /**
- * Whether the service has the values of `extra`. Null equals absent, text is compared in its
+ * Whether the service has the values in `extra`. Null equals absent, text is compared in its
  * composed form, and members that the service adds inside objects are ignored.
  */
 export const sameExtra = (
@@ -361,12 +361,12 @@ export const sameExtra = (
   );
 };
 
-/** The path to a member. */
+/** Returns the path to a member. */
 export const below = (path: string, name: string): string => (path ? `${path}.${name}` : name);
 
 /**
- * Each item in the service's form if it has the same meaning, with the additional members that the
- * service keeps.
+ * Returns each item in the service's form if it has the same meaning, with the additional members
+ * that the service keeps.
  */
 export const asThere = (
   live: readonly unknown[],
@@ -401,9 +401,9 @@ const meansTheSame = ({ of }: ListField, a: unknown, b: unknown): boolean =>
   of.type === "object" && holdsSecret(of) ? sameValue(of, a, b) : sameMeaning(of, a, b);
 
 /**
- * For each item, the position of the corresponding item in another list; undefined if there is
- * none. Items match by the members that the list names as their identity, otherwise only by
- * meaning, never by position.
+ * Returns, for each item, the position of the corresponding item in another list; undefined if
+ * there is none. Items match by the members that the list names as their identity, otherwise only
+ * by meaning, never by position.
  *
  * @param items in a program's terms, like all items here
  * @param others the service's list, or another list to compare with

@@ -226,13 +226,13 @@ interface MergeResult {
 }
 
 /**
- * The body of a PUT: the live object with the program's changes.
+ * Returns the body of a PUT: the live object with the program's changes.
  *
  * - Members that the program declares get its values; a list or a map is declared as a whole.
  * - Members that it no longer declares are omitted, at every depth.
  * - Members that it never declared are kept, at every depth, whether or not a field knows them. A
- *   secret that the service hides cannot be written back, and a mask never must be: it is reported
- *   as `hidden`.
+ *   secret that the service hides cannot be written back, and its mask must not be, so it is
+ *   reported as `hidden`.
  */
 export const mergeFields = ({ live, desired, prior, keeps, ...kind }: Merge): MergeResult => {
   const sides = { live, desired, prior };
@@ -532,7 +532,7 @@ export const looksMasked = (text: string): boolean =>
 export const isSurelyMask = (text: string): boolean =>
   /^[^\s*•●]{0,4}[*•●]{3,}[^\s*•●]{0,4}$/.test(text);
 
-/** Members that cannot coexist with the one that the program chose. */
+/** Returns the members that cannot coexist with the one that the program chose. */
 export const displaced = ({ fields, rule }: Members, desired: unknown): ReadonlySet<string> => {
   if (!rule || !("exactlyOne" in rule) || !isObject(desired)) return new Set();
   const onWire = (name: string): string => {
@@ -547,17 +547,17 @@ export const displaced = ({ fields, rule }: Members, desired: unknown): Readonly
   return new Set(chosen === undefined ? [] : members.filter((name) => name !== chosen).map(onWire));
 };
 
-/** A value from the service in a program's terms, with vendor words unchanged. */
+/** Converts a value from the service to a program's terms, with vendor words unchanged. */
 export const readWire = (field: Field, wire: unknown): unknown =>
   fromWire(field, wire, neutralVendor);
 
-/** The items in a list on the wire; none if it has another shape. */
+/** Returns the items in a list on the wire; none if it has another shape. */
 export const itemsOf = (field: ListField, wire: unknown): readonly unknown[] => {
   const items = unwrapped(field.envelope, wire);
   return Array.isArray(items) ? items : [];
 };
 
-/** For each item in the service's JSON, the corresponding item in another list. */
+/** Returns, for each item in the service's JSON, the corresponding item in another list. */
 export const partnersOf = (
   field: ListField,
   items: readonly unknown[],
@@ -569,7 +569,7 @@ export const partnersOf = (
   );
 };
 
-/** The entries in a map on the wire, by key; none if it has another shape. */
+/** Returns the entries in a map on the wire, by key; none if it has another shape. */
 export const entriesByKey = (field: MapField, wire: unknown): ReadonlyMap<string, JsonObject> => {
   return new Map(
     listedObjects(wire).flatMap((entry) => {

@@ -31,17 +31,17 @@ const sorted = (found: readonly string[]): readonly string[] | undefined => {
 };
 
 /**
- * The parts of a value that a program marks as secret, as sorted paths from its top: `apiKey`,
- * `proxy.password`. A list that contains a secret is secret as a whole, and the empty path means
- * everything. The lifecycle needs this list, because it gets values without their secrecy.
- * Undefined if nothing is secret.
+ * Returns the parts of a value that a program marks as secret, as sorted paths from its root:
+ * `apiKey`, `proxy.password`. A list that contains a secret is secret as a whole, and the empty
+ * path means everything. The lifecycle needs this list, because the values that it receives are not
+ * marked as secret. Undefined if nothing is secret.
  *
  * @param value with each secret in the engine's own form
  */
 export const secretPaths = (value: unknown): readonly string[] | undefined =>
   sorted(pathsIn(value));
 
-/** The same for the fields of a resource, without those that are secret by definition. */
+/** Returns the same for a resource's fields, except those that are secret by definition. */
 export const markedSecrets = (fields: Fields, values: JsonObject): readonly string[] | undefined =>
   sorted(
     Object.entries(fields).flatMap(([name, field]) =>

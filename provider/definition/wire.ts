@@ -10,7 +10,7 @@ export interface VendorName {
 
 const neutral = "platform_";
 
-/** The vocabulary of the wire, for comparing two values from the service with each other. */
+/** A vendor name that changes no identifiers, for comparing two values from the service. */
 export const neutralVendor: VendorName = { platformName: "platform" };
 
 const vendorWord = (field: TextField, value: unknown, from: string, to: string): unknown =>
@@ -23,7 +23,7 @@ const vendorWord = (field: TextField, value: unknown, from: string, to: string):
 const wrapped = (key: string | undefined, value: unknown): unknown =>
   key ? { [key]: value } : value;
 
-/** One value from a program, as the service's JSON. */
+/** Converts one value from a program to the service's JSON. */
 export const toWire = (field: Field, value: unknown, vendor: VendorName): unknown => {
   switch (field.type) {
     case "text":
@@ -53,7 +53,9 @@ export const toWire = (field: Field, value: unknown, vendor: VendorName): unknow
   }
 };
 
-/** Members of a program's object as the service's JSON; omits members without a field. */
+/**
+ * Converts the members of a program's object to the service's JSON; omits members without a field.
+ */
 export const fieldsToWire = (fields: Fields, values: JsonObject, vendor: VendorName): JsonObject =>
   objectOf(
     [...fieldsByWireName(fields)]
@@ -61,7 +63,7 @@ export const fieldsToWire = (fields: Fields, values: JsonObject, vendor: VendorN
       .map(([wire, [name, field]]) => [wire, toWire(field, values[name], vendor)]),
   );
 
-/** A whole object of a kind as the service's JSON. */
+/** Converts a complete object of a kind to the service's JSON. */
 export const bodyOf = (
   definition: Definition,
   inputs: JsonObject,
@@ -107,8 +109,9 @@ const listFromWire = (field: ListField, wire: unknown, vendor: VendorName): unkn
 };
 
 /**
- * One value from the service's JSON, as a program sets it. Undefined for an object, a list or a map
- * with another shape; a scalar of another type stays unchanged, for `sameMeaning` to judge.
+ * Converts one value from the service's JSON to the form in which a program sets it. Returns
+ * undefined for an object, a list or a map with another shape; a scalar of another type stays
+ * unchanged, for `sameMeaning` to compare.
  */
 export const fromWire = (field: Field, wire: unknown, vendor: VendorName): unknown => {
   if (wire === undefined || wire === null) return undefined;
@@ -130,7 +133,10 @@ export const fromWire = (field: Field, wire: unknown, vendor: VendorName): unkno
   }
 };
 
-/** Members of the service's JSON, as a program sets them; omits members without a field. */
+/**
+ * Converts members of the service's JSON to the form in which a program sets them; omits members
+ * without a field.
+ */
 export const fieldsFromWire = (fields: Fields, wire: JsonObject, vendor: VendorName): JsonObject =>
   objectOf(
     Object.entries(fields).map(([name, field]) => [

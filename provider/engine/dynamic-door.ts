@@ -25,13 +25,15 @@ const runOf = (config: EngineConfig | undefined): Run<EngineSession> => {
   return processRun;
 };
 
-/** The lifecycle of one kind in this process's run. */
+/** Returns the lifecycle of one kind in this process's run. */
 export const lifecycleInRun = (
   definition: Definition,
   config: EngineConfig | undefined,
 ): Lifecycle => lifecycle(definition, runOf(config));
 
-/** The lifecycle of the smoke test in this process's run; loaded only if a program has one. */
+/**
+ * Returns the lifecycle of the smoke test in this process's run; loaded only if a program has one.
+ */
 export const smokeTestInRun = async (config: EngineConfig | undefined): Promise<Lifecycle> => {
   const { smokeTestLifecycle } = await import("../smoke-test/smoke-test-lifecycle.js");
   return smokeTestLifecycle(runOf(config));

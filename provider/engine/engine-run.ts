@@ -30,12 +30,17 @@ const once = <K, T>(read: (key: K) => T): ((key: K) => T) => {
   };
 };
 
-/** What a process for the engine provides to the run. */
+/** What the process that serves the engine provides to the run. */
 export interface EngineDoor {
   readonly source: SettingSource;
+<<<<<<< HEAD
+=======
+  /** The account's name in messages, if the program itself sets some of these settings. */
+  readonly account?: string;
+>>>>>>> ed1
   /** The URN of the resource that the current call is about, if known. */
   readonly urn: () => string | undefined;
-  /** Runs a call in which that URN is known; absent if it is already known. */
+  /** Makes that URN available during a call; absent if it is already available. */
   readonly about?: RunEnvironment["about"];
   /** The W3C trace context of the running call, if the engine traces. */
   readonly traceparent: () => string | undefined;
@@ -47,8 +52,8 @@ export interface EngineDoor {
 }
 
 /**
- * The run of this process: one memory for all kinds, because they share the token, the lists and
- * the decisions.
+ * This process's run: one memory for all kinds, because they share the token, the lists and the
+ * decisions.
  */
 export const engineRun = (door: EngineDoor): Run<EngineSession> => {
   const planned = new ForeseenCalls(previewMemory);

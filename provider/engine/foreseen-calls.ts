@@ -29,8 +29,8 @@ interface PreviewMemory {
 }
 
 /**
- * The expected calls in a run that are known so far: from the engine's checks and comparisons, from
- * its preview, and from other reports. For display only, never a condition.
+ * The expected calls in a run that are known so far, from the engine's checks and comparisons, the
+ * preview, and other reports. Only for display; nothing may depend on them.
  */
 export class ForeseenCalls {
   readonly #memory: () => PreviewMemory;
@@ -45,7 +45,7 @@ export class ForeseenCalls {
   }
 
   /**
-   * Whether all calls in the run are known: from its preview, or from the state that it destroys.
+   * Whether all calls in the run are known, from its preview or from the state that it destroys.
    */
   get isWhole(): boolean {
     return this.#isWhole || Object.keys(this.#previewed.foreseen).length > 0;
@@ -56,7 +56,7 @@ export class ForeseenCalls {
     return this.#opened;
   }
 
-  /** The number of calls to an endpoint that is known to be expected in the whole run. */
+  /** Returns the number of calls to an endpoint that are known to be expected in the entire run. */
   times(endpoint: Endpoint, profile: string | undefined): number {
     const key = `${profile ?? ""} ${endpointName(endpoint)}`;
     return Math.max(this.#times.get(key) ?? 0, this.#previewed.foreseen[key] ?? 0);
@@ -77,7 +77,7 @@ export class ForeseenCalls {
     this.#previewed.keep(Object.fromEntries(this.#times));
   }
 
-  /** No more calls follow than those expected so far. */
+  /** Records that no calls will follow besides those expected so far. */
   complete(): void {
     this.#isWhole = true;
   }
@@ -136,9 +136,9 @@ const keeper = (path: string): PreviewMemory["keep"] => {
 };
 
 /**
- * Where the preview of `pulumi up` stores the expected calls for the run that follows: a file in
- * the cache folder, named after the command's process and removed after reading. Does nothing if
- * that process is unknown, or if the command makes no preview.
+ * Returns the memory for the calls that the preview in `pulumi up` expects in the run that follows.
+ * It is a file in the cache folder, named after the command's process and removed after reading.
+ * The memory does nothing if that process is unknown, or if the command makes no preview.
  */
 export const previewMemory = (
   cli: Cli | undefined = parentPulumi(),

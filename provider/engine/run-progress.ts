@@ -21,17 +21,17 @@ export interface RunProgressOptions extends RunDisplay {
   readonly clock: Pick<Clock, "now" | "sleep">;
   readonly show: StatusLine;
   readonly planned: Pick<ForeseenCalls, "times" | "isWhole">;
-  /** The first wait of the run has started. */
+  /** Called when the first wait of the run starts. */
   readonly onFirstWait?: () => void;
 }
 
 /** The calls of one account within a run. */
 export interface AccountProgress {
-  /** A call for this resource has to wait. */
+  /** Records that a call for this resource has to wait. */
   waits(wait: Wait, urn?: string): void;
-  /** The tenant appears to have a plan other than the assumed one. */
+  /** Records that the tenant appears to have a plan other than the assumed one. */
   seems(plan: Plan): void;
-  /** The same pace, but it counts its calls. */
+  /** Returns the same pace, but with its calls counted. */
   paced(pace: Pace, urn: () => string | undefined): Pace;
 }
 
@@ -50,7 +50,7 @@ const leastShownMs = 1000;
  * Shows the progress of a run while it waits for the rate limits. The stack's row and, if possible,
  * a permanent line in the terminal show the finished and expected calls, the time left, the
  * endpoint that determines it, and the refusals. A resource's row shows its remaining wait. Each
- * disappears when it is over. Shows nothing in runs without waits.
+ * message disappears when its wait is over. Runs without waits show nothing.
  */
 export class RunProgress {
   readonly #options: RunProgressOptions;
@@ -106,9 +106,9 @@ export class RunProgress {
   }
 
   /**
-   * `34/120 calls, 2 min 5 s left, limited by POST /channels, 3 refused (429)`; if more calls than
-   * expected may follow: `34 of at least 120 calls, at least 2 min 5 s left, limited by POST
-   * /channels`.
+   * Progress such as `34/120 calls, 2 min 5 s left, limited by POST /channels, 3 refused (429)`; if
+   * more calls than expected might follow, `34 of at least 120 calls, at least 2 min 5 s left,
+   * limited by POST /channels`.
    */
   text(): string {
     const now = this.#options.clock.now();
@@ -139,7 +139,7 @@ export class RunProgress {
     return this.#accounts.some(({ isUnderWay }) => isUnderWay);
   }
 
-  /** Continues as long as calls are in progress; updates at most every `everyMs`. */
+  /** Continues as long as calls are in progress; updates at most once every `everyMs`. */
   async #show(): Promise<void> {
     const { clock, everyMs } = this.#options;
     this.#isShowing = true;
@@ -151,7 +151,10 @@ export class RunProgress {
     this.#isShowing = false;
   }
 
-  /** Immediately, not with the next update: the engine ends the process after the last response. */
+  /**
+   * Clears the messages immediately, not with the next update, because the engine ends the process
+   * after the last response.
+   */
   #takeAway(): void {
     const { isLive, show, status } = this.#options;
     if (this.#isUnderWay) return;
@@ -202,7 +205,7 @@ class AccountCalls {
     return calls;
   }
 
-  /** The tenant appears to have a plan other than the assumed one. */
+  /** Records that the tenant appears to have a plan other than the assumed one. */
   seems(plan: Plan): void {
     this.#settings = { ...this.#settings, plan };
     for (const calls of this.#endpoints.values()) calls.assume(this.#settings);

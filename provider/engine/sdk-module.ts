@@ -3,9 +3,9 @@ import { createRequire } from "node:module";
 import { isObject } from "../kernel/json.js";
 
 /**
- * A file of the Pulumi SDK that runs this process, by its path relative to the SDK's provider
- * script. Undefined outside such a process, or if the SDK has moved the file: everything that uses
- * it is best effort.
+ * Loads a file of the Pulumi SDK that runs this process, given its path relative to the SDK's
+ * provider script. Returns undefined outside such a process, or if the SDK has moved the file, so
+ * everything that uses it is best effort.
  */
 export const sdkModule = (path: string): unknown => {
   try {
@@ -16,15 +16,15 @@ export const sdkModule = (path: string): unknown => {
 };
 
 /**
- * Loads as the Pulumi SDK of the project does: package managers without hoisting give its libraries
- * to the SDK alone.
+ * Loads a module as the project's Pulumi SDK does, because package managers without hoisting give
+ * only the SDK access to its libraries.
  *
  * @throws Error if the SDK has no such module
  */
 export const loadWithSdk = (path: string) =>
   createRequire(createRequire(__filename).resolve("@pulumi/pulumi/package.json"))(path);
 
-/** Whether the engine records a trace, or this process is to take part in another one. */
+/** Whether the engine records a trace, or this process is to join another one. */
 export const isTraced = ({ env } = process): boolean =>
   Boolean(env.PULUMI_OTEL_EXPORTER_OTLP_ENDPOINT || env.TRACEPARENT);
 
@@ -36,13 +36,13 @@ export const isConstructor = (value: unknown): value is Constructor => typeof va
 
 const isMethod = (value: unknown): value is Method => typeof value === "function";
 
-/** A member of a module that is itself an object or a class. */
+/** Returns a member of an object or a class; undefined for other values. */
 export const propertyOf = (holder: unknown, name: string): unknown =>
   (typeof holder === "object" || typeof holder === "function") && holder !== null
     ? Reflect.get(holder, name)
     : undefined;
 
-/** The member of a module or class, if it is a method. */
+/** Returns the member of a module or class, if it is a method. */
 export const methodOf = (holder: unknown, name: string): Method | undefined => {
   const member = propertyOf(holder, name);
   return isMethod(member) ? member : undefined;
@@ -56,8 +56,9 @@ const wrapMethod = (holder: unknown, name: string, wrap: (original: Method) => M
 
 /**
  * Aborts when the engine cancels the run (Ctrl-C), so that waits end immediately. The SDK answers
- * the engine's Cancel call itself and notifies nobody. Its request is the only empty message of
- * this process, so reading one is the signal. Never aborts if that cannot be observed.
+ * the engine's Cancel call itself without notifying its providers. The call is the only empty
+ * message that this process reads, so reading one is the signal. Never aborts if that cannot be
+ * observed.
  */
 export const cancelSignal = (): AbortSignal => {
   const controller = new AbortController();
@@ -126,7 +127,8 @@ let isWrapped = false;
 
 /**
  * Makes the SDK's provider process keep the URN with the values that it passes to a provider. Has
- * no effect on the first call to a process, which is already read. Once per process.
+ * no effect on the first call to a process, which has already been read. Takes effect once per
+ * process.
  */
 export const rememberUrns = (): void => {
   if (isWrapped) return;
@@ -163,14 +165,14 @@ export const rememberUrns = (): void => {
 /** The origin of the running call. */
 const running = new AsyncLocalStorage<CallOrigin | undefined>();
 
-/** Runs a call with the URN, and the trace, that were kept with its values. */
+/** Runs a call with the URN and trace that were kept with its values. */
 export const withUrn = <T>(values: object, call: () => Promise<T>): Promise<T> => {
   const origin: CallOrigin | undefined = Reflect.get(values, originOf);
   return running.run(origin, call);
 };
 
-/** The URN of the resource that the current call is about. */
+/** Returns the URN of the resource that the current call is about. */
 export const currentUrn = (): string | undefined => running.getStore()?.urn;
 
-/** The W3C trace context of the current call. */
+/** Returns the W3C trace context of the current call. */
 export const currentTraceparent = (): string | undefined => running.getStore()?.traceparent;

@@ -3,13 +3,16 @@ import { inertOutput } from "../kernel/text.js";
 import { type ProcessFacts, parentPulumi } from "../pulumi-cli/pulumi-queries.js";
 import { isConstructor, methodOf, propertyOf, sdkModule } from "./sdk-module.js";
 
-/** How to show a message: `passing` until the next one replaces it; otherwise it stays in the diagnostics. */
+/**
+ * How to show a message: `passing` shows it until the next one replaces it; otherwise, it remains
+ * in the diagnostics.
+ */
 export type Showing = "passing" | "info" | "warning";
 
 /** Shows a message in a resource's row, or in the stack's row if no resource is known. */
 export type StatusLine = (message: string, urn?: string, showing?: Showing) => void;
 
-/** A message on its way to the engine. */
+/** A message for the engine. */
 export interface Line {
   readonly message: string;
   readonly urn: string | undefined;
@@ -41,7 +44,7 @@ const inOrder = (send: Send): ((line: Line) => void) => {
   };
 };
 
-/** The address of the engine is the last argument to a provider process. */
+/** Returns the engine's address, which is the last argument of a provider process. */
 export const engineAddress = (): string | undefined => process.argv.slice(2).at(-1);
 
 const severityOf = (messages: unknown, showing: Showing): unknown =>
@@ -82,7 +85,7 @@ const logMethod = "/pulumirpc.Engine/Log";
 const ignored = (): undefined => undefined;
 
 /**
- * Status lines through the engine that runs this process; silent if it cannot be reached.
+ * Returns status lines through the engine that runs this process; silent if it cannot be reached.
  *
  * @param connect called for the first line; returns undefined if the engine cannot be reached
  */
@@ -101,12 +104,12 @@ export const engineStatusLine = (connect: () => Send | undefined): StatusLine =>
   };
 };
 
-/** Status lines for a process that Pulumi's SDK runs for dynamic resources, through that SDK. */
+/** Returns status lines through Pulumi's SDK, for a process that it runs for dynamic resources. */
 export const sdkStatusLine = (): StatusLine => engineStatusLine(connectBySdk);
 
-/** How the engine shows the temporary messages from a provider. */
+/** How the engine shows temporary messages from a provider. */
 export interface RunDisplay {
-  /** A table that is redrawn; otherwise every message becomes a log line. */
+  /** Whether a table is redrawn; otherwise, every message becomes a log line. */
   readonly isLive: boolean;
   /** Time between two progress messages, in milliseconds. */
   readonly everyMs: number;
@@ -127,7 +130,10 @@ const otherViews = /^(-j|--(non-interactive|json|diff|suppress-progress)(=true)?
 const isPlain = ({ args, env }: Pick<ProcessFacts, "args" | "env">): boolean =>
   args.some((arg) => otherViews.test(arg)) || env.TERM === "dumb" || (env.CI ?? "") !== "";
 
-/** What is known about how the command that started this process shows its progress. */
+/**
+ * Returns how the command that started this process shows its progress; a default if that is
+ * unknown.
+ */
 export const displayOfThisRun = (cli = parentPulumi()): RunDisplay => {
   if (!cli) return isPlain({ args: [], env: process.env }) ? log : either;
   return cli.isTerminal && !isPlain(cli) ? { ...table, status: terminalStatus(cli.pid) } : log;

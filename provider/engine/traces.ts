@@ -19,7 +19,7 @@ import { loadWithSdk } from "./sdk-module.js";
 export interface RunTraces {
   /** Runs a call from the engine, or a part of one, as a span with the waits and calls in it. */
   readonly step: NonNullable<RunEnvironment["step"]>;
-  /** Connects like `connectService`, and makes spans of waits, tokens and calls. */
+  /** Connects like `connectService`, and creates spans for waits, tokens and calls. */
   readonly connect: typeof connectService;
 }
 
@@ -92,10 +92,10 @@ interface Attempt {
 const isRepeatable = (status: number): boolean => status === 401 || status >= 500;
 
 /**
- * The spans of a run, below those of the engine. Waits are known from the pace, calls from the
- * transport, and what remains between them from their times, so that nothing else has to report.
+ * Creates the spans of a run, below those of the engine. The pace reports waits, the transport
+ * reports calls, and their times show what remains between them, so nothing else has to report.
  *
- * @throws Error if OpenTelemetry is not installed, or in another form
+ * @throws Error if OpenTelemetry is not installed, or has an unexpected form
  */
 export const runTraces = ({
   traceparent,

@@ -3,7 +3,7 @@ import { durationText } from "../kernel/text.js";
 import type { Conditions, ParallelChoice } from "./forecast.js";
 import type { Forecast, PathPart } from "./forecast-schema.js";
 
-/** Seconds as `45.3 s`, `12 min 5 s`, `2 h 3 min`. */
+/** Formats a number of seconds, for example as `45.3 s`, `12 min 5 s` or `2 h 3 min`. */
 export const duration = (seconds: number): string =>
   seconds < 60 ? `${Number(seconds.toFixed(1))} s` : durationText(Math.round(seconds) * 1000);
 
@@ -71,7 +71,7 @@ const fullBuckets =
   "All buckets are assumed to be full.\nIf you made calls in the last 20 s, it takes longer.";
 
 /**
- * The forecast as human-readable text.
+ * Returns the forecast as human-readable text.
  *
  * @param faster the number of parallel steps that would be faster, if there is one
  */

@@ -31,19 +31,21 @@ import {
 /** The limits and conditions of a run. */
 export interface Conditions {
   readonly plan: Plan;
-  /** Calls that an endpoint accepts in a burst. If omitted, about 20 seconds of its rate (assumed). */
+  /**
+   * Calls that an endpoint accepts in a burst. If omitted, about 20 seconds' worth of its rate
+   * (assumed).
+   */
   readonly burst?: number;
   /** Fraction of each limit that may be used: greater than 0, at most 1. */
   readonly share: number;
-  /** Steps that run in parallel. */
+  /** Number of steps that run in parallel. */
   readonly parallel: number;
-  /** Objects per list page. */
+  /** Number of objects per list page. */
   readonly pageSize: number;
 }
 
 /**
- * The limit on an endpoint for this tool. Below the whole share, a burst is limited to that
- * fraction, too.
+ * Returns the limit on an endpoint for this tool. A share of less than 1 also reduces the burst.
  */
 export const endpointLimit = (
   { method, template }: Endpoint,
@@ -56,12 +58,12 @@ export const endpointLimit = (
   };
 };
 
-/** The conditions given on the command line. */
+/** The conditions from the command line. */
 export type ConditionOptions = Partial<Omit<Conditions, "share">>;
 
 /**
- * The conditions from the command line, then the environment, then the stack's configuration.
- * Reports assumptions in readable sentences.
+ * Returns the conditions from the command line, then the environment, then the stack's
+ * configuration. Reports assumptions in readable sentences.
  *
  * @param options includes the share if it is known: that of an explicit provider has no name
  * @param profile default: the settings without a profile
@@ -100,7 +102,7 @@ const groupsTo = (last: SimulatedCall | undefined): readonly (readonly Simulated
   return groups;
 };
 
-/** The chain of calls that determines the duration of the run; empty if there are none. */
+/** Returns the chain of calls that determines the run's duration; empty if there are none. */
 export const criticalPath = (calls: readonly SimulatedCall[]): readonly PathPart[] => {
   const last = calls.reduce<SimulatedCall | undefined>(
     (latest, call) => (latest && latest.endedAt >= call.endedAt ? latest : call),
@@ -188,12 +190,12 @@ const worthPart = 0.05;
 const closePart = 0.02;
 const worthSeconds = 2;
 
-/** A number of parallel steps, and the duration of the run with it. */
+/** A number of parallel steps, and the run's duration with it. */
 export type ParallelChoice = Pick<Forecast, "parallel" | "totalSeconds">;
 
 /**
- * The smallest number of parallel steps with which no step waits for a slot; undefined if the given
- * number suffices.
+ * Returns the smallest number of parallel steps that makes the run nearly as short as possible;
+ * undefined if the given number suffices.
  */
 export const fasterParallel = (
   workload: Workload,
@@ -232,8 +234,8 @@ const creationOfAll = (counts: Readonly<Record<string, number>>): Workload => ({
 });
 
 /**
- * The smallest `--parallel` with which the creation of all these objects takes barely longer than
- * with any higher number.
+ * Returns the smallest `--parallel` at which creating all these objects takes barely longer than at
+ * any higher number.
  *
  * @param resourceCounts objects of each kind, such as `{ Channel: 12 }`
  * @param leastParallel minimum of the result

@@ -15,7 +15,7 @@ import type { ForecastOperation } from "./operations.js";
 
 /** The documents that a forecast is based on. */
 export interface Documents {
-  /** For `up`; the other operations need none. */
+  /** The preview for `up`; other operations do not need one. */
   readonly preview?: Preview;
   readonly state?: StackExport;
   /** Duration of the command that made the preview. Absent if the preview was made earlier. */
@@ -23,8 +23,8 @@ export interface Documents {
 }
 
 /**
- * The action of a run on a resource. `adopt`: adopts an object given by its id. `find`: looks for
- * it in the list. `get`: reads it by its id. `none`: no calls.
+ * What a run does with a resource. `adopt`: adopts an object given by its id. `find`: looks for it
+ * in the list. `get`: reads it by its id. `none`: no calls.
  */
 export type StepAction =
   | "create"
@@ -39,10 +39,10 @@ export type StepAction =
 /** One step in a run. */
 export interface PlannedStep {
   readonly urn: string;
-  /** For display, such as `Participant orders`. */
+  /** Name for display, such as `Participant orders`. */
   readonly label: string;
   readonly action: StepAction;
-  /** Absent if it is not an object of the service. */
+  /** Absent if the step is not for an object in the service. */
   readonly definition?: Definition | undefined;
   readonly profile?: string | undefined;
   /** Steps in one phase may run in parallel; a phase starts when the previous one has ended. */
@@ -57,7 +57,7 @@ export interface Workload {
   readonly steps: readonly PlannedStep[];
   /** Objects that exist before the run, by {@link collectionKey}. */
   readonly counts: ReadonlyMap<string, number>;
-  /** How long Pulumi took for the preview, in seconds. Absent if there was none. */
+  /** How long the preview took, in seconds. Absent if there was no preview. */
   readonly previewSeconds?: number | undefined;
 }
 
@@ -71,7 +71,9 @@ export interface PlannedCalls {
   /** The owner of the buckets: each profile and explicit provider stands for a separate tenant. */
   readonly profile?: string | undefined;
   readonly times: number;
-  /** Made once per run for all steps with the same key, which wait for it together. */
+  /**
+   * Key of calls that are made once per run: all steps with the same key wait for them together.
+   */
   readonly sharedAs?: string;
   /** The number of steps that need only the first of these calls; the others need all of them. */
   readonly servedByFirst?: number;
@@ -92,7 +94,7 @@ const sequences: Readonly<Record<StepAction, readonly SetUpAction[]>> = {
   none: [],
 };
 
-/** A step's calls in order, without those for an access token, which has no bucket. */
+/** Returns a step's calls in order, without those for an access token, which have no bucket. */
 export const callsOf = (
   step: PlannedStep,
   { counts }: Pick<Workload, "counts">,
@@ -124,7 +126,7 @@ const dependenciesOf = (resource: StateResource): readonly string[] => {
   return [...new Set(all.filter((urn): urn is string => typeof urn === "string" && urn !== ""))];
 };
 
-/** A step for a resource; without a kind, it makes no calls. */
+/** Returns a step for a resource. It makes no calls if the resource is of no kind. */
 export const stepFor = (
   resource: StateResource,
   action: StepAction,
@@ -265,10 +267,10 @@ const secondsSaid = (preview: Preview | undefined): number | undefined => {
 };
 
 /**
- * Everything that a run will do.
+ * Computes everything that a run will do.
  *
- * @param preview for `up`; the other operations need none
- * @param state if omitted, the stack contains what the preview shows of it
+ * @param preview for `up`; other operations do not need one
+ * @param state if omitted, the stack is assumed to contain what the preview shows
  */
 export const workloadOf = (
   operation: ForecastOperation,

@@ -34,19 +34,19 @@ const wholeNumber = (text: string | undefined): number | undefined =>
   text !== undefined && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;
 
 /**
- * The number of steps that Pulumi runs in parallel without `--parallel`: PULUMI_PARALLEL, otherwise
- * 4 per core.
+ * Returns the number of steps that Pulumi runs in parallel without `--parallel`: PULUMI_PARALLEL,
+ * otherwise 4 per core.
  */
 export const defaultParallel = (
   env: NodeJS.ProcessEnv,
   cores: number = availableParallelism(),
 ): number => wholeNumber(env.PULUMI_PARALLEL) ?? perCore * (wholeNumber(env.GOMAXPROCS) ?? cores);
 
-/** Time that Pulumi itself takes, in seconds. */
+/** Time that Pulumi itself needs, in seconds. */
 export interface EngineTimes {
-  /** From the start of the command to the first step. */
+  /** Time from the start of the command to the first step. */
   readonly startSeconds: number;
-  /** For each step that makes calls; the engine does this work sequentially. */
+  /** Time for each step that makes calls; the engine does this work sequentially. */
   readonly stepSeconds: number;
 }
 
@@ -61,7 +61,7 @@ const measured = {
   step: 0.02,
 };
 
-/** Pulumi's own time: the duration of the preview, which runs the same program. */
+/** Estimates Pulumi's own time from the duration of the preview, which runs the same program. */
 export const engineTimes = ({ operation, previewSeconds, steps }: Workload): EngineTimes => {
   const { step: stepSeconds, least, withoutProgram, up } = measured;
   if (operation !== "up") return { startSeconds: withoutProgram, stepSeconds };
@@ -124,8 +124,9 @@ export interface SimulatedLimit {
 }
 
 /**
- * The bucket of one endpoint over time; full at the start. Takes the time at which a call is wanted
- * and returns the time at which it may be sent, in seconds. Calls must come in order of time.
+ * Simulates the bucket of one endpoint over time, full at the start. The result accepts the time at
+ * which a call is wanted and returns the time at which it may be sent, in seconds. Calls must be in
+ * chronological order.
  */
 export const rateBucket = ({ rate, burst }: SimulatedLimit): ((now: number) => number) => {
   const beforehand = (Math.max(1, burst) - 1) / rate;
@@ -137,16 +138,16 @@ export const rateBucket = ({ rate, burst }: SimulatedLimit): ((now: number) => n
   };
 };
 
-/** A call in simulated time, in seconds since the start. */
+/** A call in simulated time. Times are in seconds since the start. */
 export interface SimulatedCall {
   readonly step: PlannedStep;
-  /** For example, `POST /channels`, with the profile if there is one. */
+  /** The endpoint, such as `POST /channels`, with the profile if there is one. */
   readonly endpoint: string;
   readonly wantedAt: number;
-  /** Later than `wantedAt` if the rate limit made the call wait. */
+  /** When the call is sent; later than `wantedAt` if the rate limit makes it wait. */
   readonly sentAt: number;
   readonly endedAt: number;
-  /** The call without which this one would have been sent earlier. */
+  /** The call that delayed this one. */
   readonly cause?: SimulatedCall;
 }
 
@@ -349,13 +350,13 @@ export interface SimulationOptions extends ServiceModel {
 
 export interface Simulated {
   readonly totalSeconds: number;
-  /** In the order in which they are sent. */
+  /** The calls, in the order in which they are sent. */
   readonly calls: readonly SimulatedCall[];
 }
 
 /**
  * Simulates a run. Each step waits for its dependencies, then for a free slot in the engine, which
- * it occupies while the rates make its calls wait.
+ * it occupies while its calls wait for the rate limits.
  */
 export const simulate = (steps: readonly PlannedStep[], options: SimulationOptions): Simulated => {
   const timeline = new Timeline();

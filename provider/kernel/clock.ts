@@ -1,10 +1,10 @@
-/** The time of the service client. Tests replace it, so that they do not have to wait. */
+/** The service client's clock. Tests replace it to avoid waiting. */
 export interface Clock {
-  /** Monotonic milliseconds: changes of the wall clock have no effect. */
+  /** Monotonic time in milliseconds, unaffected by changes to the wall clock. */
   now(): number;
-  /** Wall clock in milliseconds since 1970; only for dates that the service sends. */
+  /** Wall-clock time in milliseconds since 1970. Only for dates that the service sends. */
   wall(): number;
-  /** Waits. Rejects with the signal's reason if the signal aborts first. */
+  /** Waits for a time. Rejects with the signal's reason if the signal aborts first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 

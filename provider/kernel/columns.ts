@@ -15,13 +15,13 @@ const charactersOf = (text: string): readonly (readonly [character: string, colu
 
 const plain = /^[\x20-\x7e]*$/;
 
-/** The width of text in terminal columns. */
+/** Returns the width of text in terminal columns. */
 export const terminalWidth = (text: string): number =>
   plain.test(text)
     ? text.length
     : charactersOf(text).reduce((sum, [, columns]) => sum + columns, 0);
 
-/** Text padded with spaces to a number of columns. */
+/** Pads text with spaces to a number of columns. */
 export const padded = (text: string, columns: number): string =>
   text + " ".repeat(Math.max(0, columns - terminalWidth(text)));
 
@@ -56,7 +56,7 @@ const linesOf = (words: readonly string[], columns: number): readonly string[] =
   return lines;
 };
 
-/** Text in lines of limited width; a longer word is cut. */
+/** Wraps text to lines of limited width; breaks longer words. */
 export const wrapped = (text: string, columns: number): readonly string[] =>
   linesOf(
     wordsOf(text).flatMap((word) =>
@@ -65,12 +65,12 @@ export const wrapped = (text: string, columns: number): readonly string[] =>
     columns,
   );
 
-/** The same, but longer words stay whole, so that they can be copied. */
+/** Wraps text to lines of limited width; keeps longer words intact, so that they can be copied. */
 export const wrappedWords = (text: string, columns: number): readonly string[] =>
   linesOf(wordsOf(text), columns);
 
 /**
- * Text in lines that fit 80 columns. Longer words stay whole, so that they can be copied.
+ * Wraps text to 80 columns. Keeps longer words intact, so that they can be copied.
  *
  * @param first beginning of the first line; the other lines are indented by its width
  */
@@ -80,20 +80,20 @@ export const wrappedText = (text: string, first = ""): readonly string[] => {
   return [first + line, ...others.map((other) => " ".repeat(indent) + other)];
 };
 
-/** Text in lines that fit 80 columns, indented; continuation lines have two more spaces. */
+/** Wraps text to 80 columns and indents it; continuation lines have two more spaces. */
 export const indented = (text: string, indent: number): readonly string[] =>
   wrapped(text, 80 - indent - 2).map(
     (line, at) => `${" ".repeat(at === 0 ? indent : indent + 2)}${line}`,
   );
 
-/** Text on one line of limited width; longer text is cut, and the cut is shown. */
+/** Returns text on one line of limited width; longer text is cut and ends with `…`. */
 export const shortened = (text: string, columns: number): string => {
   const line = inertText(text.replace(/\s+/g, " ").trim());
   if (terminalWidth(line) <= columns) return line;
   return `${pieces(line, Math.max(1, columns - 1))[0] ?? ""}…`;
 };
 
-/** `1 call`, `3 calls`. */
+/** Returns a count with its noun, such as `1 call` or `3 calls`. */
 export const withCount = (count: number, one: string): string =>
   `${count} ${count === 1 ? one : `${one}s`}`;
 
@@ -140,8 +140,9 @@ const broken = (cell: string, width: number): string =>
     .join("\n");
 
 /**
- * Rows under a heading, in columns as wide as their widest cell; if the table is wider than the
- * terminal, the widest columns are broken into several lines. A cell may itself have several lines.
+ * Formats rows under a heading, in columns as wide as their widest cell; if the table is wider than
+ * the terminal, the widest columns are broken into several lines. A cell may itself have several
+ * lines.
  */
 export const textTable = (
   heading: Row,
@@ -166,8 +167,8 @@ export const textTable = (
 };
 
 /**
- * Untrusted text as Markdown code: nothing in it is interpreted as markup, a mention, an image, a
- * link or HTML, and it cannot end the code early.
+ * Formats untrusted text as Markdown code: nothing in it is interpreted as markup, a mention, an
+ * image, a link or HTML, and it cannot end the code early.
  */
 export const codeSpan = (text: string, longest = 300): string => {
   const characters = [...inertText(text.replaceAll(/[\p{Zl}\p{Zp}\s]+/gu, " "))];
@@ -188,19 +189,19 @@ const cell = (markdown: string): string =>
 
 const row = (cells: readonly string[]): string => `| ${cells.map(cell).join(" | ")} |`;
 
-/** A Markdown table. Untrusted text in a cell is given as `codeSpan`. */
+/** Creates a Markdown table. Pass untrusted text in a cell as `codeSpan`. */
 export const markdownTable = (
   heading: readonly string[],
   rows: readonly (readonly string[])[],
 ): readonly string[] => [row(heading), row(heading.map(() => "---")), ...rows.map(row)];
 
-/** Lines that are collapsed under a title; none if there are no lines. */
+/** Returns lines collapsed under a title; none if there are no lines. */
 export const foldedLines = (title: string, lines: readonly string[]): readonly string[] =>
   lines.length === 0
     ? []
     : ["", `<details><summary>${title}</summary>`, "", ...lines, "", "</details>"];
 
-/** Text as one shell word, whatever its content; without quotes if it needs none. */
+/** Returns text as one shell word, whatever its content; quotes it only if necessary. */
 export const shellWord = (text: string): string =>
   /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
@@ -211,7 +212,7 @@ interface MaybeTerminal {
 
 /**
  * Whether a stream supports colors: a terminal does, unless NO_COLOR is set (no-color.org) or it is
- * a dumb terminal; FORCE_COLOR enables them everywhere, and FORCE_COLOR=0 nowhere.
+ * a dumb terminal; FORCE_COLOR enables them everywhere, and FORCE_COLOR=0 disables them.
  */
 export const wantsColour = (
   { isTTY }: MaybeTerminal,
@@ -243,8 +244,8 @@ const split = (line: string, columns: number): readonly [fits: string, rest: str
 };
 
 /**
- * Help text with lines of limited width. The excess continues on the next line at the same indent,
- * and joins an existing line in the same paragraph.
+ * Wraps help text to lines of limited width. The excess continues on the next line at the same
+ * indent, and joins an existing line in the same paragraph.
  */
 export const foldedHelp = (text: string, columns = 80): string => {
   const left = text.split("\n");

@@ -20,7 +20,7 @@ import { inertOutput } from "./text.js";
  * - `UNREACHABLE`: there was no connection, or it broke.
  * - `TIMED_OUT`: there was no complete response within the allowed time.
  * - `CANCELLED`: the caller canceled the wait; nothing was sent, or only a read.
- * - `BAD_RESPONSE`: the response is unusable: not JSON, wrong shape, too large, or a redirect.
+ * - `BAD_RESPONSE`: the response is unusable (not JSON, wrong shape, too large, or a redirect).
  */
 export type ConversationErrorCode =
   | "SETTINGS_MISSING"
@@ -54,9 +54,9 @@ export type Effect = "none" | "unknown" | "done";
 export interface ServiceNote {
   /** The attribute. */
   readonly key: string;
-  /** What is wrong with it. */
+  /** What is wrong with the attribute. */
   readonly value: string;
-  /** The id that was sent for it, in quotes, if it is an id. */
+  /** The id that was sent for the attribute, in quotes. Absent if the value was not an id. */
   readonly sent?: string;
 }
 
@@ -82,8 +82,8 @@ export interface ErrorDetails {
 
 /**
  * The only error class in the package. Its message is complete: what was being done, what the
- * service said, what to do next. It never contains a secret. It has no `id` property on purpose:
- * the engine would assume a created resource.
+ * service said, and what to do next. It never contains a secret. It deliberately has no `id`
+ * property, because the engine would assume that the resource was created.
  *
  * @throws nothing: the constructor never fails
  * @example

@@ -24,7 +24,7 @@ const isFolder = (path: string): boolean =>
  * reports a folder as missing although its parent exists, as Linux does below /proc.
  *
  * @param mode of the created folders. Default: the system's
- * @returns the outermost folder that was created; undefined if the folder existed already
+ * @returns the outermost folder that was created; undefined if the folder already existed
  * @throws the system's error if one of them cannot be created
  */
 export const makeFolders = (folder: string, mode?: number): string | undefined => {
@@ -65,10 +65,10 @@ const lookAt = (path: string): Stats | undefined => lstatSync(path, { throwIfNoE
 const largestBytes = 16 * 1024 * 1024;
 
 /**
- * Whether a path is certainly a folder that this user owns, not a link, and nobody else can add
- * anything to it.
+ * Whether a path is certainly a folder, not a link, that this user owns and that no one else can
+ * write to.
  *
- * @param closed whom the folder excludes: other writers, or also other readers
+ * @param closed whom the folder excludes: other writers, or other readers as well
  */
 export const isOwnFolder = (path: string, closed: "writers" | "readers" = "writers"): boolean => {
   const facts = lookAt(path);
@@ -77,9 +77,9 @@ export const isOwnFolder = (path: string, closed: "writers" | "readers" = "write
 };
 
 /**
- * Creates a folder for this user in a location that others may share, if it is missing.
+ * Creates a folder for this user, if missing, in a location that others can share.
  *
- * @throws Error if it cannot be created, or if something else has its name, which is not changed
+ * @throws Error if it cannot be created, or if something else has its name; that is not changed
  */
 export const makeOwnFolder = (path: string): void => {
   if (!lookAt(path)) makeFolders(path, 0o700);
@@ -90,8 +90,8 @@ export const makeOwnFolder = (path: string): void => {
 };
 
 /**
- * Whether this user's files in a folder stay in place: others cannot replace them. That is true of
- * most systems' shared folder for temporary files, because of its sticky bit.
+ * Whether other users cannot replace this user's files in a folder. On most systems, that is true
+ * of the shared folder for temporary files, because of its sticky bit.
  */
 export const keepsWhatIsOurs = (folder: string): boolean => {
   const facts = statSync(folder, { throwIfNoEntry: false });
@@ -147,8 +147,8 @@ const readPlain = (
 };
 
 /**
- * The text of a file at a path where others may write: only a regular file that this user owns, not
- * a link. Never waits, because it does not read pipes or devices.
+ * Reads the text of a file in a location that others can write to. Accepts only a regular file that
+ * this user owns, not a link. Never waits, because it does not read pipes or devices.
  *
  * @returns undefined if there is no such file, or if it is too large
  */
@@ -160,8 +160,8 @@ export const readOwnFile = (path: string): string | undefined =>
   );
 
 /**
- * The text of a file that several users may share, such as one in a backend: any regular file.
- * Never waits, because it does not read pipes or devices.
+ * Reads the text of a file that several users can share, such as one in a backend. Accepts any
+ * regular file. Never waits, because it does not read pipes or devices.
  *
  * @returns undefined if there is no such file, or if it is too large
  */

@@ -9,21 +9,24 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Members in order, without undefined values; safe for keys such as `__proto__`. */
+/**
+ * Returns an object with these members in order, without undefined values; safe for keys such as
+ * `__proto__`.
+ */
 export const objectOf = (entries: Iterable<readonly [string, unknown]>): JsonObject =>
   Object.fromEntries([...entries].filter(([, value]) => value !== undefined));
 
-/** A member of the object itself, never of its prototype. */
+/** Returns a member of the object itself, never of its prototype. */
 export const memberOf = (object: JsonObject, name: string): unknown =>
   Object.hasOwn(object, name) ? object[name] : undefined;
 
-/** A string, unchanged; anything else becomes the empty string. */
+/** Returns a string, unchanged; the empty string for anything else. */
 export const asText = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** A nonempty string; undefined for anything else. */
+/** Returns a nonempty string; undefined for anything else. */
 export const filledText = (value: unknown): string | undefined => asText(value) || undefined;
 
-/** The strings in a list; undefined if there are none. */
+/** Returns the strings in a list; undefined if there are none. */
 export const filledTexts = (value: unknown): readonly string[] | undefined => {
   const texts = Array.isArray(value)
     ? value.filter((item): item is string => typeof item === "string")
@@ -31,7 +34,7 @@ export const filledTexts = (value: unknown): readonly string[] | undefined => {
   return texts.length > 0 ? texts : undefined;
 };
 
-/** The objects in a list; empty if it is not a list. */
+/** Returns the objects in a list; empty if it is not a list. */
 export const listedObjects = (value: unknown): readonly JsonObject[] =>
   Array.isArray(value) ? value.filter(isObject) : [];
 
@@ -54,18 +57,18 @@ export const sameJson = (a: unknown, b: unknown): boolean => {
   );
 };
 
-/** The value at a path of members; undefined if it is missing. */
+/** Returns the value at a path of members; undefined if it is missing. */
 export const valueAt = (value: unknown, ...path: readonly string[]): unknown =>
   path.reduce<unknown>(
     (inner, name) => (isObject(inner) ? memberOf(inner, name) : undefined),
     value,
   );
 
-/** The string at a path of members; undefined if it is missing or empty. */
+/** Returns the string at a path of members; undefined if it is missing or empty. */
 export const textAt = (value: unknown, ...path: readonly string[]): string | undefined =>
   filledText(valueAt(value, ...path));
 
-/** The objects in a list, even if it is wrapped as `{ [wrapper]: [ … ] }`. */
+/** Returns the objects in a list, even if it is wrapped as `{ [wrapper]: [ … ] }`. */
 export const objectsIn = (value: unknown, wrapper: string): readonly JsonObject[] =>
   listedObjects(isObject(value) ? memberOf(value, wrapper) : value);
 
@@ -73,7 +76,10 @@ type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
 
-/** Members without undefined ones, for types that distinguish the two. */
+/**
+ * Returns an object without its undefined members, for types that distinguish undefined from
+ * absent.
+ */
 export const withoutUndefined = <const T extends object>(members: T): Defined<T> =>
   objectOf(Object.entries(members)) as Defined<T>;
 
@@ -84,8 +90,8 @@ const mostDepth = 128;
  * Parses JSON text, with or without a byte order mark (RFC 8259 §8.1). Removes every `__proto__`
  * member, because it would change the prototype of any object that it is merged into. Replaces
  * unpaired surrogates, which JSON can spell (`"\\ud83d"`) but UTF-8 cannot represent, with
- * `\ufffd`, in keys as well. Throws a SyntaxError, even if the JSON is valid but nested deeper than
- * 128 levels.
+ * `\ufffd`, in keys as well. Throws a SyntaxError if the JSON is invalid, or nested more than 128
+ * levels deep.
  */
 export const parseJson = (given: string): unknown => {
   const text = given.startsWith("\ufeff") ? given.slice(1) : given;
@@ -116,8 +122,8 @@ const isPlain = (value: object): boolean => {
 };
 
 /**
- * The paths to the strings, or keys, in a value that match a test, such as `roles[0].name`. Skips
- * class instances.
+ * Returns the paths to the strings, or keys, in a value that match a test, such as `roles[0].name`.
+ * Skips class instances.
  */
 export const pathsOfTexts = (
   value: unknown,

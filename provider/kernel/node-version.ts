@@ -1,6 +1,6 @@
 import { ConversationError } from "./errors.js";
 
-/** As in `engines` in package.json: the first version that has everything the package needs. */
+/** The first version with everything that the package needs, as in `engines` in package.json. */
 export const leastNode = "22.19";
 
 const numbersOf = (version: string): readonly number[] => version.split(".").map(Number);
@@ -12,8 +12,8 @@ const isOlder = (version: string): boolean => {
 };
 
 /**
- * Refuses a Node.js version that is too old, before something fails with an obscure error. Must load
- * and run on old versions, so it imports nothing that they lack.
+ * Rejects a Node.js version that is too old, before it causes an obscure error. Must load and run
+ * on old versions, so it imports nothing that they lack.
  *
  * @throws ConversationError `SETTINGS_INVALID`
  */

@@ -20,8 +20,8 @@ export const isServiceId = (id: string): boolean =>
   /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id);
 
 /**
- * Refuses an id that could name another path, such as `..` or empty text, before any URL is built
- * from it.
+ * Rejects an id that could lead to another path, such as `..` or empty text, before any URL is
+ * built from it.
  *
  * @param what the owner of the id, such as `channel`, for the message
  * @throws ConversationError `ID_INVALID`

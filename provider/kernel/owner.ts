@@ -8,22 +8,22 @@ interface OwnerParts {
   readonly name: string;
 }
 
-/** The parts of an owner. */
+/** Returns the parts of an owner. */
 export const ownerParts = (owner: string): OwnerParts => {
   const [project = "", stack = "", random = "", ...name] = owner.split("/");
   return { project, stack, ownership: `${project}/${stack}/${random}`, name: name.join("/") };
 };
 
 /**
- * The owner of a resource.
+ * Returns the owner of a resource.
  *
- * @param parents types of its parents, as {@link parentsIn} gives them
+ * @param parents types of its parents, as {@link parentsIn} returns them
  */
 export const ownerOf = (ownership: string, parents: string, name: string): string =>
   `${ownership}/${parents}${name}`;
 
 /**
- * A logical name for people: `"shop" (inside ConversationAccount)`.
+ * Returns a logical name in readable form: `"shop" (inside ConversationAccount)`.
  *
  * @param name the name of an owner, after the types of its parents
  */
@@ -43,7 +43,7 @@ interface UrnParts {
   readonly name: string;
 }
 
-/** The parts of a URN. A logical name may contain `::`. */
+/** Returns the parts of a URN. A logical name may contain `::`. */
 export const urnParts = (urn: string): UrnParts => {
   const start = "urn:pulumi:";
   const parts = urn.startsWith(start) ? urn.slice(start.length).split("::") : [];
@@ -52,15 +52,18 @@ export const urnParts = (urn: string): UrnParts => {
 };
 
 /**
- * Types of a resource's parents, from its URN, outermost first, each followed by `$`; empty
- * directly in the stack.
+ * Returns the types of a resource's parents, from its URN, outermost first, each followed by `$`;
+ * empty if the resource is directly in the stack.
  */
 export const parentsIn = (urn: string): string => {
   const { types, type } = urnParts(urn);
   return types.slice(0, types.length - type.length).replace("pulumi:pulumi:Stack$", "");
 };
 
-/** Every ownership of a stack: the `Ownership` of its dynamic resources, and those of the plugin. */
+/**
+ * Returns every ownership in a stack: the `Ownership` of its dynamic resources, and those of the
+ * plugin.
+ */
 export const ownershipsOf = ({
   ownership,
   pluginOwnerships = [],

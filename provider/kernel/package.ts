@@ -32,7 +32,7 @@ const rootAbove = (folder: string): string | undefined => {
   return parent === folder ? undefined : rootAbove(parent);
 };
 
-/** The folder of this package, whether it runs compiled or from source. */
+/** Returns the folder of this package, whether it runs compiled or from source. */
 export const packageRoot = (): string => {
   const root = rootAbove(__dirname);
   if (root === undefined)
@@ -50,7 +50,10 @@ const manifest = (): JsonObject => {
   return known;
 };
 
-/** Version of this package according to its package.json, `0.0.0` if that file cannot be found. */
+/**
+ * Returns the version of this package according to its package.json; `0.0.0` if that file cannot be
+ * found.
+ */
 export const packageVersion = (): string => textAt(manifest(), "version") ?? "0.0.0";
 
 const repository = (): string | undefined =>
@@ -61,16 +64,16 @@ const repository = (): string | undefined =>
 /** This package's package.json data. */
 export interface PackageDescription {
   readonly version: string;
-  /** One or two sentences; empty if the file cannot be found. */
+  /** Description in one or two sentences; empty if the file cannot be found. */
   readonly description: string;
   readonly keywords: readonly string[];
   readonly license?: string;
   readonly homepage?: string;
-  /** Address for a browser, such as `https://host/owner/name`. */
+  /** URL for a browser, such as `https://host/owner/name`. */
   readonly repository?: string;
 }
 
-/** This package's package.json data, without what the file does not state yet. */
+/** Reads this package's package.json data; values missing from the file are absent. */
 export const describePackage = (): PackageDescription => ({
   version: packageVersion(),
   description: textAt(manifest(), "description") ?? "",
@@ -83,8 +86,8 @@ export const describePackage = (): PackageDescription => ({
 });
 
 /**
- * The address of a documentation page: in the repository at this release if package.json names a
- * repository, otherwise in the package's folder, which contains the same pages.
+ * Returns the location of a documentation page: in the repository at this release if package.json
+ * names a repository, otherwise in the package's folder, which contains the same pages.
  *
  * @param page such as `policies.md#account-protected`
  */
@@ -95,7 +98,7 @@ export const docsLink = (page: string): string => {
     : `node_modules/${packageName}/docs/${page}`;
 };
 
-/** A sentence that refers from a message to the documentation for its code. */
+/** Returns a sentence that refers to the documentation for a message's code. */
 export const moreAbout = (code: ConversationErrorCode): string =>
   `More: ${docsLink(`troubleshooting.md#${code.toLowerCase()}`)}`;
 
@@ -122,7 +125,7 @@ export const assertInstalled = (name: string, need: string): void => {
   if (isMissing(name)) throw notInstalled(name, need);
 };
 
-/** The error about an optional package that is needed and missing. */
+/** Returns the error for a required but missing optional package. */
 export const notInstalled = (name: string, need: string): ConversationError =>
   new ConversationError(
     "SETTINGS_INVALID",

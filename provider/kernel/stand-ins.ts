@@ -2,8 +2,8 @@ import { isObject, type JsonObject, jsonIn, objectOf } from "./json.js";
 
 /**
  * The engine's notation for a value that is unknown before the update, whatever its type and at any
- * depth. Public as `pulumi.runtime.unknownValue`; repeated here so that the provider does not load
- * the SDK for one constant.
+ * depth. Public as `pulumi.runtime.unknownValue`, but repeated here so that the provider does not
+ * load the SDK for one constant.
  */
 export const unknownValue = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
@@ -11,8 +11,8 @@ const signatureKey = "4dabf18193072939515e22adb298388d";
 const secretKind = "1b47061264138c4ac30d75fd1eb44270";
 
 /**
- * The signature of the engine's own form of a secret. The object also holds `value` in a call, and
- * `plaintext` (JSON) or `ciphertext` in a state. Public as `pulumi.runtime.specialSigKey` and
+ * The signature of the engine's own form of a secret. The object also contains `value` in a call,
+ * and `plaintext` (JSON) or `ciphertext` in a state. Public as `pulumi.runtime.specialSigKey` and
  * `specialSecretSig`; repeated for the same reason.
  */
 export const secretSignature: JsonObject = { [signatureKey]: secretKind };
@@ -30,9 +30,9 @@ export const holdsUnknown = (value: unknown): boolean =>
       : isObject(value) && Object.values(value).some(holdsUnknown);
 
 /**
- * The state's placeholder for a secret that an import could not or did not read: the service hides
- * it, or it was not to be written to a file. It stands for the first value that the program gives,
- * and is never sent. Part of state files: never changed.
+ * The placeholder in the state for a secret that an import did not read, because the service hides
+ * it or it must not be written to a file. It represents the first value that the program sets, and
+ * is never sent. Never changes, because state files contain it.
  */
 export const undisclosed = "(secret not read by the import)";
 
@@ -46,7 +46,7 @@ export const holdsUndisclosed = (value: unknown): boolean =>
 export interface EnvironmentSecret {
   /** Name of the variable. */
   readonly name: string;
-  /** Changes whenever the value does. */
+  /** Version of the value, which changes whenever the value does. */
   readonly version: string;
   /** The placeholder for the value. */
   readonly text: string;
@@ -58,7 +58,7 @@ const versionText = /^[\w.-]{1,64}$/;
 
 const places = /\$\{fromEnv ([A-Za-z_]\w{0,254}) ([\w.-]{1,64})\}/g;
 
-/** Why the variable name or the version is not valid; undefined if both are valid. */
+/** Returns why the variable name or the version is invalid; undefined if both are valid. */
 export const environmentSecretFault = (name: string, version: string): string | undefined => {
   if (!variable.test(name)) return "the name must consist of letters, digits and _";
   return versionText.test(version)
@@ -66,7 +66,7 @@ export const environmentSecretFault = (name: string, version: string): string | 
     : "the version, such as { version: 1 }, must be 1 to 64 letters, digits, dots, _ or -; change it whenever the value changes";
 };
 
-/** The placeholder for the value in a program and its state. */
+/** Returns the placeholder for the value in a program and its state. */
 export const environmentSecretText = (name: string, version: string): string =>
   `\${fromEnv ${name} ${version}}`;
 
@@ -77,15 +77,15 @@ const leaves = (value: unknown): readonly string[] => {
   return isObject(value) ? Object.values(value).flatMap(leaves) : [];
 };
 
-/** Every secret from the environment, at any depth inside a value. */
+/** Returns every secret from the environment, at any depth inside a value. */
 export const environmentSecretsIn = (value: unknown): readonly EnvironmentSecret[] =>
   leaves(value).flatMap((leaf) =>
     [...leaf.matchAll(places)].map(([text, name = "", version = ""]) => ({ name, version, text })),
   );
 
 /**
- * Paths to secrets below a member, from the paths inside its value. A dot in a member's name would
- * be ambiguous in a path: then the whole parent is secret.
+ * Returns the paths to secrets below a member, from the paths inside its value. If a member's name
+ * contains a dot, which would be ambiguous in a path, the whole parent is secret.
  */
 export const secretPathsBelow = (member: string, inside: readonly string[]): readonly string[] =>
   inside.map((path) => {
@@ -94,8 +94,8 @@ export const secretPathsBelow = (member: string, inside: readonly string[]): rea
   });
 
 /**
- * The parts of a value that contain a secret from the environment, as paths from its top: `apiKey`,
- * `proxy.password`. A list that contains one counts as a whole, and the empty path means
+ * Returns the parts of a value that contain a secret from the environment, as paths from its root:
+ * `apiKey`, `proxy.password`. A list that contains one counts as a whole, and the empty path means
  * everything.
  */
 export const environmentSecretPaths = (value: unknown): readonly string[] =>
@@ -110,7 +110,10 @@ export const environmentSecretPaths = (value: unknown): readonly string[] =>
 /** The value of a secret; undefined if its placeholder stays. */
 type ValueOf = (secret: EnvironmentSecret) => string | undefined;
 
-/** The values that this process can see: those of its own variables, or of the given ones. */
+/**
+ * Returns a lookup of the values that this process can see, in its own environment variables or in
+ * the given ones.
+ */
 export const seenSecrets =
   ({
     environment = process.env,
@@ -120,7 +123,7 @@ export const seenSecrets =
   ({ name }) =>
     environment[name] || undefined;
 
-/** Why a secret cannot be used. */
+/** Returns why a secret cannot be used. */
 export const missingText = ({ name, version }: EnvironmentSecret): string =>
   `one of its secrets comes from the environment variable ${name} (version ${version}), which is not set`;
 
@@ -135,7 +138,10 @@ const inText = (text: string, lookUp: ValueOf): string => {
   );
 };
 
-/** A value with the secrets from the environment filled in, even inside a string or JSON in it. */
+/**
+ * Returns a value with the secrets from the environment filled in, even inside a string or JSON in
+ * it.
+ */
 export const withEnvironmentSecrets = <T>(value: T, lookUp: ValueOf): T => {
   const change = (part: unknown): unknown => {
     if (typeof part === "string") return inText(part, lookUp);

@@ -14,7 +14,8 @@ const escapes = (characters: string): string =>
     .join("");
 
 /**
- * Untrusted text made safe to read: every active character becomes its escape, such as `\u001b`.
+ * Makes untrusted text safe to read: every active character is replaced with its escape, such as
+ * `\u001b`.
  */
 export const inertText = (text: string): string => text.replaceAll(active, escapes);
 
@@ -30,8 +31,8 @@ const colours = new RegExp(`${esc}\\[(?:0|1|2|22|3\\d|38;5;\\d{1,3}|39)m`, "g");
 const runnerCommands = /^[^\S\r\n\u2028\u2029]*::|##(?=\[|vso\[|teamcity\[)/gm;
 
 /**
- * The output of a command, made safe for a terminal and a pipeline log: keeps line breaks, and
- * colors if wanted. The escapes read the same inside JSON.
+ * Makes a command's output safe for a terminal and a pipeline log: keeps line breaks, and colors if
+ * wanted. The escapes mean the same in JSON.
  */
 export const inertOutput = (text: string, coloured: boolean): string => {
   const lines = (part: string): string =>
@@ -54,12 +55,12 @@ const mostCharacters = 40;
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /**
- * Text without characters that a terminal acts on or hides: control and format characters, line
+ * Removes characters that a terminal acts on or hides: control and format characters, and line
  * endings.
  */
 export const cleaned = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ");
 
-/** Text of limited length; longer text ends with `…`, and no character is split. */
+/** Limits the length of text; longer text ends with `…`, and no character is split. */
 export const abbreviated = (text: string, most: number): string => {
   if (text.length <= most) return text;
   const characters = [...text];
@@ -69,7 +70,10 @@ export const abbreviated = (text: string, most: number): string => {
 const escaped = (character: string): string =>
   `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`;
 
-/** Quoted text for messages: without characters that a terminal acts on, at most 40 characters. */
+/**
+ * Quotes text for messages, without characters that a terminal acts on and with at most 40
+ * characters.
+ */
 export const quoted = (text: string): string => {
   const characters = [...text.slice(0, 2 * mostCharacters + 1)];
   const isLong = characters.length > mostCharacters;
@@ -95,8 +99,8 @@ const distance = (one: string, other: string): number => {
 const mostTypos = 2;
 
 /**
- * The word that was probably meant, in any case: at most two letters differ, and fewer than half of
- * the word. Undefined if there is none.
+ * Returns the word that was probably meant, ignoring case: at most two letters differ, and fewer
+ * than half of the word. Undefined if there is none.
  */
 export const nearestWord = (text: string, words: readonly string[]): string | undefined => {
   const candidates = words
@@ -106,7 +110,7 @@ export const nearestWord = (text: string, words: readonly string[]): string | un
   return candidates.sort((a, b) => a.off - b.off)[0]?.word;
 };
 
-/** `; did you mean plan?`, or nothing if no word is similar. */
+/** Returns a hint such as `; did you mean plan?`; empty if no word is similar. */
 export const nearestHint = (text: string, words: readonly string[]): string => {
   const meant = nearestWord(text, words);
   return meant === undefined ? "" : `; did you mean ${meant}?`;
@@ -121,7 +125,10 @@ const sorts: Readonly<Record<string, string>> = {
   undefined: "nothing",
 };
 
-/** The type of a value, in words for a message. Never the value itself, which may be a secret. */
+/**
+ * Returns the type of a value in words for a message, never the value itself, which may be a
+ * secret.
+ */
 export const valueSort = (value: unknown): string => {
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";
@@ -129,7 +136,7 @@ export const valueSort = (value: unknown): string => {
   return sorts[typeof value] ?? "an object";
 };
 
-/** `1 min 15 s` */
+/** Formats a duration, for example as `1 min 15 s`. */
 export const durationText = (ms: number): string => {
   const seconds = Math.ceil(ms / 1000);
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];

@@ -37,7 +37,7 @@ interface ObjectSoFar {
   readonly description?: unknown;
 }
 
-/** The fields, the owner mark and the members of `extra`. */
+/** Returns the fields, the owner mark and the members in `extra`. */
 export const desiredBody = (declared: Declared, object: ObjectSoFar): DesiredBody => {
   const { definition, settings, service, mark, name } = declared;
   const { fields, extra } = dropUndisclosed(definition, declared.properties);
@@ -64,7 +64,7 @@ const dropUndisclosed = (definition: Definition, properties: Properties): Proper
   changeSecrets(definition, properties, (secret) => (secret === undisclosed ? undefined : secret));
 
 /**
- * Whether an object of the service has these values. Ignores values that the service does not show.
+ * Whether an object in the service has these values. Ignores values that the service does not show.
  */
 export const holdsFields = (
   { definition: { fields }, settings }: Declared,
@@ -75,14 +75,19 @@ export const holdsFields = (
   return sameFieldsMeaning(fields, live, wanted);
 };
 
-/** A resource in the form that the service receives. @throws ConversationError `SETTINGS_MISSING` */
+/**
+ * Returns a resource in the form that the service receives.
+ *
+ * @throws ConversationError `SETTINGS_MISSING`
+ */
 export const asWritten = <R extends Resource>(resource: R): R => ({
   ...resource,
   properties: writtenSecrets(resource.properties, resource.run),
 });
 
 /**
- * Values with the secrets from the environment filled in, in the form that the service receives.
+ * Returns values with the secrets from the environment filled in, in the form that the service
+ * receives.
  *
  * @throws ConversationError `SETTINGS_MISSING` if a variable is not set
  */
@@ -99,8 +104,8 @@ export const writtenSecrets = <T>(value: T, run: Pick<RunEnvironment, "environme
 };
 
 /**
- * A resource as it was last written: the value for a version that is no longer declared is unknown,
- * so its placeholder stays.
+ * Returns a resource as it was last written. The value of a version that is no longer declared is
+ * unknown, so its placeholder remains.
  */
 export const lastWritten = <R extends Resource>(before: R, now: Resource): R => {
   const seen = seenSecrets(now.run);

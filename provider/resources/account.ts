@@ -26,18 +26,18 @@ export const account = defineResource({
       max: 255,
     }),
     channel: reference(channel, {
-      doc: "Channel of the account.",
+      doc: "The account's channel.",
       required: true,
     }),
     caseManagement: object({
       doc: "How conversations become cases.",
       fields: {
         sameCaseDuration: number({
-          doc: "If a customer returns within this time, the conversation joins the same case. The unit is not stated.",
+          doc: "If a customer returns within this time, the conversation joins the same case. The unit is not documented.",
           min: 0,
         }),
         copyCustomAttributes: flag({
-          doc: "Whether to copy custom attributes from the earlier conversation; only with `bypassVaDuration` of the orchestration.",
+          doc: "Whether to copy custom attributes from the earlier conversation. Applies only if the orchestration sets `bypassVaDuration`.",
         }),
       },
     }),
@@ -51,7 +51,7 @@ export const account = defineResource({
         }),
         defaultLanguage: text({ doc: "Language, such as `en-US`.", min: 1 }),
         onAgentUnavailability: text({
-          doc: "Whether to answer with the off-hours text, or to hold the message until an agent is available.",
+          doc: "Whether to answer with the off-hours text or hold the message until an agent is available.",
           values: ["off_hours", "retain_and_retry"],
         }),
         allowLogoutWithOpenChats: flag({ doc: "Whether agents may log out while chats are open." }),
@@ -59,10 +59,10 @@ export const account = defineResource({
           doc: "Whether agents may return messages to the queue when no agent is available.",
         }),
         orchestration: reference(orchestration, {
-          doc: "Orchestration of the account's conversations.",
+          doc: "Orchestration for the account's conversations.",
         }),
         entryPoint: text({
-          doc: "Entry point, an object in another product area: numeric text such as `1007`.",
+          doc: "Id of the entry point, an object in another product area: numeric text such as `1007`.",
           min: 1,
           envelope: "id",
         }),

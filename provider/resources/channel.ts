@@ -26,16 +26,16 @@ const restrictions: Fields = {
     min: 0,
   }),
   features: words(
-    "Allowed features: `typing_events`, `attachments`, `richText`. If omitted, all of them.",
+    "Allowed features: `typing_events`, `attachments`, `richText`. If omitted, all are allowed.",
     "A feature.",
     { emptyCounts: true },
   ),
   attachmentPolicy: object({
     doc: "Allowed attachments.",
     fields: {
-      enabled: flag({ doc: "Must be true for attachments." }),
+      enabled: flag({ doc: "Must be true to allow attachments." }),
       maxSize: number({
-        doc: "Maximum size of an attachment; the unit is not stated, probably bytes.",
+        doc: "Maximum size of an attachment; the unit is not documented, but probably bytes.",
         integer: true,
         min: 0,
       }),
@@ -53,7 +53,7 @@ export const channel = defineResource({
   noun: "channel",
   collection: "channels",
   listKey: "channel",
-  doc: "The parameters of a transport for chat messages.",
+  doc: "A transport for chat messages, and its parameters.",
   heldByAny: {
     kinds: [clientApplication],
     basis: "spec",
@@ -61,7 +61,7 @@ export const channel = defineResource({
   },
   fields: {
     type: text({
-      doc: "Unique identity of the channel at run time. Custom channels look like `custom.teams`. If you change it, lookups by type fail.",
+      doc: "Identifier of the channel at run time, such as `custom.teams` for a custom channel. If you change it, lookups by type fail.",
       required: true,
       unique: true,
       names: "given",
@@ -70,7 +70,7 @@ export const channel = defineResource({
     }),
     displayName: text({ doc: "Display name.", required: true, min: 1, max: 255 }),
     icon: text({
-      doc: "Image as base64; a PNG of 32 × 32 pixels if the platform's own agent desktop shows it.",
+      doc: "Image as base64; must be a 32 × 32 pixel PNG if the platform's own agent desktop shows it.",
       required: true,
       min: 1,
       max: 512_000,
@@ -78,7 +78,7 @@ export const channel = defineResource({
     }),
     ...commonFields("channel"),
     restrictions: object({
-      doc: "What the channel can carry.",
+      doc: "Messages that the channel can transport.",
       fields: {
         inbound: object({
           doc: "Messages from the customer.",
@@ -91,7 +91,7 @@ export const channel = defineResource({
             systemMessages: flag({ doc: "Whether the service sends system messages." }),
             midChatAuth: flag({ doc: "Whether a customer may sign in during a conversation." }),
             richMessageTypes: words(
-              "Rich messages that the channel can show, without the `richMessage.` prefix, such as `listpicker`.",
+              "Types of rich messages that the channel can show, without the `richMessage.` prefix: for example, `listpicker`.",
               "A rich message type.",
             ),
           },

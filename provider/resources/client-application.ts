@@ -18,7 +18,7 @@ export const clientApplication = defineResource({
   fields: {
     ...namedFields("client application"),
     roles: list({
-      doc: "The roles of the application, each with its own callback.",
+      doc: "The application's roles, each with its own callback.",
       required: true,
       min: 1,
       max: 7,

@@ -28,7 +28,7 @@ export const participant = defineResource({
       length: 36,
     }),
     intents: list({
-      doc: "Features of the bot.",
+      doc: "The bot's features.",
       envelope: "intent",
       identity: ["value"],
       of: object({

@@ -214,7 +214,7 @@ const wrongWith = (address: string, allowed: readonly string[]): string | undefi
   return `is not in ${allowed.join(" or ")}`;
 };
 
-/** `notification-address`: somebody gets an email when a callback cannot be reached. */
+/** `notification-address`: someone receives an email when a callback cannot be reached. */
 export const notificationAddress: ResourceValidationPolicy = {
   ...policyNotes(
     "notification-address",
@@ -256,7 +256,7 @@ const fits = (name: string, pattern: string): boolean => {
   return new RegExp(`^${literal.replaceAll("*", ".*")}$`).test(name);
 };
 
-/** `no-basic-authentication`: the callbacks of chosen stacks require tokens. */
+/** `no-basic-authentication`: in the stacks that you choose, callbacks require tokens. */
 export const noBasicAuthentication: ResourceValidationPolicy = {
   ...policyNotes(
     "no-basic-authentication",
@@ -332,7 +332,7 @@ const sharedAmong = (applications: readonly PolicyResource[]): readonly (readonl
   return [...known, ...others.filter((users) => !seen.has(applicationsOf(users)))];
 };
 
-/** `no-shared-authentication`: leaked credentials open only one callback. */
+/** `no-shared-authentication`: leaked credentials give access to only one callback. */
 export const noSharedAuthentication: StackValidationPolicy = {
   ...policyNotes(
     "no-shared-authentication",
@@ -463,8 +463,8 @@ export const noClearSecrets: StackValidationPolicy = {
 /**
  * Checks for every stack with conversation accounts, for a `PolicyPack` of `@pulumi/policy` (1.21
  * or later). All are advisory unless the pack or its configuration says otherwise. Each links to
- * the page that explains it and its options. They make no calls to the service and never fail on
- * their own: `up` checks what a preview does not know yet.
+ * the page that explains it and its options. They make no calls to the service. Values that are
+ * unknown in a preview cause no failure; `up` checks them.
  *
  * @example
  * new PolicyPack("conversation", { policies: [...conversationPolicies] });

@@ -10,7 +10,7 @@ import {
 } from "../../provider/service/message-types.js";
 import { ClientApplication, Orchestration, Participant } from "../resources.js";
 
-/** The notes of a policy, with the link to its section in docs/policies.md. */
+/** Returns a policy's metadata, with a link to its section in docs/policies.md. */
 export const policyNotes = (
   name: string,
   displayName: string,
@@ -26,7 +26,7 @@ export const policyNotes = (
   tags: ["conversation"],
 });
 
-/** The value, or undefined while a preview does not know it: reading it then throws. */
+/** Returns the value; undefined if it is unknown in a preview, because reading it would throw. */
 export const whereKnown = <T>(read: () => T): T | undefined => {
   try {
     return read();
@@ -36,7 +36,7 @@ export const whereKnown = <T>(read: () => T): T | undefined => {
   }
 };
 
-/** The items in a list that a preview knows; none if it does not know the list. */
+/** Returns the items in a list that are known in a preview; none if the list itself is unknown. */
 export const knownItems = <T>(read: () => readonly T[] | undefined): readonly T[] => {
   const list = whereKnown(read) ?? [];
   const places = Array.from({ length: whereKnown(() => list.length) ?? 0 }, (_, place) => place);
@@ -44,8 +44,8 @@ export const knownItems = <T>(read: () => readonly T[] | undefined): readonly T[
 };
 
 /**
- * A class of this package with which a policy requests resources, under the plugin's type if they
- * come from the plugin. Policies use nothing else from a class.
+ * Returns a class of this package for checking a resource's type; it has the plugin's type token if
+ * the resource comes from the plugin. Policies use nothing else from a class.
  */
 export const classFor = <C extends { readonly __pulumiType: string }>(
   { type }: Pick<PolicyResource, "type">,
@@ -70,7 +70,7 @@ export const orchestrationsAmong = (
 ): readonly PolicyResource[] =>
   resources.filter((resource) => resource.isType(classFor(resource, Orchestration)));
 
-/** The roles of an application; undefined while a preview does not know all of them. */
+/** Returns an application's roles; undefined if some are unknown in a preview. */
 export const rolesOf = (application: PolicyResource): readonly string[] | undefined =>
   whereKnown(() =>
     application.asType(classFor(application, ClientApplication))?.roles.map(({ name }) => name),
@@ -81,16 +81,16 @@ const idOf = (read: () => unknown): string | undefined => {
   return typeof id === "string" ? id : undefined;
 };
 
-/** The client application of a participant, if known. */
+/** Returns the id of a participant's client application, if known. */
 export const ownApplication = (participant: PolicyResource): string | undefined =>
   idOf(() => participant.asType(classFor(participant, Participant))?.application);
 
 /** A place in an orchestration. */
 export interface Place {
   readonly place: ConversationSide;
-  /** Roles for this place: an application needs one of them. */
+  /** Roles for this place; an application needs one of them. */
   readonly roles: readonly string[];
-  /** Ids of the applications in it; undefined for one that a preview does not know yet. */
+  /** Ids of the applications in this place; undefined for an id that is unknown in a preview. */
   readonly ids: readonly (string | undefined)[];
 }
 
@@ -100,7 +100,7 @@ const idsIn = (read: () => readonly unknown[] | undefined): readonly (string | u
   return Array.from({ length: list.length }, (_, at) => idOf(() => list[at]));
 };
 
-/** The places of an orchestration, with the ids of their applications. */
+/** Returns the places in an orchestration, with the ids of their applications. */
 export const placesOf = (orchestration: PolicyResource): readonly Place[] => {
   const parts = orchestration.asType(classFor(orchestration, Orchestration))?.applications;
   const customer = whereKnown(() => parts?.customerConfiguration);
@@ -119,7 +119,10 @@ export const placesOf = (orchestration: PolicyResource): readonly Place[] => {
     .filter(({ ids: filled }) => filled.length > 0);
 };
 
-/** The applications of a stack by id, if known: a participant knows its application's resource and id. */
+/**
+ * Returns a stack's applications by id, if known. Participants link each id to its application's
+ * resource.
+ */
 export const applicationsById = (
   resources: readonly PolicyResource[],
 ): ReadonlyMap<string, PolicyResource> =>
@@ -136,8 +139,8 @@ export const applicationsById = (
   );
 
 /**
- * Whether these resources include everything that an orchestration names: an id may refer to
- * something else.
+ * Whether these resources include all applications in these places, because an id may refer to one
+ * outside the stack.
  */
 export const areAllAmong = (
   applications: readonly PolicyResource[],
@@ -148,7 +151,7 @@ export const areAllAmong = (
   return known.size === 0 || (!ids.includes(undefined) && known.size <= applications.length);
 };
 
-/** The text of a stack's configuration file, and the file's name. */
+/** A stack's configuration file: its name and its text. */
 export interface StackFile {
   readonly name: string;
   readonly text: string;
@@ -171,7 +174,10 @@ const stackFolder = (folder: string): string => {
   return named ? join(folder, named) : folder;
 };
 
-/** The configuration file of a project's stack, in a folder or above it; undefined if there is none. */
+/**
+ * Returns a stack's configuration file, for a project in a folder or above it; undefined if there
+ * is none.
+ */
 export const stackFileIn = (folder: string, stack: string): StackFile | undefined => {
   const project = projectFolder(folder);
   if (project === undefined) return undefined;

@@ -73,7 +73,9 @@ const byExtension: Readonly<Record<string, string>> = {
 const fileExtension = (name: string): string | undefined =>
   /[^./\\]\.([A-Za-z0-9]{1,16})$/.exec(name)?.[1]?.toLowerCase();
 
-/** The content type that the service derives from the extension of a file name (assumed). */
+/**
+ * Returns the content type that the service derives from the extension of a file name (assumed).
+ */
 export const assetContentType = (name: string): string => {
   const extension = fileExtension(name) ?? "";
   return (Object.hasOwn(byExtension, extension) && byExtension[extension]) || anyBytes;
@@ -88,17 +90,18 @@ const longestName = 255;
 export interface AssetRequest {
   /** Type of the channel, such as `custom.kiosk`. */
   readonly channel: string;
-  /** The kind of sender that will send it. */
+  /** The kind of sender that will send the asset. */
   readonly sender: SenderKind;
   /**
-   * File name with an extension, at most 255 characters. It determines the content type (assumed).
+   * File name with an extension, at most 255 characters. The extension determines the content type
+   * (assumed).
    */
   readonly name: string;
   /** Size in bytes: 1 to 10,485,760. */
   readonly size: number;
 }
 
-/** An asset. You can attach it to a message. */
+/** An asset, which you can attach to a message. */
 export interface Asset {
   /** The service's id for the asset. */
   readonly id: string;
@@ -106,7 +109,7 @@ export interface Asset {
   readonly name: string;
   /** Size in bytes. */
   readonly size: number;
-  /** For example, `image/png`; derived from the extension (assumed). */
+  /** Content type, such as `image/png`; derived from the extension (assumed). */
   readonly contentType: string;
 }
 
@@ -117,7 +120,7 @@ export interface SignedAddress {
    * GET.
    */
   readonly contentUrl: string;
-  /** When the URL expires, on the service's clock. Absent if the service did not say. */
+  /** When the URL expires, on the service's clock. Absent if the service did not specify it. */
   readonly contentUrlExpiry?: Date;
 }
 

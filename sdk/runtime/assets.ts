@@ -41,11 +41,14 @@ import {
 
 /** What to upload, and how. `channel` and `sender` are required. */
 export interface UploadOptions extends Pick<AssetRequest, "channel" | "sender">, TransferOptions {
-  /** File name with an extension. Default: the name of the file. */
+  /** File name with an extension. Default: the name of the source file. */
   readonly name?: string;
   /** Size in bytes. Required for streams; for files and bytes, it must match their size. */
   readonly size?: number;
-  /** Must match the extension in the name, from which the service derives the type (assumed). */
+  /**
+   * Content type. Must match the extension in the name, from which the service derives it
+   * (assumed).
+   */
   readonly contentType?: string;
 }
 
@@ -173,9 +176,9 @@ const upload = async (
 
 const downloading = "download an asset";
 
-/** An asset whose content was downloaded. */
+/** A downloaded asset. */
 export type Downloaded = Omit<StoredAsset, "contentUrl" | "contentUrlExpiry"> & {
-  /** Bytes received. */
+  /** Number of bytes received. */
   readonly size: number;
 };
 
@@ -326,7 +329,7 @@ export interface Assets {
    * this only if you transfer the content yourself; otherwise use `upload`.
    *
    * @throws ConversationError `INPUT_INVALID` before anything is sent, `BAD_RESPONSE` for a
-   * response without id or URL; otherwise as every call
+   * response without an id or URL; otherwise, as for every call
    * @example
    * const { id, contentUrl } = await hub.assets.create({
    *   channel: "custom.kiosk", sender: "custom_bot", name: "receipt.pdf", size: 48_213,
@@ -336,8 +339,8 @@ export interface Assets {
   /**
    * Returns an asset and the signed URL to fetch its content from (specification §4.2).
    *
-   * @throws ConversationError `NOT_FOUND`, `ID_INVALID`, `BAD_RESPONSE` for a response without URL;
-   * otherwise as every call
+   * @throws ConversationError `NOT_FOUND`, `ID_INVALID`, `BAD_RESPONSE` for a response without a
+   * URL; otherwise, as for every call
    * @example
    * const { name, size } = await hub.assets.get(assetId);
    */
@@ -352,14 +355,14 @@ export interface Assets {
    */
   delete(id: string, options?: CallOptions): Promise<void>;
   /**
-   * Creates an asset and streams its content to the signed URL. Checks name, size and content type
-   * before it sends anything. If the URL has expired, the upload is repeated once with a new asset;
-   * after a 503, once with the same URL. A plain stream that has been read cannot be repeated. An
-   * upload that fails, times out or is canceled closes the stream and deletes the asset, if the
-   * service does so within 2 s.
+   * Creates an asset and streams its content to the signed URL. Checks the name, size and content
+   * type before sending anything. If the URL has expired, the upload is repeated once with a new
+   * asset; after a 503, once with the same URL. An upload from a plain stream cannot be repeated
+   * once reading has begun. If an upload fails, times out or is canceled, the stream is closed, and
+   * the asset is deleted if the service does so within 2 s.
    *
    * @returns an attachment for a text message
-   * @throws ConversationError `INPUT_INVALID` also if the source or `onProgress` fails
+   * @throws ConversationError `INPUT_INVALID`, including if the source or `onProgress` fails
    *
    * @example
    * const asset = await hub.assets.upload("receipt.pdf", { channel: "custom.kiosk", sender: "custom_bot" });
@@ -367,11 +370,11 @@ export interface Assets {
    */
   upload(source: ContentSource, options: UploadOptions): Promise<Asset>;
   /**
-   * Downloads the content of an asset and checks its size. If the signed URL has expired, requests
-   * a new one once; after a 503, repeats the request once. A target that closes early ends the
-   * download. A target that received nothing stays open.
+   * Downloads an asset's content and checks its size. If the signed URL has expired, requests a new
+   * one once; after a 503, repeats the request once. A target that closes early ends the download.
+   * A target that received nothing stays open.
    *
-   * @throws ConversationError `INPUT_INVALID` also if the target or `onProgress` fails
+   * @throws ConversationError `INPUT_INVALID`, including if the target or `onProgress` fails
    *
    * @example
    * createServer((_request, response) => {
@@ -386,7 +389,7 @@ export interface Assets {
   download(id: string, to: DownloadTarget, options?: TransferOptions): Promise<Downloaded>;
 }
 
-/** The assets of a connection. */
+/** Returns the asset operations of a connection. */
 export const assetsOf = (parts: ContentParts): Assets => {
   function download(
     id: string,

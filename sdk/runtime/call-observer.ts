@@ -18,7 +18,7 @@ export interface RequestEvent {
    * `{contentUrl}` for a signed URL.
    */
   readonly template: string;
-  /** Number of this attempt within the call, from 1. */
+  /** Number of this attempt within the call, starting from 1. */
   readonly attempt: number;
 }
 
@@ -39,8 +39,8 @@ const beginning = ({ context, trace }: TelemetryApi): BeginSpan => {
 };
 
 /**
- * Traces through `@opentelemetry/api` if it is installed, which the first call checks. Callers use
- * the result once per call.
+ * Traces calls with `@opentelemetry/api` if it is installed; the first call checks that. Use the
+ * result once per call.
  */
 export const telemetry = (
   load: () => Promise<unknown> = () => import(telemetryPackage),
@@ -62,16 +62,16 @@ export const telemetry = (
 export interface ResponseEvent extends RequestEvent {
   /** HTTP status of the response. Absent if there was no response. */
   readonly status?: number;
-  /** Milliseconds from sending to the response; for a download, until its headers. */
+  /** Milliseconds from sending to the response; for a download, to its headers. */
   readonly ms: number;
 }
 
 /**
- * Functions that are called for every attempt. If one fails, the process emits a warning, and the
- * call continues.
+ * Functions called for every attempt. If one fails, the process emits a warning, and the call
+ * continues.
  */
 export interface CallHooks {
-  /** Called before each attempt, retries included. */
+  /** Called before each attempt, including retries. */
   readonly onRequest?: (event: RequestEvent) => void;
   /** Called after each attempt, with or without a response. */
   readonly onResponse?: (event: ResponseEvent) => void;
@@ -95,7 +95,7 @@ type ObservedSend = <T extends { readonly status: number }>(
   send: () => Promise<T>,
 ) => Promise<T>;
 
-/** Starts observing one call to an endpoint: each use of the result is another attempt. */
+/** Starts observing one call to an endpoint. Each use of the result is another attempt. */
 export type CallObserver = (endpoint: Endpoint) => Promise<ObservedSend>;
 
 /** Tracing must not fail a call. */
@@ -141,13 +141,16 @@ export const callObserver = (
   };
 };
 
-/** A transport for one call to an endpoint. */
+/** Returns a transport for one call to an endpoint. */
 export const observedTransport = (transport: Transport, observed: ObservedSend): Transport => ({
   send: (request) => observed(new URL(request.url), () => transport.send(request)),
   close: () => transport.close(),
 });
 
-/** A transport for one endpoint whose calls look alike: an accepted attempt ends a call. */
+/**
+ * Returns a transport for one endpoint. An accepted attempt ends a call; the next attempt starts
+ * another.
+ */
 export const observedEndpoint = (
   transport: Transport,
   observe: CallObserver,
@@ -165,7 +168,7 @@ export const observedEndpoint = (
   };
 };
 
-/** Content transfers, each of which is one call. */
+/** Observes content transfers, each as one call. */
 export const observedTransfer = (
   transfer: ContentTransfer,
   observe: CallObserver,

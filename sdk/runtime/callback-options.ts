@@ -21,7 +21,8 @@ export interface BasicCredentials {
 
 /**
  * The credentials that a call must carry, as registered in the authentication (specification §5.2).
- * If there are several, any of them is accepted: during a rotation, list the old and the new one.
+ * If there are several, any of them is accepted, so list both the old and the new one during a
+ * rotation.
  */
 export type CallbackCredentials =
   | { readonly basic: BasicCredentials | readonly BasicCredentials[] }
@@ -80,7 +81,7 @@ const basicText = (credentials: BasicCredentials | undefined): string => {
   throw invalid('authenticate.basic needs a username without ":" and a password');
 };
 
-/** Secrets that no log line may show. */
+/** Returns the secrets that must not appear in logs. */
 export const secretsOf = (credentials: CallbackCredentials): readonly string[] => {
   if ("basic" in credentials)
     return [credentials.basic].flat().flatMap(({ username, password }) => {
@@ -117,13 +118,19 @@ export const credentialCheck = (credentials: CallbackCredentials): CredentialChe
 
 /** What a handler receives with a message. */
 export interface MessageContext {
-  /** Aborts when the time for the message is up; from then on, nothing waits for the handler. */
+  /**
+   * Aborts when the time limit for the message is reached. After that, nothing waits for the
+   * handler.
+   */
   readonly signal: AbortSignal;
 }
 
 /** How messages are handled. `T`: the message types that you accept. */
 export interface CallbackOptions<T extends MessageType = MessageType> {
-  /** The credentials that the service sends, as in the authentication of the client application's role. */
+  /**
+   * The credentials that the service sends, as in the authentication for the client application's
+   * role.
+   */
   readonly authenticate: CallbackCredentials;
   /**
    * Receives each message once: sequentially within a conversation, in order of arrival; in
@@ -135,42 +142,46 @@ export interface CallbackOptions<T extends MessageType = MessageType> {
     context: MessageContext,
   ) => void | Promise<void>;
   /**
-   * Receives failures of `onMessage`, of a Bearer token check and of a message memory, and messages
-   * that cannot be read. Default: writes them to standard error, like failures of `onError` itself.
+   * Receives failures of `onMessage`, of a Bearer token check or of a message memory, and
+   * unreadable messages. By default, they are written to standard error, as are failures of
+   * `onError` itself.
    */
   readonly onError?: (error: unknown, message?: ReceivedMessage) => void | Promise<void>;
   /** Message types to accept; others are discarded (specification §6). Default: all. */
   readonly accepts?: readonly T[];
   /**
    * When the service gets its response. `before` (default): immediately, before the work; a message
-   * whose work fails is not delivered again. `after`: when `onMessage` is done with every message
-   * in the call. A failure returns 500, and work that takes longer than 4 s returns 503, so that
-   * the service delivers the messages again. Work that is still running is not started again.
+   * whose work fails is not delivered again. `after`: when `onMessage` has finished for every
+   * message in the call. A failure returns 500, and work that takes longer than 4 s returns 503, so
+   * that the service delivers the messages again. Work that is still running is not started again.
    */
   readonly acknowledge?: "before" | "after";
   /**
-   * Time limit for one message, in milliseconds. When time is up, the signal aborts, `onError` gets
-   * `TIMED_OUT`, and the conversation continues with its next message. Default: 300,000 (5
+   * Time limit for one message, in milliseconds. When time is up, the signal aborts, `onError`
+   * receives `TIMED_OUT`, and the conversation continues with its next message. Default: 300,000 (5
    * minutes).
    */
   readonly messageTimeoutMs?: number;
   /** Maximum size of a body in bytes. Default: 1 MiB. */
   readonly maxBytes?: number;
-  /** How many messages this process remembers, to recognize repeats. Default: 10,000. */
+  /** How many messages this process remembers to recognize repeats. Default: 10,000. */
   readonly remembered?: number;
-  /** Where to remember messages instead of in this process: see `redisMemory`. */
+  /** Where to remember messages, if not in this process. See `redisMemory`. */
   readonly memory?: MessageMemory;
   /**
-   * How many messages may wait for `onMessage` in total. Additional calls get a 503, except for
-   * conversations without waiting messages, which may use as much again. Default: 10,000.
+   * Maximum number of messages that wait for `onMessage`. Additional calls receive a 503. Calls for
+   * conversations without waiting messages are accepted up to twice this number. Default: 10,000.
    */
   readonly maxWaiting?: number;
   /**
-   * How many messages in one conversation may wait. Additional calls for this conversation get a
+   * Maximum number of messages that wait in one conversation. Additional calls for it receive a
    * 503. Default: 1,000.
    */
   readonly maxWaitingPerConversation?: number;
-  /** The vendor's own word. Default: the environment variable CONVERSATION_PLATFORM_NAME, or `platform`. */
+  /**
+   * The vendor's own word for `platform`. Default: the environment variable
+   * CONVERSATION_PLATFORM_NAME, or `platform`.
+   */
   readonly platformName?: string;
   /** For tests. */
   readonly clock?: Clock;
@@ -213,7 +224,7 @@ export interface CompleteOptions<T extends MessageType>
 }
 
 /**
- * A copy of the options, checked and complete.
+ * Returns a complete, validated copy of the options.
  *
  * @throws ConversationError `INPUT_INVALID` naming the invalid option
  */

@@ -8,9 +8,9 @@ export interface CallbackCall {
   readonly method: string;
   readonly authorization: string | undefined;
   /**
-   * Reads and parses the body, up to this many bytes; undefined if it is longer.
+   * Reads and parses the body; returns undefined if it is longer than this many bytes.
    *
-   * @param answered aborts when the response has been sent: then nobody waits for the rest
+   * @param answered aborts when the response has been sent, because nothing waits for the rest then
    */
   readonly body: (maxBytes: number, answered: AbortSignal) => Promise<ParsedBody | undefined>;
 }
@@ -34,7 +34,7 @@ export type ExpressHandler = (
   next?: (error?: unknown) => void,
 ) => Promise<void>;
 
-/** Handles a `Request` as in the Fetch standard. Never fails. */
+/** Handles a `Request` from the Fetch standard. Never fails. */
 export type FetchHandler = (request: Request) => Promise<Response>;
 
 type Answering = (call: CallbackCall) => Promise<CallbackAnswer>;

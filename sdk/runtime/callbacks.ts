@@ -41,7 +41,7 @@ import {
 } from "./message-memory.js";
 import { type ReceivedMessage, receivedMessages } from "./received-message.js";
 
-/** The channel of node:diagnostics_channel that publishes failures of callbacks. */
+/** The node:diagnostics_channel channel that publishes callback failures. */
 export const callbackFailures = "pulumi-conversation:callback-failure";
 
 /** A failure of a callback: what was thrown, and the message that was worked on. */
@@ -284,8 +284,7 @@ class MessageQueues<T extends MessageType> {
 }
 
 /**
- * Handles the calls from the service (specification §5.2, §6; public reference) in any kind of
- * server.
+ * Handles calls from the service (specification §5.2, §6; public reference) in any kind of server.
  */
 export interface Callbacks {
   /** For `createServer` from node:http and node:https. */
@@ -444,15 +443,15 @@ const answering = <T extends MessageType>(options: CompleteOptions<T>) => {
 
 /**
  * Creates a handler for the messages that the service delivers. It checks credentials, responds
- * before or after the work, and keeps conversations apart. It accepts both versions (v1, v3) and
+ * before or after the work, and keeps conversations separate. It accepts both versions (v1, v3) and
  * both forms of content.
  *
  * Responses: 200 accepted · 400 no messages in the body · 401 wrong credentials · 405 not a POST ·
  * 408 too slow · 413 too long · 500 the work failed (`acknowledge: "after"`) · 503 too many
  * messages are waiting, the work is not done yet, or a token check failed.
  *
- * @throws ConversationError `INPUT_INVALID` if `authenticate` holds no credentials, or an option is
- * invalid
+ * @throws ConversationError `INPUT_INVALID` if `authenticate` contains no credentials, or an option
+ * is invalid
  *
  * @example
  * const hub = callbacks({
@@ -476,25 +475,25 @@ export const callbacks = <const T extends MessageType = MessageType>(
   };
 };
 
-/** Handles messages of some types. */
+/** Handles messages of certain types. */
 export type MessageHandler<T extends MessageType = MessageType> = (
   message: ReceivedMessage<T>,
   context: MessageContext,
 ) => void | Promise<void>;
 
-/** The options of {@link callbacks}, without those that the handlers of an app replace. */
+/** The options of {@link callbacks}, except those that an app's handlers replace. */
 export type ConversationAppOptions = Omit<CallbackOptions, "onMessage" | "accepts">;
 
 /** Callbacks that pass each message to the first matching handler. */
 export interface ConversationApp extends Callbacks {
   /**
-   * Registers a handler for messages of one or several types, from any sender.
+   * Registers a handler for messages of one or more types, from any sender.
    *
    * @throws ConversationError `INPUT_INVALID` for an invalid type or handler
    */
   on<T extends MessageType>(type: T | readonly T[], handler: MessageHandler<T>): ConversationApp;
   /**
-   * Registers a handler for messages of one or several types, from one kind of sender.
+   * Registers a handler for messages of one or more types, from one kind of sender.
    *
    * @throws ConversationError `INPUT_INVALID` for an invalid type, sender or handler
    */
@@ -545,8 +544,8 @@ const routeOf = <T extends MessageType>(given: Registration<T>): Route => {
 
 /**
  * Creates callbacks that pass each message to the handler for its type and, optionally, its sender.
- * Only the handler that was registered first gets the message. Options, order, repeats and failures
- * are those of {@link callbacks}.
+ * If several match, only the one registered first receives the message. Options, order, repeats and
+ * failures work as in {@link callbacks}.
  *
  * @throws ConversationError `INPUT_INVALID` for an invalid option, type or sender
  *

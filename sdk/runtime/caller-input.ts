@@ -2,7 +2,7 @@ import { ConversationError, isConversationError } from "../../provider/kernel/er
 
 // Runs in browsers too: nothing of Node may be imported here, not even by what is imported.
 
-/** The caller's input breaks a rule; nothing was sent. */
+/** Returns the error for input that breaks a rule; nothing was sent. */
 export const inputInvalid = (doing: string, rule: string, cause?: unknown): ConversationError =>
   new ConversationError(
     "INPUT_INVALID",
@@ -12,14 +12,17 @@ export const inputInvalid = (doing: string, rule: string, cause?: unknown): Conv
     cause === undefined ? undefined : { cause },
   );
 
-/** A failure to prepare a call that the caller must fix, such as a getter that throws. */
+/**
+ * Returns the error for a call that could not be prepared because of its input, such as a getter
+ * that throws.
+ */
 export const inputFailure = (doing: string, error: unknown): ConversationError =>
   isConversationError(error)
     ? error
     : inputInvalid(doing, "the input cannot be read; see the cause", error);
 
 /**
- * What the service said when it refused a call, such as `404, 404-101, there is no such
+ * Returns the service's reason for refusing a call, such as `404, 404-101, there is no such
  * conversation`.
  */
 export const refusalDetails = ({ details }: ConversationError): string =>

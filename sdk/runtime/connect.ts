@@ -50,8 +50,8 @@ const resourceOnly = ["ownershipMark", "put"] as const;
 type ResourceOnly = (typeof resourceOnly)[number];
 
 /**
- * How to reach the service: the settings of the resources, as an object. Omitted settings come from
- * environment variables such as `CONVERSATION_BASE_URL` (with `profile: "staging"`,
+ * How to reach the service: the same settings as for resources, as an object. Omitted settings come
+ * from environment variables such as `CONVERSATION_BASE_URL` (with `profile: "staging"`,
  * `CONVERSATION_STAGING_BASE_URL`).
  */
 export type ConnectionSettings = {
@@ -64,7 +64,7 @@ export type ConnectionSettings = {
  */
 export interface RunningEmulator
   extends Readonly<Record<"baseUrl" | "tokenUrl" | "clientId" | "clientSecret", string>> {
-  /** The control URL of an emulator, which distinguishes it from other settings. */
+  /** The emulator's control URL, which distinguishes an emulator from other settings. */
   readonly controlUrl: string;
 }
 
@@ -149,7 +149,10 @@ export const runtimeSettings = (
     return readSettings({ environment: texts, config: () => undefined }, given.profile);
   });
 
-/** The vendor's own word: the given one, or the one from the environment, or `platform`. */
+/**
+ * Returns the vendor's own word for `platform`: the given one, otherwise the one from the
+ * environment, otherwise `platform` itself.
+ */
 export const platformNameOf = (given: string | undefined): string => {
   const { parse, default: fallback = "platform" } = settingTable.platformName;
   const text = given ?? process.env[settingNames("platformName").environment];
@@ -162,12 +165,12 @@ export const platformNameOf = (given: string | undefined): string => {
   throw new ConversationError("SETTINGS_INVALID", `platformName ${parsed.rule}.`);
 };
 
-/** How a connection behaves. Every option is optional. */
+/** Options for a connection. All are optional. */
 export interface ConnectionOptions extends CallHooks {
   /**
    * `plan` (default): calls keep to the rates of the tenant's plan, together with all other
-   * processes on this machine, or on all machines if `redisUrl` is set. `after-refusal`: calls go
-   * out immediately and wait only after a 429; use it for services without rate limits, such as an
+   * processes on this machine, or on all machines if `redisUrl` is set. `after-refusal`: calls are
+   * sent immediately and wait only after a 429; use it for services without rate limits, such as an
    * emulator.
    */
   readonly pacing?: "plan" | "after-refusal";
@@ -175,9 +178,12 @@ export interface ConnectionOptions extends CallHooks {
   readonly onWait?: (wait: Wait) => void;
   /** Called once with the plan that the tenant seems to have, if none is configured. */
   readonly onPlanGuess?: (plan: Plan) => void;
-  /** Called with a readable sentence when this process temporarily cannot share the rates with others. */
+  /**
+   * Called with a readable message when this process temporarily cannot share the rates with
+   * others.
+   */
   readonly onNotice?: (text: string) => void;
-  /** How often and for how long repeatable calls are repeated. */
+  /** How often and for how long to retry repeatable calls. */
   readonly retry?: Partial<RetryLimits>;
   /** Cancels waiting calls with `CANCELLED`, like `close`. */
   readonly signal?: AbortSignal;
@@ -187,7 +193,7 @@ export interface ConnectionOptions extends CallHooks {
   readonly clock?: Clock;
   /** For tests. */
   readonly transport?: Transport;
-  /** Where the rate buckets are stored. Default: as `pacing: "plan"` describes. */
+  /** Where the rate buckets are stored. Default: as described for `pacing: "plan"`. */
   readonly buckets?: BucketStore;
 }
 
@@ -278,15 +284,15 @@ const openConnection = (settings: Settings, options: ConnectionOptions) => {
   };
 };
 
-/** One call to another service of the tenant (specification §8.3, §9). */
+/** One call to another service in the tenant (specification §8.3, §9). */
 export interface ServiceCall {
-  /** A service with known rates, such as `Case Manager`, in any case. */
+  /** A service with known rates, such as `Case Manager`. Not case-sensitive. */
   readonly service: string;
   /** `v3` or `v4`, depending on the service. */
   readonly version: string;
   /**
-   * Base URL of the service, which ends with the version. No document says how to derive it from
-   * the base URL of the conversation service. The access token is sent there.
+   * Base URL of the service, ending with the version. How to derive it from the conversation
+   * service's base URL is not documented. The access token is sent to this URL.
    */
   readonly baseUrl: string;
   /** HTTP method. */
@@ -296,13 +302,13 @@ export interface ServiceCall {
    * the rate bucket.
    */
   readonly path: string;
-  /** Values for the placeholders. */
+  /** Values for the placeholders in the path. */
   readonly params?: Readonly<Record<string, string>>;
   /** Query parameters, in order. */
   readonly query?: Readonly<Record<string, string | number>>;
-  /** Sent as JSON. */
+  /** The body, sent as JSON. */
   readonly body?: unknown;
-  /** Cancels the wait for a turn. A write that was already sent completes. */
+  /** Cancels the call while it waits for its turn. A write that was already sent completes. */
   readonly signal?: AbortSignal;
 }
 
@@ -402,8 +408,8 @@ export interface ConversationClient extends AsyncDisposable {
   /** Attachments and their content. */
   readonly assets: Assets;
   /**
-   * Calls another service of the tenant with the same token, transport and retries, at the rates of
-   * the specification's §8.3. Every failure is a ConversationError.
+   * Calls another service in the tenant with the same token, transport and retries, at the rates in
+   * §8.3 of the specification. Every failure is a ConversationError.
    *
    * @example
    * const { body } = await hub.request({
@@ -417,11 +423,12 @@ export interface ConversationClient extends AsyncDisposable {
 }
 
 /**
- * Connects to the service. Sends nothing yet: the first call gets a token and opens connections.
+ * Creates a connection to the service. Nothing is sent until the first call, which gets a token and
+ * opens connections.
  *
  * @param settings the settings, or a running emulator; omitted settings come from environment
- * variables such as `CONVERSATION_BASE_URL`. Calls to a running emulator are not paced unless you give
- * `pacing` or a `plan`; with the variables that it prints, they are paced as for the service
+ * variables such as `CONVERSATION_BASE_URL`. Calls to a running emulator are not paced unless you
+ * set `pacing` or a `plan`; with the variables that it prints, they are paced as for the service
  * @throws ConversationError `SETTINGS_MISSING` or `SETTINGS_INVALID` with every broken rule,
  * `INPUT_INVALID` for an invalid option
  *

@@ -12,7 +12,7 @@ import { type Pieces, rejectedBy } from "./content-transfer.js";
 /**
  * The source of an asset's content: a file path, bytes, or a stream of bytes (from node:stream, a
  * web stream, or any other async iterable). A stream can be read only once, and is always closed,
- * even if it was not read. A function that opens a stream allows retries.
+ * even if it is not read. A function that opens a stream allows retries.
  */
 export type ContentSource = string | Uint8Array | ArrayBuffer | Blob | Pieces | (() => Pieces);
 
@@ -81,13 +81,13 @@ const callerStream = (source: Pieces): CallerStream => {
   };
 };
 
-/** A source that is ready to be read. */
+/** A source ready to be read. */
 export interface OpenContent {
   /** File name, if the source has one. */
   readonly name?: string;
   /** Size in bytes, if known. */
   readonly size?: number;
-  /** Whether it can be read again. */
+  /** Whether the source can be read again. */
   readonly repeatable: boolean;
   /** Opens the source to read it once. */
   open(): CallerStream;
@@ -148,10 +148,7 @@ export const openContent = async (source: ContentSource): Promise<OpenContent> =
   return { repeatable: false, open: () => stream, stop: stream.stop };
 };
 
-/**
- * The chunks from a source. Opens it before and closes it after them; a read failure becomes a
- * ConversationError.
- */
+/** Opens a source, yields its chunks, and closes it. A read failure becomes a ConversationError. */
 export async function* readable(open: () => CallerStream): Pieces & AsyncGenerator<Uint8Array> {
   let stream: CallerStream | undefined;
   try {

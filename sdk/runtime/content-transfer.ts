@@ -62,8 +62,8 @@ const refusedBy = (url: URL, { loopback }: AddressRule): string | undefined => {
 };
 
 /**
- * Checks a signed URL from the service: no response may send content or local data to an unsafe
- * place. The URL is a secret, so messages show only the host.
+ * Checks a signed URL from the service, so that no response can direct content or local data to an
+ * unsafe destination. The URL is a secret, so messages show only the host.
  *
  * @throws ConversationError `BAD_RESPONSE`
  */
@@ -91,8 +91,8 @@ class PrivateAddressError extends Error {
 }
 
 /**
- * Resolves names as usual and fails if any of the addresses is private, because a public name can
- * lead there too. Connections use exactly the addresses that were checked.
+ * Resolves host names as usual and fails if any address is private, because a public name can
+ * resolve to a private address. Connections use exactly the addresses that were checked.
  */
 export const publicLookup =
   (lookup: typeof systemLookup = systemLookup): LookupFunction =>
@@ -113,7 +113,7 @@ export type Pieces = AsyncIterable<Uint8Array>;
 
 /** One transfer to or from a signed URL that passed the checks. */
 export interface SignedTransfer {
-  /** For messages, such as `upload asset 4f…`. */
+  /** Description for messages, such as `upload asset 4f…`. */
   readonly what: string;
   readonly url: URL;
   readonly signal: AbortSignal;
@@ -122,7 +122,7 @@ export interface SignedTransfer {
 /** The response from a signed URL, without its content. */
 export interface TransferReply {
   readonly status: number;
-  /** Header names in lower case. */
+  /** Headers, with names in lowercase. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
@@ -131,12 +131,12 @@ export interface TransferReply {
  * read.
  */
 export interface ContentAnswer extends TransferReply {
-  /** `content-length`, if given. */
+  /** Value of `content-length`, if the response has one. */
   readonly length: number | undefined;
   readonly pieces: Pieces;
-  /** Drops the rest of the content if it is short, so that the connection can be reused. */
+  /** Discards the rest of the content if it is short, so that the connection can be reused. */
   discard(): Promise<void>;
-  /** Releases the connection immediately; one that is in use is closed. */
+  /** Releases the connection immediately, closing it if it is in use. */
   release(): void;
 }
 
@@ -146,11 +146,11 @@ export interface Upload extends SignedTransfer {
   readonly pieces: Pieces;
 }
 
-/** Transfers content: without a token, without redirects, on its own connections. */
+/** Transfers content on its own connections, without a token and without following redirects. */
 export interface ContentTransfer {
   /** Posts the content. Returns the response, whatever its status. */
   upload(upload: Upload): Promise<TransferReply>;
-  /** Gets the content, whatever the status. */
+  /** Gets the content. Returns the response, whatever its status. */
   download(transfer: SignedTransfer): Promise<ContentAnswer>;
   close(): Promise<void>;
 }
@@ -171,8 +171,8 @@ const isPrivate = (error: unknown, depth = 0): boolean => {
 };
 
 /**
- * The error for a failed transfer, which shows only the URL's host: the caller's own failure
- * unchanged, otherwise `CANCELLED`, `TIMED_OUT`, `BAD_RESPONSE` or `UNREACHABLE`.
+ * Returns the error for a failed transfer, which shows only the URL's host: the caller's own
+ * failure, unchanged; otherwise, `CANCELLED`, `TIMED_OUT`, `BAD_RESPONSE` or `UNREACHABLE`.
  */
 export const transferFailure = (
   { what, url, signal }: SignedTransfer,
@@ -302,8 +302,8 @@ export const contentTransfer = (lookup?: NameLookup): ContentTransfer => {
 };
 
 /**
- * Called during a transfer with the bytes so far and the total. If it fails, the transfer ends with
- * `INPUT_INVALID`, and its error is the cause.
+ * Called during a transfer with the number of bytes so far and in total. If it fails, the transfer
+ * ends with `INPUT_INVALID`, and its error is the cause.
  */
 export type OnProgress = (progress: {
   readonly transferred: number;
@@ -340,7 +340,10 @@ const transferOptions = callOptions.extend({
 export const transferOptionsOf = <O extends TransferOptions>(doing: string, options: O): O =>
   checkedOptions(doing, transferOptions, options);
 
-/** Ends a transfer: after its time limit, by its caller, or with the connection. */
+/**
+ * Returns a signal that ends a transfer at its time limit, when its caller cancels it, or when the
+ * connection closes.
+ */
 export const transferSignal = (
   { closing }: ContentParts,
   { signal, timeoutMs = longestTransferMs }: TransferOptions,
@@ -359,7 +362,7 @@ const mayHaveExpired = (parts: ContentParts, address: SignedAddress, status: num
 /**
  * Transfers content to or from an asset's signed URL; requests a new URL once if it has expired.
  *
- * @returns the last response of a signed URL, whatever its status; `isStuck`: the URL may have
+ * @returns the last response from a signed URL, whatever its status; `isStuck`: the URL may have
  * expired, but the content cannot be transferred again
  */
 export const movedContent = async <A extends SignedAddress, R extends TransferReply>(
@@ -369,7 +372,7 @@ export const movedContent = async <A extends SignedAddress, R extends TransferRe
     move,
     repeatable,
   }: {
-    /** Requests the URL, or a new one that replaces an old one. */
+    /** Requests the URL, or a new one to replace an old one. */
     readonly ask: (old?: A) => Promise<A>;
     /** Transfers the content. */
     readonly move: (asset: A) => Promise<R>;
@@ -397,7 +400,7 @@ const longestPauseMs = 60_000;
  * Whether a transfer that failed temporarily can be repeated once, while its URL is valid. Waits as
  * long as the response requests, at most a minute; by default 500 ms.
  *
- * @throws ConversationError `CANCELLED` or `TIMED_OUT` if the transfer ends meanwhile
+ * @throws ConversationError `CANCELLED` or `TIMED_OUT` if the transfer ends in the meantime
  */
 export const pauseBeforeRepeat = async (
   { clock }: ContentParts,
@@ -418,7 +421,7 @@ export const pauseBeforeRepeat = async (
   return true;
 };
 
-/** The error for a status from a signed URL. */
+/** Returns the error for a status from a signed URL. */
 export const refusedTransfer = (
   what: string,
   { status, headers }: TransferReply,
@@ -455,7 +458,7 @@ const reportProgress = async (
 };
 
 /**
- * Forwards chunks and counts them: never more than `size` bytes, never fewer.
+ * Forwards chunks and fails unless they total exactly `size` bytes.
  *
  * @param wrong creates the error for chunks with the wrong total
  */

@@ -11,7 +11,10 @@ const pathText = (path: readonly PropertyKey[]): string =>
     .join("")
     .replace(/^\./, "");
 
-/** `content.list.sections[0].title: must be a string`: every broken rule, at most five. */
+/**
+ * Returns the broken rules, at most five, such as `content.list.sections[0].title: must be a
+ * string`.
+ */
 export const violations = (issues: readonly z.core.$ZodIssue[]): string =>
   issues
     .slice(0, mostNamed)
@@ -19,9 +22,9 @@ export const violations = (issues: readonly z.core.$ZodIssue[]): string =>
     .join("; ");
 
 /**
- * The caller's input after validation.
+ * Validates the caller's input.
  *
- * @param name the name of the value, for the case that the value itself breaks a rule
+ * @param name the name of the value, in case the value itself breaks a rule
  * @throws ConversationError `INPUT_INVALID` naming each member that breaks a rule
  */
 export const checkedInput = <T>(
@@ -40,7 +43,7 @@ export const checkedInput = <T>(
   });
 
 /**
- * A validated copy of the options: a later change to the caller's object has no effect.
+ * Returns a validated copy of the options, unaffected by later changes to the caller's object.
  *
  * @throws ConversationError `INPUT_INVALID` naming each invalid option
  */
@@ -54,7 +57,7 @@ export const checkedOptions = <O extends object>(
   return copy;
 };
 
-/** Any function, unchanged. */
+/** Accepts any function, unchanged. */
 export const anyFunction = z.custom<(...values: never) => unknown>(
   (value) => typeof value === "function",
   { message: "must be a function" },
@@ -73,12 +76,12 @@ export const timeLimit = z
   .positive("must be greater than 0")
   .max(longestMs, `must be at most ${longestMs}`);
 
-/** A string that is valid in a URL: without unpaired surrogates. */
+/** A string that is valid in a URL, so without unpaired surrogates. */
 export const addressText = z
   .string({ message: "must be a string" })
   .refine((text) => text.isWellFormed(), { message: "contains an unpaired surrogate" });
 
-/** Options that every call takes. */
+/** Options for every call. */
 export const callOptions = z.looseObject(
   { signal: signal.optional() },
   { message: "must be an object" },
@@ -139,7 +142,7 @@ const problemIn = (whole: unknown, allows: (value: unknown) => boolean): string 
   }
 };
 
-/** Any JSON object, for members that no document describes. */
+/** Any JSON object, for undocumented members. */
 export const jsonObject = z.custom<JsonObject>().superRefine((value, context) => {
   const problem = isObject(value) ? problemIn(value, isJson) : "";
   if (problem === undefined) return;

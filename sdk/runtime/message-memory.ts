@@ -19,7 +19,7 @@ interface TimeLimit {
 }
 
 /**
- * Limits the time for some work. When time is up, the work's signal aborts with the error; later
+ * Limits the time for a task. When time is up, the task's signal aborts with the error; later
  * results are ignored.
  */
 export const withinTime = async <T>(
@@ -39,14 +39,14 @@ export const withinTime = async <T>(
   }
 };
 
-/** `new`: nobody has it yet; `taken`: somebody is handling it; `done`: it has been handled. */
+/** A message's state. `new`: not claimed yet. `taken`: being handled. `done`: handled. */
 export type Taken = "new" | "taken" | "done";
 
 /**
  * Remembers which messages have arrived, so that each is handled once, however often it is
- * delivered. One memory can serve several processes, such as {@link redisMemory}. If a method fails
- * or takes longer than 2 s, the process uses its own memory, and `onError` is called once until one
- * succeeds.
+ * delivered. A memory such as {@link redisMemory} can serve several processes. If a method fails or
+ * takes longer than 2 s, the process uses its own memory, and `onError` is called once until a
+ * method succeeds.
  */
 export interface MessageMemory {
   /**
@@ -57,16 +57,17 @@ export interface MessageMemory {
    */
   take(key: string, leaseMs: number): Promise<Taken>;
   /**
-   * Extends the lease on a message that the caller is still handling. With it, leases are short, so
-   * the messages of a killed process are soon free. Without it, a lease covers a message's time
-   * limit. If the lease has ended and nobody else took the message, it is taken again.
+   * Extends the lease on a message that the caller is still handling. With this method, leases are
+   * short, so a killed process's messages soon become available. Without it, a lease lasts for a
+   * message's time limit. If the lease has expired and no other process has claimed the message, it
+   * is claimed again.
    *
    * @param leaseMs how long it stays taken from now on, in milliseconds
    */
   renew?(key: string, leaseMs: number): Promise<void>;
   /** Remembers that a message has been handled. */
   done(key: string): Promise<void>;
-  /** Releases a message that could not be handled: when it arrives again, it is new. */
+  /** Releases a message that could not be handled, so that it is new when it arrives again. */
   release(key: string): Promise<void>;
 }
 
@@ -123,8 +124,8 @@ export interface RedisMemoryOptions {
   /** `redis:` or `rediss:` URL, with the password if there is one. */
   readonly url: string;
   /**
-   * Name of the callback: the same for all its processes, a different one for the callback of
-   * another participant, which gets the same messages.
+   * Name of the callback: the same in all its processes, but different from that of another
+   * participant's callback, which receives the same messages.
    */
   readonly name: string;
   /** How long a message is remembered, in milliseconds. Default: one day. */
@@ -191,7 +192,7 @@ const redisFailure = (url: string, error: unknown): ConversationError => {
 /**
  * Remembers messages in Redis, for all processes with the same URL and name. Requires the package
  * `ioredis`; connects on first use. While Redis is unreachable, each process uses its own memory.
- * If such a message arrives again later, the process stores it in Redis.
+ * If a message from that time arrives again, the process stores it in Redis.
  *
  * @throws ConversationError `INPUT_INVALID` naming the invalid option, `SETTINGS_INVALID` if the
  * package is not installed
@@ -243,11 +244,11 @@ const mostRemembered = 10_000;
 const late = () => new Error("the message memory did not respond in time");
 
 /**
- * A memory from the caller that may fail at any time. This process remembers what it could not
- * store there. A message may be handled twice, but is never lost: no message counts as taken if
- * nobody handles it.
+ * Wraps the caller's memory, which can fail at any time. This process remembers what it could not
+ * store there. A message might be handled twice, but is never lost, because a message counts as
+ * taken only while it is being handled.
  *
- * @param report called with the first error of the memory since it last worked; must not fail
+ * @param report called with the memory's first error since it last worked; must not fail
  */
 export const reliableMemory = (
   memory: MessageMemory,

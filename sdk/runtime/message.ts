@@ -30,7 +30,7 @@ type Located = { readonly url: string } | { readonly id: string };
 
 /**
  * A file in a text message: any file by its URL (public reference), or the result of
- * `assets.upload` (that a message can name an asset by its id is assumed).
+ * `assets.upload` (referring to an asset by its id is assumed to work).
  */
 export type Attachment = Readonly<z.input<typeof attachment>> & Located;
 
@@ -67,7 +67,10 @@ const listPicker = z.strictObject({
   }),
 });
 
-/** The content of a `richMessage.listpicker`. Its `type` is filled in (public reference, an example). */
+/**
+ * The content of a `richMessage.listpicker`. Its `type` is filled in (from an example in a public
+ * reference).
+ */
 export type ListPicker = Readonly<z.input<typeof listPicker>>;
 
 const richLink = z.strictObject({
@@ -92,7 +95,10 @@ const richLink = z.strictObject({
     .readonly(),
 });
 
-/** The content of a `richMessage.richlink`. Its `type` is filled in (public reference, an example). */
+/**
+ * The content of a `richMessage.richlink`. Its `type` is filled in (from an example in a public
+ * reference).
+ */
 export type RichLink = Readonly<z.input<typeof richLink>>;
 
 const conversationState = z.strictObject({
@@ -102,7 +108,7 @@ const conversationState = z.strictObject({
   content: z.string().optional(),
 });
 
-/** The content of a `conversation.state` (public reference, an example). */
+/** The content of a `conversation.state` (from an example in a public reference). */
 export type ConversationState = Readonly<z.input<typeof conversationState>>;
 
 const textBody = z
@@ -142,7 +148,7 @@ const unseenAboutMessage = {
 
 const typing = { schema: nothing, basis: "public", doc: "No content." } as const satisfies Body;
 
-/** The body of every message type: how it is checked, and how certain it is. */
+/** The body of every message type: how it is checked, and how certain its format is. */
 export const messageBodies = {
   text: {
     schema: textBody,
@@ -209,7 +215,7 @@ type Filled =
   | { readonly attachments: readonly Attachment[] }
   | { readonly text: string; readonly attachments?: readonly Attachment[] | undefined };
 
-/** The members of a message of type `T` in addition to those of all messages. */
+/** The members of a message of type `T`, in addition to those that all messages have. */
 export type BodyOf<T extends MessageType> = Members<Input<T>> &
   (T extends "text" ? Filled : unknown);
 
@@ -223,7 +229,7 @@ const contact = z.strictObject({
   address: words,
 });
 
-/** How a customer can be reached (public reference, an example). */
+/** How a customer can be reached (from an example in a public reference). */
 export type Contact = Readonly<z.input<typeof contact>>;
 
 const customer = z.strictObject({
@@ -234,7 +240,7 @@ const customer = z.strictObject({
   contacts: z.array(contact).readonly().optional(),
 });
 
-/** The customer of a new conversation (public reference, an example). */
+/** The customer in a new conversation (from an example in a public reference). */
 export type Customer = Readonly<z.input<typeof customer>>;
 
 const newConversation = z.strictObject({
@@ -258,7 +264,7 @@ const newConversation = z.strictObject({
   conversationContact: words.optional(),
 });
 
-/** The parameters for starting a conversation (public reference, an example). */
+/** The parameters for starting a conversation (from an example in a public reference). */
 export type NewConversation = Readonly<z.input<typeof newConversation>>;
 
 /** An existing conversation: its id, or anything received from it. */
@@ -302,7 +308,7 @@ export const messageFrame = z.strictObject({
   messageId: words.optional(),
   attributes: z.record(z.string(), attribute).readonly().optional(),
   /**
-   * Additional members of the service's JSON that this package does not know. They are merged
+   * Additional members of the service's JSON that this package does not define. They are merged
    * deeply.
    */
   extra: jsonObject.optional(),
@@ -311,14 +317,14 @@ export const messageFrame = z.strictObject({
 /** The members of every message besides its type, sender and body. */
 export type MessageFrame = Readonly<z.input<typeof messageFrame>>;
 
-/** Who sends: the kind alone, or with the display name. */
+/** The sender: its kind, optionally with its display name. */
 export type Sender<K extends SenderKind = SenderKind> =
   | K
   | { readonly kind: K; readonly name?: string | undefined };
 
 /**
  * A message of type `T` from a sender of kind `K`. The kinds are spelled out, so that a compiler
- * error about a wrong kind lists the valid ones, not the types that they come from.
+ * error about a wrong kind lists the valid ones rather than the types that contain them.
  */
 export type MessageOf<T extends MessageType, K extends SenderKind = SendersOf<T>> = MessageFrame & {
   readonly type: T;
@@ -346,6 +352,6 @@ export type Reply = WithoutConversation<Message>;
 /** A message that starts a conversation. */
 export type FirstMessage = Message & { readonly conversation: NewConversation };
 
-/** The kind of a sender, in either form. */
+/** Returns the sender's kind, from either form of `Sender`. */
 export const kindOf = <K extends SenderKind>(sender: Sender<K>): K =>
   typeof sender === "string" ? sender : sender.kind;

@@ -237,11 +237,11 @@ const sendBody = (
   messages: { message: messages.map((message) => messageToWire(message, platformName)) },
 });
 
-/** The service's response for one accepted message. Members that it omitted are absent. */
+/** The service's response to one accepted message. Members that it omitted are absent. */
 export interface SentMessage {
   /** The service's id for the message. */
   readonly id?: string;
-  /** The sender's own id. */
+  /** The sender's own id for the message. */
   readonly messageId?: string;
   /** Id of the message's conversation. */
   readonly conversationId: string;
@@ -249,9 +249,9 @@ export interface SentMessage {
 
 /** The service's response to a send call. */
 export interface Sent {
-  /** The conversation of the first message. */
+  /** Id of the first message's conversation. */
   readonly conversationId: string;
-  /** In the order in which they were sent. */
+  /** The accepted messages, in the order in which they were sent. */
   readonly messages: readonly SentMessage[];
 }
 
@@ -259,7 +259,7 @@ export interface Sent {
 export interface SendOptions {
   /** Attributes for the whole call. */
   readonly metadata?: Readonly<Record<string, string>>;
-  /** Cancels the wait for a turn. A call that was already sent completes. */
+  /** Cancels the call while it waits for its turn. A call that was already sent completes. */
   readonly signal?: AbortSignal;
 }
 
@@ -271,8 +271,8 @@ type OpenContent<T extends "escalation.transfer" | "conversation.end"> = Pick<
 /** Sends messages. Every failure is a ConversationError. */
 export interface Messages {
   /**
-   * Sends one or several messages in one call, in order (specification §4.2). A message is never
-   * sent twice: if its effect is unknown, the error says so in `effect`.
+   * Sends one or more messages in one call, in order (specification §4.2). A message is never sent
+   * twice. If its effect is unknown, the error reports so in `effect`.
    *
    * @throws ConversationError `INPUT_INVALID` before anything is sent if a message breaks a rule,
    * such as a type that its sender may not send (specification §6)
@@ -287,7 +287,7 @@ export interface Messages {
   /**
    * Starts a conversation.
    *
-   * @throws ConversationError as `send`
+   * @throws ConversationError as for `send`
    * @example
    * const { conversationId } = await hub.messages.start({
    *   type: "text",
@@ -301,18 +301,18 @@ export interface Messages {
    */
   start(message: FirstMessage, options?: SendOptions): Promise<Sent>;
   /**
-   * Continues a conversation, given by its id or by a message received from it.
+   * Continues a conversation, identified by its id or by a message received from it.
    *
-   * @throws ConversationError as `send`
+   * @throws ConversationError as for `send`
    * @example
    * await hub.messages.reply(message, { type: "text", text: "One moment", sender: "custom_bot" });
    */
   reply(to: ConversationReference, message: Reply, options?: SendOptions): Promise<Sent>;
   /**
-   * Requests an agent with an `escalation.transfer`. It is assumed from its name that this type
-   * escalates; no document shows its content.
+   * Requests an agent with an `escalation.transfer` message. That this type escalates is assumed
+   * from its name; its content is not documented.
    *
-   * @throws ConversationError as `send`
+   * @throws ConversationError as for `send`
    * @example
    * await hub.messages.escalate(message, "custom_bot", { content: { reason: "refund" } });
    */
@@ -323,9 +323,9 @@ export interface Messages {
     options?: SendOptions,
   ): Promise<Sent>;
   /**
-   * Ends a conversation with a `conversation.end`.
+   * Ends a conversation with a `conversation.end` message.
    *
-   * @throws ConversationError as `send`
+   * @throws ConversationError as for `send`
    * @example
    * await hub.messages.end(message, "custom_agent");
    */
@@ -341,7 +341,7 @@ export interface Messages {
 const overCode = "400-630";
 
 /**
- * Whether the service refused a message because its conversation is over. If so, start a new one.
+ * Whether the service refused a message because its conversation has ended. If so, start a new one.
  * Never fails.
  *
  * @example
@@ -367,7 +367,7 @@ const sendOptions = callOptions.extend({
 const isList = (given: Message | readonly Message[]): given is readonly Message[] =>
   Array.isArray(given);
 
-/** The messages of a connection. */
+/** Returns the message operations of a connection. */
 export const messagesOf = (request: Request, platformName: string): Messages => {
   const call = async (
     given: () => Message | readonly Message[],
@@ -416,17 +416,17 @@ export const messagesOf = (request: Request, platformName: string): Messages => 
 export interface Conversation {
   /** The service's id for the conversation. */
   readonly id: string;
-  /** The account that carried it. Absent if the service did not say. */
+  /** The account that the conversation used. Absent if the service did not specify it. */
   readonly account?: { readonly channel?: string; readonly address?: string };
   /** Id of the entry point, such as `1007`. */
   readonly entryPoint?: string;
-  /** The contact that carried it, such as `email`. */
+  /** The contact for the conversation, such as `email`. */
   readonly conversationContact?: string;
   /** The service's own JSON about the customer. */
   readonly customer?: JsonObject;
-  /** In the order in which the service returns them. */
+  /** The messages, in the order in which the service returns them. */
   readonly messages: readonly ReceivedMessage[];
-  /** The service's own JSON. */
+  /** The service's own JSON for the conversation. */
   readonly raw: JsonObject;
 }
 
@@ -435,7 +435,7 @@ export interface Conversations {
   /**
    * Fetches a completed conversation (specification §4.2).
    *
-   * @throws ConversationError `NOT_FOUND` or `REJECTED` also for an ongoing one
+   * @throws ConversationError `NOT_FOUND` or `REJECTED`, including for an ongoing conversation
    *
    * @example
    * const { messages } = await hub.conversations.get(conversationId);
@@ -483,7 +483,7 @@ const explained = (id: string, error: unknown): unknown =>
       )
     : error;
 
-/** The conversations of a connection. */
+/** Returns the conversation operations of a connection. */
 export const conversationsOf = (request: Request, platformName: string): Conversations => ({
   get: async (id, options = {}) => {
     const { signal } = checkedInput(reading.title, "options", callOptions, options);

@@ -39,11 +39,13 @@ const addressOf = (doing: string, name: string, text: string): URL => {
 /** Printable characters of an error code only (RFC 6749 §4.1.2.1). */
 const errorCodeText = (text: string): string => text.replace(/[^\x21-\x7e]/g, "").slice(0, 64);
 
-/** A proof key: the verifier stays in the application, the challenge goes into the URL. */
+/** A proof key: the verifier stays in the application, and the challenge is part of the URL. */
 export interface ProofKey {
-  /** 43 to 128 unreserved characters (RFC 7636 §4.1). Secret until the exchange. */
+  /**
+   * The code verifier: 43 to 128 unreserved characters (RFC 7636 §4.1). Secret until the exchange.
+   */
   readonly verifier: string;
-  /** Base64url encoding of the verifier's SHA-256 hash (RFC 7636 §4.2). */
+  /** The code challenge: base64url encoding of the verifier's SHA-256 hash (RFC 7636 §4.2). */
   readonly challenge: string;
 }
 
@@ -68,7 +70,7 @@ const random = (bytes: number): string =>
   base64url(globalThis.crypto.getRandomValues(new Uint8Array(bytes)));
 
 /**
- * A new code verifier: 64 characters from 48 random bytes. Never fails.
+ * Creates a code verifier: 64 characters from 48 random bytes. Never fails.
  *
  * @example
  * const verifier = createVerifier();
@@ -76,8 +78,8 @@ const random = (bytes: number): string =>
 export const createVerifier = (): string => random(48);
 
 /**
- * A new opaque value that protects against cross-site request forgery: 32 characters from 24 random
- * bytes. Never fails.
+ * Creates an opaque value that protects against cross-site request forgery: 32 characters from 24
+ * random bytes. Never fails.
  *
  * @example
  * const state = createState();
@@ -85,7 +87,7 @@ export const createVerifier = (): string => random(48);
 export const createState = (): string => random(24);
 
 /**
- * The S256 challenge of a verifier (RFC 7636 §4.2).
+ * Computes the S256 challenge for a verifier (RFC 7636 §4.2).
  *
  * @throws ConversationError `INPUT_INVALID` unless the verifier has 43 to 128 unreserved characters
  * @example
@@ -98,7 +100,7 @@ export const challengeOf = async (verifier: string): Promise<string> => {
 };
 
 /**
- * A new verifier and its challenge. Never fails.
+ * Creates a verifier and its challenge. Never fails.
  *
  * @example
  * const { verifier, challenge } = await createProofKey();
@@ -114,9 +116,12 @@ export interface AuthorizationRequest {
   readonly authUrl: string;
   /** Identifier of the public client. */
   readonly clientId: string;
-  /** Where the end user returns to: an absolute URL without a fragment that is registered for the client. */
+  /**
+   * URL that the end user returns to. It must be absolute, have no fragment, and be registered for
+   * the client.
+   */
   readonly redirectUri: string;
-  /** Scopes, from those assigned to the client application. */
+  /** Scopes, chosen from those assigned to the client application. */
   readonly scope: string | readonly string[];
 }
 
@@ -128,7 +133,7 @@ export interface Authorization {
   readonly state: string;
   /** Secret until the exchange. */
   readonly verifier: string;
-  /** The given redirect URI. */
+  /** The redirect URI from the request. */
   readonly redirectUri: string;
 }
 
@@ -141,7 +146,7 @@ const scopeOf = (scope: AuthorizationRequest["scope"]): string => {
 };
 
 /**
- * The URL to send the end user to, with every parameter of the specification's §5.3.
+ * Creates the URL to send the end user to, with every parameter in §5.3 of the specification.
  *
  * @throws ConversationError `INPUT_INVALID` if a parameter is missing or the URL is not safe
  * @example
@@ -210,7 +215,7 @@ const isUrl = (value: unknown): value is URL =>
   Object.prototype.toString.call(value) === "[object URL]";
 
 /**
- * The authorization code in the redirect.
+ * Extracts the authorization code from the redirect.
  *
  * @param address the complete URL that the user returned to
  * @param state the state of the authorization
@@ -304,11 +309,11 @@ export interface CodeExchange {
   readonly clientId: string;
   /** The redirect URI from the authorization request. */
   readonly redirectUri: string;
-  /** The result of `codeFromRedirect`. Valid once. */
+  /** The result of `codeFromRedirect`. Can be used only once. */
   readonly code: string;
   /** The verifier of the authorization's proof key. */
   readonly verifier: string;
-  /** Default: the global `fetch`. */
+  /** Sends the request. Default: the global `fetch`. */
   readonly fetch?: FetchLike;
   /** Cancels the exchange with `CANCELLED`. */
   readonly signal?: AbortSignal;
@@ -317,23 +322,23 @@ export interface CodeExchange {
 }
 
 /**
- * What the token URL granted. No document shows its response; the members are those in RFC 6749
+ * What the token URL granted. The response is not documented; the members are those in RFC 6749
  * §5.1.
  */
 export interface GrantedToken {
-  /** Secret. */
+  /** The access token. Secret. */
   readonly accessToken: string;
-  /** For example, `Bearer`. */
+  /** Type of the token, such as `Bearer`. */
   readonly tokenType?: string;
   /** Lifetime in seconds from receipt. */
   readonly expiresIn?: number;
-  /** Secret. */
+  /** The refresh token. Secret. */
   readonly refreshToken?: string;
-  /** Secret. */
+  /** The ID token. Secret. */
   readonly idToken?: string;
   /** Granted scopes, separated by spaces. */
   readonly scope?: string;
-  /** The whole response. */
+  /** The complete response. */
   readonly raw: Readonly<Record<string, unknown>>;
 }
 
@@ -444,7 +449,7 @@ const refused = ({ status, text }: TokenAnswer): ConversationError => {
 };
 
 /**
- * Exchanges the code of the redirect for tokens (specification §5.3 part 2).
+ * Exchanges the code from the redirect for tokens (specification §5.3, part 2).
  *
  * @throws ConversationError `INPUT_INVALID` before anything is sent, `REJECTED` with the error code
  * in `details.serviceCode`, `UNREACHABLE`, `TIMED_OUT`, `CANCELLED`, `UNAVAILABLE`, or `BAD_RESPONSE`

@@ -76,25 +76,25 @@ const receivedContent = (type: string, content: JsonObject): JsonObject => {
   return isObject(data) ? data : content;
 };
 
-/** A participant of a conversation, as the service describes it. */
+/** A participant in a conversation, as the service describes it. */
 export interface Party {
-  /** One of the five kinds. Other words occur, such as `system`, or `user` in version v1. */
+  /** One of the five kinds, or another value, such as `system`, or `user` in version v1. */
   readonly kind: SenderKind | "system" | "user" | (string & {});
   /** The display name. */
   readonly name?: string;
 }
 
-/** A file that came with a message. Members that the service omitted are absent. */
+/** A file attached to a message. Members that the service omitted are absent. */
 export interface ReceivedAttachment {
   /** File name. */
   readonly name?: string;
-  /** For example, `image/png`. */
+  /** Content type, such as `image/png`. */
   readonly contentType?: string;
   /** Size in bytes. */
   readonly size?: number;
   /** URL of the content. */
   readonly url?: string;
-  /** The asset that contains the content: fetch it with `assets.download`. */
+  /** Id of the asset with the content. Fetch it with `assets.download`. */
   readonly id?: string;
 }
 
@@ -207,9 +207,9 @@ const attributesOf = (value: unknown): Readonly<Record<string, string>> =>
   );
 
 /**
- * A message of either version (public reference; v1 from a service of the same family).
+ * Reads a message in either version (public reference; v1 from a service in the same family).
  *
- * @param conversationId used if the message itself does not name one
+ * @param conversationId used if the message itself does not contain one
  * @returns undefined if it is not a message: without a type, or without a conversation
  */
 export const receivedMessage = (
@@ -250,7 +250,7 @@ interface ReceivedMessages {
 }
 
 /**
- * The messages in a callback: `messages.message` in version v3, `message` at the top level in
+ * Reads the messages in a callback: `messages.message` in version v3, `message` at the top level in
  * version v1.
  *
  * @returns undefined if it has no list of messages in either version

@@ -1,6 +1,6 @@
 import { AssertionError } from "node:assert";
 
-/** The error for a failed expectation, with a complete message. Never fails. */
+/** Returns the error for a failed expectation, with a complete message. Never fails. */
 export const assertionError = (
   options: NonNullable<ConstructorParameters<typeof AssertionError>[0]>,
 ): AssertionError => {

@@ -10,7 +10,9 @@ import { callbackFailures } from "../runtime/callbacks.js";
 import { errorText, type HubRecords, plainAddress } from "./checks.js";
 import type { CallbackHandler, CallbackHandlers } from "./pulumi-runs.js";
 
-/** The responses from the account's token URLs in a test: a token at the configured path. */
+/**
+ * Returns the responses from the account's token URLs in a test: a token at the configured path.
+ */
 export const tokenAnswers = async (records: HubRecords): Promise<ReadonlyMap<string, unknown>> => {
   const objects = await records.objects(authentication.collection);
   return new Map(

@@ -18,8 +18,8 @@ interface Difference {
 }
 
 /**
- * Where a value differs from the expected one. In objects, only the expected members count; in
- * lists, all items. Undefined expects that a member is missing.
+ * Returns where a value differs from the expected one. In objects, only the expected members count;
+ * in lists, all items. If the expected value is undefined, the member must be missing.
  */
 export const differences = (expected: unknown, actual: unknown, path = ""): Difference[] => {
   const unless = (fits: boolean): Difference[] => (fits ? [] : [{ path, expected, actual }]);
@@ -42,14 +42,14 @@ export const differences = (expected: unknown, actual: unknown, path = ""): Diff
 
 const longestShown = 200;
 
-/** A value on one line of limited length. */
+/** Formats a value on one line of limited length. */
 export const shown = (value: unknown): string => {
   if (value === undefined) return "missing";
   const text = inspect(value, { depth: 6, breakLength: Number.POSITIVE_INFINITY });
   return abbreviated(text, longestShown);
 };
 
-/** A readable line. `show` hides secrets. */
+/** Formats a difference as a readable line. `show` hides secrets. */
 export const differenceLine = (
   { path, expected, actual }: Difference,
   show: (value: unknown) => string = shown,
@@ -61,14 +61,17 @@ const placeOf = ({ stack = "" }: Error): string | undefined => {
   return lines.find((line) => !/node_modules|node:|<anonymous>$/.test(line))?.trim();
 };
 
-/** The error that user code threw, and where, on one line without the rest of its stack. */
+/**
+ * Returns the error that user code threw, with its location, on one line without the rest of the
+ * stack.
+ */
 export const errorText = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
   const place = placeOf(error);
   return `${error.name}: ${error.message}${place === undefined ? "" : ` (${place})`}`;
 };
 
-/** A URL without query, fragment and credentials, as in the emulator's log. */
+/** Returns a URL without its query, fragment and credentials, as in the emulator's log. */
 export const plainAddress = (address: string): string => {
   if (!URL.canParse(address)) return "";
   const { origin, pathname } = new URL(address);
@@ -85,7 +88,9 @@ export interface HubCall {
   readonly status: number;
 }
 
-/** The definition of a kind by its name (`Participant`) or its collection (`participants`). */
+/**
+ * Returns the definition of a kind by its name (`Participant`) or its collection (`participants`).
+ */
 export const kindCalled = (name: string): Definition => {
   const found = resources.find(({ kind, collection }) => kind === name || collection === name);
   if (found) return found;
@@ -108,7 +113,7 @@ export class HubRecords {
     return objects[collection] ?? [];
   }
 
-  /** Calls of setup and runtime operations, in order. */
+  /** Calls to setup and runtime operations, in order. */
   async calls(): Promise<readonly HubCall[]> {
     return (await this.control.log()).map(({ at, method, template, status }) => ({
       at,
@@ -164,7 +169,7 @@ export const assertCalls = (calls: readonly HubCall[], expected: ExpectedCalls):
 export interface ExpectedDelivery {
   /** The callback, without its query. */
   readonly url?: string | RegExp;
-  /** For example, `text`. */
+  /** Message type, such as `text`. */
   readonly type?: string | RegExp;
   /** Status of the callback's response. Default: any 2xx. */
   readonly status?: number;
@@ -172,7 +177,7 @@ export interface ExpectedDelivery {
   readonly messageId?: string | RegExp;
 }
 
-/** The first delivery attempt that matches. */
+/** Returns the first matching delivery attempt. */
 export const deliveryLike = (
   tries: readonly DeliveryEntry[],
   { status, ...expected }: ExpectedDelivery,
@@ -186,7 +191,7 @@ export const deliveryLike = (
 const tryLine = ({ type, url, attempt, status, error }: DeliveryEntry): string =>
   `  ${type} to ${url || "no address"}, attempt ${attempt}: ${status ?? error ?? "no response"}`;
 
-/** The message if no delivery matches. */
+/** Returns the error if no delivery matches. */
 export const noDelivery = (
   expected: ExpectedDelivery,
   withinMs: number,
@@ -221,7 +226,7 @@ const listed = (definition: Definition, objects: readonly StoredObject[]): strin
 };
 
 /**
- * The first object that matches.
+ * Returns the first matching object.
  *
  * @throws AssertionError with the nearest object and how it differs
  */

@@ -95,8 +95,8 @@ const endWithProcess = (stack: UnfinishedStack): (() => void) => {
 };
 
 /**
- * A Pulumi program that is applied to its own emulator. A Pulumi run that fails throws a StackFailure. An
- * expectation that fails throws an AssertionError that shows the actual state.
+ * A Pulumi program applied to its own emulator. A failed Pulumi run throws a StackFailure. A failed
+ * expectation throws an AssertionError that shows the actual state.
  */
 export interface EmulatedStack extends AsyncDisposable {
   /** The emulator. */
@@ -113,7 +113,7 @@ export interface EmulatedStack extends AsyncDisposable {
    * @param program another program, for this run and all later ones. Default: the previous one
    */
   up(program?: PulumiFn): Promise<StackRun>;
-  /** Runs `pulumi preview`. `program`: another one, for this run only. */
+  /** Runs `pulumi preview`. `program` replaces the program for this run only. */
   preview(program?: PulumiFn): Promise<StackRun>;
   /** Runs `pulumi refresh`. */
   refresh(): Promise<StackRun>;
@@ -121,7 +121,7 @@ export interface EmulatedStack extends AsyncDisposable {
   destroy(): Promise<StackRun>;
   /** Objects of a kind, such as `Participant`: the service's JSON, with secrets in plain text. */
   objects(kind: string): Promise<readonly StoredObject[]>;
-  /** Every call to the service since the emulator started, including those of tests. */
+  /** Returns every call to the service since the emulator started, including calls from tests. */
   calls(): Promise<readonly HubCall[]>;
   /** Every delivery attempt. */
   deliveries(): Promise<readonly DeliveryEntry[]>;
@@ -135,7 +135,7 @@ export interface EmulatedStack extends AsyncDisposable {
    * await stack.expectObject("Participant", { name: /^orders-bot/, type: "custom_bot" });
    */
   expectObject(kind: string, expected: object): Promise<StoredObject>;
-  /** Expects that no object matches; `{}` means none of the kind at all. */
+  /** Expects that no object matches; `{}` expects no objects of this kind. */
   expectNoObject(kind: string, expected: object): Promise<void>;
   /**
    * Expects exactly this number of calls on each endpoint, and none on other endpoints.
@@ -148,23 +148,23 @@ export interface EmulatedStack extends AsyncDisposable {
    */
   expectCalls(expected: ExpectedCalls, of?: readonly HubCall[]): Promise<void>;
   /**
-   * Waits for a delivery and expects it to match. `withinMs`: on the emulator's clock; default:
+   * Waits for a delivery and expects it to match. `withinMs` is on the emulator's clock. Default:
    * 5,000.
    */
   expectDelivery(
     expected: ExpectedDelivery & { readonly withinMs?: number },
   ): Promise<DeliveryEntry>;
-  /** Forecasts the duration and the number of calls in a run, on a plan. */
+  /** Forecasts a run's duration and number of calls on a plan. */
   forecast(conditions?: ForecastConditions): Promise<Forecast>;
   /**
-   * Expects that a run stays within its limits.
+   * Expects a run to stay within limits.
    *
    * @example
    * await stack.expectForecast({ plan: "developer", maxMinutes: 2, maxCalls: 30 });
    */
   expectForecast(limits: ForecastLimits): Promise<Forecast>;
   /**
-   * A conversation on the account. It starts with its first message.
+   * Returns a conversation on the account. It starts with its first message.
    *
    * @example
    * const ada = stack.conversation({ channel: "custom.web", address: "shop-web" });
@@ -176,11 +176,13 @@ export interface EmulatedStack extends AsyncDisposable {
    * Polls until a value appears.
    *
    * @param look returns undefined until there is a value
-   * @param withinMs time limit, by the emulator's clock
+   * @param withinMs time limit, on the emulator's clock
    * @returns the value; undefined after the time limit
    */
   until<T>(look: () => Promise<T | undefined>, withinMs: number): Promise<T | undefined>;
-  /** Advances a manual clock, in milliseconds, so that a conversation can age immediately. */
+  /**
+   * Advances a manual clock by a number of milliseconds, so that a conversation ages immediately.
+   */
   advance(ms: number): void;
   /** Stops the emulator and removes the stack's state, without destroying the stack first. */
   close(): Promise<void>;
@@ -318,7 +320,7 @@ const stackOn = (parts: Parts, options: EmulatedStackOptions): EmulatedStack => 
 
 /**
  * Starts an emulator and applies a Pulumi program to it with `pulumi up`: the real engine, the real
- * provider, and a state that is removed with the stack. Requires the Pulumi CLI.
+ * provider, and state that is removed with the stack. Requires the Pulumi CLI.
  *
  * @throws StackFailure if there is no Pulumi CLI, or if `up` fails, with Pulumi's output
  *
@@ -371,11 +373,11 @@ export type StackFixture = [
 ];
 
 /**
- * A fixture for vitest: a stack that is set up when the first test uses it, and closed after the
- * last. Without such a test, nothing happens. It fails as `startEmulatedStack` does. Set vitest's
- * `testTimeout` to more than the duration of an `up`.
+ * Returns a fixture for vitest: a stack that is set up when the first test uses it, and closed
+ * after the last. Without such a test, nothing happens. It can fail like `startEmulatedStack`. Set
+ * vitest's `testTimeout` to more than the duration of an `up`.
  *
- * @param scope who shares the stack. Default: `file`, all tests of a file
+ * @param scope who shares the stack. Default: `file`, all tests in a file
  *
  * @example
  * const shop = stackFixture({ program: "." });
@@ -408,10 +410,10 @@ export interface TestHooks {
 }
 
 /**
- * A stack for all tests in a file or suite, for node:test and every other runner with hooks: set up
- * before the first, closed after the last. It fails as `startEmulatedStack` does.
+ * Returns a stack for all tests in a file or suite, for node:test and every other runner with
+ * hooks: set up before the first, closed after the last. It can fail like `startEmulatedStack`.
  *
- * @returns a function that returns the stack; it fails outside of tests
+ * @returns a function that returns the stack; it fails outside tests
  *
  * @example
  * // import { after, before, test } from "node:test";

@@ -26,7 +26,7 @@ interface GoldenRecipient {
 
 /** One message in a golden conversation. */
 export interface GoldenMessage {
-  /** `say`: sent by the test, and sent again in a replay. `hear`: a reply from somebody else. */
+  /** `say`: sent by the test, and sent again in a replay. `hear`: a reply from someone else. */
   readonly verb: "say" | "hear";
   readonly sender: Party;
   readonly type: string;
@@ -58,7 +58,7 @@ const messageLines = ({ verb, sender, type, body, recipients }: GoldenMessage): 
   ...recipients.map(recipientLine),
 ];
 
-/** The text of a golden file: always the same for the same conversation. */
+/** Returns the text of a golden file: always the same for the same conversation. */
 export const goldenText = ({ channel, address, customer, messages }: GoldenConversation): string =>
   [
     title,
@@ -227,7 +227,10 @@ const turnLines = (before: readonly GoldenMessage[], now: readonly GoldenMessage
   return [...found, ...left.map((each) => `${titleOf(each)}: is new`)];
 };
 
-/** The differences between two runs of a conversation, one line each; empty if there are none. */
+/**
+ * Returns the differences between two runs of a conversation, one line each; empty if there are
+ * none.
+ */
 export const goldenDifferences = (
   before: GoldenConversation,
   now: GoldenConversation,
@@ -239,7 +242,7 @@ export const goldenDifferences = (
 
 /** How to record and replay a golden conversation. */
 export interface GoldenOptions {
-  /** The transcript file. Its folder is created if it is missing. */
+  /** The transcript file. Its folder is created if missing. */
   readonly file: string;
   /** Type of the channel. */
   readonly channel: string;
@@ -250,14 +253,15 @@ export interface GoldenOptions {
   /** The conversation to record: what the test says, and what it waits for. */
   readonly record: (conversation: TestConversation) => Promise<void>;
   /**
-   * Records again even if the file exists. Default: whether the environment variable
+   * Whether to record again even if the file exists. Default: true if the environment variable
    * `UPDATE_GOLDEN_CONVERSATIONS` is set.
    */
   readonly update?: boolean;
   /** Time limit for each recorded reply, on the emulator's clock. Default: 5,000 ms. */
   readonly withinMs?: number;
   /**
-   * Replaces what varies between runs in replies, besides ids, times and this machine's addresses.
+   * Replaces parts of replies that vary between runs, other than ids, times and this machine's
+   * addresses.
    */
   readonly mask?: (text: string) => string;
 }
@@ -394,10 +398,10 @@ const replayed = async (stack: EmulatedStack, options: GoldenOptions): Promise<v
 const isOn = (name: string): boolean => !["", "0", "false"].includes(process.env[name] ?? "");
 
 /**
- * Tests that a conversation stays the same. The first run records it into a file. Later runs send
- * the test's messages again and fail on every difference: recipients that a message no longer
- * reaches, and replies that changed. Ids, times and this machine's addresses do not count. In a
- * pipeline (`CI` is set), nothing is recorded, and the file must exist.
+ * Tests that a conversation stays the same. The first run records it in a file. Later runs send the
+ * test's messages again and fail on every difference: recipients that a message no longer reaches,
+ * and changed replies. Ids, times and this machine's addresses are ignored. In a pipeline (`CI` is
+ * set), nothing is recorded, and the file must exist.
  *
  * @returns whether it was recorded or replayed
  * @throws AssertionError with a line for each difference; Error if the file cannot be read, or is

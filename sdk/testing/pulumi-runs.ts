@@ -13,7 +13,7 @@ export type StackConfigValue = string | { readonly value: string; readonly secre
 /** The server for a callback in a test: a handler from `callbacks`, or a node:http listener. */
 export type CallbackHandler = Pick<Callbacks, "node" | "idle"> | RequestListener;
 
-/** Handlers by callback URL, as the program gives it. */
+/** Handlers by callback URL, written as in the program. */
 export type CallbackHandlers = Readonly<Record<string, CallbackHandler>>;
 
 /** What handlers can use to reply. */
@@ -40,13 +40,13 @@ export interface EmulatedStackOptions {
   readonly callbacks?: CallbackHandlers | ((context: HandlerContext) => CallbackHandlers);
   /**
    * Options for the emulator. Default: no rate limits, and a manual clock. The clock follows real
-   * time while Pulumi runs or a conversation waits, and stands still otherwise. Over HTTP, the
-   * control interface requires a random secret.
+   * time while Pulumi runs or a conversation waits, and otherwise stops. Over HTTP, the control
+   * interface requires a random secret.
    */
   readonly emulator?: Omit<EmulatorOptions, "callbackRoute">;
   /**
-   * Profiles that the program uses; all of them reach the emulator. Default: only the settings
-   * without a profile.
+   * Profiles that the program uses; all connect to the emulator. Default: only the settings without
+   * a profile.
    */
   readonly profiles?: readonly string[];
   /** Additional environment variables for the run. Default: none. */
@@ -55,13 +55,13 @@ export interface EmulatedStackOptions {
   readonly projectName?: string;
   /** Name of the stack. Default: `test`. */
   readonly stackName?: string;
-  /** The `pulumi` program. Default: the one on PATH. */
+  /** The `pulumi` executable. Default: the one on PATH. */
   readonly pulumi?: string;
 }
 
 /**
  * A test stack could not be set up, or a Pulumi run failed. The message is complete: what was being
- * done, what Pulumi said, what to do next.
+ * done, what Pulumi reported, and what to do next.
  *
  * @throws nothing: the constructor never fails
  * @example
@@ -109,7 +109,7 @@ const guardedProgram =
     }
   };
 
-/** The Pulumi runs on a stack, which end when it is closed. */
+/** The Pulumi runs on a stack, which end when the stack is closed. */
 export class OpenRuns {
   readonly #controller = new AbortController();
   readonly #running = new Set<Promise<unknown>>();

@@ -103,13 +103,13 @@ const projectIn = async (
   return { ...settings, main: resolve(folder, settings.main ?? ".") };
 };
 
-/** A stack on its own backend, in a folder that is removed with it. */
+/** A stack in its own backend, in a folder that is removed with it. */
 export interface PulumiStack {
   readonly stack: Stack;
   remove(): void;
 }
 
-/** Creates a stack for a program, with a private state. */
+/** Creates a stack with private state for a program. */
 export const createPulumiStack = async (
   emulator: Emulator,
   options: EmulatedStackOptions,

@@ -79,9 +79,9 @@ const membersOf = (value: unknown): JsonObject => {
 };
 
 /**
- * Mocks for `pulumi.runtime.setMocks`. They check every resource of this package as a preview does
- * and assign an id; resources from other packages return their inputs. This never fails: `failures`
- * contains what a preview would refuse.
+ * Mocks for `pulumi.runtime.setMocks`. They check every resource from this package as a preview
+ * does, and assign it an id; resources from other packages return their inputs. This never fails:
+ * `failures` contains what a preview would refuse.
  *
  * @example
  * const mocks = conversationMocks();
@@ -191,7 +191,7 @@ let earlier: Promise<unknown> = Promise.resolve();
 /**
  * Runs a program without Pulumi's engine and without a service, for unit tests that take
  * milliseconds. Checks everything that the program declares, as a preview does. Pulumi's mocks
- * belong to the process, so each run waits for the previous one.
+ * apply to the whole process, so each run waits for the previous one.
  *
  * @param program declares resources and may return outputs. Load a module that declares them at the
  * top level: `() => import("./my-program.js")`

@@ -17,7 +17,7 @@ import { assertionError } from "./assertion-error.js";
 /** What to forecast, and its limits. */
 export interface ForecastConditions extends ConditionOptions {
   /**
-   * The run: `up` creates everything in the stack on an empty account; `refresh` and `destroy`
+   * The run: `up` creates everything in the stack in an empty account; `refresh` and `destroy`
    * apply to the stack as it is. Default: `up`.
    */
   readonly operation?: ForecastOperation;

@@ -170,7 +170,10 @@ const reachedMessages = async (
   }));
 };
 
-/** `custom_bot "orders-bot"`, or only the kind if there is no name. */
+/**
+ * Returns a participant as text, such as `custom_bot "orders-bot"`; only the kind if it has no
+ * name.
+ */
 export const participantText = ({ kind, name }: Party): string =>
   name === undefined ? kind : `${kind} ${JSON.stringify(name)}`;
 
@@ -199,15 +202,15 @@ const messageLine = ({ message, reached }: ReachedMessage): string => {
 
 /** The expected message; omitted members may have any value. */
 export interface ExpectedMessage {
-  /** Who sends it: a side, or one kind of sender. */
+  /** The sender: a side, or one kind of sender. */
   readonly from?: ConversationSide | SenderKind;
   /** The sender's display name. */
   readonly name?: string | RegExp;
-  /** For example, `text`. */
+  /** Message type, such as `text`. */
   readonly type?: MessageType;
   /** The complete text, or a pattern that it must match. */
   readonly text?: string | RegExp;
-  /** Members of the content; in objects, only the given ones count. */
+  /** Expected members of the content; in objects, other members are ignored. */
   readonly content?: object;
   /**
    * Time limit from the call to `expect` until the message arrives, on the emulator's clock.
@@ -245,7 +248,7 @@ const expectedText = ({ from, name, type, text, content }: ExpectedMessage): str
 
 type WithoutFrame<M> = M extends unknown ? Omit<M, "sender" | "conversation"> : never;
 
-/** A message in a test: its text, or the whole message without sender and conversation. */
+/** A message in a test: its text, or the complete message except its sender and conversation. */
 export type SaidMessage = string | WithoutFrame<Message>;
 
 /** How a test starts a conversation. */
@@ -260,7 +263,7 @@ export interface TestConversationStart {
   readonly more?: Omit<NewConversation, "account" | "customer">;
 }
 
-/** A conversation in a test: sends the messages of one side, and expects the replies of the others. */
+/** A conversation in a test: sends one side's messages, and expects replies from the others. */
 export interface TestConversation {
   /** The service's id for the conversation; undefined before the first message. */
   readonly id: string | undefined;
@@ -277,7 +280,7 @@ export interface TestConversation {
    */
   say(message: SaidMessage, sender?: Sender): Promise<Sent>;
   /**
-   * Waits for a message from somebody else. Skips other messages before it, and all messages up to
+   * Waits for a message from someone else. Skips other messages before it, and all messages up to
    * the last expected one.
    *
    * @returns the message
@@ -289,9 +292,9 @@ export interface TestConversation {
    */
   expect(expected: ExpectedMessage): Promise<ReceivedMessage>;
   /**
-   * Expects that nobody sends such a message within a time, on the emulator's clock.
+   * Expects that no such message is sent within a time limit, on the emulator's clock.
    *
-   * @throws AssertionError if somebody does, with the conversation so far
+   * @throws AssertionError if such a message is sent, with the conversation so far
    *
    * @example
    * await ada.expectNone({ from: "bot", withinMs: 1_000 });
@@ -301,13 +304,15 @@ export interface TestConversation {
    * Waits until all messages have reached their recipients or failed, and all of the test's
    * handlers have finished.
    *
-   * @param withinMs time limit, by the emulator's clock. Default: 5,000
+   * @param withinMs time limit, on the emulator's clock. Default: 5,000
    * @throws AssertionError if that takes longer, with the conversation so far
    */
   idle(withinMs?: number): Promise<void>;
-  /** Every message so far with its recipients, in order. Fails if the emulator is closed. */
+  /**
+   * Returns every message so far with its recipients, in order. Fails if the emulator is closed.
+   */
   messages(): Promise<readonly ReachedMessage[]>;
-  /** The same, as readable lines. Fails if the emulator is closed. */
+  /** The same messages, as readable lines. Fails if the emulator is closed. */
   transcript(): Promise<string>;
   /** Errors that callback handlers threw in this conversation, one line each. Never fails. */
   handlerFailures(): readonly string[];
@@ -344,7 +349,7 @@ const isOver = ({ reached }: ReachedMessage): boolean =>
 const hasReached = ({ reached }: ReachedMessage): boolean =>
   reached.every(({ isReached }) => isReached === true);
 
-/** A conversation that has not started yet. */
+/** Returns a conversation that has not started yet. */
 export const testConversation = (
   { client, records, time, finalTries, handlers }: ConversationMeans,
   start: TestConversationStart,
