@@ -33,11 +33,6 @@ const once = <K, T>(read: (key: K) => T): ((key: K) => T) => {
 /** What the process that serves the engine provides to the run. */
 export interface EngineDoor {
   readonly source: SettingSource;
-<<<<<<< HEAD
-=======
-  /** The account's name in messages, if the program itself sets some of these settings. */
-  readonly account?: string;
->>>>>>> ed1
   /** The URN of the resource that the current call is about, if known. */
   readonly urn: () => string | undefined;
   /** Makes that URN available during a call; absent if it is already available. */
