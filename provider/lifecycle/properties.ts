@@ -13,7 +13,7 @@ export interface Properties {
   readonly fields: JsonObject;
   /** `<project>/<stack>/<random>/<logical name>`: the owner of the object. */
   readonly owner?: string;
-  /** Adopt an existing object: the one with the unique name, or the one with this id. */
+  /** The existing object to adopt: the one with the unique name, or the one with this id. */
   readonly adopt?: true | string;
   /**
    * Additional members of the service's JSON; in a preview, the engine's text for values that are
@@ -32,9 +32,11 @@ export interface Properties {
   readonly markedSecrets?: readonly string[];
   /** Name of the settings profile. */
   readonly profile?: string;
-  /** An update may erase members that the service hides and the program does not declare. */
+  /**
+   * Whether an update may erase members that the service hides and the program does not declare.
+   */
   readonly eraseHidden?: true;
-  /** What the creation or a write showed about the object; only in outputs. */
+  /** What creating or writing the object showed about it; only in outputs. */
   readonly record: ObjectRecord;
 }
 
@@ -49,8 +51,8 @@ export interface ObjectRecord {
 }
 
 /**
- * Splits the engine's values into their parts. Values added by the engine or the service are
- * omitted, and so is `autoName`, which only the check uses.
+ * Splits the engine's values into their parts. Omits values added by the engine or the service, and
+ * `autoName`, which only the check uses.
  */
 export const propertiesIn = (values: JsonObject): Properties => {
   const { owner, adopt, extra, extraSecrets, markedSecrets, profile, eraseHidden, ...others } =
