@@ -59,8 +59,8 @@ const memberField = (field: Field | undefined, name: string): Field | undefined 
 };
 
 /**
- * The properties that differ between two declarations of a resource, by their meaning to the
- * service: another order of an unordered list is not a change. Includes options of the resource.
+ * The properties that differ between two declarations of a resource, judged by their meaning to the
+ * service: a different order in an unordered list is not a change. Includes the resource's options.
  */
 export const propertyChanges = (
   { fields }: Definition,
