@@ -20,9 +20,7 @@ export const assertProfile = (profile: string | undefined): void => {
   );
 };
 
-/**
- * The name of the account of an explicit provider of the plugin: a name that no profile can have.
- */
+/** The account name for an explicit provider of the plugin: a name that no profile can have. */
 export const providerAccount = (name: string): string => `provider ${name}`;
 
 /**
@@ -46,7 +44,7 @@ export const profilePrefix = (profile?: string): string => {
 };
 
 /**
- * Refuses a profile with the same environment variables as another one, such as `my-eu` and
+ * Refuses a profile with the same environment variables as another profile, such as `my-eu` and
  * `my_eu`: each would silently use the other's account.
  *
  * @param others profiles already in use; may include the same name
@@ -95,14 +93,14 @@ export const settingNames = (key: SettingKey, profile?: string): SettingNames =>
   environment: profilePrefix(profile) + settingTable[key].environment,
 });
 
-/** `conversation:scope (CONVERSATION_SCOPE)`: the reference to a setting in messages. */
+/** How messages refer to a setting, such as `conversation:scope (CONVERSATION_SCOPE)`. */
 export const settingLabel = (key: SettingKey, profile?: string): string => {
   if (isProviderAccount(profile)) return `${key} of the ${profile}`;
   const names = settingNames(key, profile);
   return `${names.config} (${names.environment})`;
 };
 
-/** Advice if the base URL does not look like the service. */
+/** Advice for when the base URL does not look like the service's. */
 export const addressAdvice = ({ baseUrl, profile }: Settings): string =>
   `Check ${settingLabel("baseUrl", profile)}, whose path is ${quoted(new URL(baseUrl).pathname)}, and run: npx pulumi-conversation doctor`;
 
@@ -292,7 +290,7 @@ export interface SettingDescription extends SettingNames {
   readonly doc: string;
   readonly required: boolean;
   readonly secret: boolean;
-  /** As a string; absent if there is none. */
+  /** The default as a string; absent if there is none. */
   readonly default?: string;
 }
 
@@ -316,19 +314,19 @@ export type FoundValue = string | number | boolean;
 /** The findings of `pulumi-conversation probe` about a tenant. */
 export interface TenantFindings {
   readonly version: 1;
-  /** ISO 8601. */
+  /** When the probe ran (ISO 8601). */
   readonly probedAt: string;
-  /** The probed tenant. */
+  /** Base URL of the probed tenant. */
   readonly baseUrl: string;
   /** Number of calls made. */
   readonly calls: number;
-  /** Keyed by the names of the emulator's switches. */
+  /** Values for the emulator's switches, by name. */
   readonly switches: Readonly<Record<string, FoundValue>>;
-  /** Keyed by the names of settings. */
+  /** Values for settings, by name. */
   readonly settings: Readonly<Record<string, FoundValue>>;
   /** Other observations. */
   readonly observed: Readonly<Record<string, FoundValue>>;
-  /** What could not be found out, and why. */
+  /** What could not be determined, and why. */
   readonly open: Readonly<Record<string, string>>;
 }
 
@@ -350,7 +348,7 @@ const textIn = (json: JsonObject, name: string): string | undefined => {
   return typeof value === "string" ? value : undefined;
 };
 
-/** The findings in JSON text; undefined if it contains none of this version. */
+/** Parses findings from JSON text; undefined if it contains no findings of this version. */
 export const findingsIn = (text: string): TenantFindings | undefined => {
   const json = jsonIn(text);
   if (!isObject(json) || json.version !== 1) return undefined;
