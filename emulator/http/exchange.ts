@@ -20,7 +20,7 @@ interface Detail {
 const cut = (text: string): string => abbreviated(text, 255);
 
 /**
- * The only way in which a part of the emulator refuses a call: an error body from the service
+ * The only way for a part of the emulator to refuse a call: with one of the service's error bodies
  * (public reference).
  */
 export class HttpError extends Error {
@@ -28,7 +28,7 @@ export class HttpError extends Error {
 
   constructor(
     readonly status: number,
-    /** `<status>-<number>`. */
+    /** The error code: `<status>-<number>`. */
     readonly code: string,
     message: string,
     readonly details: readonly Detail[] = [],
@@ -66,7 +66,7 @@ export const failureOf = (error: unknown): HttpError =>
     ? error
     : new HttpError(500, "500-100", `The emulator failed: ${String(error)}`);
 
-/** The response from the handler, or for its failure. */
+/** The response from the handler, or the response for its failure. */
 export const responseOf = (work: () => ServiceResponse): ServiceResponse => {
   try {
     return work();
@@ -82,12 +82,15 @@ export interface ControlCall {
   readonly body: () => unknown;
 }
 
-/** Performs control calls, such as `POST /clock`. An Error that it throws is the reason of the refusal. */
+/**
+ * Performs control calls, such as `POST /clock`. If one throws an Error, that is the reason for the
+ * refusal.
+ */
 export type ControlRoutes = Readonly<Record<string, (call: ControlCall) => ServiceResponse>>;
 
 export const jsonResponse = (body: unknown): ServiceResponse => ({ status: 200, body });
 
-/** Sends nothing: the connection is closed, or kept open forever. The log shows the status 0. */
+/** Sends nothing: the connection is closed, or kept open forever. The log shows status 0. */
 export const noResponse: ServiceResponse = { status: 0 };
 
 /** A body in the form that is sent. */
@@ -162,7 +165,7 @@ export class ValidationErrors {
     this.#add("400-196", `must be one of ${values.join(", ")}`);
   }
 
-  /** Whether it contains anything other than disallowed values. */
+  /** Whether the errors include anything other than disallowed values. */
   get hasBrokenShape(): boolean {
     return this.#found.hasBrokenShape;
   }
@@ -186,7 +189,7 @@ export class ValidationErrors {
 const mostBytes = 2 * 1024 * 1024;
 /** A caller who is still sending reads no answer; this much of a large body is read and dropped. */
 const mostIgnored = 64 * 1024 * 1024;
-/** Maximum depth of a body. */
+/** Maximum nesting depth of a body. */
 export const mostDepth = 64;
 
 /** The body of a request. @param tooLarge the error for more bytes */
@@ -230,7 +233,7 @@ const tooLarge = (headers: ResponseHeaders = {}): HttpError =>
 export const readBytes = async (request: IncomingMessage): Promise<Buffer> =>
   hasBody(request) ? receive(request, mostBytes, tooLarge) : Buffer.alloc(0);
 
-/** Whether a value is nested more deeply than this. */
+/** Whether a value is nested more deeply than `most` levels. */
 export const isDeeperThan = (most: number, value: unknown): boolean =>
   most < 0 ||
   (typeof value === "object" &&
@@ -260,7 +263,7 @@ const parse = (bytes: Buffer, contentType = ""): JsonObject => {
 /** The body of a call to the service. */
 export interface ReceivedBody {
   readonly bytes: Buffer;
-  /** Parses it. @throws HttpError unless it is a JSON object that is declared as JSON */
+  /** Parses the body. @throws HttpError unless it is a JSON object that is declared as JSON */
   readonly json: () => JsonObject;
 }
 

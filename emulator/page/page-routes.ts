@@ -238,8 +238,9 @@ const countIn = (text: string): number => {
 };
 
 /**
- * What the page reads within the control interface. The page makes changes through ordinary control
- * calls, and sends messages through the service's own call with a token from here.
+ * The routes in the control interface that are only for the page. The page makes changes through
+ * ordinary control calls, and sends messages through the service's own call, with a token from one
+ * of these routes.
  *
  * @param endpoints that can have faults
  */

@@ -6,7 +6,7 @@ import { packageRoot } from "../../provider/kernel/package.js";
 import { type ServiceResponse, sendResponse } from "../http/exchange.js";
 import { explainingPages } from "./inspected-call.js";
 
-/** The page's files are served below this path. */
+/** The path below which the page's files are served. */
 export const pagePath = "/page";
 
 const contentTypes: Readonly<Record<string, string>> = {

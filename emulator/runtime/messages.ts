@@ -48,7 +48,7 @@ export const stepsOf = (path: string): readonly (string | number)[] | undefined 
 
 /**
  * Who may send which messages. On the wire, the vendor's word replaces `platform` (specification
- * §6). This table is independent on purpose, like the rules below: if it used the client's table,
+ * §6). This table is deliberately independent, like the rules below: if it used the client's table,
  * the emulator would accept the client's mistakes.
  */
 export const senderTypes = [
@@ -111,16 +111,16 @@ export const sideOf = (sender: SenderType): Side => {
   return bots.includes(sender) ? "bot" : "customer";
 };
 
-/** The details of a conversation in its first message. */
+/** The details of a new conversation, from its first message. */
 export interface ConversationStart {
   readonly channelType: string;
   readonly address: string;
   readonly about: JsonObject;
 }
 
-/** One message in a request, valid in form. */
+/** One message in a request, in valid form. */
 export interface ParsedMessage {
-  /** Its position in the request. */
+  /** Its path in the request. */
   readonly path: string;
   readonly type: string;
   readonly sender: SenderType;

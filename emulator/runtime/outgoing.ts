@@ -121,7 +121,7 @@ export interface OutgoingAnswer {
   readonly body: string;
 }
 
-/** Why there was no response, without a secret. */
+/** The error that says why there was no response, without secrets. */
 export class NoAnswer extends Error {}
 
 const mostBytes = 64 * 1024;

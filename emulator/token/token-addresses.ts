@@ -17,7 +17,7 @@ import { beforeOperation, sendWithFault } from "../service/faults.js";
 import type { EmulatedService } from "../service/service.js";
 import type { TokenClaims } from "./tokens.js";
 
-/** The variant of the URLs: users and customers have one each (specification §5.3). */
+/** Whom the URLs are for: users and customers have separate ones (specification §5.3). */
 export type Audience = "user" | "customer";
 
 /** An error of the token or authorization URL, with its code (RFC 6749 §5.2). */

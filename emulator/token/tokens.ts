@@ -49,7 +49,7 @@ export class Tokens {
     return this.#keep(this.#codes, claims, codeLifetimeMs);
   }
 
-  /** Returns the claims of a code, once. */
+  /** Returns the claims of a code, but only once. */
   redeem(code: string): CodeClaims | undefined {
     const claims = this.#good(this.#codes, code);
     this.#codes.delete(code);

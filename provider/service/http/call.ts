@@ -10,11 +10,11 @@ import type { Pace } from "./pace.js";
 import type { OnRepeat, RetryLimits } from "./retry.js";
 import type { Transport } from "./transport.js";
 
-/** The parts that belong to one call to an operation. */
+/** The parameters of one call to an operation. */
 export interface CallOptions {
-  /** For the `{id}` of the path. */
+  /** The value for `{id}` in the path. */
   readonly id?: string;
-  /** Sent in this order; `$` is not encoded. */
+  /** Query parameters, sent in this order; `$` is not encoded. */
   readonly query?: Readonly<Record<string, string | number>>;
   /** Sent as JSON. */
   readonly body?: unknown;
@@ -24,7 +24,8 @@ export interface CallOptions {
    */
   readonly signal?: AbortSignal;
   /**
-   * The fields in the body, which determine how much of it a message may show. If omitted: nothing.
+   * The fields in the body, which determine how much of it a message may show. If omitted, a
+   * message shows none of it.
    */
   readonly fields?: Fields;
 }
@@ -42,7 +43,10 @@ export interface Call {
   readonly body?: unknown;
   /** The fields in the body, if known. */
   readonly fields?: Fields;
-  /** What no message may show, even if the service echoes it; looked up only for a message. */
+  /**
+   * What no message may show, even if the service echoes it; looked up only when a message needs
+   * it.
+   */
   readonly secrets: () => readonly string[];
   readonly signal: AbortSignal;
   /** Token used in the last attempt. */
@@ -114,7 +118,7 @@ const assertShape = (template: string, path: string): void => {
 export interface AccessToken {
   readonly value: string;
   /**
-   * Numbers the tokens of this process, so that a refused token can be distinguished from its
+   * The token's sequence number in this process. It distinguishes a refused token from its
    * successor.
    */
   readonly generation: number;
@@ -131,10 +135,10 @@ export interface TokenParts {
   readonly transport: Transport;
   readonly pace: Pace;
   readonly clock: Clock;
-  /** Of every call. */
+  /** Headers of every call. */
   readonly headers: Readonly<Record<string, string>>;
   readonly retry?: Partial<RetryLimits>;
   readonly onRepeat?: OnRepeat;
-  /** Cancels all waits of all calls. */
+  /** Cancels the waits of all calls. */
   readonly signal: AbortSignal;
 }
