@@ -87,7 +87,7 @@ const hidden = (call: ShownCall, body: unknown, isAnswer: boolean): unknown => {
 
 /** A body as the page shows it. */
 export interface ShownBody {
-  /** In bytes. */
+  /** Size in bytes. */
   readonly size: number;
   /** Its JSON, with asterisks instead of secrets. */
   readonly json?: unknown;

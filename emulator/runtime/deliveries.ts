@@ -79,7 +79,7 @@ export interface DeliveryOptions extends CallbackClientOptions {
 
 /** An attempt as the page lists it. */
 export interface ShownDelivery extends DeliveryEntry, WithSubjects {
-  /** The kind of the fault that it met. */
+  /** The kind of fault that the attempt encountered. */
   readonly fault?: string;
 }
 

@@ -231,8 +231,8 @@ const standingOn = (setUp: SetUp, applications: unknown, side: Side): readonly N
 /**
  * The recipients for a side of a conversation, found through the account, its orchestration, client
  * applications and roles (specification §6). If no client application has the role, the result
- * still shows which one should. A role receives a message only once, however often the
- * orchestration names it.
+ * still shows which application is meant to have it. A role receives a message only once, however
+ * often the orchestration names it.
  */
 export const recipientsOn = (
   setUp: SetUp,

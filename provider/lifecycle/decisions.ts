@@ -59,11 +59,11 @@ export interface Decisions {
   /** The known object of each resource, by resource key. */
   readonly objects: ReadonlyMap<string, HeldObject>;
   /**
-   * Whether an object must be kept: either it belongs to a resource that the program declares,
-   * whatever owned it before (a replaced `Ownership` gives all resources new keys), or the program
-   * declares the resource with this key and no other object belongs to that resource. A forced
-   * replacement happens in place; before or after it, the engine deletes the "old" object, which is
-   * the same one.
+   * Whether an object must be kept. It must be kept if it belongs to a resource that the program
+   * declares, whatever owned it before: a replaced `Ownership` gives all resources new keys. It
+   * must also be kept if the program declares the resource with this key and no other object
+   * belongs to that resource. A forced replacement happens in place; before or after it, the engine
+   * deletes the "old" object, which is the same one.
    */
   keeps(key: string, objectId: string): boolean;
   /** Whether a program has declared any resources to this process. */

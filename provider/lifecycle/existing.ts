@@ -30,8 +30,8 @@ const hasNamesakeMark = ({ mark: own }: Declared, { mark }: SeenObject): boolean
 
 /**
  * Returns the states if they are needed to decide on a creation. They are needed if an object
- * carries the resource's mark, has its name, or carries no mark; if the new object would carry no
- * mark; or if the list could not be read completely.
+ * carries the resource's mark, has its name, or carries no mark. They are also needed if the new
+ * object would carry no mark, or if the list could not be read completely.
  */
 export const neededStates = async (
   declared: Declared,

@@ -29,7 +29,7 @@ interface CheckedSettings {
 
 /**
  * Checks the settings for a resource that is going to change. Rejects invalid ones, but only warns
- * about missing ones, because they may be set by the time of the update.
+ * about missing ones, because they may be present by the time of the update.
  */
 export const checkedSettings = (
   run: Pick<RunEnvironment, "settings" | "notify">,

@@ -237,8 +237,8 @@ export const conversationRate = ({ method, template }: Endpoint, plan: Plan): nu
   rateOf({ service: "Conversation", version: "v3", plan, method, template });
 
 /**
- * Number of calls that may be sent at once if only a fraction of each limit may be used: that
- * fraction of the burst, or one call if the burst is unknown.
+ * Number of calls that may be sent at once if only a fraction of each limit may be used. This is
+ * that fraction of the burst, or one call if the burst is unknown.
  *
  * @param unknown the burst of an endpoint for which none is configured
  */
