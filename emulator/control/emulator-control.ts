@@ -40,7 +40,8 @@ export interface EmulatorControl {
   /** The last 10,000 attempts to deliver a message to a callback. */
   deliveries(): Promise<readonly DeliveryEntry[]>;
   /**
-   * Waits until a message is delivered. A delivery since the last reset counts as well.
+   * Waits until a message is delivered. A delivery that has happened since the last reset counts as
+   * well.
    *
    * @param match the delivery; if omitted, any that a callback accepted
    * @param options `timeoutMs` in real milliseconds; default: 5,000
@@ -83,7 +84,7 @@ export interface EmulatorControl {
 
 /** How many times each endpoint was called, and how many tokens were issued. */
 export interface EmulatorStats {
-  /** By endpoint, such as `GET /channels/{id}`. */
+  /** Calls by endpoint, such as `GET /channels/{id}`. */
   readonly calls: Readonly<Record<string, CallCounts>>;
   readonly tokensIssued: number;
 }

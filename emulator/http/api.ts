@@ -261,7 +261,7 @@ export const matchSibling = (path: string): PathMatch | undefined => {
   };
 };
 
-/** The operation of another service by its name, such as `GET /case-manager/v3/cases/{id}`. */
+/** An operation of another service, by its name, such as `GET /case-manager/v3/cases/{id}`. */
 export const siblingRoute = (name: string): Route | undefined => {
   const [method = "", path = ""] = name.split(" ");
   const route = matchSibling(path.replaceAll(/\{\w+\}/g, "0"))?.methods.get(method);

@@ -60,7 +60,7 @@ export interface LogEntry {
 
 /** What an entry is about, for links and filters. */
 export interface WithSubjects {
-  /** Such as `channels/<id>`, `conversations/<id>` or `messages/<messageId>`. */
+  /** The subjects, such as `channels/<id>`, `conversations/<id>` or `messages/<messageId>`. */
   readonly subjects: readonly string[];
 }
 
@@ -91,7 +91,7 @@ export type Check =
   | "scope"
   | "operation";
 
-/** A body in transit. */
+/** The body of a request or response. */
 export interface KeptBody {
   /** Size in bytes. */
   readonly size: number;
@@ -147,7 +147,10 @@ export class CallLog {
   readonly #contents = new Map<number, CallContent>();
   #characters = 0;
 
-  /** Logs a call. A 429 counts as refused, every other response to an authenticated client as accepted. */
+  /**
+   * Logs a call. A 429 counts as refused; every other response to an authenticated client counts as
+   * accepted.
+   */
   add(entry: ShownCall, content: CallContent): void {
     this.#keep(this.entries.add(entry), content);
     if (entry.clientId === undefined) return;

@@ -120,7 +120,10 @@ export const sendResponse = (
 /** Maximum number of details in an error body (sibling service, assumed). */
 const mostErrors = 30;
 
-/** A value that breaks a rule beyond its form, such as a reference to a missing object (400-152, assumed). */
+/**
+ * The error for a value that has a valid form but breaks a rule, such as a reference to a missing
+ * object (400-152, assumed).
+ */
 export const invalidAttribute = (path: string, rule: string): HttpError =>
   new HttpError(400, "400-152", `${path}: ${rule}.`, [{ key: path, value: rule }]);
 
@@ -150,17 +153,17 @@ export class ValidationErrors {
     return new ValidationErrors(`${this.path}[${index}]`, this.#found);
   }
 
-  /** A required attribute is missing (400-143, public reference). */
+  /** Records that a required attribute is missing (400-143, public reference). */
   missing(): void {
     this.#add("400-143", "required attribute is missing");
   }
 
-  /** A value breaks a rule (400-152, assumed). */
+  /** Records that a value breaks a rule (400-152, assumed). */
   invalid(rule: string): void {
     this.#add("400-152", rule);
   }
 
-  /** A value is not one of those allowed (400-196, assumed). */
+  /** Records that a value is not one of those allowed (400-196, assumed). */
   notAllowed(values: readonly string[]): void {
     this.#add("400-196", `must be one of ${values.join(", ")}`);
   }
@@ -192,7 +195,7 @@ const mostIgnored = 64 * 1024 * 1024;
 /** Maximum nesting depth of a body. */
 export const mostDepth = 64;
 
-/** The body of a request. @param tooLarge the error for more bytes */
+/** Receives the body of a request. @param tooLarge the error for more bytes */
 export const receive = (
   request: IncomingMessage,
   most: number,

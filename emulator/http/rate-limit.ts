@@ -4,7 +4,7 @@ import type { ResponseHeaders, ServiceResponse } from "./exchange.js";
 
 /** The plans that a tenant can have; `none` means no limits. */
 export const planNames = ["developer", "basic", "enterprise", "none"] as const;
-/** A plan of a tenant. */
+/** A tenant's plan. */
 export type PlanName = (typeof planNames)[number];
 
 /** Calls per second on the Developer, Basic and Enterprise plans. */

@@ -255,7 +255,7 @@ export class Store {
     });
   }
 
-  /** The objects as they were some time ago. */
+  /** The objects as they were the given time ago. */
   allBefore(collection: string, ms: number): readonly StoredObject[] {
     const { objects, history } = this.#table(collection);
     return history.undone(objects, this.clock.now() - ms);

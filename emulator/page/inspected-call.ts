@@ -107,7 +107,7 @@ const shownBody = (call: ShownCall, kept: KeptBody, isAnswer: boolean): ShownBod
 };
 
 /**
- * What the page shows of one call: the request, the response, and the rule that refused it.
+ * What the page shows about one call: the request, the response, and the rule that refused it.
  *
  * @param place in the log
  */

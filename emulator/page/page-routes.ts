@@ -182,7 +182,7 @@ const changesSince = (service: EmulatedService) => {
 export interface FormField {
   readonly name: string;
   readonly doc: string;
-  /** If empty, any value is valid. */
+  /** The allowed values. If empty, any value is valid. */
   readonly values: Switch["values"];
   readonly isRequired: boolean;
 }

@@ -74,7 +74,7 @@ const readPage = (): ReadonlyMap<string, PageFile> => {
 
 let known: ReadonlyMap<string, PageFile> | undefined;
 
-/** Whether a path is that of the page, or below it. */
+/** Whether a path is the page's own path, or below it. */
 export const isPagePath = (path: string): boolean =>
   path === "/" || path.startsWith(`${pagePath}/`);
 

@@ -289,7 +289,7 @@ export class CallbackClient {
     this.#authentication = new CallbackAuthentication(options, this.#outgoing);
   }
 
-  /** Posts a message to the callback of a role, once. Never fails. */
+  /** Posts a message to a role's callback once. Never fails. */
   async post(
     recipient: RecipientRole,
     message: StoredMessage,

@@ -58,7 +58,7 @@ interface Delivery {
 export interface DeliveryEntry {
   /** Start of the attempt, on the emulator's clock. */
   readonly at: string;
-  /** The callback URL without user name, password and query; empty if there is none. */
+  /** The callback URL without user name, password or query; empty if there is none. */
   readonly url: string;
   /** The sender's own id for the message; the service's id if the sender gave none. */
   readonly messageId: string;

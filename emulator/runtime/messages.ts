@@ -130,7 +130,7 @@ export interface ParsedMessage {
   readonly start?: ConversationStart;
   readonly parentId?: string;
   readonly attachments: readonly JsonObject[];
-  /** What is stored and forwarded. */
+  /** The members that are stored and forwarded. */
   readonly body: JsonObject;
 }
 
@@ -265,7 +265,9 @@ class MessageParser {
   }
 }
 
-/** The messages in a request. @throws HttpError 400 that names everything that breaks a rule */
+/**
+ * Parses the messages in a request. @throws HttpError 400 that names everything that breaks a rule
+ */
 export const parseMessages = (request: JsonObject, switches: Switches): ParsedMessage[] => {
   const all = new ValidationErrors();
   const errors = all.at("messages").at("message");

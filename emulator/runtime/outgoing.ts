@@ -35,7 +35,7 @@ export class CallSlots {
   ) {}
 
   /**
-   * Waits for a turn: in order of arrival, within the limits of the groups.
+   * Waits for a turn, in order of arrival and within the limits of the groups.
    *
    * @returns a function that releases the turn; further calls do nothing
    * @throws Error if the signal aborts the wait

@@ -107,7 +107,7 @@ export const accountOf = (
 ): StoredObject | undefined => store.get(account.collection, accountId);
 
 /**
- * Idle time of an account in milliseconds, after which a customer must start a new conversation;
+ * An account's idle time in milliseconds, after which a customer must start a new conversation;
  * undefined if unlimited.
  */
 export const idleTimeOf = (owner: StoredObject | undefined): number | undefined => {

@@ -39,7 +39,7 @@ export interface EmulatedServiceOptions {
   readonly onUndelivered?: (lastAttempt: DeliveryEntry) => void;
 }
 
-/** The whole state of one emulator. */
+/** The complete state of an emulator. */
 export type EmulatedService = ReturnType<typeof serviceOn>;
 
 /** One permitted call to the service. */

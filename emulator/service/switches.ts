@@ -14,7 +14,7 @@ export interface Switch {
 const assumed = "assumed";
 const yesOrNo = ["true", "false"];
 
-/** Everything uncertain about the service, with the likeliest behavior as the default. */
+/** Everything uncertain about the service, with the most likely behavior as the default. */
 export const switchTable = {
   secrets: {
     doc: "How responses show secrets: masked with asterisks, in plain text, or not at all.",
@@ -249,11 +249,14 @@ const isComplete = (
 ): values is Switches & Readonly<Record<string, unknown>> =>
   names.every((name) => values[name] !== undefined);
 
-/** Whether a value, such as one from the network, has a valid value for every switch. */
+/** Whether a value, for example from the network, contains a value for every switch. */
 export const isSwitches = (value: unknown): value is Switches =>
   isObject(value) && isComplete(value);
 
-/** The values at startup: the given ones, or the saved ones, or the defaults. */
+/**
+ * The values at startup: for each switch, the given value, otherwise the saved one, otherwise the
+ * default.
+ */
 export const savedSwitches = (journal: Journal, given: Partial<Switches>): Switches => {
   const defaults = Object.entries(switchTable).map(([name, entry]) => [name, entry.default]);
   const saved = parseSwitches(Object.fromEntries(journal.read("switch")));

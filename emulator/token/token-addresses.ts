@@ -117,7 +117,8 @@ const once = (query: URLSearchParams, name: string): string => {
 };
 
 /**
- * The authorization URL (specification §5.3): approves immediately, because this is an emulator.
+ * Serves the authorization URL (specification §5.3). Approves immediately, because this is an
+ * emulator.
  *
  * @throws OAuthError if the client or the redirect URI is wrong; there is no redirect then
  */
@@ -281,7 +282,7 @@ const logRefusal = (
   );
 };
 
-/** Serves the token URL: client credentials, and the exchange of a code. A refused call is logged. */
+/** Serves the token URL: client credentials and code exchange. Logs refused calls. */
 export const serveToken = async (
   service: EmulatedService,
   request: IncomingMessage,

@@ -1,7 +1,7 @@
 import type { ConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";
 
-/** A resource as this run identifies it. */
+/** How this run identifies a resource. */
 export interface ResourceIdentity {
   /** Identifies a resource within one state, whatever its name in the service. */
   readonly key: string;

@@ -254,7 +254,7 @@ interface KindObjects<W extends WireObject> {
 }
 
 /**
- * Determines the users of each object.
+ * Determines which objects use each object.
  *
  * @param referencesOf the references of an object. Default: those in its JSON
  * @returns a function that returns the users of an object, once for every reference to it

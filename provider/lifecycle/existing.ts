@@ -73,7 +73,7 @@ export const ownObjects = (
   });
 };
 
-/** The object that already belongs to the resource, although the engine requested a creation. */
+/** The object that already belongs to the resource, although the engine requested its creation. */
 export const existingObject = async (
   declared: Declared,
   { objects }: KnownObjects,

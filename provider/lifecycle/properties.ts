@@ -11,7 +11,7 @@ import { environmentSecretPaths, unknownValue } from "../kernel/stand-ins.js";
 /** A resource's values: the fields of its kind, and the options that every resource has. */
 export interface Properties {
   readonly fields: JsonObject;
-  /** `<project>/<stack>/<random>/<logical name>`: the owner of the object. */
+  /** The object's owner: `<project>/<stack>/<random>/<logical name>`. */
   readonly owner?: string;
   /** The existing object to adopt: the one with the unique name, or the one with this id. */
   readonly adopt?: true | string;
@@ -42,11 +42,11 @@ export interface Properties {
 
 /** What the state stores about an object besides the program's declaration. */
 export interface ObjectRecord {
-  /** Distinguishes the object from copies of it; part of its mark. */
+  /** Distinguishes the object from its copies; part of its mark. */
   readonly serial?: string;
   readonly created?: string;
   readonly modified?: string;
-  /** Members that the object had when it was last written and that the program does not declare. */
+  /** Members that the object had when it was last written but that the program does not declare. */
   readonly undeclared?: readonly string[];
 }
 

@@ -14,7 +14,7 @@ import {
 } from "./ownership/mark.js";
 import type { Declared } from "./run.js";
 
-/** An object in the service, as one resource sees it. */
+/** An object in the service, classified from the point of view of one resource. */
 export interface SeenObject {
   readonly id: string;
   readonly wire: WireObject;
@@ -34,12 +34,12 @@ export interface SeenObject {
   readonly isRoomless: boolean;
 }
 
-/** The objects of a kind before one of them is created. */
+/** A kind's objects before another one is created. */
 export interface KnownObjects {
   readonly objects: readonly SeenObject[];
-  /** False if the list is incomplete: absence from it then proves nothing. */
+  /** False if the list is incomplete, so that absence from it proves nothing. */
   readonly complete: boolean;
-  /** Why the list could not be read: the client lacks the permission to list. */
+  /** Why the list could not be read: the client lacks permission to list. */
   readonly refusal?: ConversationError;
 }
 

@@ -453,7 +453,7 @@ const refused = (
   return { ...state, phase: "waiting", window: 1, refusalsInRow, leftMs, heldAt };
 };
 
-/** The limiter for an endpoint with an unknown rate, for this process alone. */
+/** The limiter for an endpoint with an unknown rate; covers only this process. */
 export class UnlimitedUntilRefused implements EndpointLimiter {
   readonly #clock: Pick<Clock, "now">;
   #state = openAtFirst;

@@ -563,9 +563,12 @@ const heldFor = (bucket: Bucket, waitMs: number, periodMs: number): Bucket => ({
 export interface RateLimit {
   /** Time to refill one token, in milliseconds. */
   readonly periodMs: number;
-  /** Calls that it accepts at once, if configured. */
+  /** Number of calls that the endpoint accepts at once, if configured. */
   readonly burst?: number | undefined;
-  /** Calls that may be sent at once: the burst, or the fraction of it that this tool may use. */
+  /**
+   * Number of calls that may be sent at once: the burst, or the fraction of it that this tool may
+   * use.
+   */
   readonly mostBurst: number;
   /** Fraction of a token that allows one call while a higher plan is being tried. */
   readonly early?: number | undefined;

@@ -62,8 +62,8 @@ export interface PacingOptions extends PacingHooks {
    */
   readonly plan?: Plan | undefined;
   /**
-   * Calls that an endpoint accepts in a burst. If omitted, the pacer finds out. From {@link
-   * unlimitedBurst} on, there is no limit: calls wait only after a refusal.
+   * Number of calls that an endpoint accepts in a burst. If omitted, the pacer finds it out. From
+   * {@link unlimitedBurst} on, there is no limit, and calls wait only after a refusal.
    */
   readonly burst?: number | undefined;
   /**
@@ -162,7 +162,7 @@ export interface PacedService {
 /** Pacing for one tenant's services, and the store of their buckets. */
 export interface ServicePaces {
   pace(service: PacedService): Pace;
-  /** Releases the store; a connection to Redis would keep the process alive. */
+  /** Releases the store, because a connection to Redis would keep the process alive. */
   close(): Promise<void>;
 }
 

@@ -12,7 +12,7 @@ export type PlanRates = Readonly<Record<Plan, number>>;
 export interface SpecialRate {
   /** HTTP method. */
   readonly method: Method;
-  /** Path templates below the base URL of the service. */
+  /** Path templates below the service's base URL. */
   readonly templates: readonly string[];
   /** If a plan is omitted, its standard rate applies to these endpoints. */
   readonly rates: Partial<PlanRates>;

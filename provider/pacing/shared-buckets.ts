@@ -128,7 +128,7 @@ export interface SharedBucketsOptions {
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
   /** Called once, with a readable sentence, when the buckets temporarily cannot be shared. */
   readonly onNotice?: ((text: string) => void) | undefined;
-  /** Default: the version of the running Node.js. */
+  /** Version of Node.js. Default: the running version. */
   readonly nodeVersion?: string;
 }
 

@@ -19,7 +19,7 @@ interface TenantPlanOptions {
 export interface Allowed {
   /** Calls per second. */
   readonly rate: number;
-  /** See `EndpointLimit.early`. */
+  /** See `RateLimit.early`. */
   readonly early: number | undefined;
 }
 

@@ -145,7 +145,7 @@ export const configurationChange = (
 /** The configuration for one provider process's resources. */
 export interface Configuration {
   readonly source: SettingSource;
-  /** The name of the account, if the program gives some of these settings itself. */
+  /** The name of the account, if the program itself sets some of these settings. */
   readonly account?: string;
   /**
    * The owner of new resources: `<project>/<stack>/<random>`; absent during the first `pulumi

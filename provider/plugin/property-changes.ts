@@ -5,7 +5,7 @@ import { isObject, type JsonObject, memberOf } from "../kernel/json.js";
 
 /** A property that an update changes. */
 export interface PropertyChange {
-  /** In Pulumi's notation, such as `roles[0].name` or `headers["X-Id"]`. */
+  /** The property in Pulumi's notation, such as `roles[0].name` or `headers["X-Id"]`. */
   readonly path: string;
   readonly kind: "add" | "delete" | "update";
 }

@@ -66,7 +66,7 @@ interface FunctionSpec {
   readonly outputs: ObjectSpec;
 }
 
-/** A Pulumi package schema, as JSON: resources, types and functions by their tokens. */
+/** A Pulumi package schema as JSON: resources, types and functions, keyed by token. */
 export interface PackageSchema {
   readonly name: string;
   readonly displayName: string;

@@ -58,7 +58,7 @@ export const plainValues = (values: JsonObject): JsonObject => {
   return isObject(plain) ? plain : {};
 };
 
-/** The inputs from a program, in the form that the lifecycle uses. */
+/** A program's inputs, in the form that the lifecycle uses. */
 export interface GivenInputs {
   readonly values: JsonObject;
   /** The same values, with every secret in the engine's own form. */
@@ -67,7 +67,7 @@ export interface GivenInputs {
   readonly faults: readonly string[];
 }
 
-/** Splits the inputs from a program into their parts. */
+/** Splits a program's inputs into their parts. */
 export const givenInputs = async (
   definition: Definition,
   news: JsonObject,

@@ -115,7 +115,7 @@ const heldBy = (path: string): Attempt => {
   return { heldBy: `process ${who ?? "that is about to end"}` };
 };
 
-/** The folder for files that this package can recreate, below the home folder. */
+/** The cache folder, below the home folder, for files that this package can recreate. */
 export const cacheFolder = (env: NodeJS.ProcessEnv): string =>
   join(env.XDG_CACHE_HOME || join(env.HOME || homedir(), ".cache"), "pulumi-conversation");
 

@@ -92,7 +92,7 @@ export interface StackConfig {
   readonly source: SettingSource;
   /** Why there is nothing to read. */
   readonly absent?: string;
-  /** Why it could not be read. */
+  /** Why the configuration could not be read. */
   readonly unread?: string;
 }
 

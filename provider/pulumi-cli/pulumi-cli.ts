@@ -35,7 +35,7 @@ export interface PulumiCli {
   readonly command: string;
   /** The program's folder. */
   readonly bin: string;
-  /** Such as `3.259.0`. */
+  /** The version, such as `3.259.0`. */
   readonly version: string;
   readonly origin: "PATH" | "cache" | "official installer" | "Go modules";
 }
@@ -108,13 +108,13 @@ export const inspectPulumi = async (
   return { cli: { command, bin, version, origin } };
 };
 
-/** An environment whose PATH starts with a folder. */
+/** Returns the environment with a folder added at the start of PATH. */
 export const environmentWith = (bin: string, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
   ...env,
   PATH: [bin, env.PATH ?? ""].join(delimiter),
 });
 
-/** The environment in which this CLI finds its companions and does not use the network. */
+/** The environment in which this CLI finds its companion programs and does not use the network. */
 export const environmentFor = (cli: PulumiCli, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
   ...environmentWith(cli.bin, env),
   PULUMI_SKIP_UPDATE_CHECK: "true",

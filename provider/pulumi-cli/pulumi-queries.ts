@@ -15,7 +15,7 @@ export interface PulumiPlace {
   /** Project folder. */
   readonly folder: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Default: the selected stack. */
+  /** Name of the stack. Default: the selected stack. */
   readonly stack?: string;
 }
 

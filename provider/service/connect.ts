@@ -14,15 +14,15 @@ import type { Settings } from "./setting-table.js";
 
 /** What is known about the current access token; never the token itself. */
 export interface TokenInfo {
-  /** Granted scopes, if the token URL names them. */
+  /** Granted scopes, if the token URL reports them. */
   readonly scopes?: readonly string[];
   /** Time left before a new token is fetched, in milliseconds. */
   readonly usableForMs: number;
-  /** Tokens fetched by this service object so far. */
+  /** Number of tokens that this service object has fetched so far. */
   readonly fetched: number;
 }
 
-/** A connection to the service of one tenant: the collections, all operations, and the token. */
+/** A connection to one tenant's service: the collections, all operations, and the token. */
 export interface Service extends Collections {
   readonly request: Request;
   /** The grant of the current token; fetches a token if there is none. */

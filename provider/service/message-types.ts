@@ -101,10 +101,9 @@ export const isMessageType = (text: unknown): text is MessageType =>
 
 /**
  * The kinds of senders that may send messages of this type, in the order of the specification (§6);
- * none for an unknown type. Never fails.
+ * empty for an unknown type. Never fails.
  *
- * @example
- * sendersOf("agent.join"); // ["platform_agent", "custom_agent"]
+ * @example sendersOf("agent.join"); // ["platform_agent", "custom_agent"]
  */
 export const sendersOf = (type: MessageType): readonly SenderKind[] =>
   senderRules.find(({ types }) => types.some((listed) => listed === type))?.senders ?? [];

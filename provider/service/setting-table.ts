@@ -104,8 +104,8 @@ const lowerCaseWord = (text: string): Parsed<string> =>
     : broken("must be lower-case letters and digits, starting with a letter");
 
 /**
- * Everything that a program or its environment can configure. For rules and defaults, see {@link
- * settingTable}.
+ * Everything that a program or its environment can configure. For rules and defaults, see
+ * {@link settingTable}.
  */
 export interface Settings {
   /** Base URL without a trailing slash; ends with the version segment. */
@@ -115,9 +115,9 @@ export interface Settings {
   readonly clientSecret: string;
   /** Requested scopes, separated by spaces. */
   readonly scope: string;
-  /** Absent if unknown. */
+  /** The tenant's plan. Absent if unknown. */
   readonly plan?: Plan;
-  /** Calls allowed in a short burst. Absent if unknown. */
+  /** Number of calls allowed in a short burst. Absent if unknown. */
   readonly burst?: number;
   /** Fraction of each rate limit that may be used: greater than 0, at most 1. */
   readonly share: number;
@@ -135,14 +135,14 @@ export interface Settings {
 
 export type SettingKey = Exclude<keyof Settings, "profile">;
 
-/** One row in the table of settings. */
+/** One row in the settings table. */
 export interface SettingSpec<T> {
   /** Last part of the environment variable's name, such as `BASE_URL`. */
   readonly environment: string;
   readonly doc: string;
   readonly parse: (text: string) => Parsed<T>;
   readonly required?: true;
-  /** Never shown; encrypted in the stack's configuration. */
+  /** Whether the value is never shown, and is encrypted in the stack's configuration. */
   readonly secret?: true;
   readonly default?: T;
   /** Set if the value is a number. */

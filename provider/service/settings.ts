@@ -29,7 +29,7 @@ export const providerAccount = (name: string): string => `provider ${name}`;
 export const isProviderAccount = (account: string | undefined): boolean =>
   account?.startsWith(providerAccount("")) === true;
 
-/** What messages call an account: `profile eu`, or `provider us`. */
+/** How messages refer to an account: `profile eu`, or `provider us`. */
 export const accountTitle = (account: string): string =>
   isProviderAccount(account) ? account : `profile ${account}`;
 
@@ -68,15 +68,23 @@ export const assertDistinctProfiles = (
 /** The sources of settings. The environment takes precedence. */
 export interface SettingSource {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** A value in the stack's configuration by its full key, such as `conversation:baseUrl`. */
+  /**
+   * Returns a value from the stack's configuration by its full key, such as `conversation:baseUrl`.
+   */
   readonly config: (key: string) => string | undefined;
 }
 
-/** The names of a setting in both of its sources. */
+/** A setting's names in both of its sources. */
 export interface SettingNames {
-  /** Such as `conversation:baseUrl`, or `conversation:staging.baseUrl` in a profile. */
+  /**
+   * Key in the configuration, such as `conversation:baseUrl` or, in a profile,
+   * `conversation:staging.baseUrl`.
+   */
   readonly config: string;
-  /** Such as `CONVERSATION_BASE_URL`, or `CONVERSATION_STAGING_BASE_URL` in a profile. */
+  /**
+   * Environment variable, such as `CONVERSATION_BASE_URL` or, in a profile,
+   * `CONVERSATION_STAGING_BASE_URL`.
+   */
   readonly environment: string;
 }
 
@@ -84,10 +92,7 @@ const keys = Object.keys(settingTable).filter((key): key is SettingKey => key in
 
 const specOf = (key: SettingKey): SettingSpec<unknown> => settingTable[key];
 
-/**
- * The names of a setting in the configuration and in the environment, for the profile if one is
- * given.
- */
+/** A setting's names in the configuration and in the environment, for a profile if one is given. */
 export const settingNames = (key: SettingKey, profile?: string): SettingNames => ({
   config: `conversation:${profile === undefined ? "" : `${profile}.`}${key}`,
   environment: profilePrefix(profile) + settingTable[key].environment,
@@ -273,7 +278,7 @@ export const withoutSecretSettings = <T>(
 
 /**
  * The environment for programs that fetch, install or build packages. They may run third-party
- * scripts, which must not see the secrets of an account or a stack.
+ * scripts, which must not see any account or stack secrets.
  */
 export const environmentOfPackages = <T>(
   environment: Readonly<Record<string, T>>,

@@ -9,7 +9,7 @@ import {
 } from "../definition/define.js";
 import { account } from "../resources/account.js";
 
-/** Default time limit for the arrival of the message, in seconds. */
+/** Default time limit for the message to arrive, in seconds. */
 export const defaultTimeout = 30;
 
 /**

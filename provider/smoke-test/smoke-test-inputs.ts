@@ -47,7 +47,7 @@ const result = z.object({
 /** The part of a passed test that the state stores. */
 export type SmokeTestResult = Readonly<z.output<typeof result>>;
 
-/** The result in a state; undefined before the first test. */
+/** The test result in a state; undefined before the first test. */
 export const smokeTestResult = (state: JsonObject): SmokeTestResult | undefined =>
   result.safeParse(state).data;
 

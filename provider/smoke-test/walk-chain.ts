@@ -197,7 +197,7 @@ interface ChainObject {
 /** The object that refers to another one, for messages: `orchestration "flow" (id …)`. */
 type Referrer = Pick<ChainObject, "label">;
 
-/** Reads objects in the chain one by one, each by its id. */
+/** Reads the objects in the chain one at a time, by id. */
 export class ChainReader {
   constructor(
     readonly session: EngineSession,

@@ -26,7 +26,7 @@ export const fill = (target, ...children) => {
 };
 
 /**
- * An element with attributes, listeners (a function under the name of its event) and children.
+ * An element with attributes, listeners (functions keyed by the name of the event) and children.
  *
  * @template {keyof HTMLElementTagNameMap} T
  * @param {T} tag
@@ -44,7 +44,7 @@ export const element = (tag, attributes = {}, ...children) => {
 /** A paragraph with a class. @param {string} name @param {Child[]} children */
 export const paragraph = (name, ...children) => element("p", { class: name }, ...children);
 
-/** Elements that belong together. @param {string} name a class @param {Child[]} children */
+/** A group of elements. @param {string} name a class @param {Child[]} children */
 export const group = (name, ...children) => element("div", { class: name }, ...children);
 
 /**

@@ -272,13 +272,13 @@ const callErrorOf = (error) => {
 };
 
 /**
- * What all views share: what is known about the emulator, where the page is, and when to poll again.
+ * What all views share: what is known about the emulator, the page's location, and when to poll again.
  */
 export class Page {
   state = new PageState();
   /** @type {FormTables} What the forms offer. */
   tables = { kinds: [], endpoints: [], faults: [], switches: [], senders: [] };
-  /** The part of the URL after the name of the view. @type {readonly string[]} */
+  /** The part of the URL after the view's name. @type {readonly string[]} */
   rest = [];
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer = undefined;
@@ -317,7 +317,7 @@ export class Page {
     return problem === "";
   }
 
-  /** Polls at once, then repeatedly while the page is visible. */
+  /** Polls immediately, then repeatedly while the page is visible. */
   lookNow() {
     clearTimeout(this.#timer);
     if (document.hidden) return;

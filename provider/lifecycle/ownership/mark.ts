@@ -8,14 +8,14 @@ import type { WireObject } from "../../service/lists.js";
  * The owner mark: a short suffix of the description that shows people and later runs who owns an
  * object, such as `[pulumi: shop/prod orders-bot #5f0c1a2b-9b2e77aa01cd-0tm9x2k4r7q1c2d]`. The
  * first number identifies the stack's `Ownership`, the second the resource, the third the object.
- * Marks from release 0.1.0 lack the third.
+ * Marks from release 0.1.0 have no third number.
  */
 export interface Mark {
   /** Project, stack and logical name, for people. */
   readonly label: string;
   readonly stack: string;
   readonly resource: string;
-  /** New with every POST. A copy that a person makes carries the serial of the original. */
+  /** New with every POST. A copy that a person makes carries the original's serial. */
   readonly serial?: string;
   /** Derived from the serial and the name: a copy with another name does not match its mark. */
   readonly checksum?: string;
@@ -37,7 +37,7 @@ export const stackLabel = (project: string, stack: string): string =>
 /** The stack in a mark's label: `shop/prod` in `shop/prod kiosk`. */
 export const stackOfLabel = (label: string): string => label.split(" ")[0] ?? label;
 
-/** The mark of a resource, without the parts that distinguish its objects. */
+/** A resource's mark, without the parts that distinguish its objects. */
 export const markOf = (kind: string, owner: string): Mark => {
   const { project, stack, ownership, name } = ownerParts(owner);
   return {
@@ -56,7 +56,7 @@ const checksumLength = 4;
 const base36 = (value: number, length: number): string =>
   Math.floor(value).toString(36).padStart(length, "0").slice(-length);
 
-/** The mark as text in a description. */
+/** A mark as text in a description. */
 export const markText = ({ label, stack, resource, serial, checksum }: Mark): string =>
   `[pulumi: ${label} #${stack}-${resource}${serial && checksum ? `-${serial}${checksum}` : ""}]`;
 
@@ -77,7 +77,7 @@ const stampLength = 7;
 const randomLength = serialLength - stampLength;
 
 /**
- * The serial of an object about to be created.
+ * The serial for an object about to be created.
  *
  * @param now the service's time in milliseconds; kept to the second, so that a copy made much later
  * than its mark can be distinguished from the original. If undefined, no object counts as created

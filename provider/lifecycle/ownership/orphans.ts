@@ -48,7 +48,7 @@ export interface Orphan extends MarkedObject {
   readonly pending: boolean;
 }
 
-/** The stack whose marks are searched for, by its short names. */
+/** The short names of the project and the stack whose marks are searched for. */
 export interface StackNames {
   readonly project: string;
   readonly stack: string;

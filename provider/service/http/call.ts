@@ -86,7 +86,8 @@ export const callOf = (parts: TokenParts, operation: Operation, options: CallOpt
 };
 
 /**
- * The path of an operation below the base URL: `/channels/{id}` and an id give `/channels/4f…`.
+ * The path of an operation below the base URL, with the id filled in: `/channels/{id}` becomes
+ * `/channels/4f…`.
  *
  * @throws ConversationError `ID_INVALID` if the id is invalid, missing or not expected
  */
@@ -127,7 +128,7 @@ export interface AccessToken {
   readonly usableUntil: number;
 }
 
-/** The parts that every call of one connection shares. */
+/** The parts that all calls on one connection share. */
 export interface TokenParts {
   readonly settings: Settings;
   /** The client's credentials, in every form that messages must not show. */

@@ -252,9 +252,9 @@ export const tokenSource = (parts: TokenParts): AccessTokens => {
 /** A token as the token URL granted it. */
 export interface TokenGrant {
   readonly accessToken: string;
-  /** Seconds from receipt. Absent if the token URL did not report it. */
+  /** Lifetime in seconds from receipt. Absent if the token URL did not report it. */
   readonly expiresIn?: number;
-  /** Granted scopes, if the token URL names them. */
+  /** Granted scopes, if the token URL reports them. */
   readonly scopes?: readonly string[];
 }
 

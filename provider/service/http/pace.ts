@@ -19,11 +19,11 @@ export type Pace = (
 
 /** A wait that has just started on one endpoint. */
 export interface Wait extends Endpoint {
-  /** Calls waiting there, including a refused one. */
+  /** Number of calls waiting there, including a refused one. */
   readonly queued: number;
   /** How many of them are ahead of this call. */
   readonly ahead: number;
-  /** The wait of this call, in milliseconds. */
+  /** How long this call has to wait, in milliseconds. */
   readonly waitMs: number;
   /** Time between two calls there, in milliseconds. */
   readonly periodMs: number;

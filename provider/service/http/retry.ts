@@ -4,7 +4,7 @@ import { type Endpoint, isIdempotent } from "./operations.js";
 
 /** How often and for how long a call is repeated. */
 export interface RetryLimits {
-  /** Retries after the first attempt. Default: 4. */
+  /** Number of retries after the first attempt. Default: 4. */
   readonly retries: number;
   /**
    * First pause in milliseconds. It doubles for each retry, plus a random time up to the same

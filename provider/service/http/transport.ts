@@ -52,8 +52,8 @@ export class TransportFailure extends Error {
 /** Sends calls to the service and returns its responses, without retries, redirects or tokens. */
 export interface Transport {
   /**
-   * Any status from 200 on is a response, even with a broken body; everything else is a {@link
-   * TransportFailure}.
+   * Any status from 200 on is a response, even with a broken body; anything else is a
+   * {@link TransportFailure}.
    */
   send(request: HttpRequest): Promise<HttpResponse>;
   /** Closes all connections; calls in progress fail. */
