@@ -83,8 +83,8 @@ export interface ControlCall {
 }
 
 /**
- * Performs control calls, such as `POST /clock`. If one throws an Error, that is the reason for the
- * refusal.
+ * Performs control calls, such as `POST /clock`. If a call throws an Error, its message is the
+ * reason for the refusal.
  */
 export type ControlRoutes = Readonly<Record<string, (call: ControlCall) => ServiceResponse>>;
 

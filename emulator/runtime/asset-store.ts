@@ -110,7 +110,9 @@ export class SignedUrls {
   /** Origins of the issued URLs. */
   readonly #origins = new Set<string>();
 
-  /** Stores the signing key, so that URLs stay valid until they expire even if the process ends. */
+  /**
+   * Stores the signing key, so that URLs stay valid until they expire, even if the process ends.
+   */
   constructor(journal: Journal) {
     const [saved] = journal.read(keySection);
     const text = saved ? String(saved[1]) : randomBytes(32).toString("base64");

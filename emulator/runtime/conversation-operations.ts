@@ -197,8 +197,8 @@ export const sendMessages: OperationHandler = (service, call) => {
 };
 
 /**
- * Returns the details of a completed conversation (specification §4.2). If it is ongoing, the
- * response is 404 (assumed).
+ * Returns the details of a completed conversation (specification §4.2). For an ongoing
+ * conversation, the response is 404 (assumed).
  */
 export const getConversation: OperationHandler = (service, { id }) => {
   const conversation = service.conversations.get(id);

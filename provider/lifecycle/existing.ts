@@ -201,7 +201,8 @@ const assertAdoptable = (
 
 /**
  * Throws if another owner's object has the name. Also throws if names need not be unique and the
- * list cannot be read completely: the service would accept a second object with the same name.
+ * list cannot be read completely, because the service would accept a second object with the same
+ * name.
  */
 export const assertFree = async (
   declared: Declared,

@@ -43,7 +43,7 @@ export type ObjectHolders = Pick<AllStates, "holdersOf" | "readersOf" | "resourc
 export const isHeld = (states: ObjectHolders, kind: string, id: string): boolean =>
   states.holdersOf(kind, id).length + states.readersOf(kind, id).length > 0;
 
-/** Shows people a message about something other than a failure. */
+/** Shows a message that does not report a failure. */
 export type Notify = (text: string, severity: "info" | "warning") => void;
 
 /** What a run is going to do with an object. */
@@ -98,8 +98,8 @@ export interface RunEnvironment {
 
 /**
  * What one engine run (one process) has learned. A call's arguments never distinguish a forced
- * replacement from a creation, or the deletion that completes it from a real deletion; this record
- * does.
+ * replacement from a creation, or the deletion that completes it from a real deletion. This record
+ * makes both distinctions.
  */
 export interface Run<S extends AccountSession = AccountSession> extends RunEnvironment {
   /** Created on first use, so that a run without changes needs neither settings nor a token. */

@@ -350,7 +350,7 @@ export interface Admission {
 
 /** A refusal to send a call now. */
 export interface Delay {
-  /** Time to wait, in milliseconds; infinite: until a response arrives. */
+  /** Time to wait, in milliseconds. If infinite, the wait lasts until a response arrives. */
   readonly waitMs: number;
   /**
    * Time to refill one token, in milliseconds: how much longer each additional call has to wait.
@@ -362,7 +362,7 @@ export interface Delay {
   readonly at: number;
 }
 
-/** A delay that ended at its full length. */
+/** A delay that was waited out in full. */
 export interface Slept {
   readonly ms: number;
   /** The store's previous time, in milliseconds. */

@@ -471,8 +471,8 @@ export interface Bucket extends Kept {
    */
   readonly tokens: number;
   /**
-   * Successful calls minus the tokens refilled since. Whatever it contained before and whatever
-   * others take, the service's bucket has at least this capacity.
+   * Successful calls minus the tokens refilled since. The service's bucket has at least this
+   * capacity, whatever it contained before and whatever others take.
    */
   readonly spent: number;
   /** Tokens due before this series of calls; indicates how long none were taken. */

@@ -62,8 +62,8 @@ export interface PacingOptions extends PacingHooks {
    */
   readonly plan?: Plan | undefined;
   /**
-   * Number of calls that an endpoint accepts in a burst. If omitted, the pacer finds it out. From
-   * {@link unlimitedBurst} on, there is no limit, and calls wait only after a refusal.
+   * Number of calls that an endpoint accepts in a burst. If omitted, the pacer determines it. At
+   * {@link unlimitedBurst} or more, there is no limit, and calls wait only after a refusal.
    */
   readonly burst?: number | undefined;
   /**

@@ -254,9 +254,9 @@ const burstSeconds = 20;
 const publicBursts = "Message Router";
 
 /**
- * The number of calls that an endpoint probably accepts in a short burst: 20 seconds' worth at its
- * rate, but at least one. Use it for forecasts. Pacing does not rely on it, because the
- * specification states no burst values (§8.2).
+ * The number of calls that an endpoint probably accepts in a short burst: about 20 seconds' worth
+ * of calls at its rate, but at least one. Use it for forecasts. Pacing does not rely on it, because
+ * the specification states no burst values (§8.2).
  *
  * @throws ConversationError `INPUT_INVALID` as {@link rateOf}
  * @example const { calls, basis } = likelyBurst({ service: "Message Router", version: "v3", plan:

@@ -60,8 +60,8 @@ const sessionOf = (pid: number): number | undefined => {
 };
 
 /**
- * Whether a process is running. A process that has ended, but that its parent has not collected
- * yet, does not count.
+ * Whether a process is running. A process that has ended does not count, even if its parent has not
+ * collected it yet.
  */
 export const isRunning = (pid: number): boolean =>
   // Linux can be set up to hide the processes of others (hidepid).
@@ -252,8 +252,8 @@ const watchCommand = (): WatchedCommand => {
 };
 
 /**
- * The mark for commands that only query and end soon, so they do not have to be reported one by
- * one.
+ * The mark for commands that only query and end soon, and therefore do not have to be reported one
+ * by one.
  */
 export const watchQuestions = (): WatchedCommand["mark"] => {
   watcher ??= startWatcher();

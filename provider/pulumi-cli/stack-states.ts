@@ -21,7 +21,7 @@ import {
 /** A resource of this package in a stack's state that stands for an object in the service. */
 export interface Holding {
   /**
-   * The stack's name in the CLI: `prod`, preceded by organization and project for other projects.
+   * The stack's name in the CLI, such as `prod`; in other projects, with organization and project.
    */
   readonly stack: string;
   readonly urn: string;

@@ -14,7 +14,7 @@ export const ownSettings = ["platformName", "ownershipMark", "put"] as const;
 
 /** What a run on emulators may call, even if a program or a state gives a provider another URL. */
 export interface EmulatedAddresses {
-  /** The first parts of the emulators' URLs. */
+  /** The prefixes of the emulators' URLs. */
   readonly starts: readonly string[];
   /**
    * The settings that lead to an emulator, keyed by its `baseUrl` and by the `baseUrl` of the

@@ -90,7 +90,7 @@ export const servicePaths = { base: "/conversation/v3", token: "/oauth/token" };
 export const readOwnClient = async () =>
   /** @type {OwnClient} */ (await call("GET", `${control}/page/client`));
 
-/** Fetches a token in the same way as a program. */
+/** Fetches a token as a program does. */
 export const fetchToken = async () => {
   const { clientId, clientSecret, scope } = await readOwnClient();
   const grant = { grant_type: "client_credentials", scope };

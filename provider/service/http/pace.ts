@@ -4,7 +4,7 @@ import type { Endpoint } from "./operations.js";
 import type { HttpResponse } from "./transport.js";
 
 /**
- * The interface for pacing: decides when to make `attempt`, and repeats it as long as the response
+ * The interface for pacing: decides when to run `attempt`, and repeats it as long as the response
  * is 429. Returns the first other response, and passes on failures of `attempt`.
  *
  * The attempt itself runs outside any queue. `signal` cancels the wait, never an attempt.
