@@ -67,7 +67,10 @@ export interface EmulatorControl {
   reset(): Promise<void>;
   /** Everything that the emulator stores, with secrets in plain text. */
   snapshot(): Promise<EmulatorSnapshot>;
-  /** Replaces everything with a snapshot. Fails, and changes nothing, if the value is not a snapshot. */
+  /**
+   * Replaces everything with a snapshot. Fails without changing anything if the value is not a
+   * snapshot.
+   */
   restore(snapshot: EmulatorSnapshot): Promise<void>;
   /** Adds or changes clients, which can request tokens immediately. Fails if one is invalid. */
   clients(clients: Client | readonly Client[]): Promise<void>;

@@ -7,7 +7,9 @@ export type ResponseHeaders = Readonly<Record<string, string>>;
 /** A response from the service. */
 export interface ServiceResponse {
   readonly status: number;
-  /** Text and bytes are sent unchanged, anything else as JSON. If omitted: no body. */
+  /**
+   * Text and bytes are sent unchanged; anything else is sent as JSON. If omitted, there is no body.
+   */
   readonly body?: unknown;
   readonly headers?: ResponseHeaders;
 }
@@ -93,7 +95,7 @@ export const jsonResponse = (body: unknown): ServiceResponse => ({ status: 200, 
 /** Sends nothing: the connection is closed, or kept open forever. The log shows status 0. */
 export const noResponse: ServiceResponse = { status: 0 };
 
-/** A body in the form that is sent. */
+/** A body in the form in which it is sent. */
 export const serialised = (body: unknown): string | Buffer =>
   typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body);
 
@@ -232,7 +234,7 @@ const hasBody = ({ headers }: IncomingMessage): boolean =>
 const tooLarge = (headers: ResponseHeaders = {}): HttpError =>
   new HttpError(400, "400-10424", "The body is larger than 2 MiB.", [], headers);
 
-/** The body of a call. @throws HttpError for more than 2 MiB */
+/** Reads the body of a call. @throws HttpError for more than 2 MiB */
 export const readBytes = async (request: IncomingMessage): Promise<Buffer> =>
   hasBody(request) ? receive(request, mostBytes, tooLarge) : Buffer.alloc(0);
 

@@ -115,7 +115,9 @@ export interface OutgoingCall {
   readonly wantsBody?: boolean;
 }
 
-/** The response. A redirect is a response like any other and is never followed. */
+/**
+ * The response to an outgoing call. A redirect is a response like any other and is never followed.
+ */
 export interface OutgoingAnswer {
   readonly status: number;
   readonly body: string;

@@ -57,7 +57,7 @@ export class Tokens {
   }
 
   /**
-   * The claims of a call's bearer token.
+   * Returns the claims of a call's bearer token.
    *
    * @param authorization the header
    * @throws HttpError if there is no valid token

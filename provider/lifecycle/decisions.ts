@@ -68,7 +68,9 @@ export interface Decisions {
   keeps(key: string, objectId: string): boolean;
   /** Whether a program has declared any resources to this process. */
   hasProgram(): boolean;
-  /** Records a skipped deletion: the program still declares the object's resource. */
+  /**
+   * Records that a deletion was skipped because the program still declares the object's resource.
+   */
   skipDeletion(key: string, object: KeptObject): void;
   /** The objects whose deletion was skipped, by resource key. */
   readonly skipped: ReadonlyMap<string, KeptObject>;

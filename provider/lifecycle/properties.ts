@@ -16,8 +16,8 @@ export interface Properties {
   /** The existing object to adopt: the one with the unique name, or the one with this id. */
   readonly adopt?: true | string;
   /**
-   * Additional members of the service's JSON; in a preview, the engine's text for values that are
-   * not known yet.
+   * Additional members of the service's JSON; in a preview, the engine's placeholder for values
+   * that are not known yet.
    */
   readonly extra?: JsonObject | typeof unknownValue;
   /**

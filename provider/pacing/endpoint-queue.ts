@@ -309,7 +309,7 @@ class EndpointQueue {
   }
 }
 
-/** One queue per endpoint, created on its first call. */
+/** One queue per endpoint, created on the first call to it. */
 export const queuePerEndpoint = (
   limiterOf: (endpoint: Endpoint) => EndpointLimiter,
   options: EndpointQueueOptions,

@@ -65,7 +65,7 @@ export const drawing = (tag, attributes) => {
 const escaped = (text, signs) =>
   text.replace(signs, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
-/** Text in which characters that change the writing direction are escaped. @param {string} text */
+/** Text with characters that change the writing direction escaped. @param {string} text */
 export const withoutBidi = (text) => escaped(text, /[\u202a-\u202e\u2066-\u2069]/g);
 
 /** Human-readable JSON. @param {unknown} value */

@@ -60,7 +60,7 @@ const queryText = (query: CallOptions["query"] = {}): string => {
 };
 
 /**
- * A call, ready to be sent.
+ * Prepares a call for sending.
  *
  * @throws ConversationError `ID_INVALID`
  */
@@ -124,7 +124,7 @@ export interface AccessToken {
    */
   readonly generation: number;
   readonly scopes?: readonly string[];
-  /** Time on the monotonic clock, in milliseconds, from which the token is no longer used. */
+  /** Time on the monotonic clock, in milliseconds, after which the token is no longer used. */
   readonly usableUntil: number;
 }
 
