@@ -39,7 +39,7 @@ export interface TlsFiles {
 
 /** How an emulator behaves, and where it listens. */
 export interface EmulatorOptions extends EmulatedServiceOptions {
-  /** Port to listen on. Default: 0, any free port. */
+  /** Port to listen on. Default: 0 (any free port). */
   readonly port?: number;
   /** Address to listen on. Default: `127.0.0.1`. */
   readonly host?: string;
@@ -76,7 +76,7 @@ export interface EmulatorAddresses {
 export interface Emulator extends EmulatorAddresses, AsyncDisposable {
   /** Shows what happened and makes calls fail; needs neither URL nor secret. */
   readonly control: EmulatorControl;
-  /** Advances a manual clock, in milliseconds. @throws Error on the real clock */
+  /** Advances a manual clock by a number of milliseconds. @throws Error on the real clock */
   advance(ms: number): void;
   /** Closes all connections and stops listening. */
   close(): Promise<void>;
@@ -135,9 +135,10 @@ const secretOf = (given: string | true | undefined): string | undefined => {
 };
 
 /**
- * Starts an emulator of the service in this process. It has OAuth and PKCE, the setup collections
- * with validation, references, unique names and deletion rules, and rate limits. It also has
- * messages and their delivery to callbacks, conversations, assets, and faults on demand.
+ * Starts an emulator of the service in this process. It supports OAuth and PKCE, the setup
+ * collections with validation, references, unique names and deletion rules, and rate limits. It
+ * also supports messages and their delivery to callbacks, conversations, assets, and faults on
+ * demand.
  *
  * @throws Error if the port is in use or the data file cannot be used
  */

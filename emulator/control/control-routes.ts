@@ -400,7 +400,7 @@ export const controlOf = (service: EmulatedService): Control => {
 };
 
 /**
- * Serves a control call from another process; it can refuse the call.
+ * Serves a control call from another process, or refuses it.
  *
  * @param secret of the control interface; if undefined, only this machine may call, without a
  * secret

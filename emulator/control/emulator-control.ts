@@ -20,8 +20,8 @@ import type { Client } from "../token/tokens.js";
 export type FaultRequest = Pick<FaultRule, "on" | "kind"> & Partial<FaultRule>;
 
 /**
- * The delivery to wait for: one with all these members, accepted (2xx) unless `status` or `error`
- * says otherwise; or one for which a function returns true.
+ * The delivery to wait for: either one with all these members, accepted (2xx) unless `status` or
+ * `error` says otherwise, or one for which a function returns true.
  */
 export type DeliveryMatch = Partial<DeliveryEntry> | ((entry: DeliveryEntry) => boolean);
 
@@ -35,12 +35,13 @@ export interface EmulatorControl {
   advance(ms: number): Promise<number>;
   /** How many times each endpoint was called since the last reset. */
   stats(): Promise<EmulatorStats>;
-  /** The last 10,000 calls, without secrets, tokens and bodies. */
+  /** The last 10,000 calls, without secrets, tokens or bodies. */
   log(): Promise<readonly LogEntry[]>;
   /** The last 10,000 attempts to deliver a message to a callback. */
   deliveries(): Promise<readonly DeliveryEntry[]>;
   /**
-   * Waits until a message is delivered. A delivery since the last reset counts as well.
+   * Waits until a message is delivered. A delivery that has happened since the last reset counts as
+   * well.
    *
    * @param match the delivery; if omitted, any that a callback accepted
    * @param options `timeoutMs` in real milliseconds; default: 5,000
@@ -66,21 +67,27 @@ export interface EmulatorControl {
   reset(): Promise<void>;
   /** Everything that the emulator stores, with secrets in plain text. */
   snapshot(): Promise<EmulatorSnapshot>;
-  /** Replaces everything with a snapshot. Fails, and changes nothing, if the value is not a snapshot. */
+  /**
+   * Replaces everything with a snapshot. Fails without changing anything if the value is not a
+   * snapshot.
+   */
   restore(snapshot: EmulatorSnapshot): Promise<void>;
   /** Adds or changes clients, which can request tokens immediately. Fails if one is invalid. */
   clients(clients: Client | readonly Client[]): Promise<void>;
-  /** Sets switches, or only reads them. Fails for an unknown switch, and then sets none. */
+  /** Sets switches, or only reads them. Fails for an unknown switch, without setting any. */
   switches(values?: Partial<Switches>): Promise<Switches>;
   /** The tokens in each endpoint's bucket; empty without a plan. */
   buckets(): Promise<readonly BucketLevel[]>;
-  /** The conversations with their messages; with a time, those that changed then or later. */
+  /**
+   * The conversations with their messages; if a time is given, only those that changed then or
+   * later.
+   */
   conversations(since?: Date): Promise<readonly ConversationDocument[]>;
 }
 
 /** How many times each endpoint was called, and how many tokens were issued. */
 export interface EmulatorStats {
-  /** By endpoint, such as `GET /channels/{id}`. */
+  /** Calls by endpoint, such as `GET /channels/{id}`. */
   readonly calls: Readonly<Record<string, CallCounts>>;
   readonly tokensIssued: number;
 }
@@ -182,7 +189,10 @@ const controlAnswers = {
   switches: z.custom<Switches>(isSwitches),
 };
 
-/** The emulator refused a control call, or the response did not come from an emulator. */
+/**
+ * The error if the emulator refused a control call, or if the response did not come from an
+ * emulator.
+ */
 export class ControlError extends Error {
   override readonly name = "ControlError";
 
@@ -317,7 +327,7 @@ export const controlThrough = (send: SendControl): EmulatorControl => {
 export interface ControlOptions {
   /** The `controlSecret` of the emulator, if it requires one. */
   readonly secret?: string;
-  /** The `certificate` of an emulator with TLS that the process does not trust otherwise. */
+  /** The `certificate` of an emulator with TLS, if the process does not already trust it. */
   readonly certificate?: string;
 }
 
@@ -333,14 +343,14 @@ const sendTrusting = (ca: string, url: string, init: RequestOptions, sent: strin
   });
 
 /**
- * Controls an emulator in another process. Does not fail: it sends nothing before the first call.
+ * Controls an emulator in another process. Never fails, because it sends nothing before the first
+ * call.
  *
  * @param controlUrl from the first line of `emulator --json`
- * @example
- * import { connectControl } from "pulumi-conversation/emulator";
+ * @example import { connectControl } from "pulumi-conversation/emulator";
  *
- * const control = connectControl("http://127.0.0.1:4010/control");
- * await control.faults({ on: "POST /channels", kind: "drop-after-commit" });
+ * const control = connectControl("http://127.0.0.1:4010/control"); await control.faults({ on: "POST
+ * /channels", kind: "drop-after-commit" });
  */
 export const connectControl = (
   controlUrl: string,

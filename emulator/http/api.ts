@@ -38,11 +38,11 @@ import type { SiblingRates } from "./rate-limit.js";
 export interface Route {
   readonly method: string;
   readonly template: string;
-  /** `POST /channels`: the endpoint's name in rates, logs and faults. */
+  /** The endpoint's name in rates, logs and faults, such as `POST /channels`. */
   readonly name: string;
-  /** Any one of these scopes suffices; empty: any client or user may call. */
+  /** Any one of these scopes suffices. If empty, any client or user may call the operation. */
   readonly scopes: readonly ScopeLabel[];
-  /** Its own rates; if omitted, those of the conversation service. */
+  /** The operation's own rates; if omitted, those of the conversation service. */
   readonly rates?: SiblingRates;
   readonly carryOut: OperationHandler;
 }
@@ -66,7 +66,7 @@ const collectionRoutes = (definition: Definition): Route[] => {
 
 const messagesTemplate = "/conversations/messages";
 
-/** Every operation of the specification's §4. */
+/** Every operation in §4 of the specification. */
 export const routes: readonly Route[] = [
   ...resources.flatMap(collectionRoutes),
   route(`POST ${messagesTemplate}`, ["IM"], sendMessages),
@@ -261,7 +261,7 @@ export const matchSibling = (path: string): PathMatch | undefined => {
   };
 };
 
-/** The operation of another service by its name, such as `GET /case-manager/v3/cases/{id}`. */
+/** An operation of another service, by its name, such as `GET /case-manager/v3/cases/{id}`. */
 export const siblingRoute = (name: string): Route | undefined => {
   const [method = "", path = ""] = name.split(" ");
   const route = matchSibling(path.replaceAll(/\{\w+\}/g, "0"))?.methods.get(method);

@@ -10,7 +10,7 @@ export interface EntriesSince<T> {
 /** The last entries of a list that would otherwise grow without limit. */
 export class RecentEntries<T> {
   #entries: T[] = [];
-  /** Number of entries before the first of these. */
+  /** Number of entries removed before the first stored one. */
   #forgotten = 0;
 
   constructor(private readonly most: number) {}
@@ -23,7 +23,7 @@ export class RecentEntries<T> {
     return place;
   }
 
-  /** In order of arrival. */
+  /** The entries in order of arrival. */
   all(): readonly T[] {
     return this.#entries.slice(-this.most);
   }
@@ -47,7 +47,7 @@ export class RecentEntries<T> {
   }
 }
 
-/** One call in the log: no secret, no token, no body. */
+/** One call in the log, without secrets, tokens or bodies. */
 export interface LogEntry {
   readonly at: string;
   readonly method: string;
@@ -60,25 +60,27 @@ export interface LogEntry {
 
 /** What an entry is about, for links and filters. */
 export interface WithSubjects {
-  /** Such as `channels/<id>`, `conversations/<id>` or `messages/<messageId>`. */
+  /** The subjects, such as `channels/<id>`, `conversations/<id>` or `messages/<messageId>`. */
   readonly subjects: readonly string[];
 }
 
 /** A call as the page lists it. */
 export interface ShownCall extends LogEntry, WithSubjects {
   /**
-   * Why the service refused: the code and the sentence in its response, never a value that was
-   * sent.
+   * Why the service refused the call: the code and the message in its response, never a value that
+   * was sent.
    */
   readonly reason?: string;
-  /** A refused call of the token URL: only the page lists it. */
+  /** Whether this is a refused call to the token URL, which only the page lists. */
   readonly isTokenCall?: true;
 }
 
-/** An entry as control shows it. */
+/** An entry as the control interface shows it. */
 export const withoutSubjects = <T extends WithSubjects>({ subjects: _, ...entry }: T) => entry;
 
-/** The checks of the service that can refuse a call, in order; `credentials` is that of the token URL. */
+/**
+ * The service's checks that can refuse a call, in order; `credentials` is the token URL's check.
+ */
 export type Check =
   | "credentials"
   | "size"
@@ -89,13 +91,13 @@ export type Check =
   | "scope"
   | "operation";
 
-/** A body in transit. */
+/** The body of a request or response. */
 export interface KeptBody {
-  /** In bytes. */
+  /** Size in bytes. */
   readonly size: number;
-  /** Absent if it is too large to be kept. */
+  /** Absent if the body is too large to be kept. */
   readonly text?: string;
-  /** Its secrets are already hidden. */
+  /** Whether secrets are already hidden in it. */
   readonly isMasked?: true;
 }
 
@@ -103,18 +105,18 @@ export interface KeptBody {
 export interface CallContent {
   readonly sent?: KeptBody | undefined;
   readonly answer?: KeptBody | undefined;
-  /** The last check that it reached. */
+  /** The last check that the call reached. */
   readonly check: Check;
-  /** The kind of the fault that it encountered. */
+  /** The kind of fault that the call encountered. */
   readonly fault?: string;
 }
 
-/** The longest body that is kept, in bytes. */
+/** Maximum size of a body that is kept, in bytes. */
 export const longestKept = 64 * 1024;
 /** How much of all bodies is kept, in characters; the oldest go first. */
 const mostCharacters = 8 * 1024 * 1024;
 
-/** A body as it is kept; undefined for an empty one. @param text makes its text */
+/** A body in the form in which it is kept; undefined if it is empty. @param text makes its text */
 export const keptBody = (size: number, text: () => string): KeptBody | undefined => {
   if (size === 0) return undefined;
   return size > longestKept ? { size } : { size, text: text() };
@@ -123,7 +125,7 @@ export const keptBody = (size: number, text: () => string): KeptBody | undefined
 const charactersOf = ({ sent, answer }: CallContent): number =>
   (sent?.text?.length ?? 0) + (answer?.text?.length ?? 0);
 
-/** Calls on an endpoint: those refused by the rate limit, and all others. */
+/** Numbers of calls on an endpoint: those refused because of the rate limit, and all others. */
 export interface CallCounts {
   accepted: number;
   refused: number;
@@ -141,11 +143,14 @@ const mostCalls = 10_000;
 export class CallLog {
   readonly entries = new RecentEntries<ShownCall>(mostCalls);
   readonly #counts = new Map<string, CallCounts>();
-  /** By the position of the call, oldest first. */
+  /** What each call carried, by the position of the call, oldest first. */
   readonly #contents = new Map<number, CallContent>();
   #characters = 0;
 
-  /** Logs a call. A 429 counts as refused, every other response to an authenticated client as accepted. */
+  /**
+   * Logs a call. A 429 counts as refused; every other response to an authenticated client counts as
+   * accepted.
+   */
   add(entry: ShownCall, content: CallContent): void {
     this.#keep(this.entries.add(entry), content);
     if (entry.clientId === undefined) return;

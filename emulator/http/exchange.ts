@@ -7,7 +7,9 @@ export type ResponseHeaders = Readonly<Record<string, string>>;
 /** A response from the service. */
 export interface ServiceResponse {
   readonly status: number;
-  /** Text and bytes are sent unchanged, anything else as JSON. If omitted: no body. */
+  /**
+   * Text and bytes are sent unchanged; anything else is sent as JSON. If omitted, there is no body.
+   */
   readonly body?: unknown;
   readonly headers?: ResponseHeaders;
 }
@@ -20,7 +22,7 @@ interface Detail {
 const cut = (text: string): string => abbreviated(text, 255);
 
 /**
- * The only way in which a part of the emulator refuses a call: an error body from the service
+ * The only way for a part of the emulator to refuse a call: with one of the service's error bodies
  * (public reference).
  */
 export class HttpError extends Error {
@@ -28,7 +30,7 @@ export class HttpError extends Error {
 
   constructor(
     readonly status: number,
-    /** `<status>-<number>`. */
+    /** The error code: `<status>-<number>`. */
     readonly code: string,
     message: string,
     readonly details: readonly Detail[] = [],
@@ -66,7 +68,7 @@ export const failureOf = (error: unknown): HttpError =>
     ? error
     : new HttpError(500, "500-100", `The emulator failed: ${String(error)}`);
 
-/** The response from the handler, or for its failure. */
+/** The response from the handler, or the response for its failure. */
 export const responseOf = (work: () => ServiceResponse): ServiceResponse => {
   try {
     return work();
@@ -82,15 +84,18 @@ export interface ControlCall {
   readonly body: () => unknown;
 }
 
-/** Performs control calls, such as `POST /clock`. An Error that it throws is the reason of the refusal. */
+/**
+ * Performs control calls, such as `POST /clock`. If a call throws an Error, its message is the
+ * reason for the refusal.
+ */
 export type ControlRoutes = Readonly<Record<string, (call: ControlCall) => ServiceResponse>>;
 
 export const jsonResponse = (body: unknown): ServiceResponse => ({ status: 200, body });
 
-/** Sends nothing: the connection is closed, or kept open forever. The log shows the status 0. */
+/** Sends nothing: the connection is closed, or kept open forever. The log shows status 0. */
 export const noResponse: ServiceResponse = { status: 0 };
 
-/** A body in the form that is sent. */
+/** A body in the form in which it is sent. */
 export const serialised = (body: unknown): string | Buffer =>
   typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body);
 
@@ -117,7 +122,10 @@ export const sendResponse = (
 /** Maximum number of details in an error body (sibling service, assumed). */
 const mostErrors = 30;
 
-/** A value that breaks a rule beyond its form, such as a reference to a missing object (400-152, assumed). */
+/**
+ * The error for a value that has a valid form but breaks a rule, such as a reference to a missing
+ * object (400-152, assumed).
+ */
 export const invalidAttribute = (path: string, rule: string): HttpError =>
   new HttpError(400, "400-152", `${path}: ${rule}.`, [{ key: path, value: rule }]);
 
@@ -147,22 +155,22 @@ export class ValidationErrors {
     return new ValidationErrors(`${this.path}[${index}]`, this.#found);
   }
 
-  /** A required attribute is missing (400-143, public reference). */
+  /** Records that a required attribute is missing (400-143, public reference). */
   missing(): void {
     this.#add("400-143", "required attribute is missing");
   }
 
-  /** A value breaks a rule (400-152, assumed). */
+  /** Records that a value breaks a rule (400-152, assumed). */
   invalid(rule: string): void {
     this.#add("400-152", rule);
   }
 
-  /** A value is not one of those allowed (400-196, assumed). */
+  /** Records that a value is not one of those allowed (400-196, assumed). */
   notAllowed(values: readonly string[]): void {
     this.#add("400-196", `must be one of ${values.join(", ")}`);
   }
 
-  /** Whether it contains anything other than disallowed values. */
+  /** Whether the errors include anything other than disallowed values. */
   get hasBrokenShape(): boolean {
     return this.#found.hasBrokenShape;
   }
@@ -186,10 +194,10 @@ export class ValidationErrors {
 const mostBytes = 2 * 1024 * 1024;
 /** A caller who is still sending reads no answer; this much of a large body is read and dropped. */
 const mostIgnored = 64 * 1024 * 1024;
-/** Maximum depth of a body. */
+/** Maximum nesting depth of a body. */
 export const mostDepth = 64;
 
-/** The body of a request. @param tooLarge the error for more bytes */
+/** Receives the body of a request. @param tooLarge the error for more bytes */
 export const receive = (
   request: IncomingMessage,
   most: number,
@@ -226,11 +234,11 @@ const hasBody = ({ headers }: IncomingMessage): boolean =>
 const tooLarge = (headers: ResponseHeaders = {}): HttpError =>
   new HttpError(400, "400-10424", "The body is larger than 2 MiB.", [], headers);
 
-/** The body of a call. @throws HttpError for more than 2 MiB */
+/** Reads the body of a call. @throws HttpError for more than 2 MiB */
 export const readBytes = async (request: IncomingMessage): Promise<Buffer> =>
   hasBody(request) ? receive(request, mostBytes, tooLarge) : Buffer.alloc(0);
 
-/** Whether a value is nested more deeply than this. */
+/** Whether a value is nested more deeply than `most` levels. */
 export const isDeeperThan = (most: number, value: unknown): boolean =>
   most < 0 ||
   (typeof value === "object" &&
@@ -260,7 +268,7 @@ const parse = (bytes: Buffer, contentType = ""): JsonObject => {
 /** The body of a call to the service. */
 export interface ReceivedBody {
   readonly bytes: Buffer;
-  /** Parses it. @throws HttpError unless it is a JSON object that is declared as JSON */
+  /** Parses the body. @throws HttpError unless it is a JSON object that is declared as JSON */
   readonly json: () => JsonObject;
 }
 

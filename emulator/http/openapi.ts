@@ -429,8 +429,8 @@ const security = (tokenUrl: string): JsonObject => ({
 });
 
 /**
- * The API of the emulator as an OpenAPI 3.1 document, derived from the definitions: every operation
- * with its scopes, request and response.
+ * The emulator's API as an OpenAPI 3.1 document, derived from the definitions: every operation with
+ * its scopes, request and response.
  *
  * @param addresses of the service and of its token URL, as a caller sees them
  */

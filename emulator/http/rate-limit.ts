@@ -2,9 +2,9 @@ import type { EmulatorClock } from "../service/clock.js";
 import type { Switches } from "../service/switches.js";
 import type { ResponseHeaders, ServiceResponse } from "./exchange.js";
 
-/** Plans of a tenant; `none` means no limits. */
+/** The plans that a tenant can have; `none` means no limits. */
 export const planNames = ["developer", "basic", "enterprise", "none"] as const;
-/** A plan of a tenant. */
+/** A tenant's plan. */
 export type PlanName = (typeof planNames)[number];
 
 /** Calls per second on the Developer, Basic and Enterprise plans. */
@@ -118,7 +118,10 @@ export class RateLimiter {
     return { endpoint, rate, burst, tokens: Math.min(burst, refilled) };
   }
 
-  /** Takes a token: returns 0. If there is none, returns the milliseconds until there is one. */
+  /**
+   * Takes a token and returns 0. If there is none, returns the number of milliseconds until there
+   * is one.
+   */
   #take(endpoint: string, rates: SiblingRates | undefined): number {
     const { clock, switches } = this.options;
     const level = this.level(endpoint, rates);

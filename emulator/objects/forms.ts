@@ -220,13 +220,13 @@ const plainFields = (fields: Fields, values: JsonObject): JsonObject => {
 };
 
 /**
- * A body as it would be without the switch `forms`, so that a client can write back what it read in
- * the service's own forms. Validation refuses what neither form allows.
+ * Returns a body as it would be without the switch `forms`, so that a client can write back what it
+ * read in the service's own forms. Validation refuses what neither form allows.
  */
 export const fromOwnForms = ({ fields }: Definition, body: JsonObject): JsonObject =>
   plainFields(fields, body);
 
-/** Stands for what is secret, or may be. */
+/** Replaces values that are secret or may be secret. */
 export const mask = "********";
 
 type SecretsSwitch = Switches["secrets"];
@@ -248,7 +248,7 @@ const hideValue = (field: Field, value: unknown, way: SecretsSwitch): unknown =>
   }
 };
 
-/** The JSON of an object in a response: secrets masked, omitted, or in plain text. */
+/** An object's JSON in a response, with secrets masked, omitted or in plain text. */
 export const hideSecrets = (fields: Fields, values: JsonObject, way: SecretsSwitch): JsonObject => {
   if (way === "echo") return values;
   const byWire = fieldsByWireName(fields);
@@ -287,9 +287,9 @@ const shownValue = (field: Field, value: unknown): unknown => {
 const ownMembers = ["id", "created", "modified"];
 
 /**
- * The members of an object in a form that is safe to show, whoever wrote it. Asterisks replace what
- * the definition says is secret. They also replace a value of another shape in its place, and every
- * unknown member next to it, because either may be a secret in the wrong place.
+ * An object's members in a form that is safe to show, whoever wrote them. Asterisks replace values
+ * that the definition marks as secret. They also replace values of a different shape in their
+ * place, and every unknown member next to them, because these may be misplaced secrets.
  */
 export const shownMembers = (fields: Fields, values: unknown): unknown => {
   if (!isObject(values)) return mask;
@@ -312,8 +312,8 @@ const namesIn =
   };
 
 /**
- * A stored object as the service returns it: in its own forms and with secrets hidden, depending on
- * switches.
+ * A stored object as the service returns it: in the service's own forms and with secrets hidden,
+ * depending on the switches.
  */
 export const responseObject = (
   { store, switches }: { readonly store: Store; readonly switches: Switches },

@@ -104,7 +104,7 @@ export class History<T extends { readonly id: string; readonly created: string }
     return [...earlier.values()].sort((a, b) => Date.parse(a.created) - Date.parse(b.created));
   }
 
-  /** Trims to half the size, so that trimming is rare. */
+  /** Trims the history to half its maximum size, so that trimming is rare. */
   #forgetOldest(): void {
     let from = 0;
     for (const { weight } of this.#changes) {
@@ -124,7 +124,10 @@ export type StoredObject = JsonObject & {
   readonly modified: string;
 };
 
-/** A date-time in ISO 8601, the form of `created` and `modified` (public reference). */
+/**
+ * Whether a value is an ISO 8601 date-time, the format of `created` and `modified` (public
+ * reference).
+ */
 export const isDateTime = (value: unknown): value is string =>
   typeof value === "string" &&
   /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/i.test(value) &&
@@ -139,10 +142,10 @@ export const isStoredObject = (value: unknown): value is StoredObject =>
   isDateTime(value.created) &&
   isDateTime(value.modified);
 
-/** Objects in each collection of a snapshot. */
+/** A snapshot's objects, by collection. */
 export type ObjectsByCollection = Readonly<Record<string, readonly StoredObject[]>>;
 
-/** Wire members that must be unique among the objects of a kind. */
+/** Wire members that must be unique among a kind's objects. */
 export const uniqueMembers = ({ fields }: Definition): readonly string[] =>
   Object.entries(fields).flatMap(([name, field]) =>
     field.type === "text" && field.unique ? [wireName(name, field)] : [],
@@ -252,7 +255,7 @@ export class Store {
     });
   }
 
-  /** The objects as they were some time ago. */
+  /** The objects as they were the given time ago. */
   allBefore(collection: string, ms: number): readonly StoredObject[] {
     const { objects, history } = this.#table(collection);
     return history.undone(objects, this.clock.now() - ms);

@@ -239,7 +239,7 @@ class Validator {
 }
 
 /**
- * A body in its stored form.
+ * Validates a body and returns it in the form to store.
  *
  * @throws HttpError 400 that names every attribute that breaks a rule
  */
@@ -251,8 +251,8 @@ export const validate = (definition: Definition, body: JsonObject, switches: Swi
 };
 
 /**
- * Whether an object could once have been stored. Accepts words that a switch spells
- * (`platformName`) and unknown members: the switch may have been different then.
+ * Whether an object could once have been stored. Accepts unknown members and words that depend on a
+ * switch (`platformName`), because the switches may have been different then.
  */
 export const hasShape = (definition: Definition, object: JsonObject, switches: Switches) => {
   const errors = new ValidationErrors();

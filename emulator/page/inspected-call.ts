@@ -5,10 +5,12 @@ import type { CallContent, CallLog, Check, KeptBody, ShownCall } from "../http/c
 import { isDeeperThan, mostDepth } from "../http/exchange.js";
 import { mask, shownMembers } from "../objects/forms.js";
 
-/** Why a call is refused, in a sentence, and the section of the documentation that says more. */
+/**
+ * Why a call is refused, in one sentence, and a section of the documentation with more information.
+ */
 export interface CallExplanation {
   readonly rule: string;
-  /** A page in the folder `docs`. */
+  /** A page in the `docs` folder. */
   readonly page: string;
   readonly section: string;
 }
@@ -46,7 +48,7 @@ const failure: CallExplanation = {
 /** Everything that can explain a call. */
 export const explanations = [...Object.values(byCheck), ...Object.values(byCode), failure];
 
-/** The pages in the folder `docs` that the emulator's page links to. */
+/** The pages in the `docs` folder that the emulator's page links to. */
 export const explainingPages: readonly string[] = [
   ...new Set([...explanations.map(({ page }) => page), "resources.md"]),
 ];
@@ -85,11 +87,11 @@ const hidden = (call: ShownCall, body: unknown, isAnswer: boolean): unknown => {
 
 /** A body as the page shows it. */
 export interface ShownBody {
-  /** In bytes. */
+  /** Size in bytes. */
   readonly size: number;
   /** Its JSON, with asterisks instead of secrets. */
   readonly json?: unknown;
-  /** Why there is none. */
+  /** Why `json` is absent. */
   readonly note?: string;
 }
 
@@ -105,7 +107,7 @@ const shownBody = (call: ShownCall, kept: KeptBody, isAnswer: boolean): ShownBod
 };
 
 /**
- * What the page shows of one call: the request, the response, and the rule that refused it.
+ * What the page shows about one call: the request, the response, and the rule that refused it.
  *
  * @param place in the log
  */

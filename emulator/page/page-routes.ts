@@ -182,7 +182,7 @@ const changesSince = (service: EmulatedService) => {
 export interface FormField {
   readonly name: string;
   readonly doc: string;
-  /** If empty, any value is valid. */
+  /** The allowed values. If empty, any value is valid. */
   readonly values: Switch["values"];
   readonly isRequired: boolean;
 }
@@ -238,8 +238,9 @@ const countIn = (text: string): number => {
 };
 
 /**
- * What the page reads within the control interface. The page makes changes through ordinary control
- * calls, and sends messages through the service's own call with a token from here.
+ * The routes in the control interface that are only for the page. The page makes changes through
+ * ordinary control calls, and sends messages through the service's own call, with a token from one
+ * of these routes.
  *
  * @param endpoints that can have faults
  */

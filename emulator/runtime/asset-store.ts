@@ -71,7 +71,10 @@ export const extensionInName = (name: string): string | undefined => {
   return isName && /^[A-Za-z0-9]{1,16}$/.test(extension) ? extension.toLowerCase() : undefined;
 };
 
-/** The content type for an extension; for an unknown one, arbitrary bytes (assumed). */
+/**
+ * The content type for an extension; for an unknown extension, the type of arbitrary bytes
+ * (assumed).
+ */
 export const contentTypeFor = (extension: string): string =>
   typeByExtension.get(extension) ?? "application/octet-stream";
 
@@ -90,7 +93,7 @@ interface SignedUrl {
 
 const keySection = "signing key";
 
-/** The origin as the caller knows it. */
+/** The emulator's origin, as used by the caller. */
 export const originFor = ({ headers, socket }: IncomingMessage): string => {
   const { host = "" } = headers;
   const isHost = /^[\w.-]+(:\d{1,5})?$|^\[[\da-f:.]+\](:\d{1,5})?$/i.test(host);
@@ -107,7 +110,9 @@ export class SignedUrls {
   /** Origins of the issued URLs. */
   readonly #origins = new Set<string>();
 
-  /** The key is stored, so that a URL outlives the process until it expires. */
+  /**
+   * Stores the signing key, so that URLs stay valid until they expire, even if the process ends.
+   */
   constructor(journal: Journal) {
     const [saved] = journal.read(keySection);
     const text = saved ? String(saved[1]) : randomBytes(32).toString("base64");
@@ -227,7 +232,10 @@ const asset = z.object({
 
 export type AssetRecord = Readonly<z.infer<typeof asset>>;
 
-/** What an asset adds to an attachment that names it: the recipient can fetch it by its id. */
+/**
+ * What an asset adds to an attachment that refers to it. The recipient can fetch the asset by its
+ * id.
+ */
 export const describeAsset = ({ id, name, contentType, size }: AssetRecord): JsonObject => ({
   id,
   name,

@@ -259,11 +259,11 @@ export interface CallbackOutcome {
   readonly url: string;
   readonly status?: number;
   readonly error?: string;
-  /** The kind of the fault that it met. */
+  /** The kind of fault that the call encountered. */
   readonly fault?: string;
   /** Authenticates again with new credentials; present only if that may help. */
   readonly renew?: () => Promise<void>;
-  /** There is no recipient for another attempt. */
+  /** Present if there is no recipient for another attempt. */
   readonly isHopeless?: true;
 }
 
@@ -289,7 +289,7 @@ export class CallbackClient {
     this.#authentication = new CallbackAuthentication(options, this.#outgoing);
   }
 
-  /** Posts a message to the callback of a role, once. Never fails. */
+  /** Posts a message to a role's callback once. Never fails. */
   async post(
     recipient: RecipientRole,
     message: StoredMessage,

@@ -28,8 +28,8 @@ import {
 } from "./recipients.js";
 
 /**
- * A conversation is completed once it has ended, or has been idle for longer than its account
- * allows.
+ * Whether a conversation is completed, because it has ended or has been idle for longer than its
+ * account allows.
  */
 export const isCompleted = (
   { store, switches, clock }: EmulatedService,
@@ -183,7 +183,8 @@ class MessageBatch {
 }
 
 /**
- * Sends messages (specification §4.2, §6): all messages in a request or, if it refuses one, none.
+ * Sends messages (specification §4.2, §6): either all messages in a request or, if one is refused,
+ * none.
  */
 export const sendMessages: OperationHandler = (service, call) => {
   const body = call.body();
@@ -196,8 +197,8 @@ export const sendMessages: OperationHandler = (service, call) => {
 };
 
 /**
- * Details of a completed conversation (specification §4.2). For an ongoing one, the response is 404
- * (assumed).
+ * Returns the details of a completed conversation (specification §4.2). For an ongoing
+ * conversation, the response is 404 (assumed).
  */
 export const getConversation: OperationHandler = (service, { id }) => {
   const conversation = service.conversations.get(id);

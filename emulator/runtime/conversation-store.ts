@@ -19,8 +19,8 @@ interface ArchiveOptions {
 }
 
 /**
- * JSON documents that are added and read, never changed. They are stored as text in large chunks
- * outside the heap, so that many small ones cost no more than their text.
+ * JSON documents that can be added and read, but never changed. They are stored as text in large
+ * chunks outside the heap, so that many small documents take up no more memory than their text.
  */
 export class DocumentArchive {
   #chunks: Buffer[] = [];
@@ -68,7 +68,10 @@ export class DocumentArchive {
     this.#taken = 0;
   }
 
-  /** A chunk with this much space at its end; a document that exceeds a chunk has its own. */
+  /**
+   * A chunk with this much space at its end; a document larger than a chunk gets a chunk of its
+   * own.
+   */
   #chunkFor(bytes: number): Buffer {
     const last = this.#chunks.at(-1);
     if (last && this.#taken + bytes <= last.length) return last;
@@ -200,7 +203,7 @@ interface Entry {
 
 /**
  * All conversations and their messages, in order of arrival. They are never removed, so everything
- * that does not change is stored as text outside the heap, with the text of messages compressed.
+ * that does not change is stored as text outside the heap, with message text compressed.
  */
 export class ConversationStore {
   readonly #beginnings = new DocumentArchive();
@@ -270,7 +273,7 @@ export class ConversationStore {
     return this.#documents([...this.#entries]);
   }
 
-  /** Those that changed at this time or later, in milliseconds since 1970. */
+  /** The conversations that changed at this time (in milliseconds since 1970) or later. */
   changedSince(time: number): readonly ConversationDocument[] {
     return this.#documents([...this.#entries].filter(([, { modified }]) => modified >= time));
   }

@@ -13,7 +13,7 @@ import { type RecipientRole, roleOf } from "./recipients.js";
 
 /** An email that the service would send. The emulator only records it. */
 export interface NotificationMail {
-  /** On the emulator's clock. */
+  /** Time of the email, on the emulator's clock. */
   readonly at: string;
   /** The `notificationEmail` of the role. */
   readonly to: string;
@@ -54,16 +54,16 @@ interface Delivery {
   readonly message: StoredMessage;
 }
 
-/** One attempt to deliver a message; without credentials. */
+/** One attempt to deliver a message, without credentials. */
 export interface DeliveryEntry {
   /** Start of the attempt, on the emulator's clock. */
   readonly at: string;
-  /** The callback URL without user name, password and query; empty if there is none. */
+  /** The callback URL without user name, password or query; empty if there is none. */
   readonly url: string;
   /** The sender's own id for the message; the service's id if the sender gave none. */
   readonly messageId: string;
   readonly type: string;
-  /** Starts at 1; 0 if there was no recipient. */
+  /** Number of the attempt, starting at 1; 0 if there was no recipient. */
   readonly attempt: number;
   /** HTTP status of the callback's response. */
   readonly status?: number;
@@ -79,7 +79,7 @@ export interface DeliveryOptions extends CallbackClientOptions {
 
 /** An attempt as the page lists it. */
 export interface ShownDelivery extends DeliveryEntry, WithSubjects {
-  /** The kind of the fault that it met. */
+  /** The kind of fault that the attempt encountered. */
   readonly fault?: string;
 }
 
@@ -106,7 +106,7 @@ interface Queue {
 
 /**
  * Delivers messages to the callbacks of client applications, in order for each conversation and
- * recipient. It repeats each message until the callback accepts it (2xx) or no attempts are left.
+ * recipient. Retries each message until the callback accepts it (2xx) or no attempts are left.
  * Pending deliveries are lost when the process ends.
  */
 export class Deliveries {
@@ -210,7 +210,7 @@ export class Deliveries {
     return entry;
   }
 
-  /** No more attempts: the person responsible for the callback gets an email. */
+  /** Records an email to the person responsible for the callback, because no attempts are left. */
   #notify(delivery: Delivery, lastAttempt: DeliveryEntry): void {
     this.options.onUndelivered?.(lastAttempt);
     const { recipient, message } = delivery;

@@ -48,7 +48,7 @@ export const stepsOf = (path: string): readonly (string | number)[] | undefined 
 
 /**
  * Who may send which messages. On the wire, the vendor's word replaces `platform` (specification
- * §6). This table is independent on purpose, like the rules below: if it used the client's table,
+ * §6). This table is deliberately independent, like the rules below: if it used the client's table,
  * the emulator would accept the client's mistakes.
  */
 export const senderTypes = [
@@ -111,16 +111,16 @@ export const sideOf = (sender: SenderType): Side => {
   return bots.includes(sender) ? "bot" : "customer";
 };
 
-/** The details of a conversation in its first message. */
+/** The details of a new conversation, from its first message. */
 export interface ConversationStart {
   readonly channelType: string;
   readonly address: string;
   readonly about: JsonObject;
 }
 
-/** One message in a request, valid in form. */
+/** One message in a request, in valid form. */
 export interface ParsedMessage {
-  /** Its position in the request. */
+  /** Its path in the request. */
   readonly path: string;
   readonly type: string;
   readonly sender: SenderType;
@@ -130,7 +130,7 @@ export interface ParsedMessage {
   readonly start?: ConversationStart;
   readonly parentId?: string;
   readonly attachments: readonly JsonObject[];
-  /** What is stored and forwarded. */
+  /** The members that are stored and forwarded. */
   readonly body: JsonObject;
 }
 
@@ -265,7 +265,9 @@ class MessageParser {
   }
 }
 
-/** The messages in a request. @throws HttpError 400 that names everything that breaks a rule */
+/**
+ * Parses the messages in a request. @throws HttpError 400 that names everything that breaks a rule
+ */
 export const parseMessages = (request: JsonObject, switches: Switches): ParsedMessage[] => {
   const all = new ValidationErrors();
   const errors = all.at("messages").at("message");

@@ -35,7 +35,7 @@ export class CallSlots {
   ) {}
 
   /**
-   * Waits for a turn: in order of arrival, within the limits of the groups.
+   * Waits for a turn, in order of arrival and within the limits of the groups.
    *
    * @returns a function that releases the turn; further calls do nothing
    * @throws Error if the signal aborts the wait
@@ -115,13 +115,15 @@ export interface OutgoingCall {
   readonly wantsBody?: boolean;
 }
 
-/** The response. A redirect is a response like any other and is never followed. */
+/**
+ * The response to an outgoing call. A redirect is a response like any other and is never followed.
+ */
 export interface OutgoingAnswer {
   readonly status: number;
   readonly body: string;
 }
 
-/** Why there was no response, without a secret. */
+/** The error that says why there was no response, without secrets. */
 export class NoAnswer extends Error {}
 
 const mostBytes = 64 * 1024;

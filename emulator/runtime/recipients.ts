@@ -18,15 +18,15 @@ import {
   valueOnPath,
 } from "./messages.js";
 
-/** The next phase, after a message is sent. */
+/** The conversation's phase after a message of this type. */
 export const phaseAfter = (phase: ConversationPhase, type: string): ConversationPhase => {
   if (type === "conversation.end") return "ended";
   return type === "escalation.transfer" ? "agent" : phase;
 };
 
 /**
- * The sides that receive a message: a customer's message goes to the side that has the
- * conversation, all others go to the customer. An escalation also reaches the agent, who learns
+ * The sides that receive a message: a customer's message goes to the side that handles the
+ * conversation, and all others go to the customer. An escalation also goes to the agent, who learns
  * about the conversation from it (assumed).
  *
  * @param phase before the message
@@ -68,13 +68,19 @@ export const channelOf = (setUp: SetUp, owner: StoredObject): StoredObject | und
 const orchestrationOf = (setUp: SetUp, owner: StoredObject): StoredObject | undefined =>
   referredTo(setUp, account, owner, orchestration);
 
-/** Whether an account can carry conversations: it, its channel and its orchestration are active. */
+/**
+ * Whether an account can be used for conversations: it, its channel and its orchestration must be
+ * active.
+ */
 export const isAccountInUse = (setUp: SetUp, owner: StoredObject): boolean =>
   [owner, channelOf(setUp, owner), orchestrationOf(setUp, owner)].every((object) =>
     isActive(setUp, object),
   );
 
-/** The active account with this address on the channel of this type; the oldest of several. */
+/**
+ * The active account with this address on a channel of this type; the oldest one if there are
+ * several.
+ */
 export const accountAt = (setUp: SetUp, channelType: string, address: string) =>
   setUp.store
     .all(account.collection)
@@ -101,7 +107,7 @@ export const accountOf = (
 ): StoredObject | undefined => store.get(account.collection, accountId);
 
 /**
- * Idle time of an account in milliseconds, after which a customer must start a new conversation;
+ * An account's idle time in milliseconds, after which a customer must start a new conversation;
  * undefined if unlimited.
  */
 export const idleTimeOf = (owner: StoredObject | undefined): number | undefined => {
@@ -115,7 +121,7 @@ export interface RecipientRole {
   readonly role: SenderType;
   /** Name of the participant. */
   readonly name?: string;
-  /** Named by the orchestration, but not active. */
+  /** Present if the orchestration names it although it is not active. */
   readonly isInactive?: true;
 }
 
@@ -223,9 +229,10 @@ const standingOn = (setUp: SetUp, applications: unknown, side: Side): readonly N
 };
 
 /**
- * The recipients for a side of a conversation: account, orchestration, client applications, roles
- * (specification §6). If no client application has the role, the result still says which should. A
- * role receives a message only once, however often the orchestration names it.
+ * The recipients for a side of a conversation, found through the account, its orchestration, client
+ * applications and roles (specification §6). If no client application has the role, the result
+ * still shows which application is meant to have it. A role receives a message only once, however
+ * often the orchestration names it.
  */
 export const recipientsOn = (
   setUp: SetUp,

@@ -13,8 +13,8 @@ export interface EmulatorClock {
    */
   advance(ms: number): void;
   /**
-   * Runs the work at this time or later: automatically on the real clock, on a manual clock when it
-   * advances; immediately if the time has passed.
+   * Runs `work` at this time or later: automatically on the real clock, or when a manual clock
+   * advances. Runs it immediately if the time has passed.
    *
    * @returns a function that cancels it
    */
@@ -75,7 +75,7 @@ const manualClock = (): EmulatorClock => {
 export const createClock = (kind: EmulatorClock["kind"]): EmulatorClock =>
   kind === "real" ? realClock() : manualClock();
 
-/** ISO 8601, GMT, with milliseconds: the service's time format (public reference). */
+/** Formats a time as the service does: ISO 8601, GMT, with milliseconds (public reference). */
 export const timestamp = (ms: number): string => new Date(ms).toISOString();
 
 /** The time in the format of the Date header, computed once per second. */

@@ -28,13 +28,16 @@ export interface FaultShape {
   readonly members: Readonly<
     Record<string, { readonly fits: Check; readonly rule: string; readonly required?: true }>
   >;
-  /** Only for a collection's list. */
+  /** Whether the fault applies only to a collection's list. */
   readonly listsOnly?: true;
-  /** Also for callbacks, as if the callback or the connection to it failed that way. */
+  /**
+   * Whether the fault also applies to callbacks, as if the callback or the connection to it failed
+   * that way.
+   */
   readonly callbacks?: true;
 }
 
-/** Where you can set faults besides the operations of the service. */
+/** Where you can set faults besides the service's operations. */
 export const furtherEndpoints = ["TOKEN", "UPLOAD", "DOWNLOAD", "CALLBACK"] as const;
 
 const statusMembers = {
@@ -95,8 +98,8 @@ export interface FaultRule {
   readonly kind: FaultKind;
   readonly times: number;
   /**
-   * Number of calls on the endpoint, after the rule was set and before its first fault; includes
-   * calls that an earlier rule takes.
+   * Number of calls on the endpoint between setting the rule and its first fault, including calls
+   * that an earlier rule affects.
    */
   readonly after: number;
   readonly status?: number;
@@ -130,7 +133,7 @@ const lowerCased = (headers: JsonObject): Readonly<Record<string, string>> =>
   );
 
 /**
- * A rule from a control call.
+ * Parses a rule from a control call.
  *
  * @param endpoints the known endpoints; `isSibling` says whether one belongs to another service
  * @throws Error that says what is wrong and what is allowed

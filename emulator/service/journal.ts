@@ -67,14 +67,14 @@ export interface Journal {
   write(section: string, key: string, value: unknown): void;
   remove(section: string, key: string): void;
   clear(section: string): void;
-  /** Makes the writes of the work atomic, however the process ends. May be nested. */
+  /** Makes all writes in `work` atomic, however the process ends. Calls may be nested. */
   together(work: () => void): void;
   /**
-   * Runs this once the preceding writes are durable: immediately or, within `together`, after that
-   * has succeeded. Memory never gets ahead of the file, even on a full disk.
+   * Runs `change` once the preceding writes are durable: immediately or, within `together`, after
+   * `together` has succeeded. Memory never gets ahead of the file, even on a full disk.
    */
   whenKept(change: () => void): void;
-  /** In the order in which the keys were first written. */
+  /** Reads a section, in the order in which its keys were first written. */
   read(section: string): readonly (readonly [key: string, value: unknown])[];
   close(): void;
 }
@@ -103,7 +103,7 @@ const grouped = (
   };
 };
 
-/** For an emulator that stores nothing on disk. */
+/** The journal of an emulator that stores nothing on disk. */
 export const noJournal: Journal = {
   write: () => undefined,
   remove: () => undefined,

@@ -27,9 +27,9 @@ export interface EmulatedServiceOptions {
    */
   readonly callbackDeadlineMs?: number;
   /**
-   * The actual destination of a call to a callback, or to the token URL of its authentication: a
-   * test redirects calls to its own server. Objects and logs keep the original URL. Default: the
-   * original URL.
+   * The actual destination of a call to a callback, or to the token URL of its authentication, so
+   * that a test can redirect calls to its own server. Objects and logs keep the original URL.
+   * Default: the original URL.
    */
   readonly callbackRoute?: (address: string) => string;
   /**
@@ -39,7 +39,7 @@ export interface EmulatedServiceOptions {
   readonly onUndelivered?: (lastAttempt: DeliveryEntry) => void;
 }
 
-/** The whole state of one emulator. */
+/** The complete state of an emulator. */
 export type EmulatedService = ReturnType<typeof serviceOn>;
 
 /** One permitted call to the service. */
@@ -50,7 +50,7 @@ export interface OperationCall {
   readonly id: string;
   /** @throws HttpError if it is not a JSON object */
   readonly body: () => JsonObject;
-  /** Some faults change what the operation does. */
+  /** The fault for this call; some faults change what the operation does. */
   readonly fault?: FaultRule;
 }
 

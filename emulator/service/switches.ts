@@ -14,7 +14,7 @@ export interface Switch {
 const assumed = "assumed";
 const yesOrNo = ["true", "false"];
 
-/** Everything uncertain about the service, with the likeliest behavior as the default. */
+/** Everything uncertain about the service, with the most likely behavior as the default. */
 export const switchTable = {
   secrets: {
     doc: "How responses show secrets: masked with asterisks, in plain text, or not at all.",
@@ -227,7 +227,7 @@ const parse = (name: SwitchName, text: string): string | number | boolean | unde
 };
 
 /**
- * One switch with its new value, from the command line or a control call.
+ * Parses one switch with its new value, from the command line or a control call.
  *
  * @throws Error that lists what is allowed
  */
@@ -240,7 +240,7 @@ export const parseSwitch = (name: string, value: unknown): Partial<Switches> => 
   return { [name]: parsed };
 };
 
-/** Several switches at once; none is applied if one of them is wrong. */
+/** Parses several switches at once; none is applied if one of them is invalid. */
 export const parseSwitches = (values: Readonly<Record<string, unknown>>): Partial<Switches> =>
   Object.assign({}, ...Object.entries(values).map(([name, value]) => parseSwitch(name, value)));
 
@@ -249,11 +249,14 @@ const isComplete = (
 ): values is Switches & Readonly<Record<string, unknown>> =>
   names.every((name) => values[name] !== undefined);
 
-/** Whether a value, such as one from the network, has a valid value for every switch. */
+/** Whether a value, for example from the network, contains a value for every switch. */
 export const isSwitches = (value: unknown): value is Switches =>
   isObject(value) && isComplete(value);
 
-/** The values at startup: the given ones, or the saved ones, or the defaults. */
+/**
+ * The values at startup: for each switch, the given value, otherwise the saved one, otherwise the
+ * default.
+ */
 export const savedSwitches = (journal: Journal, given: Partial<Switches>): Switches => {
   const defaults = Object.entries(switchTable).map(([name, entry]) => [name, entry.default]);
   const saved = parseSwitches(Object.fromEntries(journal.read("switch")));
@@ -262,7 +265,7 @@ export const savedSwitches = (journal: Journal, given: Partial<Switches>): Switc
   return values;
 };
 
-/** Sets switches, in the object that every part of the emulator reads, and saves them. */
+/** Sets switches in the object that every part of the emulator reads, and saves them. */
 export const turnSwitches = (journal: Journal, switches: Switches, given: Partial<Switches>) => {
   journal.together(() => {
     for (const [name, value] of Object.entries(given)) journal.write("switch", name, value);
@@ -273,8 +276,8 @@ export const turnSwitches = (journal: Journal, switches: Switches, given: Partia
 const neutral = "platform_";
 
 /**
- * An identifier on the wire, with the vendor's word instead of `platform`. Independent of the
- * provider and the client on purpose: their mistakes must not pass here.
+ * An identifier on the wire, with the vendor's word instead of `platform`. Deliberately independent
+ * of the provider and the client, so that their mistakes are not accepted here.
  */
 export const vendorWord = (
   word: string,

@@ -17,7 +17,7 @@ import { beforeOperation, sendWithFault } from "../service/faults.js";
 import type { EmulatedService } from "../service/service.js";
 import type { TokenClaims } from "./tokens.js";
 
-/** The variant of the URLs: users and customers have one each (specification §5.3). */
+/** Whom the URLs are for: users and customers have separate ones (specification §5.3). */
 export type Audience = "user" | "customer";
 
 /** An error of the token or authorization URL, with its code (RFC 6749 §5.2). */
@@ -117,7 +117,8 @@ const once = (query: URLSearchParams, name: string): string => {
 };
 
 /**
- * The authorization URL (specification §5.3): approves immediately, because this is an emulator.
+ * Serves the authorization URL (specification §5.3). Approves immediately, because this is an
+ * emulator.
  *
  * @throws OAuthError if the client or the redirect URI is wrong; there is no redirect then
  */
@@ -281,7 +282,7 @@ const logRefusal = (
   );
 };
 
-/** Serves the token URL: client credentials, and the exchange of a code. A refused call is logged. */
+/** Serves the token URL: client credentials and code exchange. Logs refused calls. */
 export const serveToken = async (
   service: EmulatedService,
   request: IncomingMessage,

@@ -49,7 +49,7 @@ export class Tokens {
     return this.#keep(this.#codes, claims, codeLifetimeMs);
   }
 
-  /** Returns the claims of a code, once. */
+  /** Returns the claims of a code, but only once. */
   redeem(code: string): CodeClaims | undefined {
     const claims = this.#good(this.#codes, code);
     this.#codes.delete(code);
@@ -57,7 +57,7 @@ export class Tokens {
   }
 
   /**
-   * The claims of a call's bearer token.
+   * Returns the claims of a call's bearer token.
    *
    * @param authorization the header
    * @throws HttpError if there is no valid token
@@ -145,7 +145,7 @@ const isScope = (text: string): boolean => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(te
 
 const known = new Set(["clientId", "clientSecret", "public", "redirectUris", "scopes"]);
 
-/** A client from a control call. @throws Error that says what is wrong */
+/** Parses a client from a control call. @throws Error that says what is wrong */
 export const parseClient = (value: unknown): Client => {
   const shape =
     'A client is {"clientId", "clientSecret", "scopes": […]}, or {"clientId", "public": true, "redirectUris": […], "scopes": […]}.';
@@ -173,7 +173,7 @@ export const parseClient = (value: unknown): Client => {
 
 const digest = (text: string): Buffer => hash("sha256", text, "buffer");
 
-/** Whether two strings are equal; compared in constant time. */
+/** Whether two strings are equal. Compares them in constant time. */
 export const isSameSecret = (a: string, b: string): boolean =>
   timingSafeEqual(digest(a), digest(b));
 
@@ -200,7 +200,7 @@ export class Clients {
     });
   }
 
-  /** The credentials that the emulator shows. */
+  /** The client whose credentials the emulator shows. */
   get own(): Client {
     return this.#own;
   }
@@ -209,7 +209,7 @@ export class Clients {
     return this.#clients.get(clientId);
   }
 
-  /** The client with this secret; compared in constant time. */
+  /** The client with this id and secret. Compares the secret in constant time. */
   withSecret(clientId: string, secret: string): Client | undefined {
     const own = this.#own.clientId === clientId ? this.#own : undefined;
     return [this.#clients.get(clientId), own].find((client) => {

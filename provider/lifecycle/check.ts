@@ -11,16 +11,16 @@ import { propertiesIn } from "./properties.js";
 import type { Resource } from "./run.js";
 import { stateInputs } from "./state.js";
 
-/** Inputs in their normal form, and the rules that they break. */
+/** Normalized inputs, and the rules that they break. */
 export interface CheckedInputs {
   readonly inputs: JsonObject;
   readonly failures: readonly { readonly property: string; readonly reason: string }[];
 }
 
 /**
- * Returns the inputs in their normal form and every rule that they break. Makes no calls except for
- * `adopt`. A failure names its path in the reason and leaves `property` empty, because the engine
- * would print the property's value, including secrets.
+ * Returns the normalized inputs and every rule that they break. Makes no calls except for `adopt`.
+ * A failure states its path in `reason` and leaves `property` empty, because the engine would print
+ * the property's value, including secrets.
  */
 export const check = async (
   given: Resource,
@@ -83,10 +83,11 @@ export interface DiffResult {
 }
 
 /**
- * The difference between state and program for the engine: nothing if the inputs differ, because
- * the engine then compares them itself and shows every property. Nothing is ever replaced.
+ * Returns the difference between state and program for the engine: empty if the inputs differ,
+ * because the engine then compares them itself and shows every property. Never requests a
+ * replacement.
  *
- * The engine cannot compare state in an older shape; such state is updated once.
+ * The engine cannot compare state in an older format, so such state is updated once.
  */
 export const diff = (resource: Resource, id: string, olds: JsonObject): DiffResult => {
   const { definition, run, identity, properties: next } = resource;

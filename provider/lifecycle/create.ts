@@ -33,8 +33,8 @@ export interface CreateResult {
 
 /**
  * Creates the object exactly once. Updates an object that already belongs to the resource, and
- * refuses a name that belongs to somebody else. Repeats a POST with an unknown effect only after a
- * fresh list shows that it had none.
+ * refuses a name that another owner uses. Repeats a POST whose effect is unknown only after a fresh
+ * list shows that it had none.
  */
 export const createObject = async (declared: Declared): Promise<CreateResult> => {
   const { definition, identity, run, properties } = declared;
@@ -68,7 +68,7 @@ const make = async (declared: Declared): Promise<MadeObject> => {
   return post(declared, known);
 };
 
-/** Reads from the one list that all creations of a run share. */
+/** Returns the objects in the list that all creations in a run share. */
 export const knownObjects = async (declared: Declared): Promise<KnownObjects> => {
   try {
     const { objects, complete } = await declared.service.list(declared.definition);
@@ -344,8 +344,9 @@ const withoutEarlier = async (declared: Declared, made: MadeObject): Promise<Mad
 };
 
 /**
- * An object exists but does not have all declared values yet. The engine saves it with its id,
- * reports the reason, and calls `update` in the next run even if nothing else changed.
+ * The error for an object that exists but does not have all declared values yet. The engine saves
+ * the object with its id, reports the reason, and calls `update` in the next run even if nothing
+ * else changed.
  */
 export class ResourceInitFailed extends Error {
   constructor(

@@ -1,18 +1,20 @@
 import type { ConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";
 
-/** A resource as this run identifies it. */
+/** How this run identifies a resource. */
 export interface ResourceIdentity {
-  /** The same for one resource in one state, whatever its name in the service. */
+  /** Identifies a resource within one state, whatever its name in the service. */
   readonly key: string;
-  /** The same for one resource in a program, even if another provider gives it another key. */
+  /**
+   * Identifies a resource within a program, even if a different provider gives it a different key.
+   */
   readonly place: string;
-  /** Its name in messages, such as `Channel "kiosk"`. */
+  /** The resource's name in messages, such as `Channel "kiosk"`. */
   readonly label: string;
   readonly kind: string;
 }
 
-/** A resource's object, and the serial in its mark if it has one. */
+/** A resource's object, and the serial in the object's mark, if any. */
 export interface HeldObject {
   readonly id: string;
   readonly serial?: string | undefined;
@@ -27,10 +29,10 @@ interface KeptObject {
   readonly outputs: JsonObject;
 }
 
-/** A POST that may have created a resource's object: its response was lost. */
+/** A POST that may have created a resource's object although its response was lost. */
 export interface UnclearPost {
   readonly failure: ConversationError;
-  /** Whether its body carried the mark that identifies the object. */
+  /** Whether its body contained the mark that identifies the object. */
   readonly isMarked: boolean;
   /** Ids of the kind's objects before the POST. Absent if the list could not be read completely. */
   readonly before?: ReadonlySet<string>;
@@ -48,36 +50,40 @@ export interface Decisions {
   /** Records that this object belongs to the resource. */
   assign(resource: ResourceIdentity, object: HeldObject): void;
   /**
-   * Records the object that the state contains for a resource that is being deleted; an earlier
-   * assignment stays.
+   * Records the object that the state contains for a resource being deleted. An earlier assignment
+   * takes precedence.
    */
   leave(resource: ResourceIdentity, object: HeldObject): void;
-  /** The resources of known objects, by object id. */
+  /** The resource of each known object, by object id. */
   readonly holders: ReadonlyMap<string, ResourceIdentity>;
-  /** The known objects of resources, by resource key. */
+  /** The known object of each resource, by resource key. */
   readonly objects: ReadonlyMap<string, HeldObject>;
   /**
-   * Whether an object must not be deleted. Either it belongs to a resource that the program
-   * declares, whatever owned it before: a replaced `Ownership` gives all resources other keys. Or
-   * the program declares its resource, and no other object belongs to it. A forced replacement
-   * happens in place, and before or after it the engine deletes the "old" object, which is the same
-   * one.
+   * Whether an object must be kept. It must be kept if it belongs to a resource that the program
+   * declares, whatever owned it before: a replaced `Ownership` gives all resources new keys. It
+   * must also be kept if the program declares the resource with this key and no other object
+   * belongs to that resource. A forced replacement happens in place; before or after it, the engine
+   * deletes the "old" object, which is the same one.
    */
   keeps(key: string, objectId: string): boolean;
-  /** Whether a program has declared anything to this process. */
+  /** Whether a program has declared any resources to this process. */
   hasProgram(): boolean;
-  /** Records a skipped deletion: the program still declares the object's resource. */
+  /**
+   * Records that a deletion was skipped because the program still declares the object's resource.
+   */
   skipDeletion(key: string, object: KeptObject): void;
-  /** The objects of resources whose deletion was skipped, by resource key. */
+  /** The objects whose deletion was skipped, by resource key. */
   readonly skipped: ReadonlyMap<string, KeptObject>;
-  /** Whether the deletion of an object was skipped before; it counts as skipped from now on. */
+  /** Returns whether the deletion of an object was skipped before, and records it as skipped. */
   wasSkipped(kind: string, objectId: string): boolean;
   /**
    * Records that an existing object was updated for a resource although its earlier declaration was
    * unknown. The declaration becomes known only when the engine deletes the "old" object.
    */
   rewrote(key: string, object: KeptObject): void;
-  /** The outputs of an object that was updated while its earlier declaration was unknown; returned once. */
+  /**
+   * The outputs of an object updated while its earlier declaration was unknown; returned only once.
+   */
   rewritten(key: string, objectId: string): JsonObject | undefined;
   /**
    * Reserves something that only one resource may have, such as an object to adopt.
@@ -87,17 +93,19 @@ export interface Decisions {
   take(what: string, resource: ResourceIdentity): ResourceIdentity | undefined;
   /** Keys of resources whose declaration differs from the inputs in the state. */
   readonly changed: Set<string>;
-  /** Serials of the objects that this run sent a POST for: only objects that it created carry them. */
+  /** Serials that this run sent in a POST: only objects that it created carry them. */
   readonly posted: Set<string>;
-  /** POSTs with an unknown effect, by resource key: on record until the effect is known. */
+  /**
+   * POSTs with an unknown effect, by resource key. Each stays on record until its effect is known.
+   */
   readonly unclear: Map<string, UnclearPost>;
-  /** The messages about refused credentials that have been reported. */
+  /** The messages about refused credentials that have already been reported. */
   readonly reportedRefusals: Set<string>;
   /** Whether this run sent the POST that created the object with this serial. */
   made(serial: string | undefined): boolean;
 }
 
-/** An empty memory. */
+/** Returns a record of decisions, empty at first. */
 export const createDecisions = (): Decisions => {
   const declared = new Set<string>();
   const objects = new Map<string, HeldObject>();
@@ -153,9 +161,9 @@ export const createDecisions = (): Decisions => {
 
 /**
  * Deletions in one run that may have to wait for each other. The engine deletes resources in
- * parallel if it knows no dependency between them. That is so for freshly imported resources, and
- * for a channel and the client applications that, by the literal wording of the rules, keep it in
- * use. So a refusal is final only when no other deletion can still resolve it.
+ * parallel if it knows of no dependency between them. This applies to freshly imported resources,
+ * and to a channel and the client applications that, according to the literal wording of the rules,
+ * keep it in use. A refusal is therefore final only when no other deletion can still resolve it.
  */
 export interface Deletions {
   /**

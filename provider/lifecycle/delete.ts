@@ -24,7 +24,7 @@ import { declaredBefore } from "./update.js";
 
 /**
  * Deletes the object. An object that no longer exists counts as deleted. Does nothing if the
- * program still wants the object (see {@link Decisions.keeps}).
+ * program still needs the object (see {@link Decisions.keeps}).
  *
  * @param state the resource in the state
  */
@@ -229,7 +229,10 @@ const whose = (
     : `of another stack: ${mark.label}`;
 };
 
-/** Such as `account "kiosk" (id …, of this stack: shop/prod kiosk)`. */
+/**
+ * Describes a user of an object for messages, such as `account "kiosk" (id …, of this stack:
+ * shop/prod kiosk)`.
+ */
 export const describeUser = (user: User, own: Mark | undefined, states?: ObjectHolders): string =>
   `${user.definition.noun} ${JSON.stringify(user.name)} (id ${user.id}, ${whose(user, own, states)})`;
 
@@ -237,7 +240,7 @@ export const describeUser = (user: User, own: Mark | undefined, states?: ObjectH
 const isOfStack = ({ mark }: User, own: Mark | undefined): boolean =>
   mark !== undefined && mark.stack === own?.stack;
 
-/** Every reference in an object, in the service's JSON. */
+/** Returns every reference in an object in the service's JSON. */
 export const wireReferences = (definition: Definition, wire: WireObject) =>
   referencesIn(definition.fields, fieldsFromWire(definition.fields, wire, neutralVendor)).flatMap(
     ({ id, ...rest }) =>
@@ -251,7 +254,7 @@ interface KindObjects<W extends WireObject> {
 }
 
 /**
- * Determines the users of each object.
+ * Determines which objects use each object.
  *
  * @param referencesOf the references of an object. Default: those in its JSON
  * @returns a function that returns the users of an object, once for every reference to it
@@ -287,7 +290,7 @@ const listed = async (definition: Definition, { service }: AccountSession) => {
   }
 };
 
-/** The objects that refer to an object, from the lists that can be read. */
+/** Returns the objects that refer to an object, found in the lists that can be read. */
 export const usersOf = async (
   target: Definition,
   targetId: string,

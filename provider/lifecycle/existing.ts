@@ -14,7 +14,7 @@ import {
   wholeObject,
 } from "./seen.js";
 
-/** An object that already exists and belongs to the resource from now on. */
+/** An existing object that belongs to the resource from now on. */
 export interface ExistingObject {
   readonly object: Found;
   /**
@@ -29,9 +29,9 @@ const hasNamesakeMark = ({ mark: own }: Declared, { mark }: SeenObject): boolean
   mark !== undefined && own !== undefined && isNamesake(own, mark);
 
 /**
- * The states, if a creation cannot be decided without them. That is so if an object carries the
- * resource's mark, has its name or carries no mark. It is also so if the new object would carry
- * none, or if the list could not be read completely.
+ * Returns the states if they are needed to decide on a creation. They are needed if an object
+ * carries the resource's mark, has its name, or carries no mark. They are also needed if the new
+ * object would carry no mark, or if the list could not be read completely.
  */
 export const neededStates = async (
   declared: Declared,
@@ -56,7 +56,7 @@ export const neededStates = async (
 
 /**
  * The objects that carry a resource's mark, do not appear to be copies, and do not belong to
- * another resource in this run or of a visible state.
+ * another resource in this run or in a visible state.
  */
 export const ownObjects = (
   declared: Declared,
@@ -73,7 +73,7 @@ export const ownObjects = (
   });
 };
 
-/** The object that already belongs to the resource, although the engine requested a creation. */
+/** The object that already belongs to the resource, although the engine requested its creation. */
 export const existingObject = async (
   declared: Declared,
   { objects }: KnownObjects,
@@ -129,7 +129,7 @@ const chosen = (
 };
 
 /**
- * The object that `adopt` names, by id or by name.
+ * The object that `adopt` identifies by id or by name.
  *
  * @throws ConversationError `NOT_FOUND` if there is none, `AMBIGUOUS` if there are several,
  * `OWNED_ELSEWHERE` if it belongs to another resource
@@ -200,8 +200,9 @@ const assertAdoptable = (
 };
 
 /**
- * Refuses if another owner's object has the name. Also refuses if that is unknown because the list
- * cannot be read, and names need not be unique: the service would accept a second object.
+ * Throws if another owner's object has the name. Also throws if names need not be unique and the
+ * list cannot be read completely, because the service would accept a second object with the same
+ * name.
  */
 export const assertFree = async (
   declared: Declared,
@@ -264,7 +265,7 @@ const isTaken = (
   return !isMarked && !isHeld;
 };
 
-/** The error for a name that another resource in the same program has. */
+/** The error for a name that another resource in the same program already uses. */
 export const takenByProgram = (
   { definition, nameKey }: Declared,
   { id }: Found,

@@ -81,9 +81,9 @@ interface EngineCall {
 }
 
 /**
- * Runs one call from the engine. Every failure becomes a new error whose message is complete and
- * contains no secret. Every result becomes plain JSON, because the engine loses a created object
- * whose outputs it cannot encode.
+ * Runs one call from the engine. Every failure becomes a new error with a complete message that
+ * contains no secrets. Every result becomes plain JSON, because the engine loses a created object
+ * if it cannot encode the outputs.
  *
  * @param work receives the inputs, split into their parts
  */

@@ -27,7 +27,10 @@ interface CheckedSettings {
   readonly reasons: readonly string[];
 }
 
-/** Refuses bad settings if there is something to do; missing ones may be there by then. */
+/**
+ * Checks the settings for a resource that is going to change. Rejects invalid ones, but only warns
+ * about missing ones, because they may be present by the time of the update.
+ */
 export const checkedSettings = (
   run: Pick<RunEnvironment, "settings" | "notify">,
   profile: string | undefined,
@@ -62,7 +65,7 @@ interface CheckedAgainst {
 }
 
 /**
- * Every rule that the inputs of a resource break, each as a sentence that names the property.
+ * Returns every rule that a resource's inputs break, each as a sentence that names the property.
  *
  * @param resource with its inputs in their normal form
  */
@@ -107,7 +110,7 @@ export const isMarked = ({ markedSecrets = [] }: Properties, path: string): bool
       (/^[.[]/.test(path.slice(marked.length)) && path.startsWith(marked)),
   );
 
-/** Whether a value is given and known before the update. */
+/** Whether a value is set and known before the update. */
 export const isKnown = (value: unknown): boolean => value !== undefined && value !== unknownValue;
 
 const unless = (holds: boolean, path: string, rule: string): Violation[] =>

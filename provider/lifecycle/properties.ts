@@ -11,13 +11,13 @@ import { environmentSecretPaths, unknownValue } from "../kernel/stand-ins.js";
 /** A resource's values: the fields of its kind, and the options that every resource has. */
 export interface Properties {
   readonly fields: JsonObject;
-  /** `<project>/<stack>/<random>/<logical name>`: the owner of the object. */
+  /** The object's owner: `<project>/<stack>/<random>/<logical name>`. */
   readonly owner?: string;
-  /** Adopt an existing object: the one with the unique name, or the one with this id. */
+  /** The existing object to adopt: the one with the unique name, or the one with this id. */
   readonly adopt?: true | string;
   /**
-   * Additional members of the service's JSON; in a preview, the engine's text for values that are
-   * not known yet.
+   * Additional members of the service's JSON; in a preview, the engine's placeholder for values
+   * that are not known yet.
    */
   readonly extra?: JsonObject | typeof unknownValue;
   /**
@@ -32,25 +32,27 @@ export interface Properties {
   readonly markedSecrets?: readonly string[];
   /** Name of the settings profile. */
   readonly profile?: string;
-  /** An update may erase members that the service hides and the program does not declare. */
+  /**
+   * Whether an update may erase members that the service hides and the program does not declare.
+   */
   readonly eraseHidden?: true;
-  /** What the creation or a write showed about the object; only in outputs. */
+  /** What creating or writing the object showed about it; only in outputs. */
   readonly record: ObjectRecord;
 }
 
 /** What the state stores about an object besides the program's declaration. */
 export interface ObjectRecord {
-  /** Distinguishes the object from copies of it; part of its mark. */
+  /** Distinguishes the object from its copies; part of its mark. */
   readonly serial?: string;
   readonly created?: string;
   readonly modified?: string;
-  /** Members that the object had when it was last written and that the program does not declare. */
+  /** Members that the object had when it was last written but that the program does not declare. */
   readonly undeclared?: readonly string[];
 }
 
 /**
- * Splits the engine's values into their parts. Values added by the engine or the service are
- * omitted, and so is `autoName`, which only the check uses.
+ * Splits the engine's values into their parts. Omits values added by the engine or the service, and
+ * `autoName`, which only the check uses.
  */
 export const propertiesIn = (values: JsonObject): Properties => {
   const { owner, adopt, extra, extraSecrets, markedSecrets, profile, eraseHidden, ...others } =

@@ -14,12 +14,12 @@ export interface PutPlan {
   readonly body: JsonObject;
   readonly serial: string;
   readonly isMarked: boolean;
-  /** Undeclared members that stay. */
+  /** Undeclared members that are kept. */
   readonly undeclared: readonly string[];
   /** Undeclared members that the service hides and the PUT would erase. */
   readonly hidden: readonly string[];
   /**
-   * Members that the program no longer declares and that stay because this tenant's PUT keeps
+   * Members that the program no longer declares but that stay because this tenant's PUT keeps
    * omitted members.
    */
   readonly staying: readonly string[];
@@ -71,7 +71,10 @@ const serialOf = (declared: Declared, live: Found): string | undefined => {
   return isOwn ? mark?.serial : undefined;
 };
 
-/** Refuses a PUT that would erase hidden members that the program neither declares nor gives up. */
+/**
+ * Refuses a PUT that would erase hidden members, unless the program declares them or allows their
+ * erasure.
+ */
 export const assertNothingErased = ({ definition, properties }: Declared, plan: PutPlan): void => {
   const { hidden, live } = plan;
   if (hidden.length === 0 || properties.eraseHidden) return;

@@ -15,10 +15,10 @@ import { connected, type Declared, type Resource } from "./run.js";
 import { liveRecord, stateInputs, stateOutputs } from "./state.js";
 
 export interface ReadResult {
-  /** Empty if the object is proven not to exist. */
+  /** Empty if the object certainly does not exist. */
   readonly id: string;
   readonly props: JsonObject;
-  /** If absent, the inputs in the state stay. */
+  /** If absent, the inputs in the state stay unchanged. */
   readonly inputs?: JsonObject;
 }
 
@@ -97,7 +97,10 @@ const liveProperties = (declared: Declared, live: WireObject, isGet: boolean): P
   };
 };
 
-/** The description without the mark; a description that only seems to carry a mark stays complete. */
+/**
+ * The description without the mark. A description that only seems to contain a mark is returned in
+ * full.
+ */
 export const descriptionOf = (
   { definition, properties, settings, ownMark }: Declared,
   { description }: WireObject,

@@ -20,13 +20,13 @@ import {
 import { type Mark, markOf, roomBeside } from "./ownership/mark.js";
 import type { Properties } from "./properties.js";
 
-/** The settings of one account of the service, and its client. */
+/** One account's settings and its service client. */
 export interface AccountSession {
   readonly settings: Settings;
   readonly service: Collections;
 }
 
-/** A session with the facilities of an engine process. */
+/** A session in an engine process. */
 export interface EngineSession extends AccountSession {
   readonly service: Service;
   readonly clock: Clock;
@@ -36,26 +36,28 @@ export interface EngineSession extends AccountSession {
   readonly say: (text: string) => void;
 }
 
-/** The content of the states of all visible stacks. */
+/** What the states of all visible stacks contain. */
 export type ObjectHolders = Pick<AllStates, "holdersOf" | "readersOf" | "resourceOf">;
 
 /** Whether a state contains an object, or a program looks it up. */
 export const isHeld = (states: ObjectHolders, kind: string, id: string): boolean =>
   states.holdersOf(kind, id).length + states.readersOf(kind, id).length > 0;
 
-/** Reports something other than a failure, for people to read. */
+/** Shows a message that does not report a failure. */
 export type Notify = (text: string, severity: "info" | "warning") => void;
 
 /** What a run is going to do with an object. */
 export type ForeseenAction = "create" | "adopt" | "update" | "delete";
 
-/** The resource that such an action concerns. */
+/** The resource that a foreseen action affects. */
 export interface ForeseenResource {
   readonly definition: Definition;
   readonly properties: { readonly owner?: string; readonly profile?: string };
 }
 
-/** Optional; callers handle absence safely. */
+/**
+ * What a run's environment provides. Every member is optional; callers handle its absence safely.
+ */
 export interface RunEnvironment {
   /**
    * Reads the settings without connecting, and refuses a version of Node.js that is too old. @throws
@@ -64,7 +66,7 @@ export interface RunEnvironment {
   readonly settings?: (profile?: string) => Settings;
   /**
    * The state of the running stack, or of all stacks in its backend, as it was before the run;
-   * undefined if it cannot be read. Called rarely: it takes seconds.
+   * undefined if it cannot be read. Called rarely, because it takes seconds.
    *
    * @param suffices if given, the state as it is now: what was read since the run's first deletion
    * serves as long as this holds of it
@@ -81,9 +83,9 @@ export interface RunEnvironment {
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** The URN of the resource that the current call is about, if known. */
   readonly urn?: () => string | undefined;
-  /** Runs a call that knows the URN of the resource that these engine values describe. */
+  /** Runs a call with access to the URN of the resource that these engine values describe. */
   readonly about?: <T>(values: JsonObject, call: () => Promise<T>) => Promise<T>;
-  /** Runs a call, or a part of one that is worth a line of its own, as a step of the engine's trace. */
+  /** Runs a call, or a part of one that deserves its own line, as a step in the engine's trace. */
   readonly step?: <T>(name: string, work: () => Promise<T>) => Promise<T>;
   /**
    * Called with the planned operation on a resource as soon as it is known; for a deletion, when
@@ -95,9 +97,9 @@ export interface RunEnvironment {
 }
 
 /**
- * What one run of the engine, which is one process, has learned. The arguments of a call never
- * distinguish a forced replacement from a creation, nor a deletion that completes one from a real
- * deletion; this memory does.
+ * What one engine run (one process) has learned. A call's arguments never distinguish a forced
+ * replacement from a creation, or the deletion that completes it from a real deletion. This record
+ * makes both distinctions.
  */
 export interface Run<S extends AccountSession = AccountSession> extends RunEnvironment {
   /** Created on first use, so that a run without changes needs neither settings nor a token. */
@@ -106,7 +108,7 @@ export interface Run<S extends AccountSession = AccountSession> extends RunEnvir
   readonly deletions: Deletions;
 }
 
-/** An empty memory with a way to create sessions. */
+/** Returns the record of a new run, which creates sessions with `connect`. */
 export const createRun = <S extends AccountSession>(
   connect: (profile?: string) => Promise<S>,
   options: RunEnvironment = {},
@@ -129,14 +131,14 @@ export const createRun = <S extends AccountSession>(
   return { ...options, session, decisions: createDecisions(), deletions: createDeletions() };
 };
 
-/** One kind, in one run: the same for all resources of the kind. */
+/** One kind in one run: shared by all resources of the kind. */
 export interface Context {
   readonly definition: Definition;
   readonly naming: Naming;
   readonly run: Run;
 }
 
-/** A resource in the program or the state: resolved once per call, without a connection. */
+/** A resource in the program or the state, resolved once per call, without a connection. */
 export interface Resource extends Context {
   readonly properties: Properties;
   /** The field by which people identify objects of the kind, and its value. */
@@ -150,13 +152,13 @@ export interface Resource extends Context {
   readonly isAutomatic: boolean;
   /** How the run identifies the resource; undefined for old state that names no owner. */
   readonly identity: ResourceIdentity | undefined;
-  /** The mark of its objects, if marks are on. */
+  /** The mark of its objects. */
   readonly ownMark: Mark | undefined;
-  /** The number of characters that the description field has left next to the mark. */
+  /** The number of characters left in the description field next to the mark. */
   readonly room: number;
 }
 
-/** Resolves the engine's values, once for all steps of a call. */
+/** Resolves the engine's values once for all steps of a call. */
 export const resourceIn = (context: Context, properties: Properties): Resource => {
   const owned = ownerIn(context, properties.owner);
   const { key: nameKey, wire: nameOnWire, ...naming } = context.naming;
@@ -185,7 +187,7 @@ const ownerIn = (
 
 /** A resource with its account. */
 export interface Declared extends Resource, AccountSession {
-  /** The mark of its objects; undefined if marks are off. */
+  /** The mark of its objects; undefined if marks are disabled. */
   readonly mark: Mark | undefined;
   /**
    * Whether an object created now would carry the mark: a long description may leave no room for
@@ -195,7 +197,7 @@ export interface Declared extends Resource, AccountSession {
 }
 
 /**
- * The resource in the account that its settings name.
+ * Returns the resource together with the account that its settings name.
  *
  * @param session for that account, if there is one
  */

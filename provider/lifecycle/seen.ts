@@ -14,36 +14,36 @@ import {
 } from "./ownership/mark.js";
 import type { Declared } from "./run.js";
 
-/** An object in the service, as one resource sees it. */
+/** An object in the service, classified from the point of view of one resource. */
 export interface SeenObject {
   readonly id: string;
   readonly wire: WireObject;
-  /** The mark in its description; a copy carries that of the original. */
+  /** The mark in its description; a copy carries the original's mark. */
   readonly mark: Mark | undefined;
-  /** The mark, unless it is the end of the program's own text. */
+  /** The mark, unless it is part of the description that the program declares. */
   readonly addedMark: Mark | undefined;
   /** Whether it carries the resource's mark. */
   readonly isOurs: boolean;
   /** Whether, in addition, nothing in the object shows that it is a copy. */
   readonly isOwn: boolean;
-  /** Whether it has the resource's name, in any form in which the service returns it. */
+  /** Whether it has the resource's name, in any form that the service may return. */
   readonly isNamed: boolean;
-  /** Whether it may have that name: a name that cannot be read may be the wanted one. */
+  /** Whether it may have that name. An unreadable name counts as a possible match. */
   readonly mayBeNamed: boolean;
   /** Whether its description leaves no room for the resource's mark. */
   readonly isRoomless: boolean;
 }
 
-/** The objects of a kind before one of them is created. */
+/** A kind's objects before another one is created. */
 export interface KnownObjects {
   readonly objects: readonly SeenObject[];
-  /** False if the list is incomplete: absence from it then proves nothing. */
+  /** False if the list is incomplete, so that absence from it proves nothing. */
   readonly complete: boolean;
-  /** Why the list could not be read: the client lacks the permission to list. */
+  /** Why the list could not be read: the client lacks permission to list. */
   readonly refusal?: ConversationError;
 }
 
-/** Classifies the objects in a list, once for all decisions of a call. */
+/** Classifies the objects in a list, once for all decisions in a call. */
 export const seenObjects = (
   declared: Declared,
   objects: Listing["objects"],
@@ -117,13 +117,13 @@ const look = (name: unknown, wire: WireObject): ObjectFacts => {
   return facts;
 };
 
-/** The mark of an object that a stack created; undefined on other objects and on copies. */
+/** The mark of an object that a stack created; undefined for other objects and for copies. */
 export const originalMark = (definition: Definition, wire: WireObject): Mark | undefined => {
   const mark = markOn(wire);
   return mark && !isCopy(mark, nameOnWire(definition, wire), wire.created) ? mark : undefined;
 };
 
-/** An object's name and id, for messages, shortened if the service sends something very long. */
+/** An object's name and id for messages, shortened if they are very long. */
 export const describe = (definition: Definition, { id, ...wire }: Found): string => {
   const name = nameOnWire(definition, wire);
   const shown =
@@ -135,8 +135,8 @@ export const describe = (definition: Definition, { id, ...wire }: Found): string
 export type Found = WireObject & { readonly id: string };
 
 /**
- * The live object before an update: a list may show less of it and may be old. Undefined if it no
- * longer exists.
+ * Reads the live object before an update, because a list may be out of date or omit members.
+ * Undefined if the object no longer exists.
  */
 export const wholeObject = async (
   { definition, service }: Declared,

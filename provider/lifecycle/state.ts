@@ -5,19 +5,20 @@ import type { WireObject } from "../service/lists.js";
 import { objectTime } from "./ownership/mark.js";
 import type { ObjectRecord, Properties } from "./properties.js";
 
-/** The inputs of a resource in one object, with secrets in plain text. */
+/** A resource's inputs as one object, with secrets in plain text. */
 export const joinInputs = ({ fields, record: _, ...options }: Properties): JsonObject =>
   objectOf([...Object.entries(fields), ...Object.entries(options)]);
 
 /**
- * The inputs in the state. Every secret has the engine's own form, including those that the program
- * marked in `extra`, so that the state encrypts it even if a program forgot `pulumi.secret`.
+ * The inputs for the state. Every secret is in the engine's own form, including those that the
+ * program marked in `extra`, so that the state encrypts it even if a program forgot
+ * `pulumi.secret`.
  */
 export const stateInputs = (definition: Definition, properties: Properties): JsonObject =>
   joinInputs(changeSecrets(definition, properties, wrap));
 
 /**
- * The outputs in the state: what the program manages, and what else is known about the object.
+ * The outputs for the state: what the program manages, and what else is known about the object.
  * `adopt` and `eraseHidden` concern a single write and are not stored.
  */
 export const stateOutputs = (definition: Definition, properties: Properties): JsonObject => {
@@ -97,8 +98,8 @@ const changePaths = (extra: JsonObject, paths: readonly string[], change: Change
       );
 
 /**
- * The properties without any secret. A masked value cannot be compared with the intended one, so
- * after a failed write the state must not claim that the value was written.
+ * The properties without secrets. A masked value cannot be compared with the intended one, so after
+ * a failed write the state must not claim that the value was written.
  */
 export const dropSecrets = (definition: Definition, properties: Properties): Properties =>
   changeSecrets(definition, properties, () => undefined);

@@ -11,7 +11,7 @@ import { stateOutputs } from "./state.js";
 
 /**
  * Writes the program's values over the live object, in one PUT after one read. Keeps members that
- * neither the definition nor the program knows.
+ * appear neither in the definition nor in the program.
  *
  * @param olds the outputs of the last write, from the state
  */
@@ -104,7 +104,7 @@ const letGo = async (
 };
 
 /**
- * The objects that are certainly left-overs from a resource.
+ * The objects that are certainly a resource's left-overs.
  *
  * @param keep the object that belongs to the resource
  */

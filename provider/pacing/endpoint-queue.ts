@@ -309,7 +309,7 @@ class EndpointQueue {
   }
 }
 
-/** One queue per endpoint, created on its first call. */
+/** One queue per endpoint, created on the first call to it. */
 export const queuePerEndpoint = (
   limiterOf: (endpoint: Endpoint) => EndpointLimiter,
   options: EndpointQueueOptions,
@@ -330,46 +330,46 @@ export const queuePerEndpoint = (
 /** Permission to send one call now. */
 export interface Admission {
   /**
-   * `due`: its token came back at the limit's rate. `saved`: its token accumulated before. `probe`: the call shows
-   * whether more tokens have accumulated. `early`: the call shows whether the rate is higher.
+   * `due`: its token was added at the limit's rate. `saved`: its token had accumulated earlier.
+   * `probe`: the call tests whether more tokens have accumulated. `early`: the call tests whether
+   * the rate is higher.
    */
   readonly kind: "due" | "saved" | "probe" | "early";
-  /** Numbers the admissions of this process. */
+  /** The admission's sequence number in this process. */
   readonly number: number;
   /** The store's time, in milliseconds. */
   readonly at: number;
-  /** Tokens that were due earlier. */
+  /** Number of tokens that were due before the call. */
   readonly tokens: number;
   /**
-   * `unprovedMs` of the bucket before this call, restored if the call is refused and so proves
-   * nothing.
+   * The bucket's `unprovedMs` before this call; restored if the call is refused, because it then
+   * proves nothing.
    */
   readonly unprovedMs?: number;
 }
 
 /** A refusal to send a call now. */
 export interface Delay {
-  /** Infinite: until a response arrives. */
+  /** Time to wait, in milliseconds. If infinite, the wait lasts until a response arrives. */
   readonly waitMs: number;
   /**
-   * Time in which one token comes back: the additional wait for each additional call, in
-   * milliseconds.
+   * Time to refill one token, in milliseconds: how much longer each additional call has to wait.
    */
   readonly periodMs: number;
-  /** An expected response may end the wait earlier. */
+  /** Whether an expected response may end the wait earlier. */
   readonly mayEndEarly: boolean;
   /** The store's time, in milliseconds. */
   readonly at: number;
 }
 
-/** A delay that was slept in full. */
+/** A delay that was waited out in full. */
 export interface Slept {
   readonly ms: number;
   /** The store's previous time, in milliseconds. */
   readonly since: number;
 }
 
-/** The outcome of a call. `ended`: without a response, or never sent. */
+/** The outcome of a call. `ended`: it received no response, or was never sent. */
 export type CallOutcome =
   | { readonly type: "accepted" | "ended" }
   /** `askedMs`: pause that the service requests, in milliseconds. */
@@ -453,7 +453,7 @@ const refused = (
   return { ...state, phase: "waiting", window: 1, refusalsInRow, leftMs, heldAt };
 };
 
-/** The limiter for an endpoint with an unknown rate, for this process alone. */
+/** The limiter for an endpoint with an unknown rate; covers only this process. */
 export class UnlimitedUntilRefused implements EndpointLimiter {
   readonly #clock: Pick<Clock, "now">;
   #state = openAtFirst;
@@ -488,8 +488,8 @@ export class UnlimitedUntilRefused implements EndpointLimiter {
 
 /**
  * For unknown rates: sends immediately and, after a 429, holds back that endpoint while others
- * continue. The wait is the one in Retry-After, otherwise 1, 2, 4, 8, 16 s (specification §8.1 rule
- * 6).
+ * continue. The wait is the time in Retry-After if there is one, otherwise 1, 2, 4, 8, 16 s
+ * (specification §8.1 rule 6).
  */
 export const waitOutRefusals = (options: EndpointQueueOptions): Pace =>
   queuePerEndpoint(() => new UnlimitedUntilRefused(options.clock), options);

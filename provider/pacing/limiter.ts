@@ -22,21 +22,23 @@ export interface OwnState {
   readonly underWay: Readonly<Record<Admission["kind"], number>>;
   readonly admitted: number;
   /**
-   * Numbers of the last probe, of the last call before calls were held back, and of the last call
-   * before any refusal.
+   * Sequence numbers of the last probe, the last call before calls were held back, and the last
+   * call before any refusal.
    */
   readonly lastProbe: number;
   readonly heldAt: number;
   readonly refusedAt: number;
-  /** Maximum saved-up calls in progress at once: 1, 2, 4, 8 while they succeed. */
+  /** Maximum number of saved-up calls in progress at once: grows from 1 to 8 while they succeed. */
   readonly window: number;
-  /** The store's time of the last call other than a probe. */
+  /** The store's time at the last call other than a probe. */
   readonly takenAt: number;
   /** Duration of the last probe, in milliseconds. */
   readonly roundTripMs: number;
   /** How long the store's clock stood still while this process slept, in milliseconds. */
   readonly behindMs: number;
-  /** Since a pause: whether a call was answered, and how many of the initial tokens are left. */
+  /**
+   * Since a pause: whether a call received a response, and how many of the initial tokens are left.
+   */
   readonly isAnswered: boolean;
   readonly tokensLeft: number | undefined;
   readonly refusals: Refusals;
@@ -51,7 +53,9 @@ export interface LimiterState {
   readonly bucket: Bucket | undefined;
 }
 
-/** The next state and the result; `bucket` is the identical value if nothing has to be stored. */
+/**
+ * The next state and the result; `bucket` is the same object as before if nothing has to be stored.
+ */
 export interface LimiterStep<R> {
   readonly state: LimiterState;
   readonly result: R;
@@ -105,8 +109,8 @@ const afterPause = (
 /**
  * Decides whether a call may be sent, or how long it must wait.
  *
- * A token that came back at the limit's rate is certain. Probes find out whether more have
- * accumulated, until one is refused: usually the only refusal of an endpoint that nobody else uses.
+ * A token added at the limit's rate is certain. Probes find out whether more have accumulated,
+ * until one is refused. This is usually the only refusal by an endpoint with no other users.
  */
 export const nextTurn = (
   { own: before, bucket: kept }: LimiterState,
@@ -410,8 +414,8 @@ const afterRefusal = (
 const wholeMs = 1000;
 
 /**
- * Maximum time for which calls are held back, in periods: the longest Retry-After that is accepted,
- * see {@link longestRetryAfterMs}.
+ * Maximum time for which calls are held back, in periods: the longest accepted Retry-After (see
+ * {@link longestRetryAfterMs}).
  */
 export const longestHoldPeriods = 16;
 
@@ -455,31 +459,32 @@ type BurstPhase =
   | { readonly name: "spaced"; readonly leftMs: number; readonly factor: number };
 
 /**
- * Knowledge about one endpoint's bucket, for every process that shares it: plain JSON. All times in
- * it are durations, so that setting a clock does not matter.
+ * What is known about one endpoint's bucket, as plain JSON for every process that shares it. All
+ * times in it are durations, so setting a clock has no effect.
  */
 export interface Bucket extends Kept {
-  /** Time in which one token comes back, in milliseconds, when this was stored. */
+  /** Time to refill one token, in milliseconds, when this was stored. */
   readonly periodMs: number;
   /**
-   * Tokens that are certainly there, not capped at the capacity; below 0 while calls are held back.
+   * Tokens that are certainly available, not capped at the capacity; below 0 while calls are held
+   * back.
    */
   readonly tokens: number;
   /**
-   * Successful calls minus the tokens that have come back since. Whatever it contained before and
-   * whatever others take, the service's bucket holds at least this many.
+   * Successful calls minus the tokens refilled since. The service's bucket has at least this
+   * capacity, whatever it contained before and whatever others take.
    */
   readonly spent: number;
-  /** Tokens due before this series of calls: shows how long nothing was taken. */
+  /** Tokens due before this series of calls; indicates how long none were taken. */
   readonly idle: number;
-  /** Calls that it certainly accepts at once; 0: nothing is known. */
+  /** Number of calls that it certainly accepts at once; 0 if unknown. */
   readonly burst: number;
-  /** Time since that many calls last succeeded, in milliseconds. */
+  /** Time since that many calls last succeeded at once, in milliseconds. */
   readonly unprovedMs: number;
   readonly phase: BurstPhase;
   /**
-   * The process that makes probes, so that others do not probe at the same time, and the time since
-   * its last one.
+   * The process that sends probes, so that others do not probe at the same time, and the time since
+   * its last probe.
    */
   readonly prober?: { readonly id: string; readonly agoMs: number };
 }
@@ -493,7 +498,7 @@ const foundMs = 60 * 60_000;
 /** A burst that was not observed for a day is no longer trusted: plans change. In milliseconds. */
 const provedMs = 24 * 60 * 60_000;
 
-/** An unknown bucket starts empty and fills from now on. */
+/** A bucket about which nothing is known: it starts empty and fills from now on. */
 export const unknownBucket = (now: number, periodMs: number): Bucket => ({
   at: now,
   periodMs,
@@ -556,13 +561,16 @@ const heldFor = (bucket: Bucket, waitMs: number, periodMs: number): Bucket => ({
 
 /** The limits for calls to an endpoint. */
 export interface RateLimit {
-  /** Time in which one token comes back, in milliseconds. */
+  /** Time to refill one token, in milliseconds. */
   readonly periodMs: number;
-  /** Calls that it accepts at once, if configured. */
+  /** Number of calls that the endpoint accepts at once, if configured. */
   readonly burst?: number | undefined;
-  /** Calls that may be sent at once: the burst, or the fraction of it that this tool may use. */
+  /**
+   * Number of calls that may be sent at once: the burst, or the fraction of it that this tool may
+   * use.
+   */
   readonly mostBurst: number;
-  /** Fraction of a token at which a call may be tried while a higher plan is tried. */
+  /** Fraction of a token that allows one call while a higher plan is being tried. */
   readonly early?: number | undefined;
   /** Identifies this process among those that share the bucket. */
   readonly process: string;
@@ -586,14 +594,16 @@ const isBucket = (value: Kept | undefined): value is Bucket => {
   return numbers.every(isNumber) && isPhase(phase) && isProber(prober);
 };
 
-/** Reads a stored value as a bucket; undefined for anything else: then the search starts again. */
+/**
+ * Reads a stored value as a bucket; undefined for anything else, so that the search starts over.
+ */
 export const bucketOf = (kept: Kept | undefined): Bucket | undefined =>
   isBucket(kept) ? kept : undefined;
 
-/** The decisions and the learning, as a pure function. */
+/** A pure function that decides or learns. */
 export type Decide<R> = (state: LimiterState, now: number, limit: RateLimit) => LimiterStep<R>;
 
-/** The knowledge after a step, and what was read from the store for it. */
+/** What is known after a step, and the value now stored. */
 export interface StepEnd<R> {
   readonly own: OwnState;
   readonly kept: Kept | undefined;
@@ -601,7 +611,10 @@ export interface StepEnd<R> {
   readonly result: R;
 }
 
-/** One step with a stored value; `state` is the identical value if nothing has to be stored. */
+/**
+ * Runs one step with a stored value; `state` is the same object as before if nothing has to be
+ * stored.
+ */
 export const keptStep = <R>(
   decide: Decide<R>,
   own: OwnState,

@@ -52,16 +52,18 @@ interface PacingHooks {
 
 export interface PacingOptions extends PacingHooks {
   readonly clock: Clock;
-  /** The owner of these buckets: the base URL of the service. Stored only as a hash. */
+  /**
+   * The owner of these buckets, identified by the base URL of the service. Stored only as a hash.
+   */
   readonly tenant: string;
   /**
-   * If omitted, the pacer starts with the highest plan, steps down while calls are refused, and up while they
-   * succeed.
+   * If omitted, the pacer starts with the highest plan, steps down while calls are refused, and
+   * steps up while they succeed.
    */
   readonly plan?: Plan | undefined;
   /**
-   * Calls that an endpoint accepts in a burst. If omitted, the pacer finds out. From {@link
-   * unlimitedBurst} on, there is no limit: calls wait only after a refusal.
+   * Number of calls that an endpoint accepts in a burst. If omitted, the pacer determines it. At
+   * {@link unlimitedBurst} or more, there is no limit, and calls wait only after a refusal.
    */
   readonly burst?: number | undefined;
   /**
@@ -77,7 +79,7 @@ export interface PacingOptions extends PacingHooks {
   readonly rates?: RateTable | undefined;
 }
 
-/** A burst that no run uses up: a service that allows it has no limit to observe. */
+/** A burst that no run can use up: a service that allows it has no effective limit. */
 export const unlimitedBurst = 1_000_000;
 
 /** Shorter waits are not worth a message, in milliseconds. */
@@ -114,10 +116,10 @@ const onGuessOf = ({ plan, onPlanGuess, onNotice }: PacingOptions) => {
 };
 
 /**
- * Keeps calls within the tenant's rate limits. Each method and path template has a bucket and a
- * queue of its own, so only the endpoint that lacks tokens waits. A refused call waits for its next
- * turn, before new ones; a refusal is not a failure. The token URL has no known rate: its calls
- * wait only after a refusal.
+ * Keeps calls within the tenant's rate limits. Each method and path template has its own bucket and
+ * queue, so only calls to an endpoint without tokens wait. A refused call is not a failure: it
+ * waits for its next turn, ahead of new calls. The token URL has no known rate, so its calls wait
+ * only after a refusal.
  */
 export const pacedCalls = (options: PacingOptions): Pace => {
   const { clock, share, burst, totalMs, rates = conversationRate } = options;
@@ -157,10 +159,10 @@ export interface PacedService {
   readonly rates?: RateTable | undefined;
 }
 
-/** The pacing of the services of one tenant, and the store of their buckets. */
+/** Pacing for one tenant's services, and the store of their buckets. */
 export interface ServicePaces {
   pace(service: PacedService): Pace;
-  /** Releases the store; a connection to Redis would keep the process alive. */
+  /** Releases the store, because a connection to Redis would keep the process alive. */
   close(): Promise<void>;
 }
 
@@ -172,7 +174,7 @@ interface ServicePacesOptions
   readonly buckets?: BucketStore | undefined;
 }
 
-/** Paces calls by the rates of the settings. Opens nothing before the first call. */
+/** Paces calls at the rates from the settings. Opens nothing before the first call. */
 export const servicePaces = (settings: Settings, options: ServicePacesOptions): ServicePaces => {
   const { plan, burst, share, redisUrl } = settings;
   const { clock, buckets, environment, onWait, onPlanGuess, onNotice } = options;

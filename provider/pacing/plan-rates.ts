@@ -6,27 +6,27 @@ import { type Plan, plans } from "../service/plans.js";
 export type PlanRates = Readonly<Record<Plan, number>>;
 
 /**
- * Endpoints with their own rate. It overrides the standard rate for these paths only (specification
- * §8.1 rule 3).
+ * Endpoints with their own rate, which overrides the standard rate for these paths only
+ * (specification §8.1 rule 3).
  */
 export interface SpecialRate {
   /** HTTP method. */
   readonly method: Method;
-  /** Path templates below the base URL of the service. */
+  /** Path templates below the service's base URL. */
   readonly templates: readonly string[];
-  /** An omitted plan has the standard rate for these endpoints. */
+  /** If a plan is omitted, its standard rate applies to these endpoints. */
   readonly rates: Partial<PlanRates>;
 }
 
-/** One row in the table of rates. */
+/** One row in the rate table. */
 export interface RateRow {
-  /** The section of the specification that states it. */
+  /** The section of the specification that states the rates. */
   readonly source: "specification §8.2" | "specification §8.3";
   /** For example, `Message Router`. */
   readonly service: string;
   /** For example, `v3`. */
   readonly versions: readonly string[];
-  /** For every endpoint without its own rate. */
+  /** Rates for every endpoint without its own rate. */
   readonly standard: PlanRates;
   /** Endpoints with their own rate; empty if there are none. */
   readonly special: readonly SpecialRate[];
@@ -65,11 +65,11 @@ const conversation: RateRow = {
 };
 
 /**
- * Every rate of every service that shares the plans, in the order of the specification.
+ * All rates of all services that share the plans, in the order of the specification.
  *
  * The specification names some endpoints only by their last segment (Message Router: `/capacity`
- * and others after `/entrypoint/{id}/agentavailability`). They are interpreted with the same
- * beginning: `/entrypoint/{id}/capacity`.
+ * and others after `/entrypoint/{id}/agentavailability`). They are assumed to start with the same
+ * path: `/entrypoint/{id}/capacity`.
  */
 export const rateRows: readonly RateRow[] = [
   conversation,
@@ -139,7 +139,7 @@ export const rateRows: readonly RateRow[] = [
 
 /** One endpoint of one service on one plan. */
 export interface RateQuestion {
-  /** Such as `Conversation` or `Message Router`, in any case. */
+  /** For example, `Conversation` or `Message Router`; not case-sensitive. */
   readonly service: string;
   /** `v3` or `v4`. */
   readonly version: string;
@@ -151,11 +151,14 @@ export interface RateQuestion {
   readonly template: string;
 }
 
-/** The number of calls in a short burst, and its reliability. */
+/** The number of calls in a short burst, and how reliable this number is. */
 export interface Burst {
   /** Number of calls, at least 1. */
   readonly calls: number;
-  /** `public`: stated in a public reference. `assumed`: derived from the rate in the same way. */
+  /**
+   * `public`: stated in a public reference. `assumed`: calculated from the rate in the same way as
+   * the public values.
+   */
   readonly basis: "public" | "assumed";
 }
 
@@ -234,8 +237,8 @@ export const conversationRate = ({ method, template }: Endpoint, plan: Plan): nu
   rateOf({ service: "Conversation", version: "v3", plan, method, template });
 
 /**
- * Calls that may be sent at once with a fraction of each limit: that fraction of the burst, or one
- * call if the burst is unknown.
+ * Number of calls that may be sent at once if only a fraction of each limit may be used. This is
+ * that fraction of the burst, or one call if the burst is unknown.
  *
  * @param unknown the burst of an endpoint for which none is configured
  */
@@ -251,16 +254,13 @@ const burstSeconds = 20;
 const publicBursts = "Message Router";
 
 /**
- * The number of calls that an endpoint probably accepts in a short burst: about 20 seconds of its
- * rate, at least one. Use it for forecasts. Pacing does not rely on it, because the specification
- * states no burst values (§8.2).
+ * The number of calls that an endpoint probably accepts in a short burst: about 20 seconds' worth
+ * of calls at its rate, but at least one. Use it for forecasts. Pacing does not rely on it, because
+ * the specification states no burst values (§8.2).
  *
  * @throws ConversationError `INPUT_INVALID` as {@link rateOf}
- * @example
- * const { calls, basis } = likelyBurst({
- *   service: "Message Router", version: "v3", plan: "enterprise",
- *   method: "GET", template: "/entrypoint/{id}/capacity",
- * });
+ * @example const { calls, basis } = likelyBurst({ service: "Message Router", version: "v3", plan:
+ * "enterprise", method: "GET", template: "/entrypoint/{id}/capacity", });
  */
 export const likelyBurst = (question: RateQuestion): Burst => ({
   calls: Math.max(1, Math.round(burstSeconds * rateOf(question))),

@@ -12,9 +12,9 @@ import { isObject, jsonIn } from "../kernel/json.js";
 import { assertInstalled, notInstalled } from "../kernel/package.js";
 import { settingLabel } from "../service/settings.js";
 
-/** The value stored under a key: plain JSON with the store's time at which it was valid. */
+/** The value stored under a key: plain JSON, with the store's time at which it was valid. */
 export interface Kept {
-  /** Milliseconds. */
+  /** The store's time, in milliseconds. */
   readonly at: number;
 }
 
@@ -36,18 +36,19 @@ interface Changed<R> {
 export type StoreChange<R> = (state: Kept | undefined, now: number, share: number) => Changed<R>;
 
 /**
- * The bucket store. A change is atomic. It may run again if another process was faster, so it must
- * only calculate. Nothing is reserved ahead, so a process that dies takes nothing with it.
+ * The bucket store. Changes are atomic. A change may run again if another process was faster, so it
+ * must have no side effects. Nothing is reserved in advance, so no tokens are lost if a process is
+ * killed.
  *
- * Rejects only if someone has to fix something. A local store replaces a shared store that cannot
- * be reached.
+ * Rejects only with failures that a person must fix. A local store replaces a shared store that
+ * cannot be reached.
  */
 export interface BucketStore {
   change<R>(key: string, change: StoreChange<R>): R | Promise<R>;
   close(): Promise<void>;
 }
 
-/** Reads the text of a store; undefined if it is not in a store's format. */
+/** Parses text from a store; undefined if it is not in the store's format. */
 export const keptOf = (text: unknown): Kept | undefined => {
   const value = typeof text === "string" ? jsonIn(text) : undefined;
   const at = isObject(value) ? value.at : undefined;
@@ -90,9 +91,9 @@ interface FallbackOptions {
 }
 
 /**
- * Shared buckets. Local ones replace them while they fail.
+ * Shared buckets. Local ones replace them while the shared ones cannot be reached.
  *
- * Rejects with failures that a person must fix (a ConversationError).
+ * Rejects with a ConversationError for failures that a person must fix.
  */
 export const withLocalBuckets = (shared: BucketStore, options: FallbackOptions): BucketStore => {
   const { local, share, now, againMs, onLost } = options;
@@ -121,13 +122,13 @@ export const withLocalBuckets = (shared: BucketStore, options: FallbackOptions):
 
 export interface SharedBucketsOptions {
   readonly clock: Clock;
-  /** If omitted, shared only between this user's processes on this machine. */
+  /** If omitted, the buckets are shared only between this user's processes on this machine. */
   readonly redisUrl?: string | undefined;
   /** Where to look up XDG_CACHE_HOME. Default: the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Called once, with a readable sentence, when the buckets cannot be shared for a while. */
+  /** Called once, with a readable sentence, when the buckets temporarily cannot be shared. */
   readonly onNotice?: ((text: string) => void) | undefined;
-  /** Default: the version of the running Node.js. */
+  /** Version of Node.js. Default: the running version. */
   readonly nodeVersion?: string;
 }
 
@@ -160,8 +161,8 @@ const localBuckets = (clock: Clock): BucketStore => {
 };
 
 /**
- * The store of the buckets: Redis if there is a URL, otherwise a file in the cache folder;
- * on Node.js 22, the memory of this process. Opens nothing before the first call.
+ * Returns the bucket store: Redis if there is a URL; otherwise a file in the cache folder or, on
+ * Node.js 22, the memory of this process. Opens nothing before the first call.
  *
  * @throws ConversationError `SETTINGS_INVALID` if the package for Redis is needed and missing
  */
@@ -253,7 +254,7 @@ const machineTime = (): MachineTime => {
   return { now, start: startOfMachine(now()) };
 };
 
-/** The path of the buckets for this machine and user. */
+/** The path of the bucket file for this machine and user. */
 export const bucketFilePath = (
   environment: Readonly<Record<string, string | undefined>>,
   home: string = homedir(),
@@ -381,8 +382,8 @@ class BucketFile {
 }
 
 /**
- * Buckets in a small SQLite file that all of this user's processes on this machine share. Opens it
- * on first use.
+ * Buckets in a small SQLite file that all of this user's processes on this machine share. Opens the
+ * file on first use.
  *
  * Rejects if the file cannot be used: see `withLocalBuckets`.
  */
@@ -453,12 +454,12 @@ const seenIn = (answer: unknown): Seen => {
   return { done: done === "1", now, text };
 };
 
-/** Why the package for Redis is needed. */
+/** Why the Redis package is needed. */
 export const redisNeed = (): string =>
   `${settingLabel("redisUrl")} is set, so that the rate limits are shared through Redis`;
 
 /**
- * Buckets in Redis that processes and machines share. Connects on first use.
+ * Buckets in Redis, shared across processes and machines. Connects on first use.
  *
  * Rejects while Redis cannot be reached: see `withLocalBuckets`.
  */
@@ -548,7 +549,7 @@ const redisClass = async (need: string, load: Load): Promise<RedisClass> => {
 export const assertRedisPackage = (need: string): void => assertInstalled(redisPackage, need);
 
 /**
- * A connection to Redis.
+ * Connects to Redis.
  *
  * @param need its purpose, for the message if the package is missing
  * @throws ConversationError `SETTINGS_INVALID` if the package `ioredis` is missing

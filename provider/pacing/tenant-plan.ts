@@ -19,7 +19,7 @@ interface TenantPlanOptions {
 export interface Allowed {
   /** Calls per second. */
   readonly rate: number;
-  /** See `EndpointLimit.early`. */
+  /** See `RateLimit.early`. */
   readonly early: number | undefined;
 }
 
@@ -59,7 +59,7 @@ const earlyPart = (
   return part < 1 ? part : undefined;
 };
 
-/** The plan of one tenant, which its endpoints and, through the store, its processes share. */
+/** One tenant's plan, which its endpoints and, through the store, its processes share. */
 export class TenantPlan {
   readonly #options: TenantPlanOptions;
   readonly #limits: PlanLimits;
@@ -83,7 +83,7 @@ export class TenantPlan {
     };
   }
 
-  /** Learns from a response, and stores any change for others. */
+  /** Learns from a response, and stores any change for other processes. */
   async learn(evidence: PlanEvidence, endpoint: string, rates: PlanRates): Promise<void> {
     const { store, key, clock, onGuess } = this.#options;
     const before = this.#guess.state;
@@ -102,7 +102,7 @@ export class TenantPlan {
     await store.change(key, (_, at) => ({ state: { ...state, at }, result: undefined }));
   }
 
-  /** Loads the results of earlier processes. */
+  /** Loads what earlier processes have learned. */
   async #load(): Promise<void> {
     const { store, key } = this.#options;
     const state = await store.change(key, (kept, at) => ({
@@ -115,7 +115,8 @@ export class TenantPlan {
 
 /**
  * What a response shows about the plan. `early`: the call was sent sooner than the plan allows.
- * `probe`: it was sent to find out the burst, so its refusal does not rule out the plan.
+ * `probe`: it was sent to find out the size of the burst, so its refusal does not rule out the
+ * plan.
  */
 export type PlanEvidence =
   | "accepted"

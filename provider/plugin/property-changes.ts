@@ -5,7 +5,7 @@ import { isObject, type JsonObject, memberOf } from "../kernel/json.js";
 
 /** A property that an update changes. */
 export interface PropertyChange {
-  /** In Pulumi's notation, such as `roles[0].name` or `headers["X-Id"]`. */
+  /** The property in Pulumi's notation, such as `roles[0].name` or `headers["X-Id"]`. */
   readonly path: string;
   readonly kind: "add" | "delete" | "update";
 }
@@ -59,8 +59,8 @@ const memberField = (field: Field | undefined, name: string): Field | undefined 
 };
 
 /**
- * The properties that differ between two declarations of a resource, by their meaning to the
- * service: another order of an unordered list is not a change. Includes options of the resource.
+ * The properties that differ between two declarations of a resource, judged by their meaning to the
+ * service: a different order in an unordered list is not a change. Includes the resource's options.
  */
 export const propertyChanges = (
   { fields }: Definition,

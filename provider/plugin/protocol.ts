@@ -26,7 +26,7 @@ const { Any }: typeof AnyMessages = load("google-protobuf/google/protobuf/any_pb
 export const { Empty }: typeof EmptyMessages = load("google-protobuf/google/protobuf/empty_pb.js");
 const { Struct }: typeof StructMessages = load("google-protobuf/google/protobuf/struct_pb.js");
 
-/** Values from the engine, with its forms of secrets and references. */
+/** Values from the engine, with secrets and references in the engine's own form. */
 export const valuesOf = (struct: StructMessages.Struct | undefined): JsonObject =>
   struct?.toJavaScript() ?? {};
 
@@ -77,7 +77,7 @@ const running = new AsyncLocalStorage<{
 /** The URN of the resource that the current call is about. */
 export const callUrn = (): string | undefined => running.getStore()?.urn;
 
-/** The W3C trace context of the current call, if the engine traces. */
+/** The W3C trace context of the current call, if the engine sent one. */
 export const callTraceparent = (): string | undefined => running.getStore()?.traceparent;
 
 /** Calls of the engine that have not been answered. */
@@ -92,7 +92,7 @@ export const allAnswered = (): Promise<void> =>
   });
 
 /**
- * Handles protocol methods; a failure passes on only its message.
+ * Handles protocol methods. Passes on only the message of a failure.
  *
  * @param onGone called if a caller goes before its call is answered: the engine was killed, and
  * what still waits must not be sent into the next run

@@ -16,7 +16,7 @@ import { propertyChanges } from "./property-changes.js";
 import { Empty, messages, structOf, valuesOf } from "./protocol.js";
 import { givenInputs, plainValues, sealedValues } from "./values.js";
 
-/** What the configuration of a provider sets for its process. */
+/** What a provider's configuration sets for its process. */
 export interface ConfiguredRun {
   readonly run: Run<EngineSession>;
   /** The owner of new resources. */

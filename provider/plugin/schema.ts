@@ -17,7 +17,7 @@ import { resources } from "../resources/index.js";
 import { settingTable } from "../service/setting-table.js";
 import { describeSettings } from "../service/settings.js";
 
-/** The part of a type in a Pulumi package schema that this package uses. */
+/** A type in a Pulumi package schema, limited to what this package uses. */
 export type TypeSpec =
   | { readonly type: "boolean" | "integer" | "number" | "string"; readonly plain?: true }
   | { readonly type: "array"; readonly items: TypeSpec }
@@ -27,7 +27,7 @@ export type TypeSpec =
 
 /** A member of an object, a resource or the configuration. */
 export type PropertySpec = TypeSpec & {
-  /** Markdown. */
+  /** Description in Markdown. */
   readonly description: string;
   readonly secret?: true;
   readonly defaultInfo?: { readonly environment: readonly string[] };
@@ -35,7 +35,7 @@ export type PropertySpec = TypeSpec & {
 
 type PropertySpecs = Readonly<Record<string, PropertySpec>>;
 
-/** Members, and the names of those that are always present. */
+/** An object type: its members, and the names of those that are always present. */
 export interface ObjectSpec {
   readonly type: "object";
   readonly description?: string;
@@ -43,7 +43,7 @@ export interface ObjectSpec {
   readonly required: readonly string[];
 }
 
-/** An enumeration: no other value is valid. */
+/** An enumeration: only these values are valid. */
 export interface EnumSpec {
   readonly type: "string";
   readonly description: string;
@@ -66,7 +66,7 @@ interface FunctionSpec {
   readonly outputs: ObjectSpec;
 }
 
-/** A Pulumi package schema, as JSON: resources, types and functions by their tokens. */
+/** A Pulumi package schema as JSON: resources, types and functions, keyed by token. */
 export interface PackageSchema {
   readonly name: string;
   readonly displayName: string;
@@ -312,8 +312,8 @@ const elsewhere = [
 ].join(" ");
 
 /**
- * The schema of the plugin's package, from the definitions: the response to `GetSchema`, and the
- * source of the generated code of every language. Makes no calls and reads only this package's
+ * The plugin's package schema, derived from the definitions: the response to `GetSchema`, and the
+ * source of the generated code for every language. Makes no calls and reads only this package's
  * package.json. Never fails.
  */
 export const packageSchema = (): PackageSchema => {

@@ -167,9 +167,9 @@ const providerMethods = () => {
 
 /** A running plugin. */
 export interface PluginServer {
-  /** Reachable only from this machine. */
+  /** The port, reachable only from this machine. */
   readonly port: number;
-  /** Ends waits immediately; nothing more is sent. */
+  /** Ends all waits immediately and sends nothing more. */
   readonly cancel: () => void;
   close(): void;
 }

@@ -58,16 +58,16 @@ export const plainValues = (values: JsonObject): JsonObject => {
   return isObject(plain) ? plain : {};
 };
 
-/** The inputs from a program, in the form that the lifecycle uses. */
+/** A program's inputs, in the form that the lifecycle uses. */
 export interface GivenInputs {
   readonly values: JsonObject;
-  /** The same with every secret in the engine's own form. */
+  /** The same values, with every secret in the engine's own form. */
   readonly marked: JsonObject;
-  /** Why some are not valid; each reason names its property. */
+  /** Why some values are not valid; each reason names the property. */
   readonly faults: readonly string[];
 }
 
-/** Splits the inputs from a program into their parts. */
+/** Splits a program's inputs into their parts. */
 export const givenInputs = async (
   definition: Definition,
   news: JsonObject,
@@ -117,8 +117,8 @@ const wrongReferences = (fields: Fields, values: JsonObject): readonly string[] 
 const sealed = (value: unknown): JsonObject => secret(changed(value, opened));
 
 /**
- * Inputs or outputs of a resource for the engine: secrets, by definition or by the program, have
- * the engine's own form.
+ * A resource's inputs or outputs for the engine. Values that the definition or the program makes
+ * secret are in the engine's own form.
  */
 export const sealedValues = ({ fields }: Definition, values: JsonObject): JsonObject =>
   changeFieldSecrets(fieldsWithSecrets(fields, filledTexts(values.markedSecrets)), values, sealed);

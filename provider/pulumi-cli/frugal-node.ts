@@ -3,8 +3,9 @@ import { setFlagsFromString } from "node:v8";
 import { isObject } from "../kernel/json.js";
 
 /**
- * Node.js options for short-lived processes that run in parallel. The garbage collector runs once the
- * memory in use has grown by a third, not when it has doubled. The young generation does not grow.
+ * Sets Node.js options for short-lived processes that run in parallel. The garbage collector runs
+ * once the memory in use has grown by 30 %, not only when it has doubled. The young generation does
+ * not grow.
  */
 export const keepHeapSmall = (): void => {
   setFlagsFromString("--heap-growing-percent=30");

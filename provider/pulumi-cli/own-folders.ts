@@ -83,8 +83,8 @@ type Attempt =
   | { readonly heldBy: string; readonly release?: never };
 
 /**
- * Tries to take the lock on a file, even from a process that has ended. Returns the lock, or its
- * holder.
+ * Tries to take the lock on a file, even if a process that has ended still holds it. Returns the
+ * lock, or its holder.
  */
 export const tryLock = (path: string): Attempt => {
   makeFolders(dirname(path));
@@ -115,12 +115,12 @@ const heldBy = (path: string): Attempt => {
   return { heldBy: `process ${who ?? "that is about to end"}` };
 };
 
-/** The folder for files that this package can recreate, below the home folder. */
+/** The cache folder, below the home folder, for files that this package can recreate. */
 export const cacheFolder = (env: NodeJS.ProcessEnv): string =>
   join(env.XDG_CACHE_HOME || join(env.HOME || homedir(), ".cache"), "pulumi-conversation");
 
 /**
- * The same, created if it is missing.
+ * The cache folder, created if it does not exist.
  *
  * @throws Error if it cannot be created, or does not certainly belong to this user
  */
@@ -133,7 +133,7 @@ export const ownCacheFolder = (env: NodeJS.ProcessEnv): string => {
 /** A folder that only this user can read. */
 export interface PrivateFolder {
   readonly folder: string;
-  /** Removes it with its content. */
+  /** Removes the folder and its content. */
   readonly remove: () => void;
 }
 
@@ -180,8 +180,8 @@ const removeAbandoned = (parent: string, prefix: string): void => {
 };
 
 /**
- * Creates a folder below the one for temporary files. `remove` or the end of this process removes
- * it; after SIGKILL, the next folder with the same prefix does.
+ * Creates a private folder in the system's temporary folder. It is removed when you call `remove`
+ * or when this process ends; after SIGKILL, the next call with the same prefix removes it.
  *
  * @param prefix start of the name
  */

@@ -10,7 +10,10 @@ import { setTimeout as pause } from "node:timers/promises";
 const GRACE_MS = 1000;
 const LOOK_EVERY_MS = 50;
 
-/** Sends a signal to a process, or to a group by its negative number. @returns whether it exists */
+/**
+ * Sends a signal to a process, or to a process group if the number is negative. @returns whether it
+ * exists
+ */
 export const send = (target: number, signal: NodeJS.Signals | 0): boolean => {
   try {
     return process.kill(target, signal);
@@ -20,7 +23,7 @@ export const send = (target: number, signal: NodeJS.Signals | 0): boolean => {
   }
 };
 
-/** Sends a signal to one process; one that has ended is not an error. */
+/** Sends a signal to one process. Does not fail if the process has already ended. */
 export const signalProcess = (pid: number | undefined, signal: NodeJS.Signals): void => {
   if (pid === undefined) return;
   // A command that is killed takes its helpers with it; one that is asked to end handles them
@@ -29,7 +32,10 @@ export const signalProcess = (pid: number | undefined, signal: NodeJS.Signals): 
   send(pid, signal);
 };
 
-/** What a process shows about itself; undefined if it has ended or shows nothing to this user. */
+/**
+ * What `read` returns about a process; undefined if the process has ended or is hidden from this
+ * user.
+ */
 export const ifReadable = <T>(read: () => T): T | undefined => {
   try {
     return read();
@@ -54,7 +60,8 @@ const sessionOf = (pid: number): number | undefined => {
 };
 
 /**
- * Whether a process exists; one that has ended but was not collected by its parent does not count.
+ * Whether a process is running. A process that has ended does not count, even if its parent has not
+ * collected it yet.
  */
 export const isRunning = (pid: number): boolean =>
   // Linux can be set up to hide the processes of others (hidepid).
@@ -78,8 +85,8 @@ const firstNamespace = "pid:[4026531836]";
 
 /**
  * Whether a process that ran on this machine at a given time, in milliseconds since 1970, would be
- * visible here if it were still running. A container, which starts with its first process, sees
- * nothing outside of it.
+ * visible here if it were still running. Nothing outside a container, which starts with its first
+ * process, is visible inside it.
  */
 export const isInSight = (at: number): boolean =>
   process.platform !== "linux" ||
@@ -87,8 +94,9 @@ export const isInSight = (at: number): boolean =>
   at > (startOfProcess(1) ?? Number.POSITIVE_INFINITY) + inexactMs;
 
 /**
- * A value that identifies a process, even against a later one with the same number: the start of
- * the machine, and of the process since then. It does not depend on the clock. Undefined if unknown.
+ * A value that distinguishes a process even from a later one with the same number: the machine's
+ * boot id, and the time from boot to the start of the process. It does not depend on the clock.
+ * Undefined if unknown.
  */
 export const birthOfProcess = (pid: number): string | undefined => {
   const machine = ifReadable(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim());
@@ -102,8 +110,8 @@ const otherProcesses = (): readonly number[] => {
 };
 
 /**
- * Whether a process belongs to this user. The environment of others is not read, because that may
- * take forever.
+ * Whether a process belongs to this user. The environment of other users' processes is not read,
+ * because that might take forever.
  */
 export const isOwnProcess = (pid: number): boolean =>
   ifReadable(() => statSync(`/proc/${pid}`).uid === process.getuid?.()) ?? false;
@@ -115,7 +123,7 @@ const hasVariable = (pid: number, name: string, values: ReadonlySet<string>): bo
 };
 
 /**
- * This user's other processes that have an environment variable with one of these values. None if
+ * This user's other processes in which this environment variable has one of these values. Empty if
  * the system does not show the environment of processes (Linux does).
  */
 export const markedProcesses = (name: string, values: ReadonlySet<string>): readonly number[] => {
@@ -167,14 +175,17 @@ export const outermost = (pids: readonly number[]): readonly number[] =>
     return stat !== undefined && !pids.includes(Number(stat[1]));
   });
 
-/** Ends the processes that a killed run has left behind, by their mark: see `markedProcesses`. */
+/**
+ * Ends the processes that a killed run left behind, identified by their mark: see
+ * `markedProcesses`.
+ */
 export const endProcessesWith = (name: string, value: string): void => {
   for (const pid of markedProcesses(name, new Set([value]))) send(pid, "SIGKILL");
 };
 
 /**
- * A variable in the environment of whatever commands start, inherited by their children: it
- * identifies them even if they have left their group, as Pulumi's plugins do.
+ * An environment variable for every process that a command starts, inherited by its children. It
+ * identifies them even if they have left their process group, as Pulumi's plugins do.
  */
 export const startedVariable = "PULUMI_CONVERSATION_STARTED_BY";
 
@@ -187,7 +198,7 @@ const question = "question";
 export const startedBy = (by: string, which: string): string => `${by}-${which}`;
 export const questionsOf = (by: string): string => startedBy(by, question);
 
-/** Sent if this process ends normally: everything that it started has ended. */
+/** Sent when this process ends normally: everything that it started has ended. */
 export const inGoodOrder = "done";
 
 let watcher: ChildProcess | undefined;
@@ -241,14 +252,17 @@ const watchCommand = (): WatchedCommand => {
 };
 
 /**
- * The mark for commands that only query and end soon: they do not have to be reported one by one.
+ * The mark for commands that only query and end soon, and therefore do not have to be reported one
+ * by one.
  */
 export const watchQuestions = (): WatchedCommand["mark"] => {
   watcher ??= startWatcher();
   return { [startedVariable]: questionsOf(run) };
 };
 
-/** How to ask a command to stop: signals, each with its delay after the request in milliseconds. */
+/**
+ * How to ask a command to stop: signals, each with its delay after the request, in milliseconds.
+ */
 export type Stops = readonly { readonly signal: NodeJS.Signals; readonly afterMs: number }[];
 
 interface CommandOptions {
@@ -270,7 +284,7 @@ export interface Ended {
   readonly code: number | undefined;
   /** Complete standard output. */
   readonly stdout: string;
-  /** The last lines of both outputs in order of arrival. */
+  /** The last lines of both outputs, in order of arrival. */
   readonly lastLines: readonly string[];
   readonly timedOut: boolean;
 }
@@ -325,9 +339,9 @@ const stopper = (pid: number | undefined, { signal, timeoutMs, stops = STOPS }: 
 };
 
 /**
- * Runs a command to completion in a separate process group. A Ctrl-C at the terminal reaches it
- * once, through `signal`. Neither the command nor what it started outlives this process, even if
- * this process is killed.
+ * Runs a command to completion in a separate process group. A Ctrl-C in the terminal reaches it
+ * only once, through `signal`. Neither the command nor anything it started outlives this process,
+ * even if this process is killed.
  */
 export const runCommand = (
   command: string,

@@ -54,11 +54,11 @@ const advices = [
   },
 ];
 
-/** Advice if Pulumi cannot read a stack, based on its message. */
+/** Advice for when Pulumi cannot read a stack, based on Pulumi's message. */
 export const stackAdvice = (said: string): string =>
   advices.find(({ when }) => when.test(said))?.text ?? "Correct that first.";
 
-/** The place for queries to Pulumi about a stack; undefined if there is no CLI on PATH. */
+/** Where to query Pulumi about a stack; undefined if there is no CLI on PATH. */
 export const pulumiPlace = (
   folder: string,
   env: NodeJS.ProcessEnv,
@@ -69,7 +69,7 @@ export const pulumiPlace = (
   return { command, folder, env: { ...env, ...watchQuestions() }, ...(stack ? { stack } : {}) };
 };
 
-/** The project file that Pulumi finds from a folder: there, or in a parent folder. */
+/** The project file that Pulumi finds from a folder, in that folder or in a parent folder. */
 export const projectFile = (folder: string): string | undefined => {
   const names = ["Pulumi.yaml", "Pulumi.yml", "Pulumi.json"];
   const found = names.map((name) => join(folder, name)).find((path) => existsSync(path));
@@ -92,7 +92,7 @@ export interface StackConfig {
   readonly source: SettingSource;
   /** Why there is nothing to read. */
   readonly absent?: string;
-  /** Why it could not be read. */
+  /** Why the configuration could not be read. */
   readonly unread?: string;
 }
 
@@ -108,7 +108,8 @@ const entryOf = ({ value, secret }: Readonly<Record<string, unknown>>): ConfigEn
 });
 
 /**
- * The output of `pulumi config --json`: `{ key: { value, secret } }`; undefined if it is not JSON.
+ * Parses the output of `pulumi config --json`: `{ key: { value, secret } }`; undefined if it is not
+ * JSON.
  */
 export const configEntries = (json: string): StackConfig["entries"] | undefined => {
   const config = printedJson(json);
@@ -121,8 +122,7 @@ export const configEntries = (json: string): StackConfig["entries"] | undefined 
 };
 
 /**
- * Reads the stack's configuration through the Pulumi CLI; without a CLI, only the environment
- * counts.
+ * Reads the stack's configuration through the Pulumi CLI; without a CLI, uses only the environment.
  */
 export const readStackConfig = async (
   folder: string,
@@ -179,7 +179,7 @@ const membersOfFile = (file: string): ((name: string) => string | undefined) => 
   };
 };
 
-/** Reads the members of a project file, in YAML or JSON, that are plain strings. */
+/** Reads the members of a YAML or JSON project file that are plain strings. */
 export const projectDocument = (file: string): ProjectDocument => {
   const of = membersOfFile(file);
   const [name, main] = [of("name"), of("main")];
@@ -198,8 +198,8 @@ export const stackFile = (file: string, stack: string): string | undefined => {
 };
 
 /**
- * The passphrase salt in a stack's file; undefined if the stack uses another encryption, or none
- * yet.
+ * The passphrase salt in a stack's file; undefined if the stack uses a different kind of
+ * encryption, or none yet.
  *
  * @param file the project file
  */

@@ -2,7 +2,7 @@ import { accessSync, constants, readFileSync, realpathSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { runCommand, type Stops } from "./processes.js";
 
-/** Oldest Pulumi CLI that this package uses. */
+/** Oldest Pulumi CLI version that this package supports. */
 export const LEAST_PULUMI = "3.254.0";
 
 /**
@@ -18,7 +18,10 @@ export const versionIn = (text: string): readonly number[] | undefined => {
   return match ? [Number(match[1]), Number(match[2]), Number(match[3] ?? 0)] : undefined;
 };
 
-/** Whether the first version in a string is at least another; false if the string contains none. */
+/**
+ * Whether the first version in a string is at least `least`; false if the string contains no
+ * version.
+ */
 export const isAtLeast = (text: string, least: string): boolean => {
   const [have, need] = [versionIn(text), versionIn(least)];
   if (!have || !need) return false;
@@ -26,13 +29,13 @@ export const isAtLeast = (text: string, least: string): boolean => {
   return different === -1 || (have[different] ?? 0) > (need[different] ?? 0);
 };
 
-/** A Pulumi CLI that can run the programs of this package. */
+/** A Pulumi CLI that can run programs that use this package. */
 export interface PulumiCli {
   /** Path of the `pulumi` program. */
   readonly command: string;
-  /** Its folder. */
+  /** The program's folder. */
   readonly bin: string;
-  /** Such as `3.259.0`. */
+  /** The version, such as `3.259.0`. */
   readonly version: string;
   readonly origin: "PATH" | "cache" | "official installer" | "Go modules";
 }
@@ -46,7 +49,7 @@ const isProgram = (path: string): boolean => {
   }
 };
 
-/** The first program with a name in a list of folders such as PATH. */
+/** The first program with this name in a list of folders such as PATH. */
 export const findProgram = (name: string, path: string | undefined): string | undefined => {
   const file = process.platform === "win32" ? `${name}.exe` : name;
   const folders = (path ?? "").split(delimiter).filter((folder) => folder !== "");
@@ -75,8 +78,8 @@ const companionOf = (
 const oldHostPath = "path\tgithub.com/pulumi/pulumi/sdk/v3/nodejs/cmd/pulumi-language-nodejs\n";
 
 /**
- * The features that programs lack with this CLI, as a readable sentence: the last language host
- * that can be built from a Go module is from release 3.68. Undefined if the CLI has a later one.
+ * The features that programs lack with this CLI, as a readable sentence. The last language host
+ * that can be built from a Go module is from release 3.68; undefined if the CLI has a later one.
  */
 export const hostLimits = (
   { command }: Pick<PulumiCli, "command">,
@@ -87,7 +90,7 @@ export const hostLimits = (
   return "Its language host is from release 3.68, because this Pulumi was built from Go modules: programs with resource hooks or transforms fail. For these programs, install Pulumi itself: https://www.pulumi.com/docs/install/";
 };
 
-/** Checks one `pulumi` program: whether it runs, is new enough, and has its companions. */
+/** Checks whether a `pulumi` program runs, is recent enough, and has its companion programs. */
 export const inspectPulumi = async (
   command: string,
   origin: PulumiCli["origin"],
@@ -105,13 +108,13 @@ export const inspectPulumi = async (
   return { cli: { command, bin, version, origin } };
 };
 
-/** An environment whose PATH starts with a folder. */
+/** Returns the environment with a folder added at the start of PATH. */
 export const environmentWith = (bin: string, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
   ...env,
   PATH: [bin, env.PATH ?? ""].join(delimiter),
 });
 
-/** The environment in which this CLI finds its companions and does not use the network. */
+/** The environment in which this CLI finds its companion programs and does not use the network. */
 export const environmentFor = (cli: PulumiCli, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
   ...environmentWith(cli.bin, env),
   PULUMI_SKIP_UPDATE_CHECK: "true",
@@ -128,7 +131,7 @@ interface OwnPulumi {
   readonly passphrase: string;
 }
 
-/** Makes Pulumi use its own folders for this CLI. */
+/** Returns the variables that make Pulumi use separate folders. */
 export const ownPulumi = ({ home, backend, passphrase }: OwnPulumi) => ({
   PULUMI_HOME: home,
   PULUMI_BACKEND_URL: `file://${backend}`,
@@ -140,15 +143,15 @@ export const pulumiHomeIn = (env: NodeJS.ProcessEnv): string | undefined =>
   env.PULUMI_HOME || undefined;
 
 /**
- * Writes the state once, at the end: with a thousand resources, writing it after every step takes
- * longer than the steps. For runs that create nothing in the service: if such a run is killed, the
- * state is unchanged.
+ * Makes Pulumi write the state only once, at the end: with a thousand resources, writing it after
+ * every step takes longer than the steps themselves. For runs that create nothing in the service:
+ * if such a run is killed, the state is unchanged.
  */
 export const writtenOnce = { PULUMI_SKIP_CHECKPOINTS: "true" } as const;
 
 /**
- * How to ask Pulumi to stop. Once: it finishes the operations in progress and releases the lock.
- * Twice: it cancels them.
+ * How to ask Pulumi to stop. After the first signal, it finishes the operations in progress and
+ * releases the lock; after the second, it cancels them.
  */
 export const pulumiStops: Stops = [
   { signal: "SIGINT", afterMs: 0 },
@@ -160,7 +163,10 @@ export const pulumiStops: Stops = [
 export const preloading = (script: string, nodeOptions = ""): string =>
   `${nodeOptions} --require "${script.replaceAll(/["\\]/g, "\\$&")}"`.trim();
 
-/** For runs on a copy: the state is written once, and Node.js uses only the memory that it needs. */
+/**
+ * Variables for runs on a copy: Pulumi writes the state once, and Node.js uses only the memory that
+ * it needs.
+ */
 export const frugalRuns = ({ NODE_OPTIONS }: NodeJS.ProcessEnv) => ({
   ...writtenOnce,
   NODE_OPTIONS: preloading(
@@ -173,8 +179,8 @@ export const frugalRuns = ({ NODE_OPTIONS }: NodeJS.ProcessEnv) => ({
 const ofTheUser = /^(PULUMI|CONVERSATION)_/i;
 
 /**
- * The environment without anything that leads to a stack, a backend or a real account, for
- * temporary stacks that are separate from them. The caller sets required variables again.
+ * The environment without any variables that lead to a stack, a backend or a real account, for
+ * separate temporary stacks. The caller sets the required variables again.
  */
 export const isolatedEnvironment = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !ofTheUser.test(name)));

@@ -8,14 +8,14 @@ import { readPlainFile } from "../kernel/files.js";
 import { isObject } from "../kernel/json.js";
 import { ifReadable } from "./processes.js";
 
-/** Where, and with which environment, the Pulumi CLI is queried. */
+/** Where and with which environment to query the Pulumi CLI. */
 export interface PulumiPlace {
-  /** Path of the CLI, or its name, which is then looked up on PATH. */
+  /** Path of the CLI, or its name to look up on PATH. */
   readonly command: string;
-  /** Folder of the project. */
+  /** Project folder. */
   readonly folder: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Default: the selected stack. */
+  /** Name of the stack. Default: the selected stack. */
   readonly stack?: string;
 }
 
@@ -30,9 +30,7 @@ const largestBytes = 512 * 1024 * 1024;
 /** Options that choose the stack may come from the environment; others would change the output. */
 const kept = new Set(["PULUMI_OPTION_CWD", "PULUMI_OPTION_STACK"]);
 
-/**
- * The environment without variables that make the CLI log, show secrets or print something else.
- */
+/** The environment without variables that make the CLI log, show secrets or change its output. */
 export const quietEnvironment = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
   ...Object.fromEntries(
     Object.entries(env).filter(([name]) => kept.has(name) || !/^PULUMI_(DEBUG|OPTION_)/.test(name)),
@@ -79,8 +77,8 @@ const execPulumi = (
   );
 
 /**
- * Runs a command that changes something on a stack: returns whether it succeeded, and its output.
- * Never throws.
+ * Runs a command that changes a stack, and returns whether it succeeded and what it printed. Never
+ * throws.
  */
 export const runStackCommand = async (
   place: PulumiPlace,
@@ -110,7 +108,10 @@ export const queryPulumi = async (
   }
 };
 
-/** JSON that Pulumi printed, even a large state, unchanged; undefined if the text is not JSON. */
+/**
+ * Parses JSON that Pulumi printed, even a large state, without changing it; undefined if the text
+ * is not JSON.
+ */
 export const printedJson = (text: string): unknown => {
   try {
     return JSON.parse(text);
@@ -127,7 +128,7 @@ interface ListedStack {
   readonly updateInProgress?: boolean;
 }
 
-/** The output of `pulumi stack ls --json`; undefined if it is not a list of stacks. */
+/** Parses the output of `pulumi stack ls --json`; undefined if it is not a list of stacks. */
 export const stacksIn = (text: string): readonly ListedStack[] | undefined => {
   const list = printedJson(text);
   if (!Array.isArray(list)) return undefined;
@@ -137,7 +138,10 @@ export const stacksIn = (text: string): readonly ListedStack[] | undefined => {
   });
 };
 
-/** Whether a listed name may be the requested stack: either may omit organization and project. */
+/**
+ * Whether a listed name may be that of the requested stack: either name may omit organization and
+ * project.
+ */
 export const mayBe = (name: string, asked: string): boolean =>
   name.endsWith(`/${asked}`) || asked.endsWith(`/${name}`);
 
@@ -157,7 +161,7 @@ export interface ProcessFacts {
   readonly folder: string;
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
-  /** Whether the session is interactive: input and output are a terminal. */
+  /** Whether the session is interactive, with a terminal for input and output. */
   readonly isTerminal?: boolean;
 }
 
@@ -193,7 +197,7 @@ export const processFacts = (pid: number): ProcessFacts | undefined =>
     };
   });
 
-/** `pulumi`; some packagers wrap it under another name. */
+/** Whether a process is the `pulumi` program, which some packagers wrap under another name. */
 export const isPulumi = ({ exe }: Pick<ProcessFacts, "exe">): boolean =>
   /^\.?pulumi(-wrapped)?_?( \(deleted\))?$/.test(basename(exe));
 
@@ -230,8 +234,8 @@ export const isDestroying = (): boolean =>
   parentPulumi()?.args.some((word) => destroyWords.includes(word)) ?? false;
 
 /**
- * The Pulumi CLI that started this process, with its folder and its environment. If that is
- * unknown, the CLI on PATH, in the folder of this process.
+ * The Pulumi CLI that started this process, with its folder and its environment. If unknown, the
+ * CLI on PATH, with the folder and the environment of this process.
  */
 export const pulumiOfThisRun = (
   facts: (pid: number) => ProcessFacts | undefined = processFacts,
@@ -245,21 +249,21 @@ export const pulumiOfThisRun = (
   return { command, folder: found.folder, env, ...(given ? { given } : {}) };
 };
 
-/** Whether a run is using a stack, if its backend shows it. */
+/** Whether a run is using a stack, if the backend shows that. */
 export type StackLock =
   | { readonly state: "free" }
   /** `by`: the holder, if known. */
   | { readonly state: "locked"; readonly by?: string }
   | { readonly state: "unknown"; readonly why: string };
 
-/** Reads the lock on one stack, each time anew. */
+/** Reads the lock on one stack; every call reads it again. */
 export type LockReader = () => Promise<StackLock>;
 
 const free: StackLock = { state: "free" };
 const unknown = (why: string): StackLock => ({ state: "unknown", why });
 
 /**
- * Folder of a `file://` backend; a path may be relative to the home folder, or to the project
+ * Folder of a `file://` backend. Its path may be relative to the home folder or to the project
  * folder.
  */
 export const backendFolder = (url: string, folder: string, home = homedir()): string => {
@@ -268,17 +272,17 @@ export const backendFolder = (url: string, folder: string, home = homedir()): st
   return resolve(folder, whole.replace(/^\/(?=[A-Za-z]:)/, ""));
 };
 
-/** The run that holds a lock, as the lock's file shows it. */
+/** The run that holds a lock, as described in the lock file. */
 export interface LockHolder {
   readonly pid: number;
   readonly host: string;
-  /** When it took the lock, in milliseconds since 1970; NaN if the file lacks it. */
+  /** When it took the lock, in milliseconds since 1970; NaN if the lock file does not say. */
   readonly since: number;
-  /** For messages. */
+  /** A description of the holder for messages. */
   readonly by: string;
 }
 
-/** Reads a lock file; undefined if it is not JSON, such as an incomplete file. */
+/** Reads a lock file; undefined if it is not JSON, for example because it is incomplete. */
 export const lockHolderIn = (text: string): LockHolder | undefined => {
   const lock = printedJson(text);
   if (!isObject(lock)) return undefined;
@@ -303,9 +307,7 @@ const namesInFolder = async (folder: string): Promise<readonly string[]> => {
   }
 };
 
-/**
- * The lock files on a stack in a file backend: one for each run. @throws if a folder cannot be read
- */
+/** A stack's lock files in a file backend, one for each run. @throws if a folder cannot be read */
 export const lockFiles = async (
   backend: string,
   project: string,
@@ -351,7 +353,7 @@ const backendUrl = (text: string): string | undefined => {
 
 /**
  * Finds out how to read the lock on a stack: file backends keep it in a folder, Pulumi Cloud shows
- * updates in progress, other backends do not show it.
+ * updates in progress, and other backends do not show locks.
  *
  * @param stack short name
  */

@@ -62,7 +62,7 @@ export type StateResource = z.infer<typeof resourceSchema>;
 /** An operation that a run started and did not complete, such as `creating`. */
 export type PendingOperation = z.infer<typeof operationSchema>;
 
-/** The output of `pulumi stack export`; members that are not named here stay unchanged. */
+/** The output of `pulumi stack export`; members not listed here stay unchanged. */
 export type StackExport = z.infer<typeof stateSchema>;
 
 /** A step in a preview. */
@@ -90,7 +90,7 @@ export const checkpointIn = (text: string): StackExport | undefined => {
 export const previewIn = (text: string): Preview | undefined =>
   previewSchema.safeParse(printedJson(text)).data;
 
-/** The resources in a state, in order of creation; none if there is no state. */
+/** The resources in a state, in order of creation; empty if there is no state. */
 export const resourcesOf = (state: StackExport | undefined): readonly StateResource[] =>
   state?.deployment.resources ?? [];
 
@@ -136,8 +136,8 @@ const holdsSealed = (
 };
 
 /**
- * The fields that contain a secret made by the program. One inside a list makes the whole list
- * secret, so that its own part can no longer be identified.
+ * The fields that contain a value that the program made secret. A secret inside a list makes the
+ * whole list secret, so the item itself can no longer be identified.
  *
  * @param isWanted default: every secret, in plain text or not
  */
@@ -153,20 +153,23 @@ export const sealedFields = (
 /** The top-level field of a path. */
 const fieldAt = (path: string): string => path.split(/[.[]/)[0] ?? "";
 
-/** Hides the value of a field that the state keeps secret, for reports. */
+/** For reports, hides the value of a field that the state keeps secret. */
 export const veiledIn =
   (sealed: readonly string[]) =>
   (path: string, value: string): string =>
     sealed.includes(fieldAt(path)) ? "[secret]" : value;
 
-/** A value from the lifecycle in the form of a state: Pulumi encrypts its secrets on import. */
+/**
+ * Converts a value from the lifecycle to the form used in a state. Pulumi encrypts its secrets on
+ * import.
+ */
 export const stateValue = (value: unknown): unknown =>
   changedSecrets(value, (sealed) => ({
     ...secretSignature,
     plaintext: JSON.stringify(sealed.value),
   }));
 
-/** A value for a state with plain-text secrets, which are then encrypted. */
+/** Encrypts the plain-text secrets in a value for a state. */
 export const encryptedValue = (value: unknown, encrypt: (text: string) => string): unknown =>
   changedSecrets(value, (sealed) =>
     typeof sealed.plaintext === "string"
@@ -181,14 +184,14 @@ export const openedValues = (given: JsonObject | undefined): JsonObject => {
 };
 
 /**
- * The kind of a resource; undefined for other packages and for anything that is not an object of
- * the service.
+ * The definition of a resource's kind; undefined for resources from other packages and for anything
+ * that is not an object in the service.
  */
 export const definitionOfType = (type: string): Definition | undefined =>
   resources.find(({ kind }) => kindOfToken(type) === kind);
 
 /**
- * The account that a resource names: its profile, else `provider <name>` for an explicit provider of
+ * The account that a resource uses: its profile, or `provider <name>` for an explicit provider of
  * the plugin; undefined for the settings without a profile.
  */
 export const accountIn = ({

@@ -18,22 +18,24 @@ import {
   stackExportIn,
 } from "./stack-documents.js";
 
-/** A resource of this package in the state of a stack that stands for an object of the service. */
+/** A resource of this package in a stack's state that stands for an object in the service. */
 export interface Holding {
-  /** The stack's name in the CLI: `prod`, or with organization and project for other projects. */
+  /**
+   * The stack's name in the CLI, such as `prod`; in other projects, with organization and project.
+   */
   readonly stack: string;
   readonly urn: string;
   readonly kind: string;
   readonly id: string;
   /** The source of its object's mark: `<project>/<stack>/<random>/<logical name>`. */
   readonly owner?: string;
-  /** The owner that was last written, if it differs: for a resource renamed since. */
+  /** The last written owner, if it differs because the resource was renamed since. */
   readonly writtenOwner?: string;
   /** The part of its object's mark that is new with every POST; undefined for old marks. */
   readonly serial?: string;
   /** Whether it belongs to the requested stack. */
   readonly own: boolean;
-  /** Another resource has replaced it, and it will be deleted. */
+  /** Present if another resource has replaced it and it will be deleted. */
   readonly leaving?: true;
 }
 
@@ -44,7 +46,7 @@ interface PendingCreation {
   readonly owner?: string;
 }
 
-/** What one stack's state says about the service. */
+/** What one stack's state shows about the service. */
 export interface StackState {
   /** Short name; undefined if the state is empty. */
   readonly name?: string;
@@ -53,7 +55,7 @@ export interface StackState {
   readonly ownership?: string;
   /** Ids that the plugin's providers created for their resources. */
   readonly pluginOwnerships?: readonly string[];
-  /** Ids of each `Ownership` that an unfinished run has replaced. */
+  /** The id of each `Ownership` that an unfinished run has replaced. */
   readonly replacedOwnerships?: readonly string[];
   readonly holdings: readonly Holding[];
   /** Resources that only look up an object (`get`). */
@@ -61,23 +63,26 @@ export interface StackState {
   readonly pending: readonly PendingCreation[];
 }
 
-/** What the states of all visible stacks say about the service. */
+/** What the states of all visible stacks show about the service. */
 export interface StackStates {
-  /** The requested stack; `ownership` is undefined if it has created nothing, or was destroyed. */
+  /**
+   * The requested stack; `ownership` is undefined if the stack has created nothing or was
+   * destroyed.
+   */
   readonly own: Pick<StackState, "name" | "project" | "ownership" | "pluginOwnerships">;
-  /** Every resource that stands for an object; without those that only look one up. */
+  /** Every resource that stands for an object, except those that only look one up. */
   readonly holdings: readonly Holding[];
   holdersOf(kind: string, id: string): readonly Holding[];
   /** Resources that look up an object (`get`). */
   readersOf(kind: string, id: string): readonly Holding[];
   /**
-   * The resource in the requested stack with this owner, by its URN: under its current name in the
+   * The resource in the requested stack with this owner. Its URN contains its current name in the
    * program.
    */
   resourceOf(owner: string): Holding | undefined;
   /** Creations in the requested stack that a run started and never completed. */
   readonly pending: readonly PendingCreation[];
-  /** Ids of the `Ownership` of all stacks that were read, including the requested one. */
+  /** The `Ownership` ids of all stacks that were read, including the requested one. */
   readonly ownerships: readonly string[];
   /** Whether all stacks in the backend could be read. */
   readonly complete: boolean;
@@ -155,8 +160,7 @@ const namesIn = ([first]: readonly StateResource[]): Pick<StackState, "name" | "
 };
 
 /**
- * Reads a state. A resource that will be deleted still has its object, and comes after those that
- * stay.
+ * Reads a state. A resource that will be deleted still has its object, and follows those that stay.
  *
  * @param stack the stack's name in the CLI. Default: its short name
  */
@@ -196,7 +200,7 @@ export const stackStateOf = (document: StackExport, own: boolean, stack?: string
   };
 };
 
-/** The same for the output of `pulumi stack export`; undefined if it is not a state. */
+/** Reads a state from the output of `pulumi stack export`; undefined if it is not a state. */
 export const stateIn = (text: string, own: boolean, stack?: string): StackState | undefined => {
   const document = stackExportIn(text);
   return document && stackStateOf(document, own, stack);
@@ -290,7 +294,7 @@ const othersFrom = async ({ stack: asked, ...anyStack }: PulumiPlace, own: Stack
   };
 };
 
-/** The requested states. */
+/** Which states to read: only the stack's own, or those of all stacks. */
 export type StateScope = "own" | "all";
 
 const statesAround = async (own: StackState, place: PulumiPlace, scope: StateScope) => {
@@ -300,8 +304,8 @@ const statesAround = async (own: StackState, place: PulumiPlace, scope: StateSco
 };
 
 /**
- * The state of one stack (then only that is known), or of all stacks in the backend, at most 50.
- * Undefined if the stack's own state cannot be read.
+ * Reads the state of one stack, or of all stacks in the backend (at most 50 besides the requested
+ * one). Undefined if the stack's own state cannot be read.
  */
 export const readStates = async (
   place: PulumiPlace,
@@ -313,8 +317,8 @@ export const readStates = async (
 };
 
 /**
- * The content of the states that the process of a dynamic provider can see while the engine runs.
- * The process queries the CLI that started it, in its own folder. Undefined if it cannot reliably
+ * The content of the states that a dynamic provider's process can see while the engine runs. The
+ * process queries the CLI that started it, in that CLI's folder. Undefined if it cannot reliably
  * read the state of this owner's stack.
  *
  * @param scope `own`: that stack only; `all`: all stacks in the backend

@@ -21,14 +21,14 @@ import {
 import type { Settings } from "./setting-table.js";
 import { addressAdvice } from "./settings.js";
 
-/** The result of the list operation, all pages together. */
+/** The result of a list operation, with all pages combined. */
 export interface Listing {
   /**
-   * Objects by id. An object whose id no call can use has a key that `assertId` refuses, because
-   * its name still counts.
+   * Objects by id. An object whose id no call can use is included, because its name still counts,
+   * under a key that `assertId` refuses.
    */
   readonly objects: ReadonlyMap<string, WireObject>;
-  /** False if some pages could not be read: absence from the listing then proves nothing. */
+  /** False if some pages could not be read, so that absence from the listing proves nothing. */
   readonly complete: boolean;
 }
 
@@ -42,47 +42,49 @@ interface ListOptions {
 /** The five operations of a collection (specification §4.1). Every failure is a ConversationError. */
 export interface Collections {
   /**
-   * One paged list per collection and process, which all callers share and the writes below keep up
-   * to date.
+   * Reads the list once per collection and process. All callers share it, and the writes below keep
+   * it up to date.
    */
   list(definition: Definition, options?: ListOptions): Promise<Listing>;
   /**
-   * The object in the list; undefined if the list lacks it or is too long to be worth reading: then
-   * call `read`.
+   * Finds the object in the list; undefined if the list does not contain it or is too long to be
+   * worth reading. In both cases, call `read`.
    */
   find(definition: Definition, id: string): Promise<WireObject | undefined>;
   /**
-   * The object, or undefined if the service responds with 404. Nothing else counts as absence, and
-   * a 404 counts only at a URL known to be the service's; otherwise the call fails with
+   * Reads the object; undefined if the service responds with 404. Nothing else counts as absence,
+   * and a 404 counts only at a URL known to be the service's; otherwise the call fails with
    * `BAD_RESPONSE`.
    */
   read(definition: Definition, id: string): Promise<WireObject | undefined>;
   /**
-   * Never repeats a POST whose effect is unknown. Returns the content of the response, at least the
-   * id; if the response lacks `created` and `modified`, they are the time of the response.
+   * Creates an object. Never repeats a POST whose effect is unknown. Returns the content of the
+   * response, with at least the id; if the response lacks `created` and `modified`, they are set to
+   * the time of the response.
    */
   create(definition: Definition, body: WireObject): Promise<WireObject & { readonly id: string }>;
   /**
-   * Fails with `NOT_FOUND` if the object no longer exists, under the same conditions as `read`.
-   * Returns the time of the change, or of the response if the response does not state it.
+   * Replaces an object. Fails with `NOT_FOUND` if the object no longer exists, under the same
+   * conditions as `read`. Returns the time of the change, or that of the response if it does not
+   * state the time of the change.
    */
   replace(
     definition: Definition,
     id: string,
     body: WireObject,
   ): Promise<{ readonly modified?: string }>;
-  /** Succeeds if the object no longer exists, under the same conditions as `read`. */
+  /** Deletes an object. Succeeds if it no longer exists, under the same conditions as `read`. */
   remove(definition: Definition, id: string): Promise<void>;
   /**
-   * The service's time in milliseconds since 1970, accurate to about a second; this machine's until
-   * a response shows another, undefined if this machine's clock was never set.
+   * The service's time in milliseconds since 1970, accurate to about a second. Until a response
+   * shows it, this machine's time; undefined if this machine's clock was never set.
    */
   now(): number | undefined;
 }
 
 /**
  * Whether a change or deletion may have happened although its response did not come from the
- * service: only the object itself can show it.
+ * service, so that only the object itself can show what happened.
  */
 export const isUnclear = (error: unknown): boolean =>
   isConversationError(error, "BAD_RESPONSE") && error.effect !== "none";

@@ -14,15 +14,15 @@ import type { Settings } from "./setting-table.js";
 
 /** What is known about the current access token; never the token itself. */
 export interface TokenInfo {
-  /** Granted scopes, if the token URL names them. */
+  /** Granted scopes, if the token URL reports them. */
   readonly scopes?: readonly string[];
   /** Time left before a new token is fetched, in milliseconds. */
   readonly usableForMs: number;
-  /** Tokens fetched by this service object so far. */
+  /** Number of tokens that this service object has fetched so far. */
   readonly fetched: number;
 }
 
-/** A connection to the service of one tenant: the collections, all operations, and the token. */
+/** A connection to one tenant's service: the collections, all operations, and the token. */
 export interface Service extends Collections {
   readonly request: Request;
   /** The grant of the current token; fetches a token if there is none. */
@@ -37,7 +37,7 @@ export interface ServiceOptions {
   readonly transport?: Transport;
   /** Decides when calls are sent. Default: immediately, with waits after a 429. */
   readonly pace?: Pace;
-  /** Called whenever calls start to wait for an endpoint; only for the default pace. */
+  /** Called whenever calls start to wait for an endpoint; only with the default pace. */
   readonly onWait?: (wait: Wait) => void;
   readonly retry?: Partial<RetryLimits>;
   readonly onRepeat?: OnRepeat;
@@ -54,13 +54,13 @@ const commonHeaders = (): Readonly<Record<string, string>> => ({
   "user-agent": `${packageName}/${packageVersion()}`,
 });
 
-/** The common parts of every connection to a tenant, and the way to close them. */
+/** The parts that all connections to a tenant share, and a way to close them. */
 export interface SharedParts extends Omit<TokenParts, "pace"> {
   /** Cancels waiting calls with `CANCELLED` and closes all connections. */
   close(): Promise<void>;
 }
 
-/** Sends nothing: connections open on first use. */
+/** Creates the shared parts. Sends nothing: connections open on first use. */
 export const sharedParts = (
   settings: Settings,
   options: Pick<ServiceOptions, "clock" | "transport" | "retry" | "onRepeat" | "signal">,

@@ -3,21 +3,25 @@ import { filledText, isObject, type JsonObject, jsonIn } from "../kernel/json.js
 import { isLoopback, type SettingKey, type Settings } from "./setting-table.js";
 import { accountTitle, readSettings, type SettingSource } from "./settings.js";
 
-/** Names the accounts that a run on emulators may reach: `EmulatedAddresses` as JSON. */
+/** Environment variable for what a run on emulators may call: `EmulatedAddresses` as JSON. */
 export const addressesVariable = "PULUMI_CONVERSATION_ADDRESSES";
 
-/** The run's own settings decide what it writes; those of the emulator, where and how fast. */
+/**
+ * The settings that a run keeps on an emulator: they determine what it writes. The emulator's
+ * settings determine where it writes, and how fast.
+ */
 export const ownSettings = ["platformName", "ownershipMark", "put"] as const;
 
-/** What a run on emulators may call: a program or a state may give a provider another address. */
+/** What a run on emulators may call, even if a program or a state gives a provider another URL. */
 export interface EmulatedAddresses {
-  /** Starts of the emulators' addresses. */
+  /** The prefixes of the emulators' URLs. */
   readonly starts: readonly string[];
   /**
-   * The settings that lead to an emulator, by its `baseUrl` and by the `baseUrl` of its account.
+   * The settings that lead to an emulator, keyed by its `baseUrl` and by the `baseUrl` of the
+   * account it represents.
    */
   readonly instead?: Readonly<Record<string, Partial<Record<SettingKey, string>>>>;
-  /** Whether the environment and the configuration may name other servers on this machine. */
+  /** Whether the environment and the configuration may point to other servers on this machine. */
   readonly alsoLocal?: true;
 }
 
@@ -48,8 +52,8 @@ export const emulatedAddress = (baseUrl: string): string => {
 };
 
 /**
- * Keeps a run on emulators away from every other account. An emulator replaces the account that it
- * represents.
+ * Keeps a run on emulators from reaching any other account. An emulator replaces the account that
+ * it represents.
  *
  * @param account name of an explicit provider that the program gave some of the settings
  * @throws ConversationError `SETTINGS_INVALID` if they would lead elsewhere
@@ -89,7 +93,7 @@ export const emulatedSettings = (settings: Settings, account?: string): Settings
 };
 
 /**
- * Reads the settings for an account that a command is going to call.
+ * Reads the settings for an account that a command is about to call.
  *
  * @throws ConversationError if one is missing or wrong, or if they would lead a command beside an
  * emulator to another account

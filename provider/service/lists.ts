@@ -19,7 +19,9 @@ export interface ListProgress {
   readonly objects: number;
   /** Number of calls for the remaining pages; 0 if the service does not say. */
   readonly callsLeft: number;
-  /** Total number of objects, as the last page counted them. Absent if the service does not count. */
+  /**
+   * Total number of objects according to the last page. Absent if the service does not report it.
+   */
   readonly count?: number;
 }
 
@@ -46,8 +48,8 @@ export const isTooLarge = (error: unknown): boolean =>
   typeof error === "object" && error !== null && tooLarge.has(error);
 
 /**
- * The bytes of all lists that one connection reads and keeps, each counted as of its last reading.
- * A list within its equal share is never refused because of the others.
+ * Limits the total size of the lists that one connection reads and keeps. Each list counts with its
+ * size when last read. A list within its equal share is never refused because of the others.
  */
 export class ListBudget {
   readonly #bytes = new Map<string, number>();
@@ -58,7 +60,7 @@ export class ListBudget {
   }
 
   /**
-   * Prepares one reading of a list: the bytes of an earlier reading no longer count.
+   * Prepares to read a list. Its size from any earlier reading no longer counts.
    *
    * @throws ConversationError from its calls: `BAD_RESPONSE` if the list has become too large
    */
@@ -227,9 +229,9 @@ const callsAfter = (answer: Answer, objects: number): number => {
 type OnPage = (progress: ListProgress) => void;
 
 /**
- * Reads a collection. It gets the first page according to the specification, and more pages by
- * `$pagenum` (assumed) while fewer objects have arrived than the service counts. The pages are
- * larger, by `$pagesize` (assumed), if that saves calls and the service supports it.
+ * Reads a collection: the first page as specified, then further pages with `$pagenum` (assumed)
+ * until as many objects have arrived as the service counts. Requests larger pages with `$pagesize`
+ * (assumed) if that saves calls and the service supports it.
  */
 export const readFirstPage = async (
   request: Request,
@@ -290,7 +292,7 @@ const pagesOf = (count: number, size: number): number => Math.max(1, Math.ceil(c
 const isWorthWidening = (count: number, pageSize: number): boolean =>
   pagesOf(count, pageSize) - (1 + pagesOf(count, widestPage)) >= 2;
 
-/** Number of calls to read a list of `count` objects in pages of `pageSize`. */
+/** Number of calls needed to read a list of `count` objects in pages of `pageSize`. */
 export const listCalls = (count: number, pageSize: number): number =>
   isWorthWidening(count, pageSize) ? 1 + pagesOf(count, widestPage) : pagesOf(count, pageSize);
 

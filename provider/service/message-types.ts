@@ -101,10 +101,9 @@ export const isMessageType = (text: unknown): text is MessageType =>
 
 /**
  * The kinds of senders that may send messages of this type, in the order of the specification (§6);
- * none for an unknown type. Never fails.
+ * empty for an unknown type. Never fails.
  *
- * @example
- * sendersOf("agent.join"); // ["platform_agent", "custom_agent"]
+ * @example sendersOf("agent.join"); // ["platform_agent", "custom_agent"]
  */
 export const sendersOf = (type: MessageType): readonly SenderKind[] =>
   senderRules.find(({ types }) => types.some((listed) => listed === type))?.senders ?? [];
@@ -120,7 +119,10 @@ export const maySend = (sender: SenderKind, type: MessageType): boolean =>
 
 const neutral = "platform_";
 
-/** `platform_agent` on the wire: with the vendor's own word from the setting `platformName`. */
+/**
+ * A kind of sender as sent on the wire: `platform` in it is replaced with the setting
+ * `platformName`.
+ */
 export const senderToWire = (kind: SenderKind, platformName: string): string =>
   kind.startsWith(neutral) ? `${platformName}_${kind.slice(neutral.length)}` : kind;
 
@@ -134,12 +136,15 @@ export const senderFromWire = (word: string, platformName: string): SenderKind |
 /** The sides of a conversation. */
 export const conversationSides = ["customer", "bot", "agent"] as const;
 
-/** A side of a conversation: both kinds of bots, or both kinds of agents. */
+/**
+ * A side of a conversation. Both kinds of bots are on one side, and both kinds of agents on
+ * another.
+ */
 export type ConversationSide = (typeof conversationSides)[number];
 
 /**
- * The kinds of senders on each side, which are the roles that receive its messages: custom ones
- * first.
+ * The kinds of senders on each side, which are also the roles that receive its messages; custom
+ * kinds first.
  */
 export const rolesOnSide = {
   customer: ["customer"],
@@ -173,8 +178,8 @@ const named = (application: string | undefined, participant?: string): readonly 
   application === undefined ? [] : [{ application, participant }];
 
 /**
- * The recipients of the messages for a side (specification §6; contract of the orchestration), in
- * groups: the first group with a participating recipient handles the side.
+ * The recipients of messages for a side (specification §6; contract of the orchestration), in
+ * groups. The first group with a participating recipient receives the messages.
  */
 export const namedOnSide = (
   { botConfiguration, customerConfiguration, agentConfiguration }: NamedApplications,

@@ -241,9 +241,10 @@ const beginningsIn = (signs: readonly Sign[], { beginnings }: Wanted): Range[] =
 };
 
 /**
- * Replaces every secret in untrusted text, whole or in part. It finds secrets in JSON, in a URL or
- * a page, in base64 after any other text, in different case, and cut off. Only for untrusted text:
- * replacing a word of this package that happens to be a secret would reveal it.
+ * Replaces all secrets and parts of secrets in untrusted text. It finds secrets in JSON, in a URL
+ * or a page, in base64 after any other text, in different case, and cut off. Use it only for
+ * untrusted text: replacing one of this package's own words that happens to be a secret would
+ * reveal it.
  *
  * @param secrets unencoded; those shorter than 6 characters are not searched for
  */
@@ -264,14 +265,15 @@ export const redact = (text: string, secrets: readonly string[]): string => {
 };
 
 /**
- * Text from the service for a message: no secrets, no control characters, at most 300 characters.
+ * Prepares text from the service for a message: no secrets, no control characters, at most 300
+ * characters.
  */
 export const shownText = (text: string, secrets: readonly string[]): string =>
   abbreviated(cleaned(redact(text, secrets)).trim(), longestText);
 
 /**
- * The message of an error from elsewhere, safe to show. The JSON parser quotes parts of its input
- * in which a secret cannot be recognized, so its message is omitted.
+ * The message of an error from outside this package, safe to show. The JSON parser quotes parts of
+ * its input in which a secret cannot be recognized, so its message is omitted.
  */
 export const foreignMessage = (error: unknown, secrets: readonly string[]): string => {
   if (error instanceof SyntaxError && error.message.includes("JSON"))
@@ -283,14 +285,15 @@ export const foreignMessage = (error: unknown, secrets: readonly string[]): stri
 };
 
 /**
- * An error from elsewhere: unchanged if its message may be shown, otherwise one without secrets.
+ * An error from outside this package: unchanged if its message may be shown, otherwise an error
+ * without secrets.
  */
 export const foreignError = (error: unknown, secrets: readonly string[]): unknown => {
   const message = foreignMessage(error, secrets);
   return error instanceof Error && error.message === message ? error : new Error(message);
 };
 
-/** The client's credentials, which must not be shown from any response. */
+/** The client's credentials, which must not be shown even if a response contains them. */
 export const clientSecrets = ({ clientId, clientSecret }: Settings): readonly string[] => [
   clientSecret,
   ...basicCredentials(clientId, clientSecret),
@@ -298,7 +301,10 @@ export const clientSecrets = ({ clientId, clientSecret }: Settings): readonly st
 
 const ofRunningCall = new AsyncLocalStorage<readonly string[]>();
 
-/** Runs a call from the engine: none of the service calls in it shows any of these strings. */
+/**
+ * Runs a call from the engine, and makes sure that none of the service calls in it shows any of
+ * these strings.
+ */
 export const keepingSecret = <T>(secrets: readonly string[], call: () => Promise<T>): Promise<T> =>
   ofRunningCall.run(secrets, call);
 

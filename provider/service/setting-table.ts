@@ -3,8 +3,8 @@ import { defaultScopes } from "./http/operations.js";
 import { type Plan, plans } from "./plans.js";
 
 /**
- * The result of a rule for a string: the value, or the rule that the string breaks. A message shows
- * the string itself only if it must be one of a few words, which is never a secret.
+ * The result of parsing a string: its value, or the rule that it breaks. A message shows the string
+ * itself only if the setting accepts just a few words, because such a setting is never a secret.
  */
 export type Parsed<T> = { readonly value: T } | { readonly rule: string };
 
@@ -15,7 +15,7 @@ const broken = (rule: string): Parsed<never> => ({ rule });
 /** Version of the service that this package talks to (specification §9). */
 const version = "v3";
 
-/** Whether a host name means this machine: `localhost`, 127.0.0.0/8 or ::1. */
+/** Whether a host name refers to this machine: `localhost`, 127.0.0.0/8 or ::1. */
 export const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "[::1]" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
 
@@ -103,7 +103,10 @@ const lowerCaseWord = (text: string): Parsed<string> =>
     ? value(text)
     : broken("must be lower-case letters and digits, starting with a letter");
 
-/** Everything that a program or its environment configures. Rules and defaults: {@link settingTable}. */
+/**
+ * Everything that a program or its environment can configure. For rules and defaults, see
+ * {@link settingTable}.
+ */
 export interface Settings {
   /** Base URL without a trailing slash; ends with the version segment. */
   readonly baseUrl: string;
@@ -112,9 +115,9 @@ export interface Settings {
   readonly clientSecret: string;
   /** Requested scopes, separated by spaces. */
   readonly scope: string;
-  /** Absent if unknown. */
+  /** The tenant's plan. Absent if unknown. */
   readonly plan?: Plan;
-  /** Calls allowed in a short burst. Absent if unknown. */
+  /** Number of calls allowed in a short burst. Absent if unknown. */
   readonly burst?: number;
   /** Fraction of each rate limit that may be used: greater than 0, at most 1. */
   readonly share: number;
@@ -126,20 +129,20 @@ export interface Settings {
   readonly put?: "keep" | "replace";
   /** File written by `pulumi-conversation probe`. Absent if there are no findings. */
   readonly findings?: string;
-  /** Name of the profile for these settings. Absent for the default one. */
+  /** Name of the profile for these settings. Absent for the default settings. */
   readonly profile?: string;
 }
 
 export type SettingKey = Exclude<keyof Settings, "profile">;
 
-/** One row in the table of settings. */
+/** One row in the settings table. */
 export interface SettingSpec<T> {
-  /** Last part of the environment variable, such as `BASE_URL`. */
+  /** Last part of the environment variable's name, such as `BASE_URL`. */
   readonly environment: string;
   readonly doc: string;
   readonly parse: (text: string) => Parsed<T>;
   readonly required?: true;
-  /** Never shown; encrypted in the stack's configuration. */
+  /** Whether the value is never shown, and is encrypted in the stack's configuration. */
   readonly secret?: true;
   readonly default?: T;
   /** Set if the value is a number. */

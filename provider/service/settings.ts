@@ -20,9 +20,7 @@ export const assertProfile = (profile: string | undefined): void => {
   );
 };
 
-/**
- * The name of the account of an explicit provider of the plugin: a name that no profile can have.
- */
+/** The account name for an explicit provider of the plugin: a name that no profile can have. */
 export const providerAccount = (name: string): string => `provider ${name}`;
 
 /**
@@ -31,7 +29,7 @@ export const providerAccount = (name: string): string => `provider ${name}`;
 export const isProviderAccount = (account: string | undefined): boolean =>
   account?.startsWith(providerAccount("")) === true;
 
-/** What messages call an account: `profile eu`, or `provider us`. */
+/** How messages refer to an account: `profile eu`, or `provider us`. */
 export const accountTitle = (account: string): string =>
   isProviderAccount(account) ? account : `profile ${account}`;
 
@@ -46,7 +44,7 @@ export const profilePrefix = (profile?: string): string => {
 };
 
 /**
- * Refuses a profile with the same environment variables as another one, such as `my-eu` and
+ * Refuses a profile with the same environment variables as another profile, such as `my-eu` and
  * `my_eu`: each would silently use the other's account.
  *
  * @param others profiles already in use; may include the same name
@@ -70,17 +68,25 @@ export const assertDistinctProfiles = (
 /** The sources of settings. The environment takes precedence. */
 export interface SettingSource {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** A value in the stack's configuration by its full key, such as `conversation:baseUrl`. */
+  /**
+   * Returns a value from the stack's configuration by its full key, such as `conversation:baseUrl`.
+   */
   readonly config: (key: string) => string | undefined;
   /** The account's name, if the arguments of an explicit provider are among the values. */
   readonly account?: string;
 }
 
-/** The names of a setting in both of its sources. */
+/** A setting's names in both of its sources. */
 export interface SettingNames {
-  /** Such as `conversation:baseUrl`, or `conversation:staging.baseUrl` in a profile. */
+  /**
+   * Key in the configuration, such as `conversation:baseUrl` or, in a profile,
+   * `conversation:staging.baseUrl`.
+   */
   readonly config: string;
-  /** Such as `CONVERSATION_BASE_URL`, or `CONVERSATION_STAGING_BASE_URL` in a profile. */
+  /**
+   * Environment variable, such as `CONVERSATION_BASE_URL` or, in a profile,
+   * `CONVERSATION_STAGING_BASE_URL`.
+   */
   readonly environment: string;
 }
 
@@ -88,23 +94,20 @@ const keys = Object.keys(settingTable).filter((key): key is SettingKey => key in
 
 const specOf = (key: SettingKey): SettingSpec<unknown> => settingTable[key];
 
-/**
- * The names of a setting in the configuration and in the environment, for the profile if one is
- * given.
- */
+/** A setting's names in the configuration and in the environment, for a profile if one is given. */
 export const settingNames = (key: SettingKey, profile?: string): SettingNames => ({
   config: `conversation:${profile === undefined ? "" : `${profile}.`}${key}`,
   environment: profilePrefix(profile) + settingTable[key].environment,
 });
 
-/** `conversation:scope (CONVERSATION_SCOPE)`: the reference to a setting in messages. */
+/** How messages refer to a setting, such as `conversation:scope (CONVERSATION_SCOPE)`. */
 export const settingLabel = (key: SettingKey, profile?: string): string => {
   if (isProviderAccount(profile)) return `${key} of the ${profile}`;
   const names = settingNames(key, profile);
   return `${names.config} (${names.environment})`;
 };
 
-/** Advice if the base URL does not look like the service. */
+/** Advice for when the base URL does not look like the service's. */
 export const addressAdvice = ({ baseUrl, profile }: Settings): string =>
   `Check ${settingLabel("baseUrl", profile)}, whose path is ${quoted(new URL(baseUrl).pathname)}, and run: npx pulumi-conversation doctor`;
 
@@ -281,7 +284,7 @@ export const withoutSecretSettings = <T>(
 
 /**
  * The environment for programs that fetch, install or build packages. They may run third-party
- * scripts, which must not see the secrets of an account or a stack.
+ * scripts, which must not see any account or stack secrets.
  */
 export const environmentOfPackages = <T>(
   environment: Readonly<Record<string, T>>,
@@ -298,7 +301,7 @@ export interface SettingDescription extends SettingNames {
   readonly doc: string;
   readonly required: boolean;
   readonly secret: boolean;
-  /** As a string; absent if there is none. */
+  /** The default as a string; absent if there is none. */
   readonly default?: string;
 }
 
@@ -322,19 +325,19 @@ export type FoundValue = string | number | boolean;
 /** The findings of `pulumi-conversation probe` about a tenant. */
 export interface TenantFindings {
   readonly version: 1;
-  /** ISO 8601. */
+  /** When the probe ran (ISO 8601). */
   readonly probedAt: string;
-  /** The probed tenant. */
+  /** Base URL of the probed tenant. */
   readonly baseUrl: string;
   /** Number of calls made. */
   readonly calls: number;
-  /** Keyed by the names of the emulator's switches. */
+  /** Values for the emulator's switches, by name. */
   readonly switches: Readonly<Record<string, FoundValue>>;
-  /** Keyed by the names of settings. */
+  /** Values for settings, by name. */
   readonly settings: Readonly<Record<string, FoundValue>>;
   /** Other observations. */
   readonly observed: Readonly<Record<string, FoundValue>>;
-  /** What could not be found out, and why. */
+  /** What could not be determined, and why. */
   readonly open: Readonly<Record<string, string>>;
 }
 
@@ -356,7 +359,7 @@ const textIn = (json: JsonObject, name: string): string | undefined => {
   return typeof value === "string" ? value : undefined;
 };
 
-/** The findings in JSON text; undefined if it contains none of this version. */
+/** Parses findings from JSON text; undefined if it contains no findings of this version. */
 export const findingsIn = (text: string): TenantFindings | undefined => {
   const json = jsonIn(text);
   if (!isObject(json) || json.version !== 1) return undefined;

@@ -78,8 +78,8 @@ const awaitArrival = async (sent: Sent): Promise<boolean> => {
 };
 
 /**
- * Reads the chain of an account, sends one message through it, waits for its arrival if there is a
- * probe, and ends the conversation, even after a failure.
+ * Reads an account's chain, sends one message through it, waits for the message to arrive if there
+ * is a probe, and ends the conversation, even after a failure.
  *
  * @throws ConversationError that names the broken link
  */
@@ -201,7 +201,7 @@ const sendSmokeMessage = async (
 };
 
 /**
- * Ends the conversation of a test, if possible; failures are ignored.
+ * Ends a test's conversation if possible; ignores failures.
  *
  * @returns whether it is over
  */
@@ -334,7 +334,10 @@ const awaitSighting = async (
   }
 };
 
-/** Why no server can be reached at a URL from here; undefined if one responds, with any status. */
+/**
+ * Why no server can be reached at a URL from this machine; undefined if one responds with any
+ * status.
+ */
 export const unreachable = async (
   url: string,
   transport: Transport,

@@ -9,12 +9,12 @@ import {
 } from "../definition/define.js";
 import { account } from "../resources/account.js";
 
-/** Default time limit for the arrival of the message, in seconds. */
+/** Default time limit for the message to arrive, in seconds. */
 export const defaultTimeout = 30;
 
 /**
- * The only resource that is not a setup object but a single conversation: it shares only the rules
- * for inputs and secrets with the other kinds.
+ * The only resource that is a single conversation, not a setup object. It shares only the rules for
+ * inputs and secrets with the other kinds.
  */
 export const smokeTest = defineResource({
   kind: "ConversationSmokeTest",

@@ -20,16 +20,16 @@ const inputs = z.object({
   profile: z.string().optional(),
 });
 
-/** The inputs of a test; `timeout` in seconds. */
+/** A test's inputs; `timeout` is in seconds. */
 export type SmokeTestInputs = Readonly<z.output<typeof inputs>>;
 
-/** The declared fields of the engine's values, in their normal form. */
+/** Returns the declared fields of the engine's values, normalized. */
 export const fieldsOf = (values: JsonObject): JsonObject => {
   const known = Object.entries(values).filter(([name]) => Object.hasOwn(smokeTest.fields, name));
   return normaliseFields(smokeTest, objectOf(known));
 };
 
-/** Checked inputs in the form of the test. */
+/** Converts checked inputs to the form that the test uses. */
 export const smokeTestInputs = (values: JsonObject): SmokeTestInputs =>
   inputs.parse(fieldsOf(values));
 
@@ -47,7 +47,7 @@ const result = z.object({
 /** The part of a passed test that the state stores. */
 export type SmokeTestResult = Readonly<z.output<typeof result>>;
 
-/** The result in a state; undefined before the first test. */
+/** The test result in a state; undefined before the first test. */
 export const smokeTestResult = (state: JsonObject): SmokeTestResult | undefined =>
   result.safeParse(state).data;
 
@@ -62,8 +62,8 @@ const probeViolation = ({ probe }: JsonObject): readonly string[] => {
 };
 
 /**
- * Inputs in their normal form, and every rule that they break. Pure. Failures name no property,
- * because the engine would print its value.
+ * Returns the normalized inputs and every rule that they break. Has no side effects. Failures name
+ * no property, because the engine would print the property's value.
  */
 export const checkSmokeTest = (news: JsonObject): CheckedInputs => {
   const { __provider, ...given } = news;
@@ -76,8 +76,8 @@ export const checkSmokeTest = (news: JsonObject): CheckedInputs => {
 };
 
 /**
- * Whether the test must run, or its end must be recorded: while it is off before and after, no
- * other change counts.
+ * Whether the test must run, or must be recorded as disabled. If it was disabled and stays
+ * disabled, no other change counts.
  */
 export const smokeTestChanges = (olds: JsonObject, news: JsonObject): boolean => {
   const [old, next] = [fieldsOf(olds), fieldsOf(news)];

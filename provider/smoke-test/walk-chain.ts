@@ -17,7 +17,7 @@ import type { SmokeTestInputs } from "./smoke-test-inputs.js";
 /** Where the service delivers the message, and how it authenticates there. */
 export interface Callback {
   readonly url: string;
-  /** `client application "bot" (id …), role custom_bot` */
+  /** The recipient, such as `client application "bot" (id …), role custom_bot`. */
   readonly role: string;
   /** Absent if the service sends no Authorization header. */
   readonly authentication?: string;
@@ -89,9 +89,9 @@ const withoutRole = (
 };
 
 /**
- * Reads the setup objects that a message passes, in order: sign-in, account, channel,
+ * Reads the setup objects that a message passes through, in order: sign-in, account, channel,
  * orchestration, then the participants, client applications and authentications of the recipients.
- * One call per object.
+ * Makes one call per object.
  *
  * @throws ConversationError that names the first broken link
  */
@@ -197,7 +197,7 @@ interface ChainObject {
 /** The object that refers to another one, for messages: `orchestration "flow" (id …)`. */
 type Referrer = Pick<ChainObject, "label">;
 
-/** Reads objects in the chain one by one, each by its id. */
+/** Reads the objects in the chain one at a time, by id. */
 export class ChainReader {
   constructor(
     readonly session: EngineSession,
@@ -224,7 +224,7 @@ export class ChainReader {
   }
 
   /**
-   * Reads an object whose absence breaks the chain; a missing permission to read it proves nothing.
+   * Reads an object whose absence breaks the chain; a lack of permission to read it proves nothing.
    *
    * @returns undefined if there is no permission to read it
    */
@@ -268,7 +268,7 @@ const doubtText = ({ doubts }: ChainFindings): string =>
   doubts.length > 0 ? ` It may also matter that ${doubts.join("; that ")}.` : "";
 
 /**
- * A test failure.
+ * The error for a failed test.
  *
  * @param link the kind of the faulty object, or `sign-in`, `message`, `delivery`, `callback
  * address`, `probe`

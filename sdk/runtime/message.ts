@@ -15,7 +15,7 @@ const attachment = z
     name: z.string().min(1, notEmpty),
     /** Such as `image/png`. */
     contentType: z.string().min(1, notEmpty),
-    /** In bytes. */
+    /** Size in bytes. */
     size: z.int().nonnegative(),
     /** Where the recipient fetches the content. */
     url: z.url({ protocol: /^https?$/ }).optional(),

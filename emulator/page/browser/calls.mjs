@@ -32,7 +32,7 @@ import { linkToEntry, subjectParts } from "./links.mjs";
 
 /** @template T @typedef {{ readonly place: number, readonly entry: T }} PlacedEntry */
 
-/** Whether an entry is about a subject, or about any object in a collection. An empty string matches anything. @param {WithSubjects & { readonly template?: string }} entry @param {string} wanted */
+/** Whether an entry is about a subject, or about any object in a collection. An empty string matches every entry. @param {WithSubjects & { readonly template?: string }} entry @param {string} wanted */
 export const isAbout = ({ subjects, template }, wanted) =>
   wanted === "" ||
   template === `/${wanted}` ||
@@ -301,7 +301,7 @@ export const callsView = (page) =>
     details: (entry) => callDetails(page, entry),
   });
 
-/** The messages delivered to callbacks. @param {Page} page */
+/** The attempts to deliver messages to callbacks. @param {Page} page */
 export const deliveriesView = (page) =>
   entryTable(page, "deliveries", () => page.state.deliveries, {
     label: "Deliveries, newest first",
@@ -333,7 +333,7 @@ export const deliveriesView = (page) =>
     details: (entry) => deliveryDetails(page, entry),
   });
 
-/** What the service would send to the people responsible for a callback. @param {Page} page */
+/** The emails that the service would send to the people responsible for callbacks. @param {Page} page */
 export const mailboxView = (page) =>
   entryTable(page, "mailbox", () => page.state.mailbox, {
     label: "Emails, newest first",

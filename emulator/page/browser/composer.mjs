@@ -37,7 +37,7 @@ const objectsAt = (value, ...steps) => {
   return Array.isArray(found) ? found.filter(isRecord) : [];
 };
 
-/** The side of a conversation that a sender is on, by its word on the wire. @param {string} sender */
+/** The side of a conversation that a sender is on, given the sender's word on the wire. @param {string} sender */
 export const sideOfSender = (sender) => {
   if (sender === "customer") return "customer";
   return sender.endsWith("_bot") ? "bot" : "agent";

@@ -72,11 +72,11 @@ export const sectionOf = (text, title) => {
   return rest.slice(0, end < 0 ? undefined : end).flatMap(({ lines }) => lines);
 };
 
-/** A line in the documentation with its code, and without where its links lead. @param {string} text */
+/** A line of the documentation, with code formatting but without link targets. @param {string} text */
 export const docLine = (text) =>
   withCode(text.replaceAll(/\[([^\][]*)\]\([^()]*\)/g, "$1").replaceAll("**", ""));
 
-/** Leads to a section of the documentation, in a view of its own. @param {string} page @param {string} section */
+/** A link that opens a section of the documentation in a new tab. @param {string} page @param {string} section */
 export const docLink = (page, section) =>
   element(
     "a",
@@ -121,7 +121,7 @@ const shownBlock = (block) => {
   }
 };
 
-/** A page of the documentation, at the section that the address names. @param {Page} page */
+/** A page of the documentation, at the section named in the URL. @param {Page} page */
 export const docsView = (page) => {
   const sheet = group("sheet docs");
   let shown = "";

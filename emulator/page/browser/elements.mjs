@@ -26,7 +26,7 @@ export const fill = (target, ...children) => {
 };
 
 /**
- * An element with attributes, listeners (a function under the name of its event) and children.
+ * An element with attributes, listeners (functions keyed by the name of the event) and children.
  *
  * @template {keyof HTMLElementTagNameMap} T
  * @param {T} tag
@@ -44,7 +44,7 @@ export const element = (tag, attributes = {}, ...children) => {
 /** A paragraph with a class. @param {string} name @param {Child[]} children */
 export const paragraph = (name, ...children) => element("p", { class: name }, ...children);
 
-/** Elements that belong together. @param {string} name a class @param {Child[]} children */
+/** A group of elements. @param {string} name a class @param {Child[]} children */
 export const group = (name, ...children) => element("div", { class: name }, ...children);
 
 /**
@@ -65,7 +65,7 @@ export const drawing = (tag, attributes) => {
 const escaped = (text, signs) =>
   text.replace(signs, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
-/** Text in which characters that change the writing direction are escaped. @param {string} text */
+/** Text with characters that change the writing direction escaped. @param {string} text */
 export const withoutBidi = (text) => escaped(text, /[\u202a-\u202e\u2066-\u2069]/g);
 
 /** Human-readable JSON. @param {unknown} value */
@@ -73,7 +73,7 @@ export const inertJson = (value) =>
   escaped(JSON.stringify(value, null, 2), /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g);
 
 /**
- * Untrusted text within a sentence: its writing direction ends with it. Characters that would end that element early, such as U+2069, are escaped.
+ * Untrusted text within a sentence, isolated so that its writing direction does not affect the rest. Characters that would end the isolation early, such as U+2069, are escaped.
  *
  * @param {string} text
  */
@@ -86,7 +86,7 @@ const mostOfName = 200;
 export const beginningOf = (text, most) =>
   text.length <= most ? text : text.slice(0, most).replace(/[\ud800-\udbff]$/, "");
 
-/** Text that may be longer than anyone would read. @param {string} text */
+/** A string, shortened if it is longer than anyone would read. @param {string} text */
 export const shortText = (text) =>
   text.length <= mostOfName ? text : `${beginningOf(text, mostOfName)}…`;
 
@@ -95,7 +95,7 @@ export const setText = (target, text) => {
   if (target.textContent !== text) target.textContent = text;
 };
 
-/** Text of the project itself, with code as in Markdown. @param {string} text */
+/** The project's own text, with code marked as in Markdown. @param {string} text */
 export const withCode = (text) =>
   text.split("`").map((part, place) => (place % 2 === 1 ? element("code", {}, part) : part));
 
@@ -131,7 +131,7 @@ export const copyButton = (what, text, said) => {
 /** How much of a text is shown at once; the rest follows on request. */
 const mostText = 4_000;
 
-/** Text that may be long. @param {"p" | "pre"} tag @param {string} text @param {Attributes} [attributes] */
+/** Text that may be long: the beginning, and the rest on request. @param {"p" | "pre"} tag @param {string} text @param {Attributes} [attributes] */
 export const wholeText = (tag, text, attributes = { class: "text", dir: "auto" }) => {
   if (text === "") return [];
   const beginning = beginningOf(text, mostText);
@@ -143,7 +143,7 @@ export const wholeText = (tag, text, attributes = { class: "text", dir: "auto" }
 };
 
 /**
- * A form that a function handles: nothing is submitted.
+ * A form handled by a function; the browser submits nothing.
  *
  * @param {Attributes} attributes
  * @param {() => void} submit
@@ -260,7 +260,7 @@ export const filterBar = ({ noun, nothing, search: [label, example], choices = {
 /** The rows of a container by their keys. @typedef {Map<string, { readonly version: unknown, readonly row: HTMLElement }>} Rows */
 
 /**
- * Keeps one element for each key, in the given order. Elements of the same version are not touched, so focus and selection stay, too.
+ * Keeps one element for each key, in the given order. Elements whose version has not changed stay untouched, and so do focus and selection.
  *
  * @param {HTMLElement} container
  * @param {Rows} rows those there are; is changed
@@ -312,16 +312,16 @@ const timeText = (format, time) => {
   return Number.isNaN(date.getTime()) ? String(time) : format.format(date);
 };
 
-/** `09:30:05`, in this machine's time zone. @param {string | number} time */
+/** The time, such as `09:30:05`, in this machine's time zone. @param {string | number} time */
 export const clockTime = (time) => timeText(clock, time);
 
 /** Date and time in this machine's format. @param {string | number} time */
 export const dayTime = (time) => timeText(dayAndClock, time);
 
-/** `12,345` @param {number} count */
+/** A formatted number, such as `12,345`. @param {number} count */
 export const countText = (count) => whole.format(count);
 
-/** `1 call`, `2 calls` @param {number} count @param {string} noun */
+/** A count with its noun, such as `1 call` or `2 calls`. @param {number} count @param {string} noun */
 export const counted = (count, noun) => `${countText(count)} ${noun}${count === 1 ? "" : "s"}`;
 
 /** Rows beyond the visible ones, on each side. */
@@ -352,7 +352,7 @@ const keySteps = {
 /** What a list shows. @template T @typedef {{ readonly length: number, readonly at: (place: number) => T | undefined }} Items */
 
 /**
- * A list in which only the visible rows are elements, so that ten thousand are as fast as ten.
+ * A list that renders only the visible rows, so that ten thousand rows are as fast as ten.
  *
  * @template T
  * @param {object} options

@@ -72,7 +72,7 @@ const ordered = (columns) => {
 };
 
 /**
- * The position of each object: a column for each kind, in setup order, so that all lines lead from left to right; or one kind below the other.
+ * The position of each object: either one column for each kind, in setup order, so that all lines run from left to right, or the kinds one below the other.
  *
  * @param {readonly Kind[]} kinds in setup order
  * @param {readonly GraphObject[]} objects
@@ -180,7 +180,7 @@ export const nodesBetween = ({ columns }, top, bottom) =>
   columns.flat().filter(({ y }) => y + rowHeight > top && y < bottom);
 
 /**
- * Where an arrow key leads.
+ * The node that an arrow key leads to.
  *
  * @param {GraphLayout} layout
  * @param {GraphNode} node
@@ -253,7 +253,7 @@ export class GraphView {
   #width = 0;
   #height = 0;
   #isWaiting = false;
-  /** The step that was rendered. */
+  /** The last rendered step. */
   #rendered = 0;
 
   /** @param {readonly Kind[]} kinds in setup order @param {(key: string) => void} choose */
@@ -279,7 +279,7 @@ export class GraphView {
     this.#arrange();
   }
 
-  /** Marks an object and what belongs to it; with an empty key, none. @param {string} key */
+  /** Highlights an object and what belongs to it; an empty key removes the highlight. @param {string} key */
   mark(key) {
     if (this.#chosen === key) return;
     this.#chosen = key;
@@ -301,7 +301,7 @@ export class GraphView {
     return this.#users.get(key) ?? [];
   }
 
-  /** Keeps the selected object visible unless somebody scrolled away from it. */
+  /** Keeps the selected object visible unless it was scrolled out of view. */
   #resized() {
     const { clientWidth, clientHeight, scrollTop } = this.element;
     const hasOtherWidth = clientWidth !== this.#width;
@@ -422,7 +422,7 @@ export class GraphView {
     }
   }
 
-  /** Changes whenever anything that a card shows changes. @param {GraphNode} node */
+  /** A value that changes whenever anything that a card shows changes. @param {GraphNode} node */
   #versionOf(node) {
     const names = edgesFrom(this.layout, node).map(({ to }) => titleOf(to.object));
     return JSON.stringify([node.object, names, this.usersOf(node.key).length]);
@@ -441,7 +441,7 @@ export class GraphView {
     ];
   }
 
-  /** There is room for one fact; the rest is for screen readers. @param {GraphNode} node */
+  /** The card for an object. It has room for only one fact; the rest is for screen readers. @param {GraphNode} node */
   #node(node) {
     const { key, object, column } = node;
     const [first = ["on its own"], ...rest] = this.#saidOf(node);

@@ -147,13 +147,13 @@ const lastEntryLink = ({ state }, log, subject, title) => {
 export const deliveryOutcome = ({ status, error }) =>
   status === undefined ? (error ?? "no response") : String(status);
 
-/** The same without a word that the text next to it says. @param {Pick<ShownDelivery, "status" | "error">} entry */
+/** The outcome without a word that the text next to it already contains. @param {Pick<ShownDelivery, "status" | "error">} entry */
 export const shortOutcome = (entry) => deliveryOutcome(entry).replace(/^undeliverable: /, "");
 
-/** Only a 2xx from a callback counts as accepted. @param {Pick<ShownDelivery, "status">} entry */
+/** Whether a callback accepted the message: only a 2xx counts. @param {Pick<ShownDelivery, "status">} entry */
 export const isDelivered = ({ status = 0 }) => status >= 200 && status <= 299;
 
-/** Position of the last failed attempt, if no later one delivered the message; below 0: none. @param {readonly Pick<ShownDelivery, "messageId" | "url" | "status">[]} entries */
+/** Position of the last failed attempt for a message that no later attempt delivered; negative if there is none. @param {readonly Pick<ShownDelivery, "messageId" | "url" | "status">[]} entries */
 export const lastUndelivered = (entries) => {
   const delivered = new Set();
   return entries.findLastIndex((entry) => {
@@ -165,7 +165,7 @@ export const lastUndelivered = (entries) => {
 
 /** Why a delivery failed, and what to do next. @typedef {{ readonly fits: (entry: Pick<ShownDelivery, "status" | "error" | "fault" | "attempt">) => boolean, readonly rule: string, readonly next: string }} DeliveryFailure */
 
-/** The first that matches an attempt says why it failed; the last matches all. @type {readonly DeliveryFailure[]} */
+/** Reasons why deliveries fail. The first one that matches an attempt explains its failure; the last one matches all attempts. @type {readonly DeliveryFailure[]} */
 export const deliveryFailures = [
   {
     fits: ({ fault }) => fault !== undefined,
@@ -220,7 +220,7 @@ const outcomeText = ({ status, error = "unknown", attempt }) => {
   return attempt === 0 ? error : `No response: ${error}`;
 };
 
-/** Where faults are explained. */
+/** The section of the documentation that explains faults. */
 export const faultDoc = { page: "emulator.md", section: "Faults" };
 
 /** @param {Page} page @param {ShownDelivery} entry */

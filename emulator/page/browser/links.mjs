@@ -6,29 +6,29 @@ import { titleOf } from "./graph.mjs";
 /** An address of this page. @param {string} view @param {readonly string[]} steps */
 const linkTo = (view, ...steps) => `#${[view, ...steps].map(encodeURIComponent).join("/")}`;
 
-/** Where a conversation is shown. @param {string} id */
+/** The link to a conversation. @param {string} id */
 export const linkToConversation = (id) => linkTo("conversations", id);
 
-/** Where an object is shown. @param {string} key such as `channels/<id>` */
+/** The link to an object. @param {string} key such as `channels/<id>` */
 export const linkToObject = (key) => linkTo("objects", ...key.split("/"));
 
-/** Where a log entry is shown. @param {LogName} log @param {number} place */
+/** The link to a log entry. @param {LogName} log @param {number} place */
 export const linkToEntry = (log, place) => linkTo(log, String(place));
 
-/** The log entries about a subject. @param {LogName} log @param {string} subject */
+/** The link to the log entries about a subject. @param {LogName} log @param {string} subject */
 export const linkToEntriesOf = (log, subject) => linkTo(log, "of", ...subject.split("/"));
 
-/** The anchor of a heading, as repositories make it. @param {string} heading */
+/** The anchor of a heading, in the format that repository hosts use. @param {string} heading */
 export const anchorOf = (heading) =>
   heading
     .toLowerCase()
     .replace(/[^\p{L}\p{N} _-]/gu, "")
     .replaceAll(" ", "-");
 
-/** Where a section of the documentation is shown. @param {string} page of the folder `docs` @param {string} section its heading */
+/** The link to a section of the documentation. @param {string} page of the folder `docs` @param {string} section its heading */
 export const linkToSection = (page, section) => linkTo("docs", page, anchorOf(section));
 
-/** What a subject is called, and where it is shown, if anywhere. @param {Page} page @param {string} subject */
+/** What a subject is called, and the link to it, if any. @param {Page} page @param {string} subject */
 export const subjectParts = (page, subject) => {
   const [collection = "", ...rest] = subject.split("/");
   const id = rest.join("/");

@@ -5,7 +5,7 @@ import { setText } from "./elements.mjs";
 
 const control = "/control";
 
-/** What went wrong with a call, in the emulator's words. */
+/** The error for a failed call, in the emulator's words. */
 export class CallError extends Error {
   /** @param {string} message @param {number} status 0: there was no response */
   constructor(message, status) {
@@ -21,7 +21,7 @@ export const isRecord = (value) =>
 /** An error's message. @param {unknown} error */
 export const causeText = (error) => (error instanceof Error ? error.message : String(error));
 
-/** The control interface returns `error`; the service returns `code`, `developerMessage` and `details`. @param {unknown} body @param {number} status */
+/** The reason in a refusal: the control interface returns `error`; the service returns `code`, `developerMessage` and `details`. @param {unknown} body @param {number} status */
 export const refusalText = (body, status) => {
   if (!isRecord(body)) return `The emulator returned the status ${status}.`;
   if (typeof body.error === "string") return body.error;
@@ -43,7 +43,7 @@ export const useControlSecret = (given) => {
   secret = given;
 };
 
-/** Undefined if it is not JSON. @param {string} text @returns {unknown} */
+/** Parses JSON; undefined if the text is not JSON. @param {string} text @returns {unknown} */
 export const parsedJson = (text) => {
   try {
     return JSON.parse(text);
@@ -90,7 +90,7 @@ export const servicePaths = { base: "/conversation/v3", token: "/oauth/token" };
 export const readOwnClient = async () =>
   /** @type {OwnClient} */ (await call("GET", `${control}/page/client`));
 
-/** A token, as a program gets it. */
+/** Fetches a token as a program does. */
 export const fetchToken = async () => {
   const { clientId, clientSecret, scope } = await readOwnClient();
   const grant = { grant_type: "client_credentials", scope };
@@ -115,7 +115,7 @@ export class GrowingList {
   entries = [];
   /** Position of the first entry. Positions increase over the emulator's lifetime. */
   first = 0;
-  /** Increases when the known entries are gone and the positions refer to others. */
+  /** Increases when the known entries are gone and the positions refer to other entries. */
   generation = 0;
 
   /** @param {EntriesSince<T>} more */
@@ -129,12 +129,12 @@ export class GrowingList {
   }
 }
 
-/** The known part of the conversation that is shown. */
+/** The known part of the conversation shown. */
 export class ShownConversation {
   isCompleted = false;
   /** @type {NonNullable<PageChanges["conversation"]>["messages"]} The last ones. */
   messages = [];
-  /** The number of messages before these. */
+  /** The number of messages before the known ones. */
   before = 0;
   /** Whether the emulator has reported on it yet, and whether it exists. */
   isKnown = false;
@@ -188,12 +188,12 @@ export class PageState {
   /** @type {readonly ConversationAddress[]} */
   addresses = [];
   shown = new ShownConversation("");
-  /** The key of the object that is shown; empty if there is none. */
+  /** The key of the object shown; empty if there is none. */
   object = "";
   /** @type {PageChanges["object"]} Its members, once they are known. */
   members = undefined;
 
-  /** Position of the call that is shown; empty if there is none. */
+  /** Position of the call shown; empty if there is none. */
   call = "";
   /** @type {PageChanges["call"]} What it carried, once that is known. */
   inspected = undefined;
@@ -272,13 +272,13 @@ const callErrorOf = (error) => {
 };
 
 /**
- * What all views share: what is known about the emulator, where the page is, and when to poll again.
+ * What all views share: what is known about the emulator, the page's location, and when to poll again.
  */
 export class Page {
   state = new PageState();
   /** @type {FormTables} What the forms offer. */
   tables = { kinds: [], endpoints: [], faults: [], switches: [], senders: [] };
-  /** The part of the URL after the name of the view. @type {readonly string[]} */
+  /** The part of the URL after the view's name. @type {readonly string[]} */
   rest = [];
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer = undefined;
@@ -302,7 +302,7 @@ export class Page {
   }
 
   /**
-   * Changes something with a control call, and says what went wrong.
+   * Changes something with a control call, and shows any problem.
    *
    * @param {HTMLElement} said where
    * @param {string} method
@@ -317,7 +317,7 @@ export class Page {
     return problem === "";
   }
 
-  /** Polls at once, then repeatedly while the page is visible. */
+  /** Polls immediately, then repeatedly while the page is visible. */
   lookNow() {
     clearTimeout(this.#timer);
     if (document.hidden) return;

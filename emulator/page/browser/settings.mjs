@@ -31,7 +31,7 @@ const controlFor = ({ values, isRequired }) => {
 /** @param {number} min @param {number} [max] */
 const numberInput = (min, max) => element("input", { type: "number", min, max, required: true });
 
-/** The input, as JSON if it is JSON, otherwise as text. @param {string} typed @returns {unknown} */
+/** The input, parsed if it is JSON, otherwise as text. @param {string} typed @returns {unknown} */
 export const valueTyped = (typed) => {
   const value = parsedJson(typed);
   return value === undefined ? typed : value;
@@ -109,7 +109,7 @@ export const ruleText = ({ on, kind, times, after, ...members }) => {
   return [`${on}: ${kind}`, ...more, ...wait, counted(times, "time")].join(", ");
 };
 
-/** Faults, set by hand. @param {Page} page */
+/** The view for setting faults by hand. @param {Page} page */
 export const faultsView = (page) => {
   const list = element("ul", { class: "plain rules" });
   const none = paragraph("empty", "No faults are pending.");
@@ -164,7 +164,7 @@ const switchCard = (page, entry) => {
   };
 };
 
-/** The switches for everything uncertain about the service, set by hand. @param {Page} page */
+/** The view for setting the switches for everything uncertain about the service. @param {Page} page */
 export const switchesView = (page) => {
   const cards = page.tables.switches.map((entry) => switchCard(page, entry));
   const bar = filterBar(

@@ -8,20 +8,20 @@ import type { WireObject } from "../../service/lists.js";
  * The owner mark: a short suffix of the description that shows people and later runs who owns an
  * object, such as `[pulumi: shop/prod orders-bot #5f0c1a2b-9b2e77aa01cd-0tm9x2k4r7q1c2d]`. The
  * first number identifies the stack's `Ownership`, the second the resource, the third the object.
- * Marks from release 0.1.0 lack the third.
+ * Marks from release 0.1.0 have no third number.
  */
 export interface Mark {
   /** Project, stack and logical name, for people. */
   readonly label: string;
   readonly stack: string;
   readonly resource: string;
-  /** New with every POST. A copy that a person makes carries the serial of the original. */
+  /** New with every POST. A copy that a person makes carries the original's serial. */
   readonly serial?: string;
   /** Derived from the serial and the name: a copy with another name does not match its mark. */
   readonly checksum?: string;
 }
 
-/** The start of a hash. */
+/** The first characters of a hash. */
 export const digest = (text: string, length: number): string =>
   hash("sha256", text).slice(0, length);
 
@@ -30,14 +30,14 @@ const readable = (text: string): string => text.replace(/[^\w./@-]+/g, "_").slic
 /** The part that all marks of a stack share, derived from the id of its `Ownership`. */
 export const stackMark = (ownership: string): string => digest(ownership, 8);
 
-/** The start of the labels of all marks of a stack, such as `shop/prod`. */
+/** The start of the label in each of a stack's marks, such as `shop/prod`. */
 export const stackLabel = (project: string, stack: string): string =>
   readable(`${project}/${stack}`);
 
-/** The stack in the label of a mark: `shop/prod` in `shop/prod kiosk`. */
+/** The stack in a mark's label: `shop/prod` in `shop/prod kiosk`. */
 export const stackOfLabel = (label: string): string => label.split(" ")[0] ?? label;
 
-/** The mark of a resource, without the parts that distinguish its objects. */
+/** A resource's mark, without the parts that distinguish its objects. */
 export const markOf = (kind: string, owner: string): Mark => {
   const { project, stack, ownership, name } = ownerParts(owner);
   return {
@@ -56,13 +56,13 @@ const checksumLength = 4;
 const base36 = (value: number, length: number): string =>
   Math.floor(value).toString(36).padStart(length, "0").slice(-length);
 
-/** The mark as text in a description. */
+/** A mark as text in a description. */
 export const markText = ({ label, stack, resource, serial, checksum }: Mark): string =>
   `[pulumi: ${label} #${stack}-${resource}${serial && checksum ? `-${serial}${checksum}` : ""}]`;
 
 /**
- * The number of characters that a field has left next to a resource's mark: all serials and
- * checksums have the same length.
+ * The number of characters left in a field next to a resource's mark, which always has the same
+ * length.
  *
  * @param max length of the field. Default: unlimited
  */
@@ -77,7 +77,7 @@ const stampLength = 7;
 const randomLength = serialLength - stampLength;
 
 /**
- * The serial of an object about to be created.
+ * The serial for an object about to be created.
  *
  * @param now the service's time in milliseconds; kept to the second, so that a copy made much later
  * than its mark can be distinguished from the original. If undefined, no object counts as created
@@ -108,7 +108,10 @@ export const markFor = (mark: Mark, serial: string, name: unknown): Mark => ({
 const pattern =
   /\s?\[pulumi: ([^\]]{0,250}) #([0-9a-f]{8})-([0-9a-f]{12})(?:-([0-9a-z]{11})([0-9a-z]{4}))?\]$/;
 
-/** Splits a description from the service into the text of the program or a person, and the mark. */
+/**
+ * Splits a description from the service into the text that a program or a person wrote, and the
+ * mark.
+ */
 export const readMark = (
   description: unknown,
 ): { readonly description?: string; readonly mark?: Mark } => {
@@ -127,7 +130,7 @@ const withoutZone = /^\d{4}-\d\d-\d\d[T ][\d:.]+$/;
 
 /**
  * A time that the service states for an object, in milliseconds since 1970; NaN if there is none.
- * Its times are GMT (public reference), even without a time zone.
+ * The service's times are GMT (public reference), even without a time zone.
  */
 export const objectTime = (value: unknown): number =>
   typeof value === "string"
@@ -138,7 +141,9 @@ export const objectTime = (value: unknown): number =>
 export const isSameResource = (a: Mark, b: Mark): boolean =>
   a.stack === b.stack && a.resource === b.resource;
 
-/** Whether two marks name the same project, stack and logical name, of two different states. */
+/**
+ * Whether two marks have the same project, stack and logical name, but belong to different states.
+ */
 export const isNamesake = (a: Mark, b: Mark): boolean => a.label === b.label && a.stack !== b.stack;
 
 /**
@@ -148,8 +153,8 @@ const longestWaitMs = 6 * 3600000;
 
 /**
  * Whether the object itself shows that it is a copy of a marked one: its mark was made for another
- * name, or long before the object. A copy with the same name made soon after looks like the
- * original; only the state and the serial reveal it.
+ * name, or long before the object was created. A copy with the same name made soon after the
+ * original looks the same; only the state and the serial reveal it.
  */
 export const isCopy = (mark: Mark, name: unknown, created: unknown): boolean => {
   if (!mark.serial) return false;

@@ -31,21 +31,24 @@ export interface MarkedObject {
  * - `held`: in the state of another stack to which it was moved, or looked up by another stack;
  * - `copy`: carries the mark of a resource for which a state holds another object: a person copied
  *   it, including the description;
- * - `former`: carries the stack's name, but the mark of another state: a destroyed or lost one, or
- *   somebody else's with the same name.
+ * - `former`: carries the stack's name, but the mark of another state: a destroyed or lost state,
+ *   or somebody else's state with the same name.
  */
 export type Standing = "left-over" | "held" | "copy" | "former";
 
-/** A marked object that is in no state of its stack. */
+/** A marked object that is not in its stack's state. */
 export interface Orphan extends MarkedObject {
   readonly standing: Standing;
   /** The resources that hold it or look it up. */
   readonly heldBy: readonly Holding[];
-  /** A run started to create it and did not report the result: the next `up` adopts it. */
+  /**
+   * Whether a run started to create it but did not report the result, so that the next `up` adopts
+   * it.
+   */
   readonly pending: boolean;
 }
 
-/** The stack whose marks are searched for, by its short names. */
+/** The short names of the project and the stack whose marks are searched for. */
 export interface StackNames {
   readonly project: string;
   readonly stack: string;
@@ -80,7 +83,7 @@ const isMarkOf =
   (owner: string | undefined): boolean =>
     owner !== undefined && isSameResource(markOf(kind, owner), mark);
 
-/** Whether a run started to create the object with a mark and did not report the result. */
+/** Whether a run started to create the object with this mark but did not report the result. */
 export const isBegun = (
   definition: Definition,
   mark: Mark,
@@ -103,7 +106,7 @@ const markedElsewhere = (object: MarkedObject, { holdings }: StackStates): Holdi
 
 /**
  * Whether a marked object that is in no state is a copy or a left-over. If the resource has another
- * object by now, a left-over differs from it in its serial.
+ * object by now, a left-over has a different serial.
  */
 export const kindOfMarked = (object: MarkedObject, states: StackStates): "copy" | "left-over" => {
   if (!object.fits) return "copy";

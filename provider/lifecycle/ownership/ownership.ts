@@ -2,15 +2,15 @@ import { randomBytes } from "node:crypto";
 import type { JsonObject } from "../../kernel/json.js";
 import type { Lifecycle } from "../index.js";
 
-/** Name of the one resource in a stack that is not an object of the service. */
+/** Kind of the one resource in a stack that is not an object in the service. */
 export const ownershipKind = "Ownership";
 
 const withoutProvider = ({ __provider, ...rest }: JsonObject): JsonObject => rest;
 
 /**
  * The lifecycle of `Ownership`: a random id, saved in the state before the service creates
- * anything. Makes no calls. Marks derived from it distinguish the objects of this state from those
- * of another state with the same project and stack name.
+ * anything. Makes no calls. Marks derived from the id distinguish this state's objects from those
+ * of another state with the same project and stack names.
  */
 export const ownershipLifecycle: Lifecycle = {
   check: async (_, news) => ({ inputs: withoutProvider(news), failures: [] }),

@@ -43,7 +43,10 @@ const callError = (
     effect,
   );
 
-/** The caller canceled before anything was sent, or while only a read was in progress. */
+/**
+ * The error for a call that was canceled before anything was sent, or while only a read was in
+ * progress.
+ */
 export const givenUp = (call: Call): ConversationError =>
   callError(call, "CANCELLED", "was canceled. Nothing was changed.");
 
@@ -59,9 +62,12 @@ export interface Answer {
 
 /** A response, and what else can be learned from it. */
 export interface DatedAnswer extends Answer {
-  /** When the service created it, by its own clock, in milliseconds since 1970. Absent if unknown. */
+  /**
+   * When the service created the response, according to its own clock, in milliseconds since 1970.
+   * Absent if unknown.
+   */
   readonly date?: number;
-  /** Length of its body. */
+  /** Length of the body, in bytes. */
   readonly bytes: number;
 }
 
@@ -160,8 +166,8 @@ export const answeredObject = (operation: Operation, { body, status }: Answer): 
 };
 
 /**
- * The object in the response to a POST. Without a usable id, nobody can know which object was
- * created, if any.
+ * The object in the response to a POST. Fails if the response has no usable id, because it is then
+ * unknown which object was created, if any.
  */
 export const createdOf = (operation: Operation, { body, status }: Answer) => {
   if (isObject(body) && isId(body.id)) return { ...body, id: body.id };

@@ -38,7 +38,7 @@ const errorType = (error: unknown): string => {
   return "code" in error && typeof error.code === "string" ? error.code : error.name;
 };
 
-/** Ends a span whose work failed: with the kind of the failure, never with its message. */
+/** Ends a span for work that failed. Records the kind of failure, never its message. */
 export const endFailed = (span: Span, error: unknown, at?: number): void => {
   span.setAttribute("error.type", typeof error === "number" ? `${error}` : errorType(error));
   span.setStatus({ code: failed });
@@ -56,8 +56,8 @@ interface TracedAttempt extends Endpoint {
 }
 
 /**
- * Begins the span of one attempt, following the semantic conventions for HTTP clients: path
- * template, no header, no body, no id.
+ * Begins the span of one attempt, following the semantic conventions for HTTP clients. Records the
+ * path template, but no headers, body or id.
  *
  * @param now milliseconds since 1970. Default: the time of the tracer
  * @returns the function that ends it

@@ -10,11 +10,11 @@ import type { Pace } from "./pace.js";
 import type { OnRepeat, RetryLimits } from "./retry.js";
 import type { Transport } from "./transport.js";
 
-/** The parts that belong to one call to an operation. */
+/** The parameters of one call to an operation. */
 export interface CallOptions {
-  /** For the `{id}` of the path. */
+  /** The value for `{id}` in the path. */
   readonly id?: string;
-  /** Sent in this order; `$` is not encoded. */
+  /** Query parameters, sent in this order; `$` is not encoded. */
   readonly query?: Readonly<Record<string, string | number>>;
   /** Sent as JSON. */
   readonly body?: unknown;
@@ -24,7 +24,8 @@ export interface CallOptions {
    */
   readonly signal?: AbortSignal;
   /**
-   * The fields in the body, which determine how much of it a message may show. If omitted: nothing.
+   * The fields in the body, which determine how much of it a message may show. If omitted, a
+   * message shows none of it.
    */
   readonly fields?: Fields;
 }
@@ -42,7 +43,10 @@ export interface Call {
   readonly body?: unknown;
   /** The fields in the body, if known. */
   readonly fields?: Fields;
-  /** What no message may show, even if the service echoes it; looked up only for a message. */
+  /**
+   * What no message may show, even if the service echoes it; looked up only when a message needs
+   * it.
+   */
   readonly secrets: () => readonly string[];
   readonly signal: AbortSignal;
   /** Token used in the last attempt. */
@@ -56,7 +60,7 @@ const queryText = (query: CallOptions["query"] = {}): string => {
 };
 
 /**
- * A call, ready to be sent.
+ * Prepares a call for sending.
  *
  * @throws ConversationError `ID_INVALID`
  */
@@ -82,7 +86,8 @@ export const callOf = (parts: TokenParts, operation: Operation, options: CallOpt
 };
 
 /**
- * The path of an operation below the base URL: `/channels/{id}` and an id give `/channels/4f…`.
+ * The path of an operation below the base URL, with the id filled in: `/channels/{id}` becomes
+ * `/channels/4f…`.
  *
  * @throws ConversationError `ID_INVALID` if the id is invalid, missing or not expected
  */
@@ -114,16 +119,16 @@ const assertShape = (template: string, path: string): void => {
 export interface AccessToken {
   readonly value: string;
   /**
-   * Numbers the tokens of this process, so that a refused token can be distinguished from its
+   * The token's sequence number in this process. It distinguishes a refused token from its
    * successor.
    */
   readonly generation: number;
   readonly scopes?: readonly string[];
-  /** Time on the monotonic clock, in milliseconds, from which the token is no longer used. */
+  /** Time on the monotonic clock, in milliseconds, after which the token is no longer used. */
   readonly usableUntil: number;
 }
 
-/** The parts that every call of one connection shares. */
+/** The parts that all calls on one connection share. */
 export interface TokenParts {
   readonly settings: Settings;
   /** The client's credentials, in every form that messages must not show. */
@@ -131,10 +136,10 @@ export interface TokenParts {
   readonly transport: Transport;
   readonly pace: Pace;
   readonly clock: Clock;
-  /** Of every call. */
+  /** Headers of every call. */
   readonly headers: Readonly<Record<string, string>>;
   readonly retry?: Partial<RetryLimits>;
   readonly onRepeat?: OnRepeat;
-  /** Cancels all waits of all calls. */
+  /** Cancels the waits of all calls. */
   readonly signal: AbortSignal;
 }

@@ -29,11 +29,12 @@ import {
  */
 export type Request = (operation: Operation, options?: CallOptions) => Promise<Answer>;
 
-/** The same, plus what else the response shows. */
+/** Like {@link Request}, but also returns what else the response shows. */
 export type DatedRequest = (operation: Operation, options?: CallOptions) => Promise<DatedAnswer>;
 
 /**
- * Passes a call through the policies: repeat, wait for a turn, authenticate, send. Reads its response once.
+ * Passes a call through the policies (repeat, wait for a turn, authenticate, send), and reads the
+ * response once.
  */
 export const datedRequest =
   (parts: ClientParts): DatedRequest =>
@@ -47,7 +48,7 @@ export const datedRequest =
     );
   };
 
-/** Like {@link datedRequest}, with only status and body. */
+/** Like {@link datedRequest}, but returns only status and body. */
 export const serviceRequest = (parts: ClientParts): Request => {
   const dated = datedRequest(parts);
   return async (operation, options) => {
@@ -240,7 +241,7 @@ const asked = async (parts: TokenParts): Promise<TokenGrant> => {
   return grantOf(settings, response);
 };
 
-/** The only token of a service, fetched from its token URL on first use. */
+/** A service's only token, fetched from its token URL on first use. */
 export const tokenSource = (parts: TokenParts): AccessTokens => {
   const { retry: limits = {}, signal, clock, onRepeat } = parts;
   const options = { limits, signal, clock, onRepeat };
@@ -251,9 +252,9 @@ export const tokenSource = (parts: TokenParts): AccessTokens => {
 /** A token as the token URL granted it. */
 export interface TokenGrant {
   readonly accessToken: string;
-  /** Seconds from receipt. Absent if the token URL did not report it. */
+  /** Lifetime in seconds from receipt. Absent if the token URL did not report it. */
   readonly expiresIn?: number;
-  /** Granted scopes, if the token URL names them. */
+  /** Granted scopes, if the token URL reports them. */
   readonly scopes?: readonly string[];
 }
 

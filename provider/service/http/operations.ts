@@ -18,15 +18,15 @@ export const isScope = (name: string): name is Scope =>
   defaultScopes.some((known) => known === name);
 
 /**
- * The scopes of the service among those that a token URL names. Undefined if it names none of them:
- * a token URL with its own vocabulary says nothing about the grant.
+ * The service's scopes among those that a token URL reports. Undefined if it reports none of them,
+ * because a token URL with scope names of its own says nothing about the grant.
  */
 export const knownScopes = (named: readonly string[] = []): readonly Scope[] | undefined => {
   const granted = named.filter(isScope);
   return granted.length > 0 ? granted : undefined;
 };
 
-/** `PATCH` occurs only in other services of a tenant (specification §8.3). */
+/** An HTTP method. `PATCH` occurs only in a tenant's other services (specification §8.3). */
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 const notIdempotent: readonly Method[] = ["POST", "PATCH"];
@@ -46,7 +46,7 @@ export interface Endpoint {
 export interface Operation extends Endpoint {
   /** A description for messages and docs, such as `list channels`. */
   readonly title: string;
-  /** Any one of these suffices. */
+  /** The scopes for this operation; any one of them suffices. */
   readonly scopes: readonly Scope[];
   /** Whether the plan's standard rate or the special one applies (specification §8.2). */
   readonly rate: "standard" | "special";
@@ -84,7 +84,7 @@ export const setUpOperation = (definition: Definition, action: SetUpAction): Ope
   };
 };
 
-/** The endpoints for a kind's given operations, as messages and statistics name them. */
+/** The endpoints for the given operations of a kind, named as in messages and statistics. */
 export const endpointNames = (
   definition: Definition,
   actions: readonly SetUpAction[],
@@ -135,5 +135,5 @@ export const allOperations = (): readonly Operation[] => [
   ...Object.values(runtimeOperations),
 ];
 
-/** `GET /channels/{id}`: the name of an endpoint in messages and statistics. */
+/** The name of an endpoint in messages and statistics, such as `GET /channels/{id}`. */
 export const endpointName = ({ method, template }: Endpoint): string => `${method} ${template}`;

@@ -4,8 +4,8 @@ import type { Endpoint } from "./operations.js";
 import type { HttpResponse } from "./transport.js";
 
 /**
- * The interface for pacing: decides when `attempt` may be made, and repeats it as long as the
- * response is 429. Returns the first other response; failures of `attempt` pass through.
+ * The interface for pacing: decides when to run `attempt`, and repeats it as long as the response
+ * is 429. Returns the first other response, and passes on failures of `attempt`.
  *
  * The attempt itself runs outside any queue. `signal` cancels the wait, never an attempt.
  *
@@ -19,15 +19,15 @@ export type Pace = (
 
 /** A wait that has just started on one endpoint. */
 export interface Wait extends Endpoint {
-  /** Calls waiting there, including a refused one. */
+  /** Number of calls waiting there, including a refused one. */
   readonly queued: number;
-  /** The number of them that go before this call. */
+  /** How many of them are ahead of this call. */
   readonly ahead: number;
-  /** The wait of this call, in milliseconds. */
+  /** How long this call has to wait, in milliseconds. */
   readonly waitMs: number;
   /** Time between two calls there, in milliseconds. */
   readonly periodMs: number;
-  /** The state of the first of them, if the service has already refused it. */
+  /** The state of the first waiting call, if the service has already refused it. */
   readonly refused?: Refused;
 }
 
@@ -42,8 +42,8 @@ export interface Refused {
 }
 
 /**
- * `1 min 15 s left for POST /channels, 12 calls queued`: the time comes first, because rows are cut
- * off at their end.
+ * Describes a wait: `1 min 15 s left for POST /channels, 12 calls queued`. The time comes first,
+ * because rows are cut off at the end.
  */
 export const waitText = ({ method, template, queued, waitMs, refused }: Wait): string => {
   const calls = `${queued} ${queued === 1 ? "call" : "calls"} queued`;
@@ -52,8 +52,8 @@ export const waitText = ({ method, template, queued, waitMs, refused }: Wait): s
 };
 
 /**
- * `The service refuses GET /channels because of the rate limit (429). Retrying for up to 59 min 48
- * s.`
+ * Describes a refusal: `The service refuses GET /channels because of the rate limit (429). Retrying
+ * for up to 59 min 48 s.`
  */
 export const refusedText = ({ method, template }: Wait, { leftMs, asks }: Refused): string => {
   const why =
@@ -67,7 +67,8 @@ type Headers = HttpResponse["headers"];
 
 /**
  * The longest accepted Retry-After, in milliseconds: 16 periods of the lowest rate. A bucket
- * returns a token within one period, so a longer wait is a mistake, or longer than a run can wait.
+ * refills a token within one period, so a longer wait is either a mistake or longer than a run can
+ * wait.
  */
 export const longestRetryAfterMs = 100_000;
 
@@ -121,19 +122,20 @@ const askedFor = (headers: Headers, wallMs: number) => {
 };
 
 /**
- * The wait that a Retry-After header requests, in milliseconds: seconds or a date, the longest if
- * it is repeated, at most {@link longestRetryAfterMs}. Undefined if there is no usable header.
+ * The wait that a Retry-After header requests in seconds or as a date, in milliseconds. If the
+ * header is repeated, the longest wait applies; the maximum is {@link longestRetryAfterMs}.
+ * Undefined if there is no usable header.
  */
 export const retryAfterMs = (headers: Headers, wallMs: number): number | undefined => {
   const asked = askedFor(headers, wallMs);
   return asked && Math.min(asked.ms, longestRetryAfterMs);
 };
 
-/** The requested wait in messages: `30 s`, or a date. Undefined if the header requests no wait. */
+/** The requested wait for messages: `30 s`, or a date. Undefined if the header requests no wait. */
 export const retryAfterText = (headers: Headers, wallMs: number): string | undefined =>
   askedFor(headers, wallMs)?.text;
 
-/** The same if it exceeds the accepted maximum. */
+/** The requested wait for messages if it exceeds the accepted maximum. */
 export const unbelievedRetryAfter = (headers: Headers, wallMs: number): string | undefined => {
   const asked = askedFor(headers, wallMs);
   return asked && asked.ms > longestRetryAfterMs ? asked.text : undefined;
@@ -149,7 +151,7 @@ const ageOf = (age: unknown): number =>
   typeof age === "string" && /^\d{1,10}$/.test(age) ? Number(age) * 1000 : 0;
 
 /**
- * The service's time when a response arrived, from its headers Date (RFC 9110 §6.6.1) and Age:
+ * The service's time when a response arrived, from its Date (RFC 9110 §6.6.1) and Age headers, in
  * milliseconds since 1970. Undefined if the Date is not credible.
  */
 export const dateOf = ({ headers: { date, age } }: HttpResponse): number | undefined => {
@@ -158,19 +160,20 @@ export const dateOf = ({ headers: { date, age } }: HttpResponse): number | undef
   return ms >= earliest ? ms + ageOf(age) : undefined;
 };
 
-/** The service's own time. */
+/** Tracks the service's own time. */
 export interface ServiceTime {
   /** Learns from the Date header in a response. */
   learn(response: HttpResponse): void;
   /**
-   * Milliseconds since 1970: this machine's time until a response shows another. Undefined if this
-   * machine's clock was never set.
+   * The service's time in milliseconds since 1970. Until a response shows it, this machine's time;
+   * undefined if this machine's clock was never set.
    */
   now(): number | undefined;
 }
 
 /**
- * This machine's wall clock, corrected by the last response that gave the time; accurate to about a second.
+ * This machine's wall clock, corrected by the last response that stated the time; accurate to about
+ * a second.
  */
 export const serviceTime = (clock: Clock): ServiceTime => {
   let ahead: number | undefined;

@@ -4,7 +4,7 @@ import { type Endpoint, isIdempotent } from "./operations.js";
 
 /** How often and for how long a call is repeated. */
 export interface RetryLimits {
-  /** Retries after the first attempt. Default: 4. */
+  /** Number of retries after the first attempt. Default: 4. */
   readonly retries: number;
   /**
    * First pause in milliseconds. It doubles for each retry, plus a random time up to the same
@@ -43,8 +43,8 @@ interface RetryOptions {
 const unreadableRetries = 2;
 
 /**
- * Whether a call may be repeated: only if this does no harm. A POST or PATCH is repeated only if
- * the failed attempt certainly had no effect.
+ * Whether a call may be repeated without harm. A POST or PATCH is repeated only if the failed
+ * attempt certainly had no effect.
  *
  * @param failures how often the call has failed so far
  */
@@ -141,8 +141,8 @@ const longestRepeats = (limits: RetryLimits, attemptMs: number): number => {
 };
 
 /**
- * The same attempt for each retry: if an earlier attempt may have acted, no later failure claims
- * that nothing was done.
+ * Wraps an attempt that may be retried: if an earlier try may have had an effect, no later failure
+ * claims that nothing was done.
  */
 export const keepUnknownEffect = <T>(attempt: () => Promise<T>): (() => Promise<T>) => {
   let mayHaveActed = false;

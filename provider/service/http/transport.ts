@@ -31,12 +31,15 @@ export interface HttpResponse {
   readonly broken?: Error;
 }
 
-/** No response, not even its headers. `cause` may quote network data: do not show it in messages. */
+/**
+ * The error if no response arrived, not even its headers. `cause` may quote network data, so do not
+ * show it in messages.
+ */
 export class TransportFailure extends Error {
   override readonly name = "TransportFailure";
 
   constructor(
-    /** False if not one byte of the request was written. */
+    /** False if not a single byte of the request was written. */
     readonly sent: boolean,
     override readonly cause: unknown,
     /** What the proxy did. Absent if the proxy did not cause the failure. */
@@ -46,11 +49,11 @@ export class TransportFailure extends Error {
   }
 }
 
-/** Sends calls to the service and returns its responses: no retries, no redirects, no tokens. */
+/** Sends calls to the service and returns its responses, without retries, redirects or tokens. */
 export interface Transport {
   /**
-   * Any status from 200 on is a response, even with a broken body; everything else is a {@link
-   * TransportFailure}.
+   * Any status from 200 on is a response, even with a broken body; anything else is a
+   * {@link TransportFailure}.
    */
   send(request: HttpRequest): Promise<HttpResponse>;
   /** Closes all connections; calls in progress fail. */
@@ -107,7 +110,7 @@ const dispatchOptions = (request: HttpRequest, url: URL): Dispatcher.DispatchOpt
   ...(request.body === undefined ? {} : { body: request.body }),
 });
 
-/** Maximum connections to one origin, and so the maximum number of calls in progress at once. */
+/** Maximum number of connections to one origin, and therefore of calls in progress at once. */
 export const mostConnections = 8;
 
 /** Limits of a connection; the time of a whole call is limited elsewhere. */
@@ -128,7 +131,7 @@ export interface Dispatchers {
   close(): Promise<void>;
 }
 
-/** Dispatchers that are created on first use, one per key. */
+/** Dispatchers created on first use, one per key. */
 export const dispatchersBy = (
   keyOf: (url: URL) => string,
   make: (url: URL) => Promise<Dispatcher>,
@@ -163,8 +166,8 @@ const connectionPool = async (): Promise<typeof Pool> => {
 };
 
 /**
- * One pool of connections per origin, or one agent for all if a proxy is set. Calls to this machine
- * never go through a proxy. Idle connections do not keep the process alive.
+ * One connection pool per origin, or one agent for all origins if a proxy is set. Calls to this
+ * machine never go through a proxy. Idle connections do not keep the process alive.
  */
 export const dispatchers = (environment: ProxyEnvironment): Dispatchers => {
   const proxy = proxyOf(environment);
@@ -358,7 +361,7 @@ export const proxyFailure = (
 export const proxyAdvice =
   "start or correct the proxy; if the service can be reached without it, add its host to NO_PROXY";
 
-/** The meaning of a connection failure, in words for a message. */
+/** What a connection failure means, in words for a message. */
 export interface ConnectionFault {
   readonly code: ConversationErrorCode;
   /** What happened and what to check. Quotes no network data. */
