@@ -223,7 +223,7 @@ const listViolations = (field: ListField, items: unknown, place: Place): readonl
 
 const mapViolations = (field: MapField, entries: unknown, place: Place): readonly Violation[] => {
   if (!isObject(entries))
-    return broken(place, [otherSort("must be an object of keys and values", entries)]);
+    return broken(place, [otherSort("must be an object of key-value pairs", entries)]);
   const inside = Object.entries(entries).flatMap(([key, value]) =>
     valueViolations(field.of, value, member(place, key)),
   );

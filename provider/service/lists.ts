@@ -116,7 +116,7 @@ const mostPages = 999;
 const wrong = (operation: Operation, what: string): ConversationError =>
   new ConversationError(
     "BAD_RESPONSE",
-    `Could not ${operation.title}: the response of ${operation.method} ${operation.template} ${what}. Check that the base URL is the service's own.`,
+    `Could not ${operation.title}: the response of ${operation.method} ${operation.template} ${what}. Check that the base URL belongs to the service.`,
     { method: operation.method, template: operation.template },
   );
 

@@ -161,7 +161,7 @@ const sentOf = (body: unknown, messageId: string): SmokeMessage => {
   if (!parsed.success) {
     throw new ConversationError(
       "BAD_RESPONSE",
-      "the service accepted it, but the response names no conversation. Check that conversation:baseUrl is the service's own.",
+      "the service accepted it, but the response contains no conversation id. Check that conversation:baseUrl belongs to the service.",
       {},
       "done",
     );

@@ -90,7 +90,7 @@ test.each<[string, ContentSource, UploadOptions, string]>([
     "more than 10 MiB",
     new Uint8Array(largestAsset + 1),
     named,
-    "has 10,485,761 bytes; from 1 to 10,485,760 (10 MiB)",
+    "has 10,485,761 bytes; 1 to 10,485,760 (10 MiB)",
   ],
   ["nothing", new Uint8Array(), named, "has 0 bytes"],
   ["a size that is not the file's", file, { ...from, size: 5 }, "200000 bytes"],

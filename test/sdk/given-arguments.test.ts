@@ -58,7 +58,7 @@ test("what is no object of properties is refused before anything is registered, 
 
 test("what is no name is refused before anything is registered, whatever the class", () => {
   const names = mistakes.filter(([, called]) => called !== "a string");
-  const wrong = fc.constantFrom(...names, ["", "an empty one"], [undefined, "nothing"]);
+  const wrong = fc.constantFrom(...names, ["", "an empty string"], [undefined, "nothing"]);
   fc.assert(
     fc.property(kinds, wrong, (kind, [name, called]) => {
       expect(() => made(kind, name, {})).toThrow(
@@ -178,7 +178,7 @@ test.each<[string, object, string]>([
 
 test.each<[unknown, string]>([
   [undefined, 'Channel.get("web", id): the id must be a string; got nothing'],
-  ["", "got an empty one"],
+  ["", "got an empty string"],
   [{}, "got an object"],
 ])("Channel.get with %j for the id is refused and makes nothing", (id, message) => {
   expect(() => Reflect.apply(sdk.Channel.get, sdk.Channel, ["web", id])).toThrow(message);

@@ -120,7 +120,7 @@ const parsed = (exchange: Exchange): unknown => {
     if (response.broken) return undefined;
     // A proxy in front of the service may answer instead of it: its status says nothing about the
     // call.
-    const what = "the response is not JSON. Check that the base URL is the service's own";
+    const what = "the response is not JSON. Check that the base URL belongs to the service";
     throw damaged(exchange, "BAD_RESPONSE", what);
   }
 };

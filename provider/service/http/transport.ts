@@ -425,7 +425,7 @@ export const connectionFault = (
   }
   const isTimeout = cause instanceof Error && cause.name === "TimeoutError";
   if (isTimeout || timeouts.includes(code)) {
-    return passing("TIMED_OUT", `${host} sent no complete response within the allowed time`);
+    return passing("TIMED_OUT", `${host} did not send a complete response within the allowed time`);
   }
   if (!sent) return beforeSending(code, host);
   return passing(
