@@ -91,7 +91,7 @@ export const fieldDoc = (field: Field, base64?: string): string =>
 
 /** The source of values that a program can read but not set. */
 export const setByService =
-  "Set by the service; right after a creation or an update, the time of the response.";
+  "Set by the service. Right after a creation or update, it is the time of the response.";
 
 /** What a program can read from every object but not set, with docs that name the source. */
 export const readOnlyFields: Fields = Object.fromEntries(
@@ -174,7 +174,7 @@ export const resourceArguments: readonly ResourceArgument[] = [
     name: "adopt",
     form: "flag or id",
     doc: [
-      "Adopt an existing object instead of creating one: `true` for the one with the same unique name, or its id.",
+      "Adopt an existing object instead of creating one: `true` for the object with the same unique name, or an id.",
       "It must exist, be the only match, and not carry another stack's owner mark.",
       "The preview reads the object and shows what will change; members that the program does not declare stay unchanged.",
       "From then on, the object belongs to the stack: removing the resource deletes it. Use `retainOnDelete` to keep it.",
@@ -185,9 +185,9 @@ export const resourceArguments: readonly ResourceArgument[] = [
     name: "extra",
     form: "object",
     doc: [
-      "Additional members of the service's JSON that this package does not know. They are merged deeply, also into known objects.",
+      "Additional members of the service's JSON that this package does not know. They are deep-merged, even into known objects.",
       "They must not replace a documented property, at any depth. They are written, compared and repaired like other properties.",
-      "Secrets in it stay secret. Default: none.",
+      "Secrets in them stay secret. Default: none.",
     ],
   },
   {
@@ -195,7 +195,7 @@ export const resourceArguments: readonly ResourceArgument[] = [
     form: "flag",
     doc: [
       "Lets an update or adoption erase members that the program does not declare and the service hides (masked or omitted secrets), if it is unknown whether PUT keeps them.",
-      "Otherwise, the run fails and names them. Default: `false`.",
+      "Otherwise, the run fails and lists them. Default: `false`.",
     ],
   },
   {
@@ -203,7 +203,7 @@ export const resourceArguments: readonly ResourceArgument[] = [
     form: "text",
     doc: [
       "Name of the settings profile, for programs that use several accounts: `staging` reads `CONVERSATION_STAGING_BASE_URL`, `conversation:staging.baseUrl` and so on.",
-      "Letters, digits, `_` and `-`. Cannot change. Default: the settings without a profile.",
+      "Letters, digits, `_` and `-`. Cannot be changed. Default: the settings without a profile.",
     ],
   },
 ];

@@ -72,7 +72,7 @@ export const foundId = (
   if (!complete)
     throw failed(
       "BAD_RESPONSE",
-      `${what}the service did not return all pages of GET /${collection}, and the returned ones contain no ${noun} with the ${shown(where)}. Run again later.`,
+      `${what}the service did not return all pages of GET /${collection}, and the returned pages contain no ${noun} with the ${shown(where)}. Run again later.`,
     );
   throw failed(
     "NOT_FOUND",

@@ -62,13 +62,13 @@ const headline = ({ operation, totalSeconds, totalCalls }: Forecast): string => 
 
 const limitsLine = ({ plan, parallel }: Forecast, { burst, share }: Conditions): string => {
   const bursts =
-    burst === undefined ? "bursts worth about 20 s at each rate (assumed)" : `bursts of ${burst}`;
+    burst === undefined ? "bursts of about 20 s at each rate (assumed)" : `bursts of ${burst}`;
   const part = share === 1 ? "" : `, ${share} of each rate`;
   return `Plan ${plan}, ${bursts}${part}, --parallel ${parallel}.`;
 };
 
 const fullBuckets =
-  "All buckets are assumed to be full.\nIf you made calls in the last 20 s, it takes longer.";
+  "All buckets are assumed to be full.\nIf you made calls in the last 20 s, the run takes longer.";
 
 /**
  * The forecast as human-readable text.
@@ -98,7 +98,7 @@ export const forecastReport = (
     ...(faster
       ? [
           [
-            `With --parallel ${faster.parallel}: about ${duration(faster.totalSeconds)}. Steps that wait for a rate delay the others.`,
+            `With --parallel ${faster.parallel}: about ${duration(faster.totalSeconds)}. Steps that wait for a rate limit delay the others.`,
           ],
         ]
       : []),

@@ -26,18 +26,18 @@ export const account = defineResource({
       max: 255,
     }),
     channel: reference(channel, {
-      doc: "Channel of the account.",
+      doc: "The account's channel.",
       required: true,
     }),
     caseManagement: object({
       doc: "How conversations become cases.",
       fields: {
         sameCaseDuration: number({
-          doc: "If a customer returns within this time, the conversation joins the same case. The unit is not stated.",
+          doc: "If a customer returns within this time, the conversation joins the same case. The unit is not documented.",
           min: 0,
         }),
         copyCustomAttributes: flag({
-          doc: "Whether to copy custom attributes from the earlier conversation; only with `bypassVaDuration` of the orchestration.",
+          doc: "Whether to copy custom attributes from the earlier conversation; only with the orchestration's `bypassVaDuration`.",
         }),
       },
     }),
@@ -59,7 +59,7 @@ export const account = defineResource({
           doc: "Whether agents may return messages to the queue when no agent is available.",
         }),
         orchestration: reference(orchestration, {
-          doc: "Orchestration of the account's conversations.",
+          doc: "Orchestration for the account's conversations.",
         }),
         entryPoint: text({
           doc: "Entry point, an object in another product area: numeric text such as `1007`.",
@@ -73,7 +73,7 @@ export const account = defineResource({
       basis: "assumed",
       min: 1,
       max: 10,
-      of: text({ doc: "Value of the attribute.", basis: "assumed", secret: true }),
+      of: text({ doc: "Attribute value.", basis: "assumed", secret: true }),
     }),
   },
   example: {

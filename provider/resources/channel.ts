@@ -26,16 +26,16 @@ const restrictions: Fields = {
     min: 0,
   }),
   features: words(
-    "Allowed features: `typing_events`, `attachments`, `richText`. If omitted, all of them.",
+    "Allowed features: `typing_events`, `attachments`, `richText`. If omitted, all are allowed.",
     "A feature.",
     { emptyCounts: true },
   ),
   attachmentPolicy: object({
     doc: "Allowed attachments.",
     fields: {
-      enabled: flag({ doc: "Must be true for attachments." }),
+      enabled: flag({ doc: "Must be true to allow attachments." }),
       maxSize: number({
-        doc: "Maximum size of an attachment; the unit is not stated, probably bytes.",
+        doc: "Maximum size of an attachment; the unit is not documented, but is probably bytes.",
         integer: true,
         min: 0,
       }),
@@ -57,7 +57,7 @@ export const channel = defineResource({
   heldByAny: {
     kinds: [clientApplication],
     basis: "spec",
-    doc: "According to the service's specification, a channel that a client application uses cannot be deleted, although no field in a client application names a channel.",
+    doc: "According to the service's specification, a channel that a client application uses cannot be deleted, although no field in a client application refers to a channel.",
   },
   fields: {
     type: text({
@@ -70,7 +70,7 @@ export const channel = defineResource({
     }),
     displayName: text({ doc: "Display name.", required: true, min: 1, max: 255 }),
     icon: text({
-      doc: "Image as base64; a PNG of 32 × 32 pixels if the platform's own agent desktop shows it.",
+      doc: "Image as base64 text; a 32 × 32 pixel PNG if the platform's own agent desktop shows it.",
       required: true,
       min: 1,
       max: 512_000,
@@ -78,7 +78,7 @@ export const channel = defineResource({
     }),
     ...commonFields("channel"),
     restrictions: object({
-      doc: "What the channel can carry.",
+      doc: "Restrictions on messages.",
       fields: {
         inbound: object({
           doc: "Messages from the customer.",
@@ -89,9 +89,9 @@ export const channel = defineResource({
           fields: {
             ...restrictions,
             systemMessages: flag({ doc: "Whether the service sends system messages." }),
-            midChatAuth: flag({ doc: "Whether a customer may sign in during a conversation." }),
+            midChatAuth: flag({ doc: "Whether a customer can log in during a conversation." }),
             richMessageTypes: words(
-              "Rich messages that the channel can show, without the `richMessage.` prefix, such as `listpicker`.",
+              "Types of rich messages that the channel can show, without the `richMessage.` prefix, such as `listpicker`.",
               "A rich message type.",
             ),
           },

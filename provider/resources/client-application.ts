@@ -18,7 +18,7 @@ export const clientApplication = defineResource({
   fields: {
     ...namedFields("client application"),
     roles: list({
-      doc: "The roles of the application, each with its own callback.",
+      doc: "The application's roles, each with its own callback.",
       required: true,
       min: 1,
       max: 7,
@@ -59,7 +59,7 @@ export const clientApplication = defineResource({
           }),
           headers: map({
             doc: "Headers that the service sends to the callback.",
-            of: text({ doc: "Value of the header.", secret: true }),
+            of: text({ doc: "Header value.", secret: true }),
           }),
           authentication: reference(authentication, {
             doc: "How the service authenticates to the callback. If omitted, it sends no Authorization header.",

@@ -27,7 +27,7 @@ export const orchestration = defineResource({
     }),
     ...commonFields("orchestration"),
     applications: object({
-      doc: "The participants of a conversation.",
+      doc: "The participants in a conversation.",
       required: true,
       rule: { atLeastOne: ["botConfiguration", "agentConfiguration"] },
       fields: {
@@ -50,7 +50,7 @@ export const orchestration = defineResource({
                 doc: "A bot, and who takes over from it.",
                 fields: {
                   application: reference(clientApplication, {
-                    doc: "Client application of the bot.",
+                    doc: "The bot's client application.",
                     required: true,
                     wire: "id",
                     plainId: true,
@@ -63,7 +63,7 @@ export const orchestration = defineResource({
                     doc: "What happens when the bot escalates.",
                     fields: {
                       agent: reference(clientApplication, {
-                        doc: "Client application that gets the conversation after the escalation.",
+                        doc: "Client application that receives the conversation after the escalation.",
                         required: true,
                       }),
                     },
@@ -86,12 +86,12 @@ export const orchestration = defineResource({
           doc: "The agents.",
           fields: {
             agents: list({
-              doc: "Client applications of the agents.",
+              doc: "The agents' client applications.",
               required: true,
               min: 1,
               unordered: true,
               of: reference(clientApplication, {
-                doc: "Client application of an agent.",
+                doc: "An agent's client application.",
               }),
             }),
           },
