@@ -123,7 +123,7 @@ export const deleteAssetRecord: OperationHandler = (service, { id }) => {
     throw new HttpError(
       status,
       `${status}-113`,
-      "A message has used this asset, so it cannot be deleted.",
+      "This asset is used in a message, so it cannot be deleted.",
     );
   }
   service.assets.remove(id);

@@ -201,7 +201,7 @@ export const settingTable: SettingTable = {
   },
   redisUrl: {
     environment: "REDIS_URL",
-    doc: "Redis for sharing the rate limits between processes and machines: `redis:` or `rediss:` URL.",
+    doc: "Redis URL for sharing the rate limits between processes and machines: `redis:` or `rediss:`.",
     parse: redisAddress,
     // Such an address often carries a password.
     secret: true,

@@ -50,11 +50,11 @@ const lost = async ({ test, chain, findings, session }: Sent, transport: Transpo
   for (const { url, role } of callbacks) {
     const why = await unreachable(url, transport, session.signal);
     if (why === undefined) continue;
-    const what = `the service accepted the message, but it did not arrive within ${test.timeout} s, and from this machine no server responds at ${shownAddress(url)}, the callback of ${role}: ${why}. Start the server there or correct the callback.`;
+    const what = `the service accepted the message, but it did not arrive within ${test.timeout} s, and no server responds to this machine at ${shownAddress(url)}, the callback of ${role}: ${why}. Start the server there, or correct the callback.`;
     return brokenLink("callback URL", what, findings);
   }
   const to = callbacks.length > 0 ? ` to ${waysIn(callbacks)}` : "";
-  const what = `the service accepted the message${to}, but the probe did not show it within ${test.timeout} s. Check the log of that server: it must accept the credentials (401 otherwise) and respond within 5 s, and the probe must report the messages that it accepts. For a slow service, increase timeout.`;
+  const what = `the service accepted the message${to}, but the probe did not report it within ${test.timeout} s. Check the log of that server: it must accept the credentials (401 otherwise) and respond within 5 s, and the probe must report the messages that it accepts. For a slow service, increase timeout.`;
   return brokenLink("delivery", what, findings);
 };
 

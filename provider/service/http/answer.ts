@@ -279,7 +279,7 @@ const refusal = (call: Call, response: HttpResponse): ConversationError => {
     default:
       return failed(
         "REJECTED",
-        `was refused ${quote}. Correct what the service names and run again.`,
+        `was refused ${quote}. Correct what the service reports, and run again.`,
       );
   }
 };

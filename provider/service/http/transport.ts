@@ -421,7 +421,7 @@ export const connectionFault = (
     );
   }
   if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE") {
-    return lasting("BAD_RESPONSE", `the response of ${host} is larger than 8 MiB; check the URL`);
+    return lasting("BAD_RESPONSE", `the response from ${host} is larger than 8 MiB; check the URL`);
   }
   const isTimeout = cause instanceof Error && cause.name === "TimeoutError";
   if (isTimeout || timeouts.includes(code)) {
