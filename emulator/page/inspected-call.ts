@@ -101,7 +101,7 @@ const shownBody = (call: ShownCall, kept: KeptBody, isAnswer: boolean): ShownBod
   const { size, text, isMasked } = kept;
   if (text === undefined) return { size, note: "is too large to be kept" };
   const body = jsonIn(text);
-  if (body === undefined) return { size, note: "is no JSON" };
+  if (body === undefined) return { size, note: "is not JSON" };
   if (isDeeperThan(mostDepth, body)) return { size, note: "is nested too deeply" };
   const json = isMasked ? body : hidden(call, body, isAnswer);
   if (json === undefined)

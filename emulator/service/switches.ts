@@ -161,7 +161,7 @@ export const switchTable = {
     basis: assumed,
   },
   callbackContent: {
-    doc: "Form of the content in callbacks of version v3: as sent, or as text.",
+    doc: "Form of the content in v3 callbacks: as sent, or as text.",
     values: ["object", "text"],
     default: "object",
     basis: assumed,

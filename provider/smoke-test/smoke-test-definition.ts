@@ -28,7 +28,7 @@ export const smokeTest = defineResource({
       basis: "spec",
       required: true,
     }),
-    enabled: flag({ doc: "Whether to send messages at all.", basis: "assumed", default: false }),
+    enabled: flag({ doc: "Whether to send messages.", basis: "assumed", default: false }),
     sender: text({
       doc: "Sender: a customer's message goes to the bot or the agents; any other message goes to the customer.",
       basis: "spec",

@@ -154,7 +154,7 @@ export const rolesMatchOrchestration: StackValidationPolicy = {
   ...policyNotes(
     "roles-match-orchestration",
     "Roles match the orchestration",
-    "The client applications of an orchestration have the roles that their places require.",
+    "The client applications in an orchestration have the roles that their places require.",
     "Give the client application the role that its place requires: customer, custom_bot or platform_bot, custom_agent or platform_agent.",
   ),
   severity: "high",

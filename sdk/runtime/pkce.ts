@@ -54,7 +54,7 @@ const assertVerifier = (doing: string, verifier: string): void => {
   if (typeof verifier === "string" && verifierRule.test(verifier)) return;
   throw inputInvalid(
     doing,
-    'a verifier has 43 to 128 characters: letters, digits, "-", ".", "_" and "~"',
+    'a verifier must have 43 to 128 characters: letters, digits, "-", ".", "_" and "~"',
   );
 };
 

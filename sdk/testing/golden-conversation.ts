@@ -384,7 +384,7 @@ const replayed = async (stack: EmulatedStack, options: GoldenOptions): Promise<v
       `The conversation differs from ${file}:`,
       ...lines.map((line) => `  ${line}`),
       ...failed.map((line) => `  a handler in the test failed: ${line}`),
-      "If this is intended, record it again with UPDATE_GOLDEN_CONVERSATIONS=1.",
+      "If this is intended, record the conversation again with UPDATE_GOLDEN_CONVERSATIONS=1.",
     ].join("\n"),
     operator: "goldenConversation",
   });

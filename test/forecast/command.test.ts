@@ -186,7 +186,7 @@ test.each([
   ],
   ["no stack named nope found", "pulumi stack ls lists them"],
   ["getting stack configuration: incorrect passphrase", "Set PULUMI_CONFIG_PASSPHRASE"],
-  ["no stack selected; please use `pulumi stack select`", "or name one with --stack"],
+  ["no stack selected; please use `pulumi stack select`", "or specify one with --stack"],
 ])("when Pulumi says %j, what to do is said too", async (said, advice) => {
   const failing = withPulumi(`echo 'error: ${said}' >&2; exit 1`);
   await expect(failing).rejects.toThrow(

@@ -106,7 +106,7 @@ const assertShape = (template: string, path: string): void => {
   if (seen?.length === wanted?.length && !seen?.includes("")) return;
   throw new ConversationError(
     "ID_INVALID",
-    `Could not build the path of ${template}: the result does not match the template. Nothing was sent.`,
+    `Could not build the path for ${template}: the result does not match the template. Nothing was sent.`,
   );
 };
 
