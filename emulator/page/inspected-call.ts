@@ -23,7 +23,7 @@ const byCheck: Readonly<Record<Exclude<Check, "operation">, CallExplanation>> = 
     section: "CREDENTIALS_REFUSED",
   },
   size: { rule: "A body may be at most 2 MiB.", page: codes, section: "REJECTED" },
-  path: { rule: "The path and its method must exist.", page: codes, section: "NOT_FOUND" },
+  path: { rule: "The path must exist and support the method.", page: codes, section: "NOT_FOUND" },
   token: { rule: "A call needs a valid token.", page: codes, section: "UNAUTHORIZED" },
   rate: { rule: "The endpoint's bucket was empty.", page: codes, section: "THROTTLED" },
   fault: { rule: "A fault was requested.", page: "emulator.md", section: "Faults" },

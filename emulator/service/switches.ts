@@ -23,7 +23,7 @@ export const switchTable = {
     basis: assumed,
   },
   put: {
-    doc: "What PUT does with members that the body omits: remove or keep them.",
+    doc: "Whether PUT removes or keeps members that the body omits.",
     values: ["replace", "keep"],
     default: "replace",
     basis: assumed,
@@ -71,7 +71,7 @@ export const switchTable = {
     basis: assumed,
   },
   unknownFields: {
-    doc: "What happens to unknown members: kept, refused or dropped.",
+    doc: "Whether unknown members are kept, refused or dropped.",
     values: ["keep", "refuse", "drop"],
     default: "keep",
     basis: assumed,
@@ -125,19 +125,19 @@ export const switchTable = {
     basis: assumed,
   },
   recipients: {
-    doc: "Who receives a message if the orchestration names several bots or agents: all of them, or the first.",
+    doc: "Who receives a message if the orchestration contains several bots or agents: all of them, or only the first.",
     values: ["all", "first"],
     default: "all",
     basis: assumed,
   },
   inactiveObjects: {
-    doc: "What `active: false` does: it disables the object, or has no effect. Disabled accounts, channels and orchestrations carry no conversations, disabled client applications and participants receive no messages, and disabled authentications authenticate no calls.",
+    doc: "Whether `active: false` disables the object or has no effect. Disabled accounts, channels and orchestrations carry no conversations, disabled client applications and participants receive no messages, and disabled authentications authenticate no calls.",
     values: ["unused", "used"],
     default: "unused",
     basis: assumed,
   },
   channelRestrictions: {
-    doc: "What happens to messages that exceed their channel's restrictions (text length, features, rich messages, attachments): refused or delivered.",
+    doc: "Whether messages that exceed their channel's restrictions (text length, features, rich messages, attachments) are refused or delivered.",
     values: ["refuse", "ignore"],
     default: "refuse",
     basis: assumed,

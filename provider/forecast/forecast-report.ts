@@ -30,7 +30,12 @@ const pathLine = (part: PathPart): readonly string[] => {
 const startLines = ([first]: readonly PathPart[]): readonly (readonly string[])[] =>
   first === undefined || first.fromSeconds === 0
     ? []
-    : [[`0 s – ${duration(first.fromSeconds)}`, "start of Pulumi, and of the program if it runs"]];
+    : [
+        [
+          `0 s – ${duration(first.fromSeconds)}`,
+          "startup of Pulumi and of the program, if it runs",
+        ],
+      ];
 
 const endpointLines = ({ endpoints }: Forecast): readonly string[] =>
   textTable(

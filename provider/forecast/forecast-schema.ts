@@ -43,7 +43,7 @@ export const forecastSchema = z.strictObject({
   endpoints: z.array(endpointForecastSchema),
   criticalPath: z
     .array(pathPartSchema)
-    .describe("The chain of calls that determines the duration of the run"),
+    .describe("The chain of calls that determines the run's duration"),
   plans: z.record(z.string(), planForecastSchema).describe("The same run on each plan"),
 });
 

@@ -42,7 +42,7 @@ export const account = defineResource({
       },
     }),
     chatConfigurations: object({
-      doc: "How the account's conversations run.",
+      doc: "Settings for the account's conversations.",
       required: true,
       fields: {
         timeout: number({

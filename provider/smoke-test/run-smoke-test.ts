@@ -255,7 +255,7 @@ const sightingIn = (response: HttpResponse, ids: readonly string[]): Sighting =>
     return failed(`it refuses the call (${status}); check probe.authorization`, true);
   }
   if (status === 404 || status === 204) return { state: "not yet" };
-  if (status !== 200) return failed(`it responds with the status ${status}`);
+  if (status !== 200) return failed(`it responds with status ${status}`);
   if (response.broken) return failed("its response is incomplete");
   try {
     return { state: holdsAny(parseJson(text), ids) ? "seen" : "not yet" };

@@ -218,7 +218,7 @@ const wrongWith = (address: string, allowed: readonly string[]): string | undefi
 export const notificationAddress: ResourceValidationPolicy = {
   ...policyNotes(
     "notification-address",
-    "Failing callbacks notify someone",
+    "Notification addresses are monitored",
     "Each role has a monitored notification address.",
     "Set notificationEmail to the address of the team that runs the callback.",
   ),

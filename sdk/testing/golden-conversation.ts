@@ -322,7 +322,7 @@ const recorded = async (stack: EmulatedStack, options: GoldenOptions): Promise<v
 
 const senderOf = ({ sender: { kind, name } }: GoldenMessage, file: string): Sender => {
   if (isSenderKind(kind)) return { kind, name };
-  throw new Error(`Could not replay the golden file ${file}: no one can send as ${kind}.`);
+  throw new Error(`Could not replay the golden file ${file}: messages cannot be sent as ${kind}.`);
 };
 
 /** Says everything again, each after as many answers as there were before. @returns why it ended early */

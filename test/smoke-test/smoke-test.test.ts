@@ -450,7 +450,7 @@ test("a message that was accepted and not seen names where it went, and its conv
 });
 
 test.each([
-  ["answers with an error", answering(500), "it responds with the status 500", 30],
+  ["answers with an error", answering(500), "it responds with status 500", 30],
   ["refuses the call", answering(401), "it refuses the call (401); check probe.authorization", 0],
 ] as const)("a probe that %s is the broken link itself", async (_, answer, why, seconds) => {
   const live = await smokeHub();
