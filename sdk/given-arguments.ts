@@ -86,7 +86,8 @@ export const assertArguments = (kind: string, name: unknown, args: unknown): voi
   const call = `new ${kind}(name, properties)`;
   if (typeof name !== "string" || name === "") {
     const given = name === "" ? "an empty string" : sortOf(name);
-    const rule = "the name must be a string, because Pulumi identifies the resource by it";
+    const rule =
+      "the name must be a non-empty string, because Pulumi identifies the resource by it";
     throw refusal(call, `${rule}; got ${given}`);
   }
   const of = `${kind} ${JSON.stringify(name)}`;
@@ -141,7 +142,7 @@ export const assertGetId = (kind: string, name: string, id: unknown): void => {
     typeof id === "string" ? id !== "" : ["an output", "a promise"].includes(sortOf(id));
   if (isGiven) return;
   throw new pulumi.RunError(
-    `${kind}.get(${JSON.stringify(name)}, id): the id must be a string; got ${id === "" ? "an empty string" : sortOf(id)}. To find an object by its name or type, use ${kind}.find`,
+    `${kind}.get(${JSON.stringify(name)}, id): the id must be a non-empty string; got ${id === "" ? "an empty string" : sortOf(id)}. To find an object by its name or type, use ${kind}.find`,
   );
 };
 

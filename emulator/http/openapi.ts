@@ -315,7 +315,7 @@ const json = (schema: string): JsonObject => ({
 });
 
 const refusals = {
-  "400": "The body, the query or the state of the object does not allow the call.",
+  "400": "The body, the query or the object's state does not allow the call.",
   "401": "The token is missing, invalid or expired.",
   "403": "The token lacks the scope, or the object must not be changed.",
   "404": "The object does not exist.",

@@ -66,7 +66,7 @@ export const foundId = (
   if (ids.length > 1)
     throw failed(
       "AMBIGUOUS",
-      `${what}${ids.length} objects of the kind ${noun} have the ${shown(where)}: ${ids.join(", ")}. Choose one by its id with ${kind}.get.`,
+      `${what}${ids.length} ${noun}s have the ${shown(where)}: ${ids.join(", ")}. Choose one by its id with ${kind}.get.`,
     );
   if (id !== undefined) return id;
   if (!complete)
@@ -76,6 +76,6 @@ export const foundId = (
     );
   throw failed(
     "NOT_FOUND",
-    `${what}none of the ${objects.size} objects of the kind ${noun} has the ${shown(where)}. Check the value, and that the settings are for the right tenant${profile ? ` (profile ${profile})` : ""}.`,
+    `${what}none of the ${objects.size} ${noun}s has the ${shown(where)}. Check the value, and that the settings are for the right tenant${profile ? ` (profile ${profile})` : ""}.`,
   );
 };

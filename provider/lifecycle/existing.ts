@@ -160,7 +160,7 @@ const idByName = (declared: Declared, { objects, refusal }: KnownObjects): strin
   const ids = [found, ...others].map(({ id }) => id).join(", ");
   throw new ConversationError(
     "AMBIGUOUS",
-    `${others.length + 1} objects of the kind ${definition.noun} have the ${called}: ${ids}. Nothing was changed. Choose the object to adopt by its id: adopt: "${found.id}".`,
+    `${others.length + 1} ${definition.noun}s have the ${called}: ${ids}. Nothing was changed. Choose the object to adopt by its id: adopt: "${found.id}".`,
   );
 };
 

@@ -62,7 +62,7 @@ test("what is no name is refused before anything is registered, whatever the cla
   fc.assert(
     fc.property(kinds, wrong, (kind, [name, called]) => {
       expect(() => made(kind, name, {})).toThrow(
-        `new ${kind}(name, properties): the name must be a string, because Pulumi identifies the resource by it; got ${called}`,
+        `new ${kind}(name, properties): the name must be a non-empty string, because Pulumi identifies the resource by it; got ${called}`,
       );
     }),
   );
@@ -177,7 +177,7 @@ test.each<[string, object, string]>([
 });
 
 test.each<[unknown, string]>([
-  [undefined, 'Channel.get("web", id): the id must be a string; got nothing'],
+  [undefined, 'Channel.get("web", id): the id must be a non-empty string; got nothing'],
   ["", "got an empty string"],
   [{}, "got an object"],
 ])("Channel.get with %j for the id is refused and makes nothing", (id, message) => {
