@@ -30,7 +30,9 @@ const giveUp = (): void => process.exit(interruptedCode);
 
 const giveUpLate = (ms: number): NodeJS.Timeout =>
   setTimeout(() => {
-    process.stderr.write(`Interrupted: the work in progress did not end within ${ms / 1000} s.\n`);
+    process.stderr.write(
+      `Interrupted: the work in progress did not finish within ${ms / 1000} s.\n`,
+    );
     giveUp();
   }, ms).unref();
 

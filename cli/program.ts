@@ -63,7 +63,7 @@ const inert = (session: Session): Session => ({
 /** The program with every command; its help shows those shapes of JSON that it is given. */
 export const createProgram = (session: Session, shapes: JsonShapes = new Map()): Command => {
   const program = new Command("pulumi-conversation")
-    .description("Manage conversation accounts of the messaging hub alongside Pulumi.")
+    .description("Manage the messaging hub's conversation accounts alongside Pulumi.")
     .version(packageVersion(), "-V, --version", "Show the version of this package.")
     .helpOption("-h, --help", "Show this help.")
     .helpCommand("help [command]", "Show help for a command; --json: all commands as data.")

@@ -221,7 +221,7 @@ class Parts {
     const customerConfiguration = { customer };
     if (bots.length === 0 && !agent) {
       throw new pulumi.RunError(
-        `${kind} ${JSON.stringify(this.name)}: declare bots, an agent, or both: somebody has to answer`,
+        `${kind} ${JSON.stringify(this.name)}: declare bots, an agent, or both, so that someone can answer`,
       );
     }
     const applications = agent

@@ -88,8 +88,9 @@ export const assertArguments = (kind: string, name: unknown, args: unknown): voi
   const refusal = (of: string, rule: string) => new pulumi.RunError(`${of}: ${rule}`);
   const call = `new ${kind}(name, properties)`;
   if (typeof name !== "string" || name === "") {
-    const given = name === "" ? "an empty one" : sortOf(name);
-    const rule = "the name must be a string, because Pulumi identifies the resource by it";
+    const given = name === "" ? "an empty string" : sortOf(name);
+    const rule =
+      "the name must be a non-empty string, because Pulumi identifies the resource by it";
     throw refusal(call, `${rule}; got ${given}`);
   }
   const of = `${kind} ${JSON.stringify(name)}`;
@@ -98,12 +99,12 @@ export const assertArguments = (kind: string, name: unknown, args: unknown): voi
   if (outputAsText(name) !== undefined) {
     const rule =
       "the name contains an output, but Pulumi needs the name before it creates anything";
-    throw refusal(call, `${rule}. Use a string that the program knows`);
+    throw refusal(call, `${rule}. Use a plain string`);
   }
   if (args === undefined || args === null) return;
   if (!isPlainObject(args)) {
     const rule = `the properties must be an object; got ${sortOf(args)}`;
-    const way = "A promise or an output can replace each property, but not all of them together";
+    const way = "Each property can be a promise or an output, but the whole object cannot";
     throw refusal(of, `${rule}. ${way}`);
   }
   const [path] = pathsOfTexts(args, (text) => !text.isWellFormed());
@@ -144,7 +145,7 @@ export const assertGetId = (kind: string, name: string, id: unknown): void => {
     typeof id === "string" ? id !== "" : ["an output", "a promise"].includes(sortOf(id));
   if (isGiven) return;
   throw new pulumi.RunError(
-    `${kind}.get(${JSON.stringify(name)}, id): the id must be a string; got ${id === "" ? "an empty one" : sortOf(id)}. To find an object by its name or type, use ${kind}.find`,
+    `${kind}.get(${JSON.stringify(name)}, id): the id must be a non-empty string; got ${id === "" ? "an empty string" : sortOf(id)}. To find an object by its name or type, use ${kind}.find`,
   );
 };
 
@@ -212,7 +213,7 @@ export const refuseOtherKinds = ({ of, path, takes, given }: GivenReference): vo
 
 const shapes: Readonly<Partial<Record<Field["type"], string>>> = {
   list: "a list",
-  map: "an object of keys and values",
+  map: "an object of key-value pairs",
   object: "an object",
 };
 

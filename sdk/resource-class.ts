@@ -190,7 +190,7 @@ const adoption = (kind: string, name: string, adopt: unknown, imported: unknown)
   if (adopt === undefined || adopt === imported) return { adopt: imported };
   const said = typeof adopt === "object" ? "something else" : JSON.stringify(adopt);
   throw new pulumi.RunError(
-    `${kind} ${JSON.stringify(name)}: the option import is ${JSON.stringify(imported)}, but the argument adopt is ${said}. Both name the object to adopt: set only one of them`,
+    `${kind} ${JSON.stringify(name)}: the import option is ${JSON.stringify(imported)}, but the adopt argument is ${said}. Both specify the object to adopt, so set only one of them`,
   );
 };
 

@@ -238,7 +238,7 @@ export const putSnapshot = (service: EmulatedService, document: unknown): void =
     assets: documentsOf(
       document.assets,
       isAssetDocument,
-      '"assets" must be a list of assets, each with the content that its size says',
+      '"assets" must be a list of assets, each with content of its declared size',
     ),
   };
   const clients = document.clients === undefined ? undefined : clientsOf(document.clients);
@@ -286,7 +286,7 @@ const growing = <T>(
 const conversationsOf = ({ conversations }: EmulatedService, since: string | null) => {
   if (since === null) return conversations.all();
   const time = Date.parse(since);
-  if (Number.isNaN(time)) throw new Error("since must be a time in ISO 8601.");
+  if (Number.isNaN(time)) throw new Error("since must be an ISO 8601 time.");
   return conversations.changedSince(time);
 };
 

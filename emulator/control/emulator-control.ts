@@ -257,7 +257,7 @@ const fits = (match: DeliveryMatch, entry: DeliveryEntry): boolean => {
 };
 
 const seenText = (seen: readonly DeliveryEntry[]): string => {
-  if (seen.length === 0) return "It attempted no delivery.";
+  if (seen.length === 0) return "It attempted no deliveries.";
   const last = seen.slice(-5).map((entry) => {
     const outcome = entry.status ?? entry.error ?? "no response";
     return `${entry.type} ${entry.messageId} to ${entry.url || "no address"}: ${outcome}`;

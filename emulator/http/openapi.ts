@@ -239,7 +239,7 @@ const schemasFor = (switches: Switches): JsonObject => ({
       "code",
       "developerMessage",
     ),
-    description: "The service refuses the call.",
+    description: "The service refused the call.",
   },
 });
 
@@ -290,20 +290,20 @@ const runtimeShapes: Readonly<Record<string, Shapes>> = {
   },
   "POST /assets": {
     tag: "assets",
-    summary: "Create an asset and the URL to upload its content to",
+    summary: "Create an asset and get its upload URL",
     takes: "AssetRequest",
     status: 200,
     gives: "AssetUpload",
   },
   "GET /assets/{id}": {
     tag: "assets",
-    summary: "Get the URL to download the content from",
+    summary: "Get an asset's download URL",
     status: 200,
     gives: "AssetDownload",
   },
   "DELETE /assets/{id}": {
     tag: "assets",
-    summary: "Delete an asset that no message has used",
+    summary: "Delete an asset that is not used in any message",
     status: 204,
   },
 };
@@ -315,7 +315,7 @@ const json = (schema: string): JsonObject => ({
 });
 
 const refusals = {
-  "400": "The body, the query or the state of the object does not allow the call.",
+  "400": "The body, the query or the object's state does not allow the call.",
   "401": "The token is missing, invalid or expired.",
   "403": "The token lacks the scope, or the object must not be changed.",
   "404": "The object does not exist.",
@@ -344,7 +344,7 @@ const refusalsBySwitch = (
   return {
     [duplicateStatus]: "A unique name is already in use.",
     ...(isChecked
-      ? { "409": "The object has been modified since, or a unique name is already in use." }
+      ? { "409": "The object has since been modified, or a unique name is already in use." }
       : {}),
   };
 };
@@ -418,7 +418,7 @@ const pathsOf = (switches: Switches): JsonObject =>
 const security = (tokenUrl: string): JsonObject => ({
   oAuthClient: {
     type: "oauth2",
-    description: "A client application on its own behalf (specification §5.1).",
+    description: "A client application that acts on its own behalf (specification §5.1).",
     flows: {
       clientCredentials: {
         tokenUrl,
@@ -444,7 +444,7 @@ export const openApiDocument = (
     version: "v3",
     summary: `As emulated by pulumi-conversation ${packageVersion()}.`,
     description:
-      "`x-basis` says how certain a member is: stated in the specification (spec), in a public reference (public), or assumed. What is uncertain about the service is a switch of the emulator; this document shows the current values. The emulator keeps members that no schema names.",
+      "`x-basis` shows how certain a member is: stated in the specification (spec), in a public reference (public), or assumed. Each uncertainty about the service is an emulator switch; this document reflects the current values. The emulator keeps members that no schema defines.",
     license: { name: "Apache-2.0", identifier: "Apache-2.0" },
   },
   servers: [{ url: baseUrl }],

@@ -92,11 +92,11 @@ const find = ({ store }: EmulatedService, definition: Definition, id: string): S
 const assertFresh = ({ switches }: EmulatedService, object: StoredObject, modified: unknown) => {
   if (switches.staleModified !== "refuse" || modified === undefined) return;
   if (!isDateTime(modified)) {
-    const rule = "must be a date-time in ISO 8601";
+    const rule = "must be an ISO 8601 date-time";
     throw new HttpError(400, "400-152", `modified ${rule}.`, [{ key: "modified", value: rule }]);
   }
   if (Date.parse(modified) !== Date.parse(object.modified))
-    throw new HttpError(409, "409-152", "The object has been modified since.");
+    throw new HttpError(409, "409-152", "The object has since been modified.");
 };
 
 /** The body in the form to store, and what remains of the object before it. */

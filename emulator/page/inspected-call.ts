@@ -20,22 +20,26 @@ const codes = "troubleshooting.md";
 /** By the check that refused. */
 const byCheck: Readonly<Record<Exclude<Check, "operation">, CallExplanation>> = {
   credentials: {
-    rule: "The token URL must know the client, its secret and its scope.",
+    rule: "The client id, secret and scope must be valid.",
     page: codes,
     section: "CREDENTIALS_REFUSED",
   },
   size: { rule: "A body may be at most 2 MiB.", page: codes, section: "REJECTED" },
-  path: { rule: "The path and its method must exist.", page: codes, section: "NOT_FOUND" },
-  token: { rule: "A call needs a token that is valid now.", page: codes, section: "UNAUTHORIZED" },
-  rate: { rule: "The bucket of the endpoint was empty.", page: codes, section: "THROTTLED" },
+  path: { rule: "The path must exist and support the method.", page: codes, section: "NOT_FOUND" },
+  token: { rule: "A call needs a valid token.", page: codes, section: "UNAUTHORIZED" },
+  rate: { rule: "The endpoint's bucket was empty.", page: codes, section: "THROTTLED" },
   fault: { rule: "A fault was requested.", page: "emulator.md", section: "Faults" },
-  scope: { rule: "The token needs the scope of the call.", page: codes, section: "FORBIDDEN" },
+  scope: {
+    rule: "The token must have the scope that the call requires.",
+    page: codes,
+    section: "FORBIDDEN",
+  },
 };
 
 /** By the end of the code with which an operation refuses; the last one stands for all others. */
 const byCode: Readonly<Record<string, CallExplanation>> = {
-  "-101": { rule: "What the path names must exist.", page: codes, section: "NOT_FOUND" },
-  "-113": { rule: "An object that others use cannot be deleted.", page: codes, section: "IN_USE" },
+  "-101": { rule: "The object in the path must exist.", page: codes, section: "NOT_FOUND" },
+  "-113": { rule: "An object in use cannot be deleted.", page: codes, section: "IN_USE" },
   "": { rule: "The body breaks a rule.", page: codes, section: "REJECTED" },
 };
 
@@ -99,10 +103,11 @@ const shownBody = (call: ShownCall, kept: KeptBody, isAnswer: boolean): ShownBod
   const { size, text, isMasked } = kept;
   if (text === undefined) return { size, note: "is too large to be kept" };
   const body = jsonIn(text);
-  if (body === undefined) return { size, note: "is no JSON" };
+  if (body === undefined) return { size, note: "is not JSON" };
   if (isDeeperThan(mostDepth, body)) return { size, note: "is nested too deeply" };
   const json = isMasked ? body : hidden(call, body, isAnswer);
-  if (json === undefined) return { size, note: "may contain secrets: no definition says which" };
+  if (json === undefined)
+    return { size, note: "may contain secrets that no definition identifies" };
   return { size, json };
 };
 

@@ -123,7 +123,7 @@ export const deleteAssetRecord: OperationHandler = (service, { id }) => {
     throw new HttpError(
       status,
       `${status}-113`,
-      "A message has used this asset, so it cannot be deleted.",
+      "This asset is used in a message, so it cannot be deleted.",
     );
   }
   service.assets.remove(id);
@@ -169,7 +169,8 @@ const assetFor = (
 };
 
 const assertEmpty = ({ uploaded }: AssetRecord): void => {
-  if (uploaded) throw forbidden("The signed URL has been used: the content is already there.");
+  if (uploaded)
+    throw forbidden("The signed URL has been used: the content has already been uploaded.");
 };
 
 /** Content type and size must be those of the asset (specification §4.2). */

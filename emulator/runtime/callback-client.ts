@@ -230,7 +230,7 @@ const payloadOf = (
 
 const missingRole = ({ applicationId, role, isInactive }: RecipientRole): string => {
   if (applicationId === "")
-    return `the orchestration names no client application for the role ${role}`;
+    return `the orchestration specifies no client application for the role ${role}`;
   return isInactive
     ? `the orchestration's entry for the role ${role} is not active`
     : `the client application has no role ${role}`;

@@ -223,7 +223,7 @@ export class Deliveries {
       at: timestamp(this.clock.now()),
       to,
       subject: `The callback of the role ${recipient.role} cannot be reached`,
-      text: `The service could not deliver message ${messageId} (${type}) to ${url}: ${reason}. It makes no more attempts.`,
+      text: `The service could not deliver message ${messageId} (${type}) to ${url}: ${reason}. It will make no more attempts.`,
       messageId,
       subjects: subjectsOf(delivery),
     };

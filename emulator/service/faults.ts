@@ -70,7 +70,7 @@ export const faultKinds = {
     callbacks: true,
   },
   "drop-after-commit": { doc: "acts, then closes the connection", members: {}, callbacks: true },
-  truncate: { doc: "acts, then closes the connection within the response", members: {} },
+  truncate: { doc: "acts, then closes the connection in the middle of the response", members: {} },
   "not-json": { doc: "acts, then responds with an HTML page instead of JSON", members: {} },
   "no-id": { doc: "acts, then responds without the id", members: {} },
   delay: { doc: "waits before it acts", members: msMember, callbacks: true },

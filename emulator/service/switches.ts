@@ -23,7 +23,7 @@ export const switchTable = {
     basis: assumed,
   },
   put: {
-    doc: "What PUT does with members that the body omits: remove or keep them.",
+    doc: "Whether PUT removes or keeps members that the body omits.",
     values: ["replace", "keep"],
     default: "replace",
     basis: assumed,
@@ -35,7 +35,7 @@ export const switchTable = {
     basis: assumed,
   },
   usedAssetStatus: {
-    doc: "Status of the refused deletion of an asset that a message has used.",
+    doc: "Status of a refused deletion of an asset used in a message.",
     values: ["403", "400", "409"],
     default: 403,
     basis: assumed,
@@ -71,7 +71,7 @@ export const switchTable = {
     basis: assumed,
   },
   unknownFields: {
-    doc: "What happens to unknown members: kept, refused or dropped.",
+    doc: "Whether unknown members are kept, refused or dropped.",
     values: ["keep", "refuse", "drop"],
     default: "keep",
     basis: assumed,
@@ -89,25 +89,25 @@ export const switchTable = {
     basis: assumed,
   },
   forms: {
-    doc: "How responses represent setup objects: as the client sent them, or in the service's own forms, which PUT accepts as well. The service's own forms have no empty list or object for an optional member, and null for an omitted one. Numbers are text, and numeric ids are numbers. URLs have a trailing slash, email addresses are in lower case, and text is NFC with CRLF. Entries, agents and unordered lists are sorted. Each list item has an id, and each reference the name of its target.",
+    doc: "How responses represent setup objects: as the client sent them, or in the service's own forms, which PUT accepts as well. In the service's own forms, empty optional lists and objects are absent, and omitted members are null. Numbers are text, and numeric ids are numbers. URLs have a trailing slash, email addresses are in lower case, and text is NFC with CRLF. Entries, agents and unordered lists are sorted. Each list item has an id, and each reference has its target's name.",
     values: ["given", "own"],
     default: "given",
     basis: assumed,
   },
   channelRule: {
-    doc: "What keeps a channel in use: the accounts that name it or, by the wording of the specification (§2 rule 3), any client application.",
+    doc: "What keeps a channel in use: the accounts that refer to it or, according to the specification's wording (§2 rule 3), any client application.",
     values: ["account", "any-client-application"],
     default: "account",
     basis: assumed,
   },
   deletionRule: {
-    doc: "What prevents the deletion of an object: everything that refers to it, or only what the specification names (§2), which excludes orchestrations.",
+    doc: "What prevents the deletion of an object: everything that refers to it, or only what the specification lists (§2), which excludes orchestrations.",
     values: ["every-reference", "specification"],
     default: "every-reference",
     basis: assumed,
   },
   refusedCosts: {
-    doc: "Whether a call that exceeds the rate still takes a token.",
+    doc: "Whether a call that exceeds the rate still uses a token.",
     values: yesOrNo,
     default: false,
     basis: assumed,
@@ -125,19 +125,19 @@ export const switchTable = {
     basis: assumed,
   },
   recipients: {
-    doc: "Who receives a message if the orchestration names several bots or agents: all of them, or the first.",
+    doc: "Who receives a message if the orchestration contains several bots or agents: all of them, or only the first.",
     values: ["all", "first"],
     default: "all",
     basis: assumed,
   },
   inactiveObjects: {
-    doc: "What `active: false` does: it disables the object, or has no effect. Disabled accounts, channels and orchestrations carry no conversation, disabled client applications and participants receive no message, and disabled authentications authenticate no call.",
+    doc: "Whether `active: false` disables the object or has no effect. Disabled accounts, channels and orchestrations carry no conversations, disabled client applications and participants receive no messages, and disabled authentications authenticate no calls.",
     values: ["unused", "used"],
     default: "unused",
     basis: assumed,
   },
   channelRestrictions: {
-    doc: "What happens to messages that exceed their channel's restrictions (text length, features, rich messages, attachments): refused or delivered.",
+    doc: "Whether messages that exceed their channel's restrictions (text length, features, rich messages, attachments) are refused or delivered.",
     values: ["refuse", "ignore"],
     default: "refuse",
     basis: assumed,
@@ -161,7 +161,7 @@ export const switchTable = {
     basis: assumed,
   },
   callbackContent: {
-    doc: "Form of the content in callbacks of version v3: as sent, or as text.",
+    doc: "Form of the content in v3 callbacks: as sent, or as text.",
     values: ["object", "text"],
     default: "object",
     basis: assumed,

@@ -131,7 +131,7 @@ export const authorize = (
   const redirectUri = once(query, "redirect_uri");
   const client = clients.get(clientId);
   if (!client?.public) {
-    const reason = "client_id is missing, appears twice or names no public client";
+    const reason = "client_id is missing, appears twice or does not identify a public client";
     throw new OAuthError("invalid_request", reason);
   }
   if (!client.redirectUris?.includes(redirectUri)) {

@@ -66,16 +66,16 @@ export const foundId = (
   if (ids.length > 1)
     throw failed(
       "AMBIGUOUS",
-      `${what}${ids.length} objects of the kind ${noun} have the ${shown(where)}: ${ids.join(", ")}. Choose one by its id with ${kind}.get.`,
+      `${what}${ids.length} ${noun}s have the ${shown(where)}: ${ids.join(", ")}. Choose one by its id with ${kind}.get.`,
     );
   if (id !== undefined) return id;
   if (!complete)
     throw failed(
       "BAD_RESPONSE",
-      `${what}the service did not return all pages of GET /${collection}, and the returned ones contain no ${noun} with the ${shown(where)}. Run again later.`,
+      `${what}the service did not return all pages of GET /${collection}, and the returned pages contain no ${noun} with the ${shown(where)}. Run again later.`,
     );
   throw failed(
     "NOT_FOUND",
-    `${what}none of the ${objects.size} objects of the kind ${noun} has the ${shown(where)}. Check the value, and that the settings are for the right tenant${profile ? ` (profile ${profile})` : ""}.`,
+    `${what}none of the ${objects.size} ${noun}s has the ${shown(where)}. Check the value, and that the settings are for the right tenant${profile ? ` (profile ${profile})` : ""}.`,
   );
 };

@@ -168,7 +168,7 @@ const meantBy = (name: string, fields: Fields, { path, whole }: Place): string =
   if (elsewhere.length > 0)
     return `${path === "" ? "" : " here"}: it belongs in ${elsewhere.join(" or ")}`;
   const hint = nearestHint(name, Object.keys(fields));
-  return hint === "" ? '; put fields that only the service knows into "extra"' : hint;
+  return hint === "" ? '; put fields that this package does not know in "extra"' : hint;
 };
 
 const meant: Readonly<Record<string, string>> = {
@@ -223,7 +223,7 @@ const listViolations = (field: ListField, items: unknown, place: Place): readonl
 
 const mapViolations = (field: MapField, entries: unknown, place: Place): readonly Violation[] => {
   if (!isObject(entries))
-    return broken(place, [otherSort("must be an object of keys and values", entries)]);
+    return broken(place, [otherSort("must be an object of key-value pairs", entries)]);
   const inside = Object.entries(entries).flatMap(([key, value]) =>
     valueViolations(field.of, value, member(place, key)),
   );

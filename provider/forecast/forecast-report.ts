@@ -30,7 +30,12 @@ const pathLine = (part: PathPart): readonly string[] => {
 const startLines = ([first]: readonly PathPart[]): readonly (readonly string[])[] =>
   first === undefined || first.fromSeconds === 0
     ? []
-    : [[`0 s – ${duration(first.fromSeconds)}`, "start of Pulumi, and of the program if it runs"]];
+    : [
+        [
+          `0 s – ${duration(first.fromSeconds)}`,
+          "startup of Pulumi and of the program, if it runs",
+        ],
+      ];
 
 const endpointLines = ({ endpoints }: Forecast): readonly string[] =>
   textTable(
@@ -62,13 +67,13 @@ const headline = ({ operation, totalSeconds, totalCalls }: Forecast): string => 
 
 const limitsLine = ({ plan, parallel }: Forecast, { burst, share }: Conditions): string => {
   const bursts =
-    burst === undefined ? "bursts worth about 20 s at each rate (assumed)" : `bursts of ${burst}`;
+    burst === undefined ? "bursts of about 20 s at each rate (assumed)" : `bursts of ${burst}`;
   const part = share === 1 ? "" : `, ${share} of each rate`;
   return `Plan ${plan}, ${bursts}${part}, --parallel ${parallel}.`;
 };
 
 const fullBuckets =
-  "All buckets are assumed to be full.\nIf you made calls in the last 20 s, it takes longer.";
+  "All buckets are assumed to be full.\nIf you made calls in the last 20 s, the run takes longer.";
 
 /**
  * Returns the forecast as human-readable text.
@@ -98,7 +103,7 @@ export const forecastReport = (
     ...(faster
       ? [
           [
-            `With --parallel ${faster.parallel}: about ${duration(faster.totalSeconds)}. Steps that wait for a rate delay the others.`,
+            `With --parallel ${faster.parallel}: about ${duration(faster.totalSeconds)}. Steps that wait for a rate limit delay the others.`,
           ],
         ]
       : []),

@@ -11,7 +11,7 @@ const pathPartSchema = z.strictObject({
   endpoint,
   calls: z.int().min(1),
   resources: z.array(z.string()).describe("Origin of the calls, such as Participant orders"),
-  fromSeconds: seconds.describe("Earliest start of this part, since the start of the run"),
+  fromSeconds: seconds.describe("Earliest start of this part, measured from the start of the run"),
   toSeconds: seconds,
   waitsForRate: z.boolean().describe("Whether the calls wait for the rate limit"),
 });
@@ -20,13 +20,15 @@ const pathPartSchema = z.strictObject({
 const endpointForecastSchema = z.strictObject({
   endpoint,
   calls: z.int().min(1),
-  seconds: seconds.describe("From the request for the first call to the last response"),
+  seconds: seconds.describe("From when the first call is requested to the last response"),
 });
 
 /** Shape of what the run would take on a plan. */
 const planForecastSchema = z.strictObject({
   totalSeconds: seconds,
-  savesSeconds: z.number().describe("Negative: how much longer than on the forecast's plan"),
+  savesSeconds: z
+    .number()
+    .describe("If negative, how much longer the run takes than on the forecast's plan"),
 });
 
 /** Schema of one forecast. */
@@ -34,12 +36,14 @@ export const forecastSchema = z.strictObject({
   operation: z.enum(forecastOperations),
   plan: z.enum(plans),
   parallel: z.int().min(1),
-  totalSeconds: seconds.describe("Of the command, without the preview that Pulumi runs first"),
+  totalSeconds: seconds.describe(
+    "Duration of the command, excluding the preview that Pulumi runs first",
+  ),
   totalCalls: z.int().min(0),
   endpoints: z.array(endpointForecastSchema),
   criticalPath: z
     .array(pathPartSchema)
-    .describe("The chain of calls that determines the duration of the run"),
+    .describe("The chain of calls that determines the run's duration"),
   plans: z.record(z.string(), planForecastSchema).describe("The same run on each plan"),
 });
 

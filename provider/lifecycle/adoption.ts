@@ -75,7 +75,7 @@ const adoptionText = (declared: Declared, plan: PutPlan): string => {
   ].map(({ path, from: before = "(not set)", to = "(not set)" }) => `${path}: ${before} → ${to}`);
   const gone = displacedBy(declared, plan);
   const head = `adopts the ${describe(definition, live)}`;
-  const mark = isMarked ? ", the owner mark is added" : "";
+  const mark = isMarked ? ", but the owner mark is added" : "";
   const change = changes.length + gone.length === 0 ? `; no field changes${mark}` : "";
   return (
     head +

@@ -160,7 +160,7 @@ const idByName = (declared: Declared, { objects, refusal }: KnownObjects): strin
   const ids = [found, ...others].map(({ id }) => id).join(", ");
   throw new ConversationError(
     "AMBIGUOUS",
-    `${others.length + 1} objects of the kind ${definition.noun} have the ${called}: ${ids}. Nothing was changed. Choose the object to adopt by its id: adopt: "${found.id}".`,
+    `${others.length + 1} ${definition.noun}s have the ${called}: ${ids}. Nothing was changed. Choose the object to adopt by its id: adopt: "${found.id}".`,
   );
 };
 
@@ -222,7 +222,7 @@ export const assertFree = async (
   if (owner) throw ownedElsewhere(declared, found, owner);
   throw new ConversationError(
     "NAME_TAKEN",
-    `the ${describe(definition, found)} already exists and is not managed by Pulumi${taken.mark ? ": it is a copy of an object of a stack" : ""}. Nothing was changed. ` +
+    `the ${describe(definition, found)} already exists and is not managed by Pulumi${taken.mark ? ": it is a copy of a stack's object" : ""}. Nothing was changed. ` +
       (isUnique
         ? ""
         : "It carries no mark, and a new one would not carry one either, so it is unknown whether an interrupted run created it. ") +
@@ -240,7 +240,7 @@ const unreadable = (
     : `If the ${noun} exists, or once you have created it by hand, adopt it`;
   return new ConversationError(
     refusal?.code ?? "BAD_RESPONSE",
-    `${why} Names of ${collection} need not be unique, so only the whole list shows whether an earlier attempt has already created the ${noun}. Nothing was created. ${way} by its id (adopt: "<id>").`,
+    `${why} Names of ${collection} need not be unique, so only the complete list shows whether an earlier attempt has already created the ${noun}. Nothing was created. ${way} by its id (adopt: "<id>").`,
     refusal?.details,
     "none",
     { cause: refusal },
@@ -304,6 +304,6 @@ const wayOut = (owner: Mark | Holding, isOwnStack: boolean, id: string): string 
     : "";
   const gone = isHolding
     ? ""
-    : ` If no state contains it anymore, npx pulumi-conversation orphans says so, and orphans --release --id ${id} removes the mark, so that you can adopt the object.`;
+    : ` If no state contains it anymore, npx pulumi-conversation orphans reports that, and orphans --release --id ${id} removes the mark, so that you can adopt the object.`;
   return `Remove it there first, or give this resource another name.${renamed}${gone}`;
 };

@@ -66,11 +66,11 @@ const assertFreeToImport = async (
     );
   if (mark && mark.stack !== ownMark?.stack)
     throw refused(
-      `it carries another stack's mark, ${mark.label}. If that stack no longer has the object, release it: pulumi-conversation orphans --release --id ${id}`,
+      `it carries another stack's mark, ${mark.label}. If that stack no longer contains the object, release it: pulumi-conversation orphans --release --id ${id}`,
     );
   const other = identity && run.decisions.take(`adopt ${definition.kind} ${id}`, identity);
-  if (other) throw refused(`this run imports it as ${other.label}, too`);
+  if (other) throw refused(`this run also imports it as ${other.label}`);
   const states = properties.owner ? await run.states?.(properties.owner, "all") : undefined;
   const [holder] = states?.holdersOf(definition.kind, id) ?? [];
-  if (holder) throw refused(`the state of the stack ${holder.stack} has it: ${holder.urn}`);
+  if (holder) throw refused(`the state of the stack ${holder.stack} contains it: ${holder.urn}`);
 };

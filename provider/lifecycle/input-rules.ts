@@ -87,7 +87,7 @@ export const inputViolations = (
     return unless(
       !holder || holder.kind === to.kind,
       path,
-      `must be the id of ${withArticle(to.noun)}; ${isMarked(properties, path) ? "the given one" : id} is ${holder?.label} of this program`,
+      `must be the id of ${withArticle(to.noun)}; ${isMarked(properties, path) ? "the given one" : id} is ${holder?.label} in this program`,
     );
   });
   const hidden = new Set(misplaced.map(({ path }) => path));
@@ -132,7 +132,7 @@ const optionViolations = (
     ...unless(isFlag(eraseHidden), "eraseHidden", "must be true or false"),
     ...unless(!isKnown(extra) || isObject(extra), "extra", "must be an object"),
     ...(isObject(extra) ? extraViolations(definition, extra) : []),
-    ...unless(isNamed, "profile", "must be a name of letters, digits, _ and -"),
+    ...unless(isNamed, "profile", "must be a name that contains only letters, digits, _ and -"),
   ];
 };
 

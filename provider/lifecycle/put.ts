@@ -99,7 +99,7 @@ export const putInPlace = async (declared: Declared, plan: PutPlan): Promise<Obj
   if (staying.length > 0) {
     run.notify?.(
       `the ${describe(definition, live)} still has ${staying.join(", ")}, which the program no longer declares: ` +
-        "this tenant's PUT keeps omitted members (conversation:put). Remove it in the service by hand.",
+        `this tenant's PUT keeps omitted members (conversation:put). Remove ${staying.length === 1 ? "it" : "them"} by hand in the service.`,
       "warning",
     );
   }

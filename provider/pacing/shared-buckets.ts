@@ -175,7 +175,7 @@ export const sharedBuckets = (options: SharedBucketsOptions): BucketStore => {
     // The failure may quote the address, which often contains a password.
     const onLost = (): void =>
       onNotice?.(
-        "Could not reach Redis, which shares the rate limits. Until it is back, this process uses half of each rate.",
+        "Could not reach Redis, which shares the rate limits. Until it is available again, this process uses half of each rate.",
       );
     const fallback = { local, share: aloneShare, now, againMs: redisAgainMs, onLost };
     return withLocalBuckets(redisBuckets(redisUrl), fallback);
@@ -456,7 +456,7 @@ const seenIn = (answer: unknown): Seen => {
 
 /** Why the Redis package is needed. */
 export const redisNeed = (): string =>
-  `${settingLabel("redisUrl")} is set, so that the rate limits are shared through Redis`;
+  `${settingLabel("redisUrl")} is set to share the rate limits through Redis`;
 
 /**
  * Buckets in Redis, shared across processes and machines. Connects on first use.

@@ -51,7 +51,7 @@ const doubtfulAddress = (urn: string, values: JsonObject): string | undefined =>
   const [given, used] = [textIn(values, "baseUrl"), textIn(process.env, environment)];
   const isDoubtful = urnParts(urn).name === "default" && !process.env[addressesVariable];
   if (!isDoubtful || given === undefined || used === undefined || given === used) return undefined;
-  return `The provider "default" uses ${used}, as ${environment} says, and not its baseUrl ${given}. If the program declares this provider, give it another name: Pulumi gives its own provider this name.`;
+  return `The provider "default" uses ${used} from ${environment}, not its baseUrl ${given}. If the program declares this provider, give it another name: Pulumi uses this name for its own provider.`;
 };
 
 /**
@@ -138,7 +138,7 @@ export const configurationChange = (
   return {
     keys: changed,
     isMove: false,
-    warning: `The account's base URL changes from ${from} to ${to}. Objects in the state are expected there under the same ids; none is moved. For another account, declare another provider.`,
+    warning: `The account's base URL changes from ${from} to ${to}. Objects in the state are expected there with the same ids; none are moved. For another account, declare another provider.`,
   };
 };
 

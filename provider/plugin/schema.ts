@@ -134,9 +134,7 @@ const isSecret = (field: Field): boolean =>
 
 const referenceDoc = (field: Field): string[] => {
   if (field.type === "reference") return [`The id of ${withArticle(field.to.noun)}.`];
-  return "of" in field && field.of.type === "reference"
-    ? [`Ids, each of ${withArticle(field.of.to.noun)}.`]
-    : [];
+  return "of" in field && field.of.type === "reference" ? [`The ids of ${field.of.to.noun}s.`] : [];
 };
 
 /**
@@ -259,9 +257,9 @@ const findSpec = (types: KindTypes): FunctionSpec => {
   const outputs = outputsOf(types);
   return {
     description: [
-      `Finds an existing ${noun} by its ${key} and reads it without managing it:`,
-      "one list per run, and one read, on every preview and update.",
-      "The run fails if there is none, or if there are several.",
+      `Finds an existing ${noun} by its ${key} and reads it without managing it.`,
+      "Each preview and update requests the list once and reads the object once.",
+      "The run fails if no object matches, or if several do.",
     ].join(" "),
     inputs: {
       type: "object",

@@ -17,7 +17,7 @@ const advices = [
   },
   {
     when: /load checkpoint/,
-    text: "The state file is incomplete. pulumi-conversation repair restores Pulumi's own copy, if there is one; otherwise restore the file from your backups.",
+    text: "The state file is incomplete. pulumi-conversation repair restores Pulumi's own copy, if there is one; otherwise, restore the file from your backups.",
   },
   {
     // It names the missing file, which is no reason to correct it.
@@ -26,7 +26,7 @@ const advices = [
   },
   {
     when: /fully qualified name/,
-    text: "Run this in the stack's project folder, or name the stack as organization/project/stack.",
+    text: "Run this in the stack's project folder, or specify the stack as organization/project/stack.",
   },
   {
     when: /(?<!meta\.)yaml|unmarshal|invalid character/i,
@@ -38,11 +38,11 @@ const advices = [
   },
   {
     when: /no stack named/,
-    text: "Name an existing stack with --stack. pulumi stack ls lists them; pulumi stack init creates one.",
+    text: "Specify an existing stack with --stack. pulumi stack ls lists them; pulumi stack init creates one.",
   },
   {
     when: /no stack selected|--stack flag/,
-    text: "Select a stack (pulumi stack select), or name one with --stack.",
+    text: "Select a stack (pulumi stack select), or specify one with --stack.",
   },
   {
     when: /state directory|backend|bucket|dial tcp|connect/,

@@ -259,7 +259,7 @@ const stateFrom = async (
     return undefined;
   }
   const state = stateIn(answer.text, own, place.stack);
-  if (!state) onUnread("pulumi stack export printed no state of a stack");
+  if (!state) onUnread("pulumi stack export printed no stack state");
   return state;
 };
 

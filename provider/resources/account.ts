@@ -42,7 +42,7 @@ export const account = defineResource({
       },
     }),
     chatConfigurations: object({
-      doc: "How the account's conversations run.",
+      doc: "Settings for the account's conversations.",
       required: true,
       fields: {
         timeout: number({
@@ -73,7 +73,7 @@ export const account = defineResource({
       basis: "assumed",
       min: 1,
       max: 10,
-      of: text({ doc: "Value of the attribute.", basis: "assumed", secret: true }),
+      of: text({ doc: "Attribute value.", basis: "assumed", secret: true }),
     }),
   },
   example: {

@@ -33,7 +33,7 @@ export const authentication = defineResource({
         method: text({ doc: "HTTP method of the token request, such as `POST`.", min: 1 }),
         headers: map({
           doc: "Headers of the token request.",
-          of: text({ doc: "Value of the header.", secret: true }),
+          of: text({ doc: "Header value.", secret: true }),
         }),
         payload: text({
           doc: "Body of the token request: text, or an object that is sent as JSON text.",

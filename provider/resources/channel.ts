@@ -57,7 +57,7 @@ export const channel = defineResource({
   heldByAny: {
     kinds: [clientApplication],
     basis: "spec",
-    doc: "According to the service's specification, a channel that a client application uses cannot be deleted, although no field in a client application names a channel.",
+    doc: "According to the service's specification, a channel that a client application uses cannot be deleted, although no field in a client application refers to a channel.",
   },
   fields: {
     type: text({
@@ -89,7 +89,7 @@ export const channel = defineResource({
           fields: {
             ...restrictions,
             systemMessages: flag({ doc: "Whether the service sends system messages." }),
-            midChatAuth: flag({ doc: "Whether a customer may sign in during a conversation." }),
+            midChatAuth: flag({ doc: "Whether a customer can log in during a conversation." }),
             richMessageTypes: words(
               "Types of rich messages that the channel can show, without the `richMessage.` prefix: for example, `listpicker`.",
               "A rich message type.",

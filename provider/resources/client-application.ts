@@ -59,7 +59,7 @@ export const clientApplication = defineResource({
           }),
           headers: map({
             doc: "Headers that the service sends to the callback.",
-            of: text({ doc: "Value of the header.", secret: true }),
+            of: text({ doc: "Header value.", secret: true }),
           }),
           authentication: reference(authentication, {
             doc: "How the service authenticates to the callback. If omitted, it sends no Authorization header.",

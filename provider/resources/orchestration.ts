@@ -27,7 +27,7 @@ export const orchestration = defineResource({
     }),
     ...commonFields("orchestration"),
     applications: object({
-      doc: "The participants of a conversation.",
+      doc: "The participants in a conversation.",
       required: true,
       rule: { atLeastOne: ["botConfiguration", "agentConfiguration"] },
       fields: {
@@ -91,7 +91,7 @@ export const orchestration = defineResource({
               min: 1,
               unordered: true,
               of: reference(clientApplication, {
-                doc: "Client application of an agent.",
+                doc: "An agent's client application.",
               }),
             }),
           },

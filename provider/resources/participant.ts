@@ -32,7 +32,7 @@ export const participant = defineResource({
       envelope: "intent",
       identity: ["value"],
       of: object({
-        doc: "One feature of the bot.",
+        doc: "A feature of the bot.",
         fields: {
           value: text({ doc: "Internal value.", required: true, min: 1 }),
           displayValue: text({ doc: "Display value.", required: true, min: 1 }),
@@ -43,7 +43,7 @@ export const participant = defineResource({
       doc: "Custom attributes.",
       min: 1,
       max: 25,
-      of: text({ doc: "Value of the attribute." }),
+      of: text({ doc: "Attribute value." }),
     }),
   },
   example: {

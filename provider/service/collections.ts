@@ -290,7 +290,7 @@ const wrongAddress = (
   const list = endpointName(setUpOperation(definition, "list"));
   return new ConversationError(
     "BAD_RESPONSE",
-    `${refusal.message} But ${list} ${failureText(failure)}, so this URL does not look like the service. The state keeps the object. ${addressAdvice(settings)}`,
+    `${refusal.message} But ${list} ${failureText(failure)}, so this URL does not seem to be the service. The object stays in the state. ${addressAdvice(settings)}`,
     { ...refusal.details, permanent: true },
     "none",
     { cause: failure },

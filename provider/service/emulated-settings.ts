@@ -84,7 +84,7 @@ export const emulatedSettings = (settings: Settings, account?: string): Settings
   const name = account ?? profile;
   const whose = name === undefined ? "settings" : accountTitle(name);
   const advice = isExplicit
-    ? `Remove ${names} from the provider; once it is in the state, rehearse puts an emulator in its place.`
+    ? `Remove ${names} from the provider; once the provider is in the state, rehearse replaces its account with an emulator.`
     : `Point ${profile === undefined ? "them" : "the profile"} to an emulator.`;
   throw new ConversationError(
     "SETTINGS_INVALID",

@@ -89,7 +89,7 @@ export class ListBudget {
     const beside = all > own ? `, ${inMebibytes(all)} with the lists of other kinds` : "";
     const error = new ConversationError(
       "BAD_RESPONSE",
-      `Could not ${title}: the responses of ${endpointName(operation)} are too large to keep. ${came}${beside}; ${memory} MiB of memory has room for ${inMebibytes(this.#most)}. Check what fills the list. If it has to be that large, give Node.js more memory: NODE_OPTIONS=--max-old-space-size=${2 * memory}`,
+      `Could not ${title}: the responses to ${endpointName(operation)} are too large to keep. ${came}${beside}; ${memory} MiB of memory has room for ${inMebibytes(this.#most)}. Check what fills the list. If it has to be that large, give Node.js more memory: NODE_OPTIONS=--max-old-space-size=${2 * memory}`,
       { method, template, permanent: true },
     );
     tooLarge.add(error);
@@ -118,7 +118,7 @@ const mostPages = 999;
 const wrong = (operation: Operation, what: string): ConversationError =>
   new ConversationError(
     "BAD_RESPONSE",
-    `Could not ${operation.title}: the response of ${operation.method} ${operation.template} ${what}. Check that the base URL is the service's own.`,
+    `Could not ${operation.title}: the response to ${operation.method} ${operation.template} ${what}. Check that the base URL belongs to the service.`,
     { method: operation.method, template: operation.template },
   );
 

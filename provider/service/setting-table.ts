@@ -27,7 +27,7 @@ const addressRule = (url: URL | null): string | undefined => {
     return "must start with https://; http:// is allowed only for this machine (localhost, 127.0.0.1, [::1])";
   }
   if (url.username !== "" || url.password !== "") return "must not contain a user name or password";
-  if (url.hash !== "") return 'must not have a "#" part';
+  if (url.hash !== "") return 'must not contain "#"';
   return undefined;
 };
 
@@ -44,7 +44,7 @@ const baseAddress = (text: string): Parsed<string> => {
   const url = URL.parse(text);
   const rule = addressRule(url);
   if (!url || rule) return broken(rule ?? "must be a URL");
-  if (url.search !== "" || text.includes("?")) return broken('must not have a "?" part');
+  if (url.search !== "" || text.includes("?")) return broken('must not contain "?"');
   const path = url.pathname.replace(/\/$/, "");
   const wrong = versionRule(path.slice(path.lastIndexOf("/") + 1));
   if (wrong) return broken(wrong);
@@ -204,7 +204,7 @@ export const settingTable: SettingTable = {
   },
   redisUrl: {
     environment: "REDIS_URL",
-    doc: "Redis for sharing the rate limits between processes and machines: `redis:` or `rediss:` URL.",
+    doc: "Redis URL for sharing the rate limits between processes and machines: `redis:` or `rediss:`.",
     parse: redisAddress,
     // Such an address often carries a password.
     secret: true,

@@ -397,6 +397,6 @@ export const readFindings = (file: string): TenantFindings => {
   if (findings) return findings;
   throw new ConversationError(
     "SETTINGS_INVALID",
-    `${file} has no findings of this release. Create the file: pulumi-conversation probe --out ${file}`,
+    `${file} contains no findings from this release. Create the file: pulumi-conversation probe --out ${file}`,
   );
 };

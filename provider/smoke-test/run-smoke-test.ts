@@ -50,11 +50,11 @@ const lost = async ({ test, chain, findings, session }: Sent, transport: Transpo
   for (const { url, role } of callbacks) {
     const why = await unreachable(url, transport, session.signal);
     if (why === undefined) continue;
-    const what = `the service accepted the message, but it did not arrive within ${test.timeout} s, and from this machine no server responds at ${shownAddress(url)}, the callback of ${role}: ${why}. Start the server there or correct the callback.`;
+    const what = `the service accepted the message, but it did not arrive within ${test.timeout} s, and no server responds to this machine at ${shownAddress(url)}, the callback of ${role}: ${why}. Start the server there, or correct the callback.`;
     return brokenLink("callback URL", what, findings);
   }
   const to = callbacks.length > 0 ? ` to ${waysIn(callbacks)}` : "";
-  const what = `the service accepted the message${to}, but the probe did not show it within ${test.timeout} s. Check the log of that server: it must accept the credentials (401 otherwise) and respond within 5 s, and the probe must report the messages that it accepts. For a slow service, increase timeout.`;
+  const what = `the service accepted the message${to}, but the probe did not report it within ${test.timeout} s. Check the log of that server: it must accept the credentials (401 otherwise) and respond within 5 s, and the probe must report the messages that it accepts. For a slow service, increase timeout.`;
   return brokenLink("delivery", what, findings);
 };
 
@@ -161,7 +161,7 @@ const sentOf = (body: unknown, messageId: string): SmokeMessage => {
   if (!parsed.success) {
     throw new ConversationError(
       "BAD_RESPONSE",
-      "the service accepted it, but the response names no conversation. Check that conversation:baseUrl is the service's own.",
+      "the service accepted it, but the response contains no conversation id. Check that conversation:baseUrl belongs to the service.",
       {},
       "done",
     );
@@ -255,7 +255,7 @@ const sightingIn = (response: HttpResponse, ids: readonly string[]): Sighting =>
     return failed(`it refuses the call (${status}); check probe.authorization`, true);
   }
   if (status === 404 || status === 204) return { state: "not yet" };
-  if (status !== 200) return failed(`it responds with the status ${status}`);
+  if (status !== 200) return failed(`it responds with status ${status}`);
   if (response.broken) return failed("its response is incomplete");
   try {
     return { state: holdsAny(parseJson(text), ids) ? "seen" : "not yet" };

@@ -28,9 +28,9 @@ export const smokeTest = defineResource({
       basis: "spec",
       required: true,
     }),
-    enabled: flag({ doc: "Whether to send messages at all.", basis: "assumed", default: false }),
+    enabled: flag({ doc: "Whether to send messages.", basis: "assumed", default: false }),
     sender: text({
-      doc: "Who sends: a customer's message goes to the bot or the agents, any other message goes to the customer.",
+      doc: "Sender: a customer's message goes to the bot or the agents; any other message goes to the customer.",
       basis: "spec",
       values: ["customer", "platform_agent", "custom_agent", "platform_bot", "custom_bot"],
       default: "customer",
@@ -60,7 +60,7 @@ export const smokeTest = defineResource({
           format: "url",
         }),
         authorization: text({
-          doc: "Authorization header for the calls to it.",
+          doc: "Authorization header for calls to `url`.",
           basis: "assumed",
           min: 1,
           secret: true,
@@ -75,7 +75,7 @@ export const smokeTest = defineResource({
       max: 600,
     }),
     triggers: list({
-      doc: "The test runs again when any of them changes.",
+      doc: "The test runs again when any of these values changes.",
       basis: "assumed",
       of: text({
         doc: "Digest of a value that the test depends on.",

@@ -84,7 +84,7 @@ const withoutRole = (
   flow: ChainObject,
   { findings }: ChainReader,
 ): Error => {
-  const what = `${flow.label} sends the message to ${found.label}, which has no role ${roles.join(" or ")}. Nothing was sent. Add the role with its callback, or name another client application in the orchestration.`;
+  const what = `${flow.label} sends the message to ${found.label}, which has no role ${roles.join(" or ")}. Nothing was sent. Add the role with its callback, or specify another client application in the orchestration.`;
   return brokenLink(found.definition.noun, what, findings);
 };
 
@@ -152,7 +152,7 @@ const botRecipient = async (
   const { type, application: own } = bot?.fields ?? {};
   if (bot && own !== undefined && own !== application)
     reader.findings.doubts.push(
-      `${bot.label} belongs to ${clientApplication.noun} ${String(own)}, but the orchestration names ${application} for it`,
+      `${bot.label} belongs to ${clientApplication.noun} ${String(own)}, but the orchestration specifies ${application} for it`,
     );
   return { application, roles: typeof type === "string" ? [type] : rolesOnSide.bot };
 };
@@ -181,7 +181,7 @@ const recipientsOf = async (
   const missing = isCustomer
     ? "neither a bot nor an agent"
     : "no client application for a customer";
-  const what = `${flow.label} names ${missing}, so nobody would receive the message from a ${sender}. Nothing was sent. Add it to the orchestration's applications.`;
+  const what = `${flow.label} specifies ${missing}, so no one would receive the message from a ${sender}. Nothing was sent. Add it to the orchestration's applications.`;
   throw brokenLink(flow.definition.noun, what, reader.findings);
 };
 
@@ -246,7 +246,7 @@ export class ChainReader {
       ? `${by.label} refers to ${noun} ${id}, which does not exist`
       : `there is no ${noun} with the id ${id}`;
     const next =
-      "Nothing was sent. Run `pulumi refresh`, then `pulumi up`, which recreates objects that were deleted in the service.";
+      "Nothing was sent. Run `pulumi refresh`, then `pulumi up`, which recreates objects deleted in the service.";
     return brokenLink(definition.noun, `${what}. ${next}`, this.findings);
   }
 }

@@ -35,14 +35,14 @@ export const accountProtected: ResourceValidationPolicy = {
   ...policyNotes(
     "account-protected",
     "Accounts are protected",
-    "An account has the protect option, so that no run deletes it by mistake.",
+    "Accounts have the protect option, so that no run deletes them by mistake.",
     "Add { protect: true } to the account's options.",
   ),
   severity: "medium",
   validateResource: (args, report) => {
     if (args.isType(classFor(args, Account)) && !args.opts.protect)
       report(
-        "The account is not protected: if the program no longer declares it, the next run deletes it, and customers reach no one. Add the protect option.",
+        "The account is not protected: if the program no longer declares it, the next run deletes it, and customers cannot reach anyone. Add the protect option.",
       );
   },
 };
@@ -55,7 +55,7 @@ const wrongRole = (participant: PolicyResource): string | undefined => {
   if (!type || own.length === 0 || roles.some((each) => !each || each.includes(type)))
     return undefined;
   const named = own.map(({ name }) => name).join(" or ");
-  return `Participant ${participant.name} is a ${type}, but its client application ${named} has no role ${type} (it has ${roles.flat().join(", ")}): no message reaches the bot.`;
+  return `Participant ${participant.name} is a ${type}, but its client application ${named} has no role ${type} (it has ${roles.flat().join(", ")}), so no messages reach the bot.`;
 };
 
 /** Whether a bot of the orchestration may stand for this participant, as far as is known. */
@@ -83,8 +83,8 @@ export const botsMatchParticipants: StackValidationPolicy = {
   ...policyNotes(
     "bots-match-participants",
     "Bots match their participants",
-    "A bot in an orchestration names its participant's client application, and that application has the participant's role.",
-    "Give the bot its participant's application, and give the application a role of the participant's type.",
+    "Each bot in an orchestration has its participant's client application, and that application has the participant's role.",
+    "Set the bot's application to that of its participant, and add a role of the participant's type to that application.",
   ),
   severity: "high",
   validateStack: ({ resources }, report) => {
@@ -98,7 +98,7 @@ export const botsMatchParticipants: StackValidationPolicy = {
       ))
         if (!mayBeNamed(participant, orchestration))
           report(
-            `Bot ${participant.name} belongs to client application ${applicationName(participant)}, which no bot of orchestration ${orchestration.name} names.`,
+            `Bot ${participant.name} belongs to client application ${applicationName(participant)}, but no bot in orchestration ${orchestration.name} uses that application.`,
             orchestration.urn,
           );
   },
@@ -134,7 +134,7 @@ const withoutPlace = ({ orchestration, places, applications }: Named): readonly 
     .filter((application) => places.length > 0 && !hasOneOf(application, roles))
     .map(
       (application) =>
-        `Orchestration ${orchestration.name} names client application ${application.name} (${rolesOf(application)?.join(", ")}), but has no place for its roles.`,
+        `Orchestration ${orchestration.name} uses client application ${application.name} (${rolesOf(application)?.join(", ")}), but has no place for its roles.`,
     );
 };
 
@@ -145,7 +145,7 @@ const unfilled = ({ orchestration, places, applications }: Named): readonly stri
     .filter(({ roles }) => !applications.some((application) => hasOneOf(application, roles)))
     .map(
       ({ place, roles }) =>
-        `No client application of orchestration ${orchestration.name} has a role for the ${place} (${roles.join(" or ")}).`,
+        `No client application in orchestration ${orchestration.name} has a role for the ${place} (${roles.join(" or ")}).`,
     );
 };
 
@@ -154,7 +154,7 @@ export const rolesMatchOrchestration: StackValidationPolicy = {
   ...policyNotes(
     "roles-match-orchestration",
     "Roles match the orchestration",
-    "The client applications of an orchestration have the roles that their places require.",
+    "The client applications in an orchestration have the roles that their places require.",
     "Give the client application the role that its place requires: customer, custom_bot or platform_bot, custom_agent or platform_agent.",
   ),
   severity: "high",
@@ -192,14 +192,14 @@ export const secureCallbacks: ResourceValidationPolicy = {
       const callback = whereKnown(() => role.callback);
       if (callback !== undefined && isReadable(callback))
         report(
-          `The callback of role ${whereKnown(() => role.name)} is ${callback}: customers' messages travel in plain text. Use https.`,
+          `The callback of role ${whereKnown(() => role.name)} is ${callback}, so customers' messages travel in plain text. Use https.`,
         );
     }
     const authentication = args.asType(classFor(args, Authentication));
     const address = whereKnown(() => authentication?.oauth2?.tokenRequestUrl);
     if (address !== undefined && isReadable(address))
       report(
-        `The token for the callback comes from ${address}: its credentials travel in plain text. Use https.`,
+        `The token for the callback comes from ${address}, so its credentials travel in plain text. Use https.`,
       );
   },
 };
@@ -209,7 +209,7 @@ const forExamples = /(^|\.)(example\.(com|net|org)|example|test|invalid|localhos
 
 const wrongWith = (address: string, allowed: readonly string[]): string | undefined => {
   const domain = address.slice(address.lastIndexOf("@") + 1).toLowerCase();
-  if (forExamples.test(domain)) return "is an example address that nobody reads";
+  if (forExamples.test(domain)) return "is an example address that no one reads";
   if (allowed.length === 0 || allowed.includes(domain)) return undefined;
   return `is not in ${allowed.join(" or ")}`;
 };
@@ -218,8 +218,8 @@ const wrongWith = (address: string, allowed: readonly string[]): string | undefi
 export const notificationAddress: ResourceValidationPolicy = {
   ...policyNotes(
     "notification-address",
-    "Failing callbacks notify somebody",
-    "Each role has a notification address that somebody reads.",
+    "Notification addresses are monitored",
+    "Each role has a monitored notification address.",
     "Set notificationEmail to the address of the team that runs the callback.",
   ),
   severity: "medium",
@@ -229,7 +229,8 @@ export const notificationAddress: ResourceValidationPolicy = {
         type: "array",
         items: { type: "string" },
         default: [],
-        description: "Allowed domains for the address. If empty: any except example domains.",
+        description:
+          "Allowed domains for the address. If empty, any domain except an example domain is allowed.",
       },
     },
   },
@@ -241,7 +242,7 @@ export const notificationAddress: ResourceValidationPolicy = {
         const wrong = address === undefined ? undefined : wrongWith(address, domains);
         if (wrong)
           report(
-            `notificationEmail of role ${whereKnown(() => role.name)}, ${address}, ${wrong}: nobody would notice a failing callback.`,
+            `The notificationEmail of role ${whereKnown(() => role.name)}, ${address}, ${wrong}, so no one would notice a failing callback.`,
           );
       }
     })(of, report),
@@ -262,7 +263,7 @@ export const noBasicAuthentication: ResourceValidationPolicy = {
     "no-basic-authentication",
     "No Basic authentication",
     "Callbacks of production stacks use OAuth, not Basic authentication.",
-    "Use oauth2 instead of basicAuth: its tokens expire, a Basic password does not.",
+    "Use oauth2 instead of basicAuth: OAuth tokens expire, but a Basic password does not.",
   ),
   severity: "medium",
   configSchema: {
@@ -284,7 +285,7 @@ export const noBasicAuthentication: ResourceValidationPolicy = {
         whereKnown(() => authentication.basicAuth) !== undefined;
       if (isBasic && stacks.some((pattern) => fits(stack, pattern)))
         report(
-          `Stack ${stack} uses Basic authentication for a callback: the password never expires. Use oauth2.`,
+          `Stack ${stack} uses Basic authentication for a callback, so the password never expires. Use oauth2.`,
         );
     })(of, report),
 };
@@ -347,7 +348,7 @@ export const noSharedAuthentication: StackValidationPolicy = {
     );
     for (const users of sharedAmong(applications))
       report(
-        `${users.map(({ user }) => user).join(" and ")} use the same authentication: whoever runs one callback can pose as the service at the other.`,
+        `${users.map(({ user }) => user).join(" and ")} use the same authentication, so whoever runs one callback can pose as the service to the other.`,
       );
   },
 };

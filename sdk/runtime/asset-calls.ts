@@ -145,7 +145,7 @@ interface CallOptions {
 const operations = runtimeOperations;
 
 const brokenRule = ({ channel, sender, name, size }: AssetRequest): string | undefined => {
-  if (typeof channel !== "string" || channel === "") return "channel must be the type of a channel";
+  if (typeof channel !== "string" || channel === "") return "channel must be a channel type";
   if (!isSenderKind(sender)) return `sender must be one of: ${senderKinds.join(", ")}`;
   if (typeof name !== "string" || name.length > longestName || !fileExtension(name)) {
     return `name must be a file name with an extension, of at most ${longestName} characters`;
@@ -165,7 +165,7 @@ export const assertAsset = (asset: AssetRequest): void => {
 const unusable = (operation: Operation, rule: string): ConversationError =>
   new ConversationError(
     "BAD_RESPONSE",
-    `Could not ${operation.title}: ${rule}. Check that the base URL is the service's own.`,
+    `Could not ${operation.title}: ${rule}. Check that the base URL belongs to the service.`,
     { method: operation.method, template: operation.template },
     operation.method === "POST" ? "done" : "none",
   );
@@ -241,10 +241,10 @@ export const deleteAsset = async (
     // An attempt whose answer was lost has deleted it.
     if (isConversationError(error, "NOT_FOUND") && error.effect !== "none") return;
     if (!isConversationError(error, "FORBIDDEN", "REJECTED")) throw error;
-    const rule = "An asset that a message has used cannot be deleted (specification §2 rule 5)";
+    const rule = "An asset used in a message cannot be deleted (specification §2 rule 5)";
     const message = isInUse(calls, error)
       ? `Could not delete asset ${id}: the service refused the deletion (${refusalDetails(error)}). ${rule}.`
-      : `${error.message} ${rule} either.`;
+      : `${error.message} ${rule}.`;
     const code = isInUse(calls, error) ? "IN_USE" : error.code;
     throw new ConversationError(code, message, error.details, error.effect, { cause: error });
   }

@@ -65,10 +65,10 @@ const requestOf = (options: UploadOptions, content: OpenContent): AssetRequest =
   const name = options.name ?? content.name;
   const size = options.size ?? content.size;
   if (name === undefined) throw invalid("the source has no name: set name");
-  if (size === undefined) throw invalid("the source has no known size: set size");
+  if (size === undefined) throw invalid("the size of the source is unknown: set size");
   if (options.size === undefined && (size < 1 || size > largestAsset)) {
     throw invalid(
-      `the source has ${size.toLocaleString("en-US")} bytes; from 1 to ${largestAsset.toLocaleString("en-US")} (10 MiB) are allowed`,
+      `the source has ${size.toLocaleString("en-US")} bytes; 1 to ${largestAsset.toLocaleString("en-US")} (10 MiB) are allowed`,
     );
   }
   const request = { channel, sender, name, size };
@@ -205,7 +205,7 @@ const collected = async (pieces: Pieces, size: number): Promise<Uint8Array> => {
 };
 
 const badContent = (id: string) => (rule: string) =>
-  new ConversationError("BAD_RESPONSE", `Could not download asset ${id}: ${rule}. Run again.`);
+  new ConversationError("BAD_RESPONSE", `Could not download asset ${id}: ${rule}. Try again.`);
 
 /** One answer of a signed URL, and the transfer that it belongs to. */
 interface Fetched extends ContentAnswer {
@@ -237,7 +237,7 @@ const sizeOf = (asset: StoredAsset, { length }: ContentAnswer): number => {
   const wrong = badContent(asset.id);
   const size = asset.size ?? length;
   if (size === undefined || size > largestAsset) {
-    throw wrong(`its size is unknown or above ${largestAsset} bytes`);
+    throw wrong(`its size is unknown or exceeds ${largestAsset} bytes`);
   }
   if (length !== undefined && length !== size) {
     throw wrong(`the content has ${length} bytes, but the asset has ${size}`);

@@ -137,7 +137,7 @@ const keepTaken = async (
 const tooSlow = ({ type }: ReceivedMessage, ms: number): ConversationError =>
   new ConversationError(
     "TIMED_OUT",
-    `The handler of a ${type} message did not finish within ${durationText(ms)}. The conversation continues with the next message.`,
+    `The handler for a ${type} message did not finish within ${durationText(ms)}. The conversation continues with the next message.`,
   );
 
 const results = { taken: "elsewhere", done: "repeat" } as const satisfies Readonly<
@@ -322,7 +322,7 @@ const unreadableEntries = (count: number): ConversationError =>
 const wrongCredentials = (): ConversationError =>
   new ConversationError(
     "UNAUTHORIZED",
-    "Refused a call to the callback with 401: its credentials are not those in authenticate. If the service sent it, compare authenticate with the authentication that the program declares. Other calls like this are not reported.",
+    "Refused a call to the callback with 401: its credentials do not match authenticate. If the service sent it, compare authenticate with the authentication that the program declares. Further calls like this are not reported.",
   );
 
 const idText = ({ id, messageId }: ReceivedMessage): string => {
@@ -337,8 +337,8 @@ const failureName = (
   acknowledge: CallbackOptions["acknowledge"],
 ): string | undefined => {
   if (!message) return isConversationError(error) ? undefined : "A callback failed";
-  const next = acknowledge === "after" ? "may be delivered again" : "is not delivered again";
-  return `Could not handle ${idText(message)} (${message.type}) in conversation ${quoted(message.conversationId)}, which ${next}`;
+  const next = acknowledge === "after" ? "it may be delivered again" : "it is not delivered again";
+  return `Could not handle ${idText(message)} (${message.type}) in conversation ${quoted(message.conversationId)}; ${next}`;
 };
 
 /** Hands failures to the hook, or writes them if there is none. A hook that fails must not fail a call. */

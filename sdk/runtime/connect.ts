@@ -197,7 +197,7 @@ export interface ConnectionOptions extends CallHooks {
   readonly buckets?: BucketStore;
 }
 
-const limit = z.number("must be a number").nonnegative("must not be below 0").optional();
+const limit = z.number("must be a number").nonnegative("must not be negative").optional();
 const anyObject = z
   .custom((value) => typeof value === "object" && value !== null, "must be an object")
   .optional();
@@ -343,7 +343,7 @@ const baseOf = (call: ServiceCall): string => {
   const parsed = tokenAddress(call.baseUrl);
   if ("rule" in parsed) throw invalidCall(call, `baseUrl ${parsed.rule}`);
   const base = parsed.value.replace(/\/$/, "");
-  if (base.includes("?")) throw invalidCall(call, 'baseUrl must not have a "?" part');
+  if (base.includes("?")) throw invalidCall(call, 'baseUrl must not contain "?"');
   if (base.endsWith(`/${call.version}`)) return base;
   throw invalidCall(call, `baseUrl must end with the version segment /${call.version}`);
 };

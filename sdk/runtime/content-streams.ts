@@ -121,8 +121,7 @@ const ofBytes = (bytes: Uint8Array): OpenContent => ({
 export const openContent = async (source: ContentSource): Promise<OpenContent> => {
   if (typeof source === "string") {
     const found = await stat(source).catch(() => undefined);
-    if (!found?.isFile())
-      throw invalidSource(`there is no readable file ${JSON.stringify(source)}`);
+    if (!found?.isFile()) throw invalidSource(`${JSON.stringify(source)} is not a readable file`);
     const open = () => callerStream(createReadStream(source, { highWaterMark: pieceBytes }));
     return { ...ours, name: basename(source), size: found.size, open };
   }

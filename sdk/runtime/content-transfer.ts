@@ -71,7 +71,7 @@ export const checkedAddress = (text: unknown, rule: AddressRule, what: string): 
   const bad = (why: string) =>
     new ConversationError(
       "BAD_RESPONSE",
-      `Could not ${what}: the service returned a signed URL that ${why}. Nothing was transferred. Check that the base URL is the service's own.`,
+      `Could not ${what}: the service returned a signed URL that ${why}. Nothing was transferred. Check that the base URL belongs to the service.`,
       { permanent: true },
     );
   if (typeof text !== "string" || !URL.canParse(text)) throw bad("is missing or not a URL");
@@ -437,10 +437,11 @@ export const refusedTransfer = (
   if (status >= 500) {
     const asks = retryAfterText(headers, clock.wall());
     const when = asks === undefined ? "later" : `after the requested time (Retry-After: ${asks})`;
-    return error("UNAVAILABLE", `failed (${status}). Run again ${when}`);
+    return error("UNAVAILABLE", `returned ${status}. Try again ${when}`);
   }
-  const rule = "type and size must be those that the URL was created for (specification §4.2)";
-  return error("REJECTED", `refused the transfer (${status}): it may have expired, and ${rule}`);
+  const rule =
+    "the type or size may differ from those that it was created for (specification §4.2)";
+  return error("REJECTED", `refused the transfer (${status}): it may have expired, or ${rule}`);
 };
 
 const reportProgress = async (

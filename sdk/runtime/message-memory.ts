@@ -185,7 +185,7 @@ const redisFailure = (url: string, error: unknown): ConversationError => {
   const what = isRefusal ? `refused the call (${error.message})` : "is not reachable";
   return new ConversationError(
     isRefusal ? "REJECTED" : "UNREACHABLE",
-    `Redis at ${new URL(url).host} ${what}. Until it works, a message that reaches two processes may be handled twice.`,
+    `Redis at ${new URL(url).host} ${what}. Until this is fixed, a message that reaches two processes may be handled twice.`,
   );
 };
 

@@ -137,13 +137,13 @@ interface Body {
 const unseen = {
   schema: openBody,
   basis: "assumed",
-  doc: "Not documented: `content` is any JSON object, or omitted.",
+  doc: "Not documented: an optional `content`, which can be any JSON object.",
 } as const satisfies Body;
 
 const unseenAboutMessage = {
   schema: z.strictObject({ content: jsonObject.optional(), parent: parent.optional() }),
   basis: "assumed",
-  doc: "Not documented: `content` is any JSON object, `parent` the `messageId` of an earlier message; both are optional.",
+  doc: "Not documented: `content`, which can be any JSON object, and `parent`, the `messageId` of an earlier message; both are optional.",
 } as const satisfies Body;
 
 const typing = { schema: nothing, basis: "public", doc: "No content." } as const satisfies Body;
@@ -281,7 +281,7 @@ const conversation = z
     if (!error) return;
     if (starts && "id" in value) {
       const message =
-        "to continue a conversation, pass its id itself or { conversationId: id }, not { id }";
+        "to continue a conversation, pass its id or { conversationId: id }, not { id }";
       context.addIssue({ code: "custom", message });
       return;
     }

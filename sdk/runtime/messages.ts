@@ -355,7 +355,7 @@ const sending = runtimeOperations.sendMessage;
 const unnamed = (): ConversationError =>
   new ConversationError(
     "BAD_RESPONSE",
-    `Could not read the response for a message: ${endpointName(sending)} accepted it, but the response names no conversation. The message was sent: do not send it again. Check that the base URL is the service's own.`,
+    `Could not read the response to a message: ${endpointName(sending)} accepted the message, but the response contains no conversation id. The message was sent; do not send it again. Check that the base URL belongs to the service.`,
     { method: sending.method, template: sending.template },
     "done",
   );
@@ -449,7 +449,7 @@ const conversationIn = (id: string, body: unknown, platformName: string): Conver
   if (!isObject(body)) {
     throw new ConversationError(
       "BAD_RESPONSE",
-      `Could not read conversation ${id}: the response is not a JSON object. Check that the base URL is the service's own.`,
+      `Could not read conversation ${id}: the response is not a JSON object. Check that the base URL belongs to the service.`,
       { method: reading.method, template: reading.template },
     );
   }

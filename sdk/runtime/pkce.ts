@@ -56,7 +56,7 @@ const assertVerifier = (doing: string, verifier: string): void => {
   if (typeof verifier === "string" && verifierRule.test(verifier)) return;
   throw inputInvalid(
     doing,
-    'a verifier has 43 to 128 characters: letters, digits, "-", ".", "_" and "~"',
+    'a verifier must have 43 to 128 characters: letters, digits, "-", ".", "_" and "~"',
   );
 };
 
@@ -236,7 +236,7 @@ export const codeFromRedirect = (address: string | URL, state: string): string =
     // Checked first: a redirect that somebody else forged means nothing, neither yes nor no.
     const [brought, ...others] = searchParams.getAll("state");
     if (!state || brought !== state || others.length > 0) {
-      throw unusable("its state differs from that of the authorization");
+      throw unusable("its state does not match the authorization");
     }
     const error = errorCodeText(searchParams.get("error") ?? "");
     if (error !== "") throw unusable(`access was not granted (${error})`, error);
@@ -411,7 +411,7 @@ const answerTo = async ({
   const ended = new Promise<never>((_, reject) => {
     over.signal.addEventListener("abort", () => reject(over.signal.reason));
   });
-  const late = `${host} sent no complete response within ${timeoutMs} ms. Check the URL and the network.`;
+  const late = `${host} did not send a complete response within ${timeoutMs} ms. Check the URL and the network.`;
   const timer = setTimeout(() => over.abort(failed("TIMED_OUT", late)), timeoutMs);
   const giveUp = (): void => over.abort(failed("CANCELLED", "the exchange was canceled."));
   signal?.addEventListener("abort", giveUp, { once: true });
@@ -422,7 +422,7 @@ const answerTo = async ({
     if (error instanceof ConversationError) throw error;
     throw failed(
       "UNREACHABLE",
-      `${host} sent no response, or a redirect. Check the URL, the network and, in a browser, that the token URL allows this origin.`,
+      `${host} did not respond, or sent a redirect. Check the URL and the network; in a browser, also check that the token URL allows this origin.`,
     );
   } finally {
     clearTimeout(timer);
@@ -437,13 +437,15 @@ const objectIn = (text: string | undefined): JsonObject | undefined => {
 
 const refused = ({ status, text }: TokenAnswer): ConversationError => {
   if (status >= 500)
-    return failed("UNAVAILABLE", `the token URL failed (${status}). Run again later.`, { status });
+    return failed("UNAVAILABLE", `the token request failed (${status}). Try again later.`, {
+      status,
+    });
   const error = objectIn(text)?.error;
   const serviceCode = typeof error === "string" ? errorCodeText(error) : "";
   const said = serviceCode === "" ? `${status}` : `${status}, ${serviceCode}`;
   return failed(
     "REJECTED",
-    `the token URL refused the request (${said}). A code is valid once and for a short time: start the authorization again.`,
+    `the token URL refused the request (${said}). A code is valid only once and only for a short time: start the authorization again.`,
     { status, ...(serviceCode === "" ? {} : { serviceCode }) },
   );
 };

@@ -220,9 +220,9 @@ const titleOf = (definition: Definition, object: StoredObject): string =>
   JSON.stringify(object[naturalKey(definition)] ?? object.id);
 
 const listed = (definition: Definition, objects: readonly StoredObject[]): string => {
-  if (objects.length === 0) return `There is no ${definition.noun} at all.`;
+  if (objects.length === 0) return `The account has no ${definition.noun}s.`;
   const names = objects.map((object) => titleOf(definition, object));
-  return `There ${objects.length === 1 ? "is" : "are"} ${names.slice(0, 20).join(", ")}${names.length > 20 ? ", …" : ""}.`;
+  return `The account has ${names.slice(0, 20).join(", ")}${names.length > 20 ? ", …" : ""}.`;
 };
 
 /**

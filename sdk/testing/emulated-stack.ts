@@ -239,7 +239,7 @@ const assertHandlersUsed = (
   const unused = server.addresses().filter((address) => !known.has(address));
   if (unused.length === 0) return;
   throw new StackFailure(
-    `Could not set up a stack for a test: the option callbacks has a handler for ${unused.join(", ")}, but no role in a client application has this callback. Callbacks: ${[...known].join(", ") || "none"}.`,
+    `Could not set up a stack for a test: the callbacks option has a handler for ${unused.join(", ")}, but no role in a client application has this callback. Callbacks: ${[...known].join(", ") || "none"}.`,
   );
 };
 

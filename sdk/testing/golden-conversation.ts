@@ -107,7 +107,7 @@ export const goldenIn = (file: string, content: string): GoldenConversation => {
       return read();
     } catch {
       throw new Error(
-        `Could not read the golden file ${file}: line ${line}, ${JSON.stringify(said.slice(0, 80))}. Remove the file to record it again.`,
+        `Could not read line ${line} of the golden file ${file}: ${JSON.stringify(said.slice(0, 80))}. Remove the file to record it again.`,
       );
     }
   };
@@ -216,7 +216,7 @@ const turnLines = (before: readonly GoldenMessage[], now: readonly GoldenMessage
     if (!match) {
       const reached = each.recipients.filter(({ isReached }) => isReached).map(keyOf);
       const whom = reached.length === 0 ? "" : `; it reached ${reached.join(", ")}`;
-      return [`${titleOf(each)}: is no longer said${whom}`];
+      return [`${titleOf(each)}: is no longer sent${whom}`];
     }
     const lines = recipientLines(each, match);
     if (isSame(each, match)) return lines;
@@ -326,7 +326,7 @@ const recorded = async (stack: EmulatedStack, options: GoldenOptions): Promise<v
 
 const senderOf = ({ sender: { kind, name } }: GoldenMessage, file: string): Sender => {
   if (isSenderKind(kind)) return { kind, name };
-  throw new Error(`Could not replay the golden file ${file}: nobody can send as ${kind}.`);
+  throw new Error(`Could not replay the golden file ${file}: messages cannot be sent as ${kind}.`);
 };
 
 /** Says everything again, each after as many answers as there were before. @returns why it ended early */
@@ -388,7 +388,7 @@ const replayed = async (stack: EmulatedStack, options: GoldenOptions): Promise<v
       `The conversation differs from ${file}:`,
       ...lines.map((line) => `  ${line}`),
       ...failed.map((line) => `  a handler in the test failed: ${line}`),
-      "If this is intended, record it again with UPDATE_GOLDEN_CONVERSATIONS=1.",
+      "If this is intended, record the conversation again with UPDATE_GOLDEN_CONVERSATIONS=1.",
     ].join("\n"),
     operator: "goldenConversation",
   });

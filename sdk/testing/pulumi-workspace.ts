@@ -45,7 +45,7 @@ const createStackFolder = () => {
 const cannot = (why: string): StackFailure =>
   new StackFailure(`Could not set up a stack for a test: ${why}`);
 
-const howToGetPulumi = `Install the Pulumi CLI, ${LEAST_PULUMI} or later (https://www.pulumi.com/docs/install/), and add its folder to PATH, or set the option pulumi to the path of the program.`;
+const howToGetPulumi = `Install the Pulumi CLI, ${LEAST_PULUMI} or later (https://www.pulumi.com/docs/install/), and add its folder to PATH, or set the pulumi option to the program's path.`;
 
 /** @throws StackFailure if there is no Pulumi CLI that can run the programs of this package */
 const pulumiProgram = async (named: string | undefined): Promise<string> => {

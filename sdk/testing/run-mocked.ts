@@ -172,7 +172,7 @@ const programOf = (
       if (different.length === 0) return found;
       const lines = different.map((each) => `  ${differenceLine(each)}`);
       throw assertionError({
-        message: [`${kind} ${name} differs from what is expected:`, ...lines].join("\n"),
+        message: [`${kind} ${name} differs from the expected properties:`, ...lines].join("\n"),
         operator: "expectResource",
       });
     },
@@ -232,7 +232,7 @@ const runNow = async (
   if (mocks.failures.length > 0)
     throw assertionError({
       message: [
-        "A preview would refuse the program:",
+        "A preview would reject the program:",
         ...mocks.failures.map((line) => `  ${line}`),
       ].join("\n"),
       operator: "runMocked",

@@ -60,7 +60,7 @@ afterAll(async () => {
 });
 
 const sentence =
-  /Could not list every [a-z ]+: the responses of GET \/[a-z]+ are too large to keep\. \d+\.\d MiB arrived in \d+ pages?.*; \d+ MiB of memory has room for \d+\.\d MiB\. .*NODE_OPTIONS=--max-old-space-size=\d+/;
+  /Could not list every [a-z ]+: the responses to GET \/[a-z]+ are too large to keep\. \d+\.\d MiB arrived in \d+ pages?.*; \d+ MiB of memory has room for \d+\.\d MiB\. .*NODE_OPTIONS=--max-old-space-size=\d+/;
 
 const flat = (text: string): string => text.replaceAll(/\s+/g, " ");
 

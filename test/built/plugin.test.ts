@@ -184,12 +184,12 @@ test("an object is imported once, whether by one run or by two", async () => {
   const options = ["--yes", "--generate-code=false", "--skip-preview", "--protect=false"];
   const together = await project.pulumi(["import", "--file", "both.json", ...options]);
   expect(together.code).not.toBe(0);
-  expect(together.output).toMatch(/this run imports it as Channel "[ab]", too/);
+  expect(together.output).toMatch(/this run also imports it as Channel "[ab]"/);
   const [imported] = held().filter(({ type }) => type === token);
   if (!imported) await project.succeed(["import", token, "a", String(id), ...options]);
   const again = await project.pulumi(["import", token, "c", String(id), ...options]);
   expect(again.code).not.toBe(0);
-  expect(again.output).toMatch(/the state of the stack prod has it: .*::[ab]\b/);
+  expect(again.output).toMatch(/the state of the stack prod contains it: .*::[ab]\b/);
   expect(held().filter(({ type }) => type === token)).toHaveLength(1);
 });
 

@@ -252,10 +252,10 @@ test.each([
   ],
   [
     "if you're using the --stack flag, pass the fully qualified name (organization/project/stack)",
-    "name the stack as organization/project/stack",
+    "specify the stack as organization/project/stack",
   ],
   ["no stack selected; please use `pulumi stack select`", "Select a stack"],
-  ["no stack named 'nope' found", "Name an existing stack"],
+  ["no stack named 'nope' found", "Specify an existing stack"],
   ["incorrect passphrase", "PULUMI_CONFIG_PASSPHRASE"],
   ['unable to open state directory "file:///nowhere"', "PULUMI_BACKEND_URL"],
   ["something else", "Correct that first."],

@@ -85,7 +85,7 @@ test("a language host that knows no hooks is recognized by how Go built it, and 
   const { status, advice } = await checkPulumi(env);
   expect(status).toBe("warn");
   expect(advice).toMatch(
-    /release 3\.68, because .* Go modules: programs with resource hooks.*pulumi\.com\/docs\/install/,
+    /release 3\.68, because .* Go modules\. Programs with resource hooks.*pulumi\.com\/docs\/install/,
   );
 });
 

@@ -170,7 +170,7 @@ test("a refusal is shown in the words of control or of the service", () => {
   expect(refusalText({ code: "400-143", developerMessage: "a: is missing.", details }, 400)).toBe(
     "400 (400-143): a: is missing.\nb: is odd",
   );
-  expect(refusalText(undefined, 502)).toBe("The emulator returned the status 502.");
+  expect(refusalText(undefined, 502)).toBe("The emulator returned status 502.");
 });
 
 test("an attempt that a later one made up for is not the last that failed", () => {

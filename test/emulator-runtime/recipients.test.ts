@@ -89,7 +89,7 @@ test("where nobody is the customer's application the log says so, and the messag
     messageId: "m-2",
     type: "text",
     attempt: 0,
-    error: "undeliverable: the orchestration names no client application for the role customer",
+    error: "undeliverable: the orchestration specifies no client application for the role customer",
   });
 });
 

@@ -123,7 +123,7 @@ test("whoever looks after a callback learns of each message that is given up", a
       at: expect.stringMatching(/Z$/),
       to: "ops@example.com",
       subject: "The callback of the role custom_bot cannot be reached",
-      text: `The service could not deliver message m-0001 (text) to ${all.bot.url}/custom_bot: it responded with 500. It makes no more attempts.`,
+      text: `The service could not deliver message m-0001 (text) to ${all.bot.url}/custom_bot: it responded with 500. It will make no more attempts.`,
       messageId: "m-0001",
     },
   ]);

@@ -76,7 +76,7 @@ test("the report shows endpoints, the critical path and, when asked, the plans",
   expect(out).toMatch(/^pulumi up: 35 calls, about 3 min \d+ s\.\nPlan developer, bursts of 1/);
   expect(out).toMatch(/POST \/participants +30 +3 min 1 s/);
   expect(out).toMatch(/POST \/participants × 30, limited by its rate\n +Participant bot-0\b/);
-  const [, started] = /^0 s – (.+?) +start of Pulumi, and of the program/m.exec(out) ?? [];
+  const [, started] = /^0 s – (.+?) +startup of Pulumi and of the program/m.exec(out) ?? [];
   const { criticalPath } = await json("--from", preview, ...usual);
   expect(started).toBe(`${criticalPath[0].fromSeconds} s`);
   expect(out).not.toContain("Compared with this plan");
@@ -186,7 +186,7 @@ test.each([
   ],
   ["no stack named nope found", "pulumi stack ls lists them"],
   ["getting stack configuration: incorrect passphrase", "Set PULUMI_CONFIG_PASSPHRASE"],
-  ["no stack selected; please use `pulumi stack select`", "or name one with --stack"],
+  ["no stack selected; please use `pulumi stack select`", "or specify one with --stack"],
 ])("when Pulumi says %j, what to do is said too", async (said, advice) => {
   const failing = withPulumi(`echo 'error: ${said}' >&2; exit 1`);
   await expect(failing).rejects.toThrow(

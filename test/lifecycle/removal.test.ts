@@ -76,7 +76,7 @@ test("by the letter of the rule a channel goes after the client applications", a
   const app = await make("ClientApplication", owned("app", { name: "app", roles: [botRole()] }));
   hub.nextRun();
   await expect(hub.of("Channel").delete(channel.id, channel.state)).rejects.toThrow(
-    /No object that uses it was found\. [^.]*client application names a channel\. Remove the reference/,
+    /No object that uses it was found\. [^.]*client application refers to a channel\. Remove the reference/,
   );
   await Promise.all([
     hub.of("Channel").delete(channel.id, channel.state),

@@ -352,7 +352,7 @@ test.each([
     const { wallMs, failed } = await makeCalls(time, pace, 51, calling(time, bucket, line));
     expect(failed).toBe(0);
     expect(notices).toEqual([
-      expect.stringContaining(`the plan ${real}, not the configured plan ${plan}`),
+      expect.stringContaining(`the ${real} plan, not the configured ${plan} plan`),
     ]);
     expect(bucket.refused).toBeLessThanOrEqual(32);
     expect(wallMs).toBeLessThanOrEqual((50 / rate) * 1000 * 1.15);

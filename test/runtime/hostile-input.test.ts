@@ -34,7 +34,7 @@ test.each<[string, readonly unknown[], string]>([
   ["messages.send", [text, { signal: 5 }], "signal: must be an AbortSignal"],
   ["messages.reply", [5, text], "conversation: must be the id"],
   ["messages.reply", [5, text], "{ conversationId: id }"],
-  ["messages.reply", [{ id: "c-1" }, text], "pass its id itself or { conversationId: id }"],
+  ["messages.reply", [{ id: "c-1" }, text], "pass its id or { conversationId: id }"],
   ["messages.send", [{ ...text, conversation: { id: "c-1" } }], "{ conversationId: id }"],
   [
     "messages.reply",
@@ -70,7 +70,7 @@ test.each<[string, readonly unknown[], string]>([
   ["request", [right("request", { body: 1n })], "body cannot be written as JSON"],
   ["request", [right("request", { body: circular })], "body cannot be written as JSON: self"],
   ["request", [right("request", { method: "HEAD" })], "method: must be one of"],
-  ["connect", [{}, { retry: { retries: -1 } }], "retry.retries: must not be below 0"],
+  ["connect", [{}, { retry: { retries: -1 } }], "retry.retries: must not be negative"],
   ["connect", [{}, { onWait: 5 }], "onWait: must be a function"],
   ["callbacks", [right("callbacks", { maxWaiting: 0 })], "maxWaiting: must be at least 1"],
   ["callbacks", [right("callbacks", { onMessage: 5 })], "onMessage: must be a function"],

@@ -202,7 +202,7 @@ test("a file goes up, travels with a message, comes down equal, and stays", asyn
   // The token answer of this service tells no scopes, so a missing one cannot be ruled out.
   await expect(assets.delete("1001")).rejects.toMatchObject({
     code: "FORBIDDEN",
-    message: expect.stringContaining("a message has used"),
+    message: expect.stringContaining("used in a message"),
   });
   const unused = await assets.upload(Buffer.from("text"), { ...options, name: "note.txt" });
   await assets.delete(unused.id);

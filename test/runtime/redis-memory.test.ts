@@ -95,7 +95,7 @@ test("where no Redis is, messages are worked on all the same, and the reason is 
   for (const id of ["1", "2"]) await deliver(v3(message(id)));
   expect(received).toHaveLength(2);
   const line =
-    "Redis at 127.0.0.1:1 is not reachable. Until it works, a message that reaches two processes may be handled twice.";
+    "Redis at 127.0.0.1:1 is not reachable. Until this is fixed, a message that reaches two processes may be handled twice.";
   expect(errors).toEqual([expect.objectContaining({ code: "UNREACHABLE", message: line })]);
 });
 

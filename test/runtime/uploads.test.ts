@@ -90,7 +90,7 @@ test.each<[string, ContentSource, UploadOptions, string]>([
     "more than 10 MiB",
     new Uint8Array(largestAsset + 1),
     named,
-    "has 10,485,761 bytes; from 1 to 10,485,760 (10 MiB)",
+    "has 10,485,761 bytes; 1 to 10,485,760 (10 MiB)",
   ],
   ["nothing", new Uint8Array(), named, "has 0 bytes"],
   ["a size that is not the file's", file, { ...from, size: 5 }, "200000 bytes"],
@@ -104,8 +104,8 @@ test.each<[string, ContentSource, UploadOptions, string]>([
   ],
   ["a name of 256 characters", bytes, { ...from, name: `${"x".repeat(252)}.png` }, "255"],
   ["another content type", bytes, { ...named, contentType: "image/gif" }, "image/png"],
-  ["a file that is not there", join(folder, "no.png"), from, "there is no readable file"],
-  ["a folder", folder, from, "there is no readable file"],
+  ["a file that is not there", join(folder, "no.png"), from, "is not a readable file"],
+  ["a folder", folder, from, "is not a readable file"],
   ["no channel", bytes, { ...named, channel: "" }, "channel"],
 ])("%s is refused before anything is sent", async (_, source, options, rule) => {
   await using hub = await AssetHub.start();

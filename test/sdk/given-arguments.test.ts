@@ -58,11 +58,11 @@ test("what is no object of properties is refused before anything is registered, 
 
 test("what is no name is refused before anything is registered, whatever the class", () => {
   const names = mistakes.filter(([, called]) => called !== "a string");
-  const wrong = fc.constantFrom(...names, ["", "an empty one"], [undefined, "nothing"]);
+  const wrong = fc.constantFrom(...names, ["", "an empty string"], [undefined, "nothing"]);
   fc.assert(
     fc.property(kinds, wrong, (kind, [name, called]) => {
       expect(() => made(kind, name, {})).toThrow(
-        `new ${kind}(name, properties): the name must be a string, because Pulumi identifies the resource by it; got ${called}`,
+        `new ${kind}(name, properties): the name must be a non-empty string, because Pulumi identifies the resource by it; got ${called}`,
       );
     }),
   );
@@ -177,8 +177,8 @@ test.each<[string, object, string]>([
 });
 
 test.each<[unknown, string]>([
-  [undefined, 'Channel.get("web", id): the id must be a string; got nothing'],
-  ["", "got an empty one"],
+  [undefined, 'Channel.get("web", id): the id must be a non-empty string; got nothing'],
+  ["", "got an empty string"],
   [{}, "got an object"],
 ])("Channel.get with %j for the id is refused and makes nothing", (id, message) => {
   expect(() => Reflect.apply(sdk.Channel.get, sdk.Channel, ["web", id])).toThrow(message);

@@ -86,7 +86,7 @@ test.each([
 ])("the import option never overrides adopt: %j", (adopt, said) => {
   const args = { type: "custom.x", displayName: "X", icon: "aa", adopt };
   expect(() => new sdk.Channel("old", args, { import: "c-1" })).toThrow(
-    `Channel "old": the option import is "c-1", but the argument adopt is ${said}. Both name the object to adopt: set only one of them`,
+    `Channel "old": the import option is "c-1", but the adopt argument is ${said}. Both specify the object to adopt, so set only one of them`,
   );
   expect(registered).toEqual([]);
 });

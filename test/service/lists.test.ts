@@ -436,7 +436,7 @@ test("a list without end is given up when it has become too large, and says how 
   const error = await failureOf(live.service.list(channel));
   expect(error).toMatchObject(tooLarge);
   expect(String(error)).toContain(
-    "Could not list every channel: the responses of GET /channels are too large to keep. 1.1 MiB arrived in 11 pages; 16 MiB of memory has room for 1.0 MiB.",
+    "Could not list every channel: the responses to GET /channels are too large to keep. 1.1 MiB arrived in 11 pages; 16 MiB of memory has room for 1.0 MiB.",
   );
   expect(String(error)).toContain("NODE_OPTIONS=--max-old-space-size=32");
   expect(live.hub.calls).toHaveLength(11);

@@ -388,7 +388,7 @@ test("refused credentials are a broken sign-in", async () => {
 test("an orchestration that names nobody for the sender is broken", async () => {
   const live = await smokeHub({ customers: false });
   await expect(live.run({ sender: "custom_bot" })).rejects.toThrow(
-    /at the orchestration: .+ names no client application for a customer, so nobody would receive the message from a custom_bot/,
+    /at the orchestration: .+ specifies no client application for a customer, so no one would receive the message from a custom_bot/,
   );
 });
 
@@ -429,7 +429,7 @@ test("an address where nobody answers is named, with the role it belongs to", as
   const failure = await failureOf(live.run({ probe: { url: probe.url } }));
   expect(failure).toMatchObject({
     message: expect.stringMatching(
-      /at the callback URL: .+did not arrive within 30 s.+no server responds at http:\/\/127\.0\.0\.1:1\/hub, the callback of client application ".+" \(id .+\), role custom_bot: no connection/,
+      /at the callback URL: .+did not arrive within 30 s.+no server responds to this machine at http:\/\/127\.0\.0\.1:1\/hub, the callback of client application ".+" \(id .+\), role custom_bot: no connection/,
     ),
   });
   expect(String(failure)).not.toContain("canary");
@@ -441,7 +441,7 @@ test("a message that was accepted and not seen names where it went, and its conv
   const probe = await callbackServer();
   probe.answer = answering(204);
   await expect(live.run({ timeout: 5, probe: { url: probe.url } })).rejects.toThrow(
-    /at the delivery: the service accepted the message to http:\/\/127\.0\.0\.1:\d+\/custom_bot \(client application .+, role custom_bot, without authentication\), but the probe did not show it within 5 s.+message smoke-test-.+ \(202, conversation .+\)/,
+    /at the delivery: the service accepted the message to http:\/\/127\.0\.0\.1:\d+\/custom_bot \(client application .+, role custom_bot, without authentication\), but the probe did not report it within 5 s.+message smoke-test-.+ \(202, conversation .+\)/,
   );
   await live.hub.bot.count(3);
   expect(live.hub.bot.received.map(({ message }) => message.type).at(-1)).toEqual({
@@ -450,7 +450,7 @@ test("a message that was accepted and not seen names where it went, and its conv
 });
 
 test.each([
-  ["answers with an error", answering(500), "it responds with the status 500", 30],
+  ["answers with an error", answering(500), "it responds with status 500", 30],
   ["refuses the call", answering(401), "it refuses the call (401); check probe.authorization", 0],
 ] as const)("a probe that %s is the broken link itself", async (_, answer, why, seconds) => {
   const live = await smokeHub();

@@ -54,7 +54,7 @@ test.each([
   ['account "a" "b" customer "c"\n  reaches customer -', 2],
 ])("a file that somebody has spoiled is refused with its line", (content, line) => {
   expect(() => goldenIn("golden/a.txt", content)).toThrow(
-    `Could not read the golden file golden/a.txt: line ${line}`,
+    `Could not read line ${line} of the golden file golden/a.txt`,
   );
 });
 
@@ -67,7 +67,9 @@ test("a file that was spoiled anywhere is read, or refused with its line", () =>
       try {
         goldenIn("a.txt", text.slice(0, place) + come + text.slice(place + gone));
       } catch (error) {
-        expect(String(error)).toMatch(/^Error: Could not read the golden file a\.txt: line \d+, "/);
+        expect(String(error)).toMatch(
+          /^Error: Could not read line \d+ of the golden file a\.txt: "/,
+        );
       }
     }),
     { seed: 14, numRuns: 1_000 },
@@ -114,7 +116,7 @@ test.each([
     of(refused),
     [
       'customer "Ada" text "Hi": no longer reaches custom_bot "orders": 500',
-      'custom_bot "orders" text {"text":"Hello"}: is no longer said; it reached customer "Ada"',
+      'custom_bot "orders" text {"text":"Hello"}: is no longer sent; it reached customer "Ada"',
     ],
   ],
   [

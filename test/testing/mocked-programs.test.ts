@@ -87,7 +87,7 @@ test("a resource that differs, or is not there, is reported", async () => {
   expect(() =>
     program.expectResource("Channel", "shop", { displayName: /kiosk/, active: false }),
   ).toThrow(
-    "Channel shop differs from what is expected:\n  displayName: expected /kiosk/, is 'Web'\n  active: expected false, is true",
+    "Channel shop differs from the expected properties:\n  displayName: expected /kiosk/, is 'Web'\n  active: expected false, is true",
   );
   expect(() => program.resource("Channel", "desk")).toThrow(
     'The program declares no Channel "desk". It declares these resources of this kind: "shop".',

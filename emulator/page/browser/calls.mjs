@@ -169,7 +169,7 @@ const entryTable = (page, name, listed, options) => {
     const { entries, first: oldest } = listed();
     const { [place - oldest]: entry } = entries;
     /** @type {Details} */
-    const gone = ["", () => [element("h2", {}, `This ${noun} is no longer kept`)]];
+    const gone = ["", () => [element("h2", {}, `This ${noun} is no longer available`)]];
     const [version, make] = entry && isNamed ? details(entry) : gone;
     if (shown === `${first} ${version}`) return;
     shown = `${first} ${version}`;
@@ -340,7 +340,7 @@ export const mailboxView = (page) =>
     noun: "email",
     nothing: [
       ...withCode(
-        "No emails yet. If a callback does not accept a message, the service writes to the `notificationEmail` of its role. The emulator keeps such emails here and sends none. The switch `notificationMails` says how often: ",
+        "No emails yet. If a callback does not accept a message, the service writes to the `notificationEmail` of its role. The emulator keeps such emails here and sends none. The `notificationMails` switch sets how often: ",
       ),
       element("a", { href: "#switches" }, "Switches"),
       ".",
@@ -377,7 +377,7 @@ const rateRow = ({ endpoint, tokens = 0, burst, rate, accepted, refused }) => {
   const left = Math.floor(tokens + 1e-9);
   const most = burst ?? 0;
   const meter = element("meter", {
-    "aria-label": `Calls left on ${endpoint}`,
+    "aria-label": `Calls left for ${endpoint}`,
     max: most,
     low: Math.max(1, most / 3),
     optimum: most,
@@ -405,7 +405,7 @@ const rateRow = ({ endpoint, tokens = 0, burst, rate, accepted, refused }) => {
 export const ratesView = (page) => {
   const about = paragraph("about");
   const body = element("tbody");
-  const titles = ["Endpoint", "Calls left", "Comes back", "Answered", "Refused (429)"].map(
+  const titles = ["Endpoint", "Calls left", "Refill rate", "Answered", "Refused (429)"].map(
     (title, place) =>
       element("th", { scope: "col", class: place > 1 ? "number" : undefined }, title),
   );
@@ -424,8 +424,8 @@ export const ratesView = (page) => {
     setText(
       about,
       plan === "none"
-        ? "Calls are not limited. Start the emulator with --plan developer, basic or enterprise for the rates of a plan."
-        : `Rates of the plan ${plan}. Each endpoint has a bucket of its own, which all callers share.`,
+        ? "Calls are not limited. Start the emulator with --plan developer, basic or enterprise to apply a plan's rates."
+        : `Rates of the ${plan} plan. Each endpoint has its own bucket, which all callers share.`,
     );
     table.hidden = rates.length === 0;
     keepRows(

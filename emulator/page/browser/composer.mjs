@@ -146,7 +146,7 @@ export class Composer {
     this.page = page;
     this.id = id;
     this.button = element("button", { type: "submit", class: "main" }, id ? "Send" : "Start");
-    const start = [labelled("On the account", this.#account), labelled("Customer", this.#customer)];
+    const start = [labelled("Account", this.#account), labelled("Customer", this.#customer)];
     this.element = formOf(
       { class: "composer", "aria-label": id ? "Send a message" : "Start a conversation" },
       () => {
@@ -157,7 +157,7 @@ export class Composer {
         ...(id ? [] : start),
         labelled("Sender", this.#sender),
         labelled("Message type", this.#type),
-        labelled("Name of the sender", this.#name),
+        labelled("Sender's name", this.#name),
       ),
       labelled("Text", this.#text, "Enter sends. Shift+Enter starts a new line."),
       group(

@@ -139,7 +139,7 @@ const transcript = (page) => {
 const phases = { bot: "with a bot", agent: "with an agent", ended: "ended" };
 
 /** Who a conversation is with. @param {ConversationSummary} conversation */
-const customerOf = ({ customer }) => customer || "Nameless customer";
+const customerOf = ({ customer }) => customer || "Unnamed customer";
 
 /** @param {Page} page @param {ConversationSummary} conversation @param {boolean} isCompleted */
 const aboutParts = (page, conversation, isCompleted) => {
@@ -188,7 +188,7 @@ const conversationPanel = (page) => {
     const unknown = isMissing ? "No such conversation" : "Conversation";
     refill(title, foreignText(summary ? customerOf(summary) : unknown));
     refill(about, ...(summary ? aboutParts(page, summary, shown.isCompleted) : []));
-    const completed = "The conversation is completed: nothing more can be sent.";
+    const completed = "The conversation has completed, so no more messages can be sent.";
     setText(over, shown.isCompleted ? completed : "");
     const composer = composers.get(shown.id) ?? new Composer(page, shown.id);
     composers.set(shown.id, composer);
@@ -206,7 +206,7 @@ const startPanel = (page) => {
   const title = element("h2", {}, "Start a conversation");
   const none = paragraph(
     "empty",
-    "There is no active account yet on which a conversation could begin: ",
+    "There is no active account for a conversation yet: ",
     element("a", { href: "#connect" }, "apply a program"),
     ".",
   );

@@ -99,7 +99,7 @@ const subjectSection = (page, { subjects }, log) => {
   });
   if (items.length === 0) return undefined;
   const list = element("ul", { class: "plain" }, ...items);
-  return element("section", {}, element("h3", {}, "What it is about"), list);
+  return element("section", {}, element("h3", {}, "Related items"), list);
 };
 
 /** Whether what an entry is about is known by name yet. @param {Page} page @param {WithSubjects} entry */
@@ -170,12 +170,12 @@ export const deliveryFailures = [
   {
     fits: ({ fault }) => fault !== undefined,
     rule: "A fault was requested.",
-    next: "The view Faults lists the pending ones.",
+    next: "The Faults view lists the pending faults.",
   },
   {
     fits: ({ attempt }) => attempt === 0,
-    rule: "The message has no callback to go to.",
-    next: "Give a client application the role, name it in the orchestration, and apply the program again.",
+    rule: "There is no callback for the message.",
+    next: "Give a client application the role, add the application to the orchestration, and apply the program again.",
   },
   {
     fits: ({ error = "" }) => /^(no token|the role's authentication)/.test(error),
@@ -185,7 +185,7 @@ export const deliveryFailures = [
   {
     fits: ({ status = 0 }) => [401, 403].includes(status),
     rule: "The callback refused the login.",
-    next: "Compare the role's authentication with the logins that the bot accepts.",
+    next: "Compare the role's authentication with the credentials that the bot accepts.",
   },
   {
     fits: ({ status = 0 }) => [404, 405].includes(status),
@@ -200,7 +200,7 @@ export const deliveryFailures = [
   {
     fits: ({ status = 0 }) => status > 0,
     rule: "The bot refused the message, or failed.",
-    next: "Its log says why. Correct it, and send the message again.",
+    next: "Its log shows why. Correct the bot, and send the message again.",
   },
   {
     fits: ({ error = "" }) => error.startsWith("no response within"),
@@ -210,7 +210,7 @@ export const deliveryFailures = [
   {
     fits: () => true,
     rule: "The callback could not be reached.",
-    next: "Start the bot, and compare host and port of `callback` with where it listens.",
+    next: "Start the bot, and check that it listens on the host and port of `callback`.",
   },
 ];
 

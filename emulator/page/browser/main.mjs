@@ -144,7 +144,7 @@ const dialog = element(
   element(
     "p",
     {},
-    "This removes all objects, conversations, assets and faults, and the log. Clients and switches stay.",
+    "This removes all objects, conversations, assets and faults, and clears the log. Clients and switches stay.",
   ),
   notReset,
   group("send", element("button", { type: "button", click: () => dialog.close() }, "Cancel"), yes),
@@ -173,7 +173,7 @@ const secretForm = formOf(
     useControlSecret(secret.value);
     page.lookNow();
   },
-  labelled("This emulator asks for its control secret, which it printed when it started:", secret),
+  labelled("This emulator requires its control secret, which it printed when it started:", secret),
   element("button", { type: "submit", class: "main" }, "Go on"),
   wrongSecret,
 );
@@ -181,7 +181,7 @@ const secretForm = formOf(
 /** The emulator requires a secret: asks for it, or reports that the given one is wrong. */
 const askForSecret = () => {
   if (!notice.contains(secretForm)) fill(notice, secretForm);
-  if (isSecretGiven) setText(wrongSecret, "That is not the secret of this emulator.");
+  if (isSecretGiven) setText(wrongSecret, "That is not this emulator's secret.");
   isSecretGiven = false;
   if (!secretForm.contains(document.activeElement)) secret.focus();
 };

@@ -72,9 +72,9 @@ const objectDetails = (page) => {
   panel.addEventListener("keydown", ({ key }) => {
     if (key === "Escape") location.hash = "#objects";
   });
-  const json = element("pre", { tabindex: 0, "aria-label": "Members of the object" });
+  const json = element("pre", { tabindex: 0, "aria-label": "Object members" });
   const happened = element("ul", { class: "plain" });
-  const history = element("section", {}, element("h3", {}, "What happened to it"), happened);
+  const history = element("section", {}, element("h3", {}, "History"), happened);
   /** @type {import("./elements.mjs").Rows} */
   const rows = new Map();
   /** The text beside the members. */

@@ -23,7 +23,7 @@ export const causeText = (error) => (error instanceof Error ? error.message : St
 
 /** The reason in a refusal: the control interface returns `error`; the service returns `code`, `developerMessage` and `details`. @param {unknown} body @param {number} status */
 export const refusalText = (body, status) => {
-  if (!isRecord(body)) return `The emulator returned the status ${status}.`;
+  if (!isRecord(body)) return `The emulator returned status ${status}.`;
   if (typeof body.error === "string") return body.error;
   const details = Array.isArray(body.details) ? body.details.filter(isRecord) : [];
   const rest = details

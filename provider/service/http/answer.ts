@@ -126,7 +126,7 @@ const parsed = (exchange: Exchange): unknown => {
     if (response.broken) return undefined;
     // A proxy in front of the service may answer instead of it: its status says nothing about the
     // call.
-    const what = "the response is not JSON. Check that the base URL is the service's own";
+    const what = "the response is not JSON. Check that the base URL belongs to the service";
     throw damaged(exchange, "BAD_RESPONSE", what);
   }
 };
@@ -285,7 +285,7 @@ const refusal = (call: Call, response: HttpResponse): ConversationError => {
     default:
       return failed(
         "REJECTED",
-        `was refused ${quote}. Correct what the service names and run again.`,
+        `was refused ${quote}. Correct what the service reports, and run again.`,
       );
   }
 };

@@ -94,7 +94,7 @@ export const callOf = (parts: TokenParts, operation: Operation, options: CallOpt
 export const pathOf = (template: string, id?: string): string => {
   const wanted = template.includes("{id}");
   if (!wanted && id !== undefined) {
-    throw new ConversationError("ID_INVALID", `${template} takes no id. Nothing was sent.`);
+    throw new ConversationError("ID_INVALID", `${template} accepts no id. Nothing was sent.`);
   }
   if (wanted) assertId(id ?? "", `an object under ${template}`);
   const path = template.replace("{id}", encodeURIComponent(id ?? ""));
@@ -111,7 +111,7 @@ const assertShape = (template: string, path: string): void => {
   if (seen?.length === wanted?.length && !seen?.includes("")) return;
   throw new ConversationError(
     "ID_INVALID",
-    `Could not build the path of ${template}: the result does not match the template. Nothing was sent.`,
+    `Could not build the path for ${template}: the result does not match the template. Nothing was sent.`,
   );
 };
 

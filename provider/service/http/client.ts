@@ -310,7 +310,7 @@ const refused = (settings: Settings, { status, text }: HttpResponse): Conversati
   const description = oauthText(body, settings);
   const keys = suspects[error] ?? fallbackSuspects;
   const check = keys.map((key) => settingLabel(key, settings.profile)).join(", ");
-  const expires = keys.includes("clientSecret") ? "; a client secret also expires" : "";
+  const expires = keys.includes("clientSecret") ? "; client secrets also expire" : "";
   const said = [error, description].filter(Boolean).join(": ");
   return fail(
     "CREDENTIALS_REFUSED",
@@ -324,7 +324,7 @@ const failed = (settings: Settings, response: HttpResponse): ConversationError =
   const label = settingLabel("tokenUrl", settings.profile);
   if (status === 400 || status === 401 || status === 403) return refused(settings, response);
   if (status >= 500) {
-    return fail("UNAVAILABLE", `The token URL failed (${status}). Run again later.`, {
+    return fail("UNAVAILABLE", `The token request failed (${status}). Run again later.`, {
       status,
     });
   }

@@ -67,7 +67,7 @@ export const mayRepeat = (endpoint: Endpoint, error: unknown, failures: number):
 type Outcome<T> = { readonly value: T } | { readonly error: unknown };
 
 const cancelled = (): ConversationError =>
-  new ConversationError("CANCELLED", "The call was canceled before it was sent. Nothing was sent.");
+  new ConversationError("CANCELLED", "The call was canceled. Nothing was sent.");
 
 /**
  * The result for the caller when the signal ended the repeats: an answer that arrived anyway is

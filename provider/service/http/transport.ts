@@ -424,11 +424,11 @@ export const connectionFault = (
     );
   }
   if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE") {
-    return lasting("BAD_RESPONSE", `the response of ${host} is larger than 8 MiB; check the URL`);
+    return lasting("BAD_RESPONSE", `the response from ${host} is larger than 8 MiB; check the URL`);
   }
   const isTimeout = cause instanceof Error && cause.name === "TimeoutError";
   if (isTimeout || timeouts.includes(code)) {
-    return passing("TIMED_OUT", `${host} sent no complete response within the allowed time`);
+    return passing("TIMED_OUT", `${host} did not send a complete response within the allowed time`);
   }
   if (!sent) return beforeSending(code, host);
   return passing(

@@ -174,7 +174,7 @@ describe("conversations", () => {
     expect(await types()).not.toContain("agent.join");
     await form.getByLabel("Sender", { exact: true }).selectOption("custom_agent");
     expect(await types()).toContain("agent.join");
-    await form.getByLabel("Name of the sender").fill("Sam");
+    await form.getByLabel("Sender's name").fill("Sam");
     await form.getByLabel("Text").fill("I am here.");
     await form.getByLabel("Text").press("Enter");
     await page.getByRole("log").getByText("I am here.").waitFor();
@@ -203,7 +203,7 @@ describe("conversations", () => {
     const form = page.getByRole("form", { name: "Send a message" });
     await form.getByLabel("Message type").selectOption("conversation.end");
     await form.getByRole("button", { name: "Send" }).click();
-    await page.getByText("nothing more can be sent").waitFor();
+    await page.getByText("no more messages can be sent").waitFor();
     expect(await form.isVisible()).toBe(false);
   });
 });
@@ -232,12 +232,12 @@ describe("calls, rates, faults and switches", () => {
   inBrowser("buckets empty and fill before one's eyes", async (started) => {
     const { page, service, view } = await openPage(started, { plan: "developer", clock: "manual" });
     await view("rates");
-    const meter = page.getByRole("meter", { name: "Calls left on GET /channels", exact: true });
+    const meter = page.getByRole("meter", { name: "Calls left for GET /channels", exact: true });
     expect(await meter.getAttribute("value")).toBe("3");
     for (let call = 0; call < 4; call += 1) await service.call("GET", "/channels");
-    await page.locator('[aria-label="Calls left on GET /channels"][value="0"]').waitFor();
+    await page.locator('[aria-label="Calls left for GET /channels"][value="0"]').waitFor();
     await page.getByRole("group", { name: "Move the clock" }).getByText("+1 min").click();
-    await page.locator('[aria-label="Calls left on GET /channels"][value="3"]').waitFor();
+    await page.locator('[aria-label="Calls left for GET /channels"][value="3"]').waitFor();
   });
 
   inBrowser("a fault that is set by hand happens, and can be taken back", async (started) => {
@@ -303,7 +303,7 @@ describe("the page as a whole", () => {
     await page.goto(`${origin}/`);
     await page.getByLabel(/control secret/).fill("another-secret-of-mine");
     await page.getByRole("button", { name: "Go on" }).click();
-    await page.getByText("That is not the secret").waitFor();
+    await page.getByText("That is not this emulator's secret").waitFor();
     await page.getByLabel(/control secret/).fill("a-long-enough-secret");
     await page.getByRole("button", { name: "Go on" }).click();
     await page.getByText("No objects yet.").waitFor();

@@ -107,7 +107,7 @@ inBrowser("bodies are shown as far as they can be, whatever they are", async (br
   await raw(JSON.stringify({ type: Array.from({ length: 8_000 }, (_, place) => place) }));
   await service.call("POST", "/nowhere", { password: "hunter2-nowhere" });
   const shown = page.getByRole("complementary", { name: "Chosen call" });
-  const notes = ["is no JSON", "is too large to be kept", "is nested too deeply"];
+  const notes = ["is not JSON", "is too large to be kept", "is nested too deeply"];
   for (const [place, note] of notes.entries()) {
     await view(`calls/${place}`);
     await shown.getByText(`Not shown: it ${note}.`).waitFor();

@@ -73,7 +73,7 @@ describe("a refused call", () => {
     await service.call("DELETE", "/channels/40000000-0000-4000-8000-000000000000");
     await service.call("GET", "/channels");
     await page.getByRole("link", { name: /^Last refused: 400 DELETE/ }).click();
-    await chosenCall(page).getByText("An object that others use cannot be deleted.").waitFor();
+    await chosenCall(page).getByText("An object in use cannot be deleted.").waitFor();
     await chosenCall(page).getByText("The service refuses to delete an object in use.").waitFor();
   });
 
@@ -111,7 +111,7 @@ describe("a refused call", () => {
     await service.emulator.control.faults({ on: "GET /accounts", kind: "status", status: 503 });
     for (const path of ["/channels", "/channels", "/accounts"]) await service.call("GET", path);
     await open("calls/1");
-    await chosenCall(page).getByText("The bucket of the endpoint was empty.").waitFor();
+    await chosenCall(page).getByText("The endpoint's bucket was empty.").waitFor();
     await chosenCall(page).getByRole("link", { name: "Rates" }).waitFor();
     await open("calls/2");
     await chosenCall(page).getByText("A fault was requested: status.").waitFor();
@@ -225,7 +225,7 @@ inBrowser(
     await page.getByRole("link", { name: /cannot be reached$/ }).click();
     const mail = page.getByRole("complementary", { name: "Chosen email" });
     await mail.getByText("to ops@example.com · not really sent").waitFor();
-    await mail.getByText("It makes no more attempts.").waitFor();
+    await mail.getByText("It will make no more attempts.").waitFor();
     await mail.getByRole("link", { name: "returns-app" }).waitFor();
     await mail.getByRole("link", { name: "The last attempt" }).click();
     await attempt.getByText("try 2").waitFor();

@@ -326,7 +326,7 @@ export const slow: Group = {
       "hang-for-long",
       "Never an answer",
       untilDeadline("hang", always),
-      forLong(/sent no complete response within the allowed time/),
+      forLong(/did not send a complete response within the allowed time/),
     ),
     row(
       "drip",
