@@ -13,7 +13,7 @@ export const initCommand = command({
   details: `
 Secrets: the command reads the client secret from CONVERSATION_CLIENT_SECRET, or asks for it
 without showing it. It stores the secret encrypted in the stack's configuration, and generates
-a secret for your callbacks. Neither is ever a command argument.`,
+a secret for your callbacks. Neither is ever passed as a command argument.`,
   words: [
     {
       value: "[folder]",
@@ -21,19 +21,19 @@ a secret for your callbacks. Neither is ever a command argument.`,
     },
   ],
   options: {
-    name: textOption("<name>", "The name of the project (default: the folder name)."),
-    description: textOption("<text>", "The description of the project."),
+    name: textOption("<name>", "The project name (default: the folder name)."),
+    description: textOption("<text>", "The project description."),
     stack: textOption("<name>", "The first stack (default: dev)."),
-    emulator: flagOption("Use the emulator; the command then asks nothing about a service."),
-    baseUrl: textOption("<url>", "The base URL of the service; it ends with v3."),
+    emulator: flagOption("Use the emulator; the command does not ask about a service."),
+    baseUrl: textOption("<url>", "The base URL of the service, which ends with v3."),
     tokenUrl: textOption("<url>", "The token URL of the service."),
     clientId: textOption("<id>", "The id of the client that calls the service."),
     plan: textOption("<plan>", `The tenant's plan: ${plans.join(", ")}.`),
     pipeline: choiceOption("<kind>", pipelines, "The pipeline to write."),
     install: negatedOption("Do not run npm install."),
-    yes: { ...flagOption("Ask nothing; use the default for what is left open."), short: "-y" },
+    yes: { ...flagOption("Ask no questions; use the defaults for missing options."), short: "-y" },
   },
-  jsonDoc: "Ask nothing and print one JSON object.",
+  jsonDoc: "Ask no questions and print one JSON object.",
   uses: {
     usual: {
       json: async () => (await import("../init/run-init.js")).newProjectSchema,

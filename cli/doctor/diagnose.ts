@@ -119,7 +119,7 @@ const checkParallel = (held: readonly StateResource[], source: SettingSource): D
   const best = recommendedParallel(planOf(source), counts, now);
   const together = `Pulumi runs ${now} steps in parallel`;
   if (total === 0)
-    return ok(name, `${together}; the command forecast shows whether more would be faster`);
+    return ok(name, `${together}; the forecast command shows whether more would be faster`);
   if (best === now) return ok(name, `${together}: enough for the stack's ${total} objects`);
   return ok(
     name,

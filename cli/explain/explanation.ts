@@ -127,17 +127,17 @@ const recipientSchema = z.strictObject({
   application: z.string().optional().describe("Name of the client application"),
   participant: z.string().optional().describe("Name of the bot"),
   role: z.string().optional(),
-  callback: z.string().optional().describe("URL that gets its messages"),
-  unreached: z.string().optional().describe("Why it gets no messages; absent if it gets them"),
+  callback: z.string().optional().describe("URL that receives its messages"),
+  unreached: z.string().optional().describe("Why it receives no messages; absent if it does"),
 });
 
 const routeSchema = z.strictObject({
-  phase: z.enum(["bot", "agent"]).describe("Who has the conversation at the time of the message"),
+  phase: z.enum(["bot", "agent"]).describe("Who has the conversation when the message is sent"),
   from: side,
   types: z
     .array(z.string())
     .describe("Message types that the sender may send and the channel carries"),
-  to: z.array(recipientSchema).describe("The recipients, in the order of the calls"),
+  to: z.array(recipientSchema).describe("The recipients, in call order"),
   leadsTo: z.enum(["agent", "ended"]).optional().describe("What happens to the conversation"),
 });
 
@@ -145,7 +145,7 @@ const explainedSchema = z.strictObject({
   id: z.string(),
   name: z.string(),
   address: z.string(),
-  channel: z.string().describe("Type of the channel; empty if there is none"),
+  channel: z.string().describe("Channel type; empty if there is none"),
   inUse: z.boolean().describe("Whether a conversation can begin"),
   begins: z.enum(["bot", "agent"]).describe("Who gets a new conversation"),
   routes: z.array(routeSchema),

@@ -65,7 +65,7 @@ export const makeFolder = async (
 ): Promise<string | undefined> => {
   const draft = join(dirname(folder), `.making-${basename(folder)}`);
   if (existsSync(draft)) {
-    const sign = progress.alive("Removing what an ended run left incomplete");
+    const sign = progress.alive("Removing incomplete files from an earlier run");
     await rm(draft, { recursive: true, force: true }).finally(sign.end);
   }
   mkdirSync(join(draft, "bin"), { recursive: true });

@@ -144,7 +144,8 @@ const lookUp = (
   const step = steps.find((each) => each.urn === urn && each.op === "create");
   const inputs = step?.newState?.inputs;
   if (!inputs) return { reason: "the program does not create it, or it is already in the state" };
-  if (entry.provider) return { reason: "its provider names an account that is not read" };
+  if (entry.provider)
+    return { reason: "its provider uses an account that the command does not read" };
   const wanted = accountIn({ inputs });
   if (wanted !== profile)
     return { reason: `it is in another account: ${wanted ? `--profile ${wanted}` : "no profile"}` };

@@ -276,7 +276,7 @@ describe("import --file", () => {
     expect(result.skipped?.map(({ reason }) => reason)).toEqual([
       "the program does not create it, or it is already in the state",
       "it is in another account: --profile eu",
-      "its provider names an account that is not read",
+      "its provider uses an account that the command does not read",
     ]);
     expect(importReport(result)).toContain("Nothing is left to import into shop/prod");
   });
