@@ -263,7 +263,7 @@ const play = async (options: QuickstartOptions, state: StateFolder): Promise<voi
   const emulator = await startEmulator({ plan: PLAN, data: state.data, controlSecret: true });
   try {
     if (signal.aborted) throw interrupted();
-    print(`Emulator of the conversation service, plan ${PLAN}:\n  ${emulator.baseUrl}`);
+    print(`Conversation service emulator, plan ${PLAN}:\n  ${emulator.baseUrl}`);
     const settings = emulatorEnvironment(emulator, PLAN);
     const { folder } = state;
     const output = { print, title, coloured, alive: progress.alive };

@@ -341,12 +341,12 @@ const foreignNotes = (operations: readonly PendingOperation[]): readonly string[
 };
 
 const incompleteNote =
-  "The command could not read every stack in the backend. One of the others may contain what looks like a duplicate, so no duplicate is deleted.";
+  "The command could not read every stack in the backend. An unread stack may contain what looks like a duplicate, so no duplicate is deleted.";
 
 const unreadNotes = ({ accounts }: RepairFacts): readonly string[] =>
   unreadAmong(accounts.flatMap(({ reading }) => reading.kinds)).map(
     ({ definition: { noun }, problem }) =>
-      `The command cannot see what a run left among the ${noun}s: ${problem}`,
+      `The command cannot see what a run left behind among the ${noun}s: ${problem}`,
   );
 
 /** Decides on every pending operation and on every duplicate. */

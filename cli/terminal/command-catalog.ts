@@ -52,7 +52,7 @@ export const catalogSchema = z.strictObject({
           required: z.boolean(),
           environment: z
             .exactOptional(z.string())
-            .describe("Variable to read if the option is missing"),
+            .describe("Environment variable to read if the option is absent"),
         }),
       ),
       excludes: z

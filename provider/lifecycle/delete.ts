@@ -197,7 +197,7 @@ const explained = async (
   return new ConversationError(
     "IN_USE",
     `the service refuses the deletion (${refusal.details.status ?? "no status"})${named}. ` +
-      "Remove the reference, or the object that holds it, then try again.",
+      "Remove the reference, or the object that contains it, then try again.",
     refusal.details,
     "none",
     { cause: refusal },
