@@ -35,8 +35,8 @@ The command omits and lists objects that carry a stack's mark, because they have
 them. They are not in import.json, because no other stack can manage them.
 
 No file contains a secret: the program reads each one from its stack's configuration, and
-does not start without it. Members that only the service knows may be secrets too: the
-README lists them without their values, and they stay as they are.`,
+does not start without it. Members that only the service knows may also be secrets, so
+the README lists them without their values, and they stay as they are.`,
   options: {
     out: { ...textOption("<folder>", "Write the project to this folder."), isRequired: true },
     ...selectionOptions,
@@ -48,7 +48,7 @@ README lists them without their values, and they stay as they are.`,
     project: pulumiName("The project name (default: the folder name)."),
     toStack: withDefault(pulumiName("The stack to write the configuration for."), "prod"),
     prove: flagOption("Import and preview the project on an emulator with the same account."),
-    profile: profileOption("Read the account of this profile."),
+    profile: profileOption("Read this profile's account."),
     stack: stackOption("Use this stack's settings (default: the selected one)."),
   },
   uses: {

@@ -22,8 +22,8 @@ export const importCommand = command({
   description:
     "Show which objects Pulumi would import. With --apply, import them. The command reads the\n" +
     "account with list calls only, and never writes to the service. Run it in the Pulumi\n" +
-    "project folder. With --print, it prints the objects that you name as a file for\n" +
-    "pulumi import --file, with one call for each object, and changes nothing.",
+    "project folder. With --print, it prints an import file (pulumi import --file) for\n" +
+    "the objects that you name, with one call for each object, and changes nothing.",
   details: `${selectionHelp}
 
 With --apply, the command runs pulumi import --from conversation --generate-code=false
@@ -53,7 +53,7 @@ creates them, and refuses ambiguous ones. Resources from other packages stay as 
   options: {
     apply: flagOption("Import the objects into the stack's state."),
     yes: flagOption("Same as --apply."),
-    print: flagOption("Print the import file of these objects instead, for pipelines."),
+    print: flagOption("Print an import file for these objects instead, for pipelines."),
     byName: flagOption("With --print: treat each id as the object's name in the service."),
     file: textOption("<file>", "Import the resources in this file from pulumi preview."),
     out: textOption("<file>", "With --print or --file: write the import file to this path."),

@@ -9,7 +9,7 @@ export const initCommand = command({
   description:
     "Create a Pulumi project in TypeScript in an empty folder: an account with a bot and\n" +
     "agents, a test, a stack with encrypted secrets, and pipelines. In a terminal, the command\n" +
-    "asks for what the options leave open. It makes no calls to the service.",
+    "asks for anything that the options do not specify. It makes no calls to the service.",
   details: `
 Secrets: the command reads the client secret from CONVERSATION_CLIENT_SECRET, or asks for it
 without showing it. It stores the secret encrypted in the stack's configuration, and generates
@@ -25,8 +25,8 @@ a secret for your callbacks. Neither is ever passed as a command argument.`,
     description: textOption("<text>", "The project description."),
     stack: textOption("<name>", "The first stack (default: dev)."),
     emulator: flagOption("Use the emulator; the command does not ask about a service."),
-    baseUrl: textOption("<url>", "The base URL of the service, which ends with v3."),
-    tokenUrl: textOption("<url>", "The token URL of the service."),
+    baseUrl: textOption("<url>", "The service's base URL, which ends with v3."),
+    tokenUrl: textOption("<url>", "The service's token URL."),
     clientId: textOption("<id>", "The id of the client that calls the service."),
     plan: textOption("<plan>", `The tenant's plan: ${plans.join(", ")}.`),
     pipeline: choiceOption("<kind>", pipelines, "The pipeline to write."),

@@ -41,7 +41,8 @@ Options after -- go to pulumi up or to pulumi destroy, for example:
   rehearse -- --target 'urn:pulumi:…' --parallel 16
 
 With --from-empty, the command does not compare secrets, and compares references by what
-they stand for. If a lost object lists members, the program creates it, but those members differ.`,
+they stand for. If a lost object lists members, the program creates it, but those members
+differ.`,
   words: [{ value: "[options...]", doc: "Options for pulumi up, after --." }],
   options: {
     destroy: flagOption("Rehearse pulumi destroy."),
@@ -84,7 +85,7 @@ they stand for. If a lost object lists members, the program creates it, but thos
       exits: {
         0: "the run succeeds",
         3: "the service refuses the run",
-        4: "the run succeeds, but not if the service behaves differently than assumed",
+        4: "the run succeeds only if the service behaves as assumed",
         ...interrupted,
       },
     },

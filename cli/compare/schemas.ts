@@ -17,7 +17,9 @@ const driftChangeSchema = z.strictObject({
 const changedSchema = z.strictObject({
   ...managed,
   changes: z.array(driftChangeSchema),
-  modified: z.exactOptional(z.string()).describe("The time of the last change, from the service"),
+  modified: z
+    .exactOptional(z.string())
+    .describe("The time of the last change, according to the service"),
   who,
 });
 
@@ -120,7 +122,7 @@ export const comparisonSchema = z.strictObject({
   a: z.string(),
   b: z.string(),
   same: z.boolean().describe("True if nothing differs and both sides were read completely"),
-  matched: z.int().min(0).describe("Number of objects on both sides"),
+  matched: z.int().min(0).describe("Number of objects that are on both sides"),
   different: z.array(differentSchema),
   onlyInA: z.array(oneSidedSchema),
   onlyInB: z.array(oneSidedSchema),

@@ -136,7 +136,7 @@ const routeSchema = z.strictObject({
   from: side,
   types: z
     .array(z.string())
-    .describe("Message types that the sender may send and the channel carries"),
+    .describe("Message types that the sender may send and the channel supports"),
   to: z.array(recipientSchema).describe("The recipients, in call order"),
   leadsTo: z.enum(["agent", "ended"]).optional().describe("What happens to the conversation"),
 });
@@ -151,7 +151,7 @@ const explainedSchema = z.strictObject({
   routes: z.array(routeSchema),
   refused: z
     .array(z.strictObject({ from: side, type: z.string(), reason: z.string() }))
-    .describe("Message types that the channel does not carry"),
+    .describe("Message types that the channel does not support"),
   deadEnds: z.array(z.string()).describe("Dead ends: where messages or conversations are lost"),
 });
 
@@ -337,7 +337,9 @@ const deadEndsOf = (routes: readonly MessageRoute[], begins: Phase): readonly st
   const partly = routes.flatMap(({ to }) =>
     to.flatMap((each) =>
       each.unreached !== undefined && isReached(to, each.side)
-        ? [`one of several recipients on the ${each.side}'s side gets nothing: ${each.unreached}`]
+        ? [
+            `one of several recipients on the ${each.side}'s side receives nothing: ${each.unreached}`,
+          ]
         : [],
     ),
   );

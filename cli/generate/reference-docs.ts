@@ -88,14 +88,14 @@ const automaticNames = [
 const ownership = [
   "## Ownership",
   [
-    "Every stack has one more resource, `Ownership`, which the package registers. It represents no object in the service and makes no calls:",
+    "Every stack has an additional resource, `Ownership`, which the package registers. It represents no object in the service and makes no calls:",
     "it is a random id in the state. The marks of the stack's objects contain it, so that two states with the same",
     "project and stack name never mistake each other's objects for their own. It is created first and only once, even if",
     "component libraries have their own copies of this package, and removed last.",
   ].join(" "),
   [
-    "`pulumi destroy` removes it too, and the next `up` creates a new one. If you remove it alone from the state, that `up` writes the new",
-    "mark on all objects that are still in the state. What an earlier run left behind then counts as another state's object.",
+    "`pulumi destroy` removes it too, and the next `up` creates a new one. If you remove only `Ownership` from the state, that `up` writes the new",
+    "mark on all objects that are still in the state. Objects that an earlier run left behind then count as another state's objects.",
   ].join(" "),
   [
     "If the first `up` has targets, it needs `Ownership` too: add `--target '**conversation:Ownership::ownership'` (two asterisks,",
@@ -176,7 +176,7 @@ export const resourceReference = (
     "<!-- Generated from provider/resources by `npm run generate`. Change the definitions, not this file. -->",
     "# Resources",
     "![Which kind refers to which, by which property](account.svg)",
-    "If a property is inside a parent, Required applies only if you set the parent. Each property appears in a public reference for a service of this shape, unless its row names another source (specification, or assumed).",
+    "If a property is inside a parent, Required applies only if you set the parent. Each property appears in a public reference for this kind of service, unless its row names another source (specification, or assumed).",
     automaticNames,
     "## Calls",
     scopeWords,

@@ -221,7 +221,7 @@ export const planSkeleton = (
     if ("reason" in answer)
       (answer.isDoubt ? doubts : skipped).push({ type, name, reason: answer.reason });
     else if (other)
-      doubts.push({ type, name, reason: `${other.logical} has the same object, ${answer.id}` });
+      doubts.push({ type, name, reason: `${other.logical} matches the same object, ${answer.id}` });
     else found.set(answer, { ...place, object: answer });
   }
   if (doubts.length > 0)

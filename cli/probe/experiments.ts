@@ -261,7 +261,7 @@ const lagOf = async (
 };
 
 const freshList = question("listLagMs", {
-  asks: "whether a list shows changes late",
+  asks: "whether lists show changes with a delay",
   mostCalls: 3 + lagLooks,
   find: async (means) => {
     const { objects } = means;
@@ -433,7 +433,7 @@ const secretsShown = question("secrets", {
 });
 
 const takenName = question("duplicateStatus", {
-  asks: "which status refuses a name that is already taken",
+  asks: "which status the tenant returns for a name that is already taken",
   mostCalls: 4,
   find: async ({ objects }) => {
     const body = await objects.body(authentication);
@@ -508,7 +508,7 @@ const canDelete = async ({ objects }: ProbeMeans): Promise<boolean> => {
 };
 
 const heldObject = question("inUseStatus", {
-  asks: "which status refuses to delete an object that is in use",
+  asks: "which status the tenant returns for the deletion of an object that is in use",
   mostCalls: 7,
   find: async (means) => {
     const { objects } = means;
@@ -524,7 +524,7 @@ const heldObject = question("inUseStatus", {
 
 /** A refusal counts if the same request is accepted with the id of an existing object. */
 const danglingReference = question("unknownReference", {
-  asks: "whether the tenant refuses the id of an object that does not exist",
+  asks: "whether the tenant refuses the id of a nonexistent object",
   mostCalls: 7,
   find: async ({ objects }) => {
     const { application: _, ...body } = await objects.body(participant);

@@ -81,7 +81,7 @@ const probePlan = (settings: Settings, options: PlanOptions): ProbePlan => {
   if (!assets)
     leftOut.push({
       experiment: assetExperiment,
-      why: "the probe cannot find an asset again if its creation is interrupted; to include this, use --assets",
+      why: "the probe cannot find an asset again if its creation is interrupted; to include this question, use --assets",
     });
   return { experiments, leftOut, mostCalls };
 };

@@ -25,7 +25,7 @@ const stepSchema = z.strictObject({
   kind: z.string(),
   name: z.string().describe("Logical name in the program"),
   operation: z.string().describe("create, update, delete, replace or read, as Pulumi calls it"),
-  calls: z.int().min(0).describe("Calls in this step alone, without lists that steps share"),
+  calls: z.int().min(0).describe("Calls in this step alone, excluding lists that steps share"),
   fromSeconds: seconds.describe("From the start of pulumi up, without the preview before it"),
   toSeconds: seconds,
 });
@@ -63,7 +63,7 @@ const outcomeSchema = z.strictObject({
   passes: z.boolean().describe("Whether the run succeeds"),
   totalSeconds: seconds,
   totalCalls: z.int().min(0),
-  calls: z.array(callSchema).describe("In sending order, without token calls"),
+  calls: z.array(callSchema).describe("In the order they are sent, excluding token calls"),
   steps: z.array(stepSchema),
   refusals: z.array(refusalSchema),
   leftOut: z

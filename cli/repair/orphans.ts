@@ -279,7 +279,7 @@ const chosenAmong = (
   if (leftOver.length === 0 || states.complete) return leftOver;
   throw new CommandFailure(
     `${nothing} the command could not read every stack in the backend, and an unread stack may contain these objects. ` +
-      "Specify the objects that you certainly do not need: --delete --id <id>",
+      "Specify the objects that you are sure you do not need: --delete --id <id>",
   );
 };
 

@@ -239,7 +239,7 @@ const standingOf = (holder: LockHolder): LockStanding => {
     return { state: "unknown", why: `its lock was taken on another machine (${by})` };
   if (isAlive(holder)) return { state: "alive", by };
   if (isInSight(since)) return { state: "left", by };
-  const why = `its lock was taken before this container started (${by}), and the container cannot see processes outside`;
+  const why = `its lock was taken before this container started (${by}), and the container cannot see processes outside it`;
   return { state: "unknown", why };
 };
 
