@@ -262,7 +262,7 @@ describe("import --file", () => {
 
   test("two resources never get one object", async () => {
     const hub = await sandbox([web, declared("Channel", "other", web.inputs ?? {})]);
-    await expect(hub.import()).rejects.toThrow(`other: web has the same object, ${oddId(4, 2)}`);
+    await expect(hub.import()).rejects.toThrow(`other: web matches the same object, ${oddId(4, 2)}`);
   });
 
   test("what the program does not create, or another account has, is left alone", async () => {
@@ -360,7 +360,7 @@ describe("the file", () => {
 
   test("a resource that is there twice is refused", async () => {
     const hub = await sandbox([web, web]);
-    await expect(hub.import()).rejects.toThrow(`web: web has the same object, ${oddId(4, 2)}`);
+    await expect(hub.import()).rejects.toThrow(`web: web matches the same object, ${oddId(4, 2)}`);
   });
 
   test("a name that every object has by itself is a parent like any other", async () => {
