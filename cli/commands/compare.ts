@@ -32,7 +32,7 @@ suffix, or by what they refer to, but never by id. It neither compares nor shows
     { value: "[b]", doc: "The second side." },
   ],
   options: {
-    save: textOption("<file>", "Save the first side, a live account, without secrets."),
+    save: textOption("<file>", "Save the first side (a live account) without secrets."),
     stack: stackOption("Use this stack's settings (default: the selected one)."),
   },
   uses: {

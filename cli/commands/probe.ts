@@ -26,7 +26,7 @@ export const probeCommand = command({
     yes: flagOption("Make the calls without asking."),
     clean: flagOption("Only remove what a killed probe left behind."),
     maxCalls: numberOption("<calls>", "Make at most this many calls.", 1, 999_999),
-    burst: negatedOption("Do not use up the rate of any endpoint; plan and burst stay unknown."),
+    burst: negatedOption("Do not use up any endpoint's rate; the plan and burst stay unknown."),
     assets: flagOption("Also find out how long a signed URL lasts; see the documentation."),
     profile: profileOption(),
     stack: stackOption("Read this stack's configuration (default: the selected one)."),

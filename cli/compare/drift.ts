@@ -431,7 +431,9 @@ const notesOf = (
         ]),
     ...(accounts.every(({ reading }) => reading.consistent)
       ? []
-      : ["The account changed while the command read it: the result may mix old and new objects."]),
+      : [
+          "The account changed while the command read it, so the result may mix old and new objects.",
+        ]),
   ];
 };
 

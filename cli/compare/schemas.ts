@@ -68,7 +68,7 @@ export const driftSchema = z.strictObject({
   uncheckable: z
     .array(uncheckableSchema)
     .describe(
-      "Secrets that may have changed: the service hides them, or only the environment has them (fromEnv)",
+      "Secrets that may have changed, because the service hides them or only the environment has them (fromEnv)",
     ),
   unread: z
     .array(z.strictObject({ kind: z.string(), problem: z.string() }))

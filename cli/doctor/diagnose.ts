@@ -96,7 +96,7 @@ export const checkSdk = (folder: string): DoctorCheck => {
 export const checkPulumi = async (env: NodeJS.ProcessEnv): Promise<DoctorCheck> => {
   const install = missingPulumiAdvice(env);
   const command = findProgram("pulumi", env.PATH);
-  if (command === undefined) return fail("pulumi-cli", "no pulumi on PATH", install);
+  if (command === undefined) return fail("pulumi-cli", "pulumi is not on PATH", install);
   const inspected = await inspectPulumi(command, "PATH", env);
   if ("unusable" in inspected) return fail("pulumi-cli", inspected.unusable, install);
   const found = `Pulumi ${inspected.cli.version} (${command})`;

@@ -69,7 +69,7 @@ const wrongFile = (path: string, fault: string): CommandFailure =>
 export const readSkeleton = (path: string): Skeleton => {
   const text = readPlainFile(path);
   if (text === undefined)
-    throw wrongFile(path, "cannot be read: it must be a plain file of at most 16 MiB");
+    throw wrongFile(path, "cannot be read: it must be a regular file of at most 16 MiB");
   const document = jsonIn(text);
   const { data, error } = skeletonSchema.safeParse(document);
   if (data) return data;

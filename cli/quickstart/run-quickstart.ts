@@ -282,7 +282,7 @@ const play = async (options: QuickstartOptions, state: StateFolder): Promise<voi
 export const runQuickstart = async (options: QuickstartOptions): Promise<void> => {
   const state = stateFolder(options.root);
   if (options.destroy && !state.projects.some((project) => project.hasStack())) {
-    options.stream.write("There is nothing to remove: no quick start has run here.\n");
+    options.stream.write("There is nothing to remove, because no quick start has run here.\n");
     return;
   }
   const lock = tryLock(state.lock);

@@ -322,7 +322,7 @@ const leftOversIn = ({ reading }: AccountRead, { names, states }: RepairFacts) =
 
 const noteOn = ({ definition: { kind }, name, id }: MarkedObject): string =>
   `A run that left no pending operation created ${kind} "${asText(name)}" (id ${id}). ` +
-  "If the program still declares it, the next pulumi up adopts it. If not: pulumi-conversation orphans --delete";
+  "If the program still declares it, the next pulumi up adopts it. If not, run: pulumi-conversation orphans --delete";
 
 /** How many operations of other packages are named; a run may have left hundreds. */
 const namedForeign = 3;

@@ -262,7 +262,9 @@ describe("import --file", () => {
 
   test("two resources never get one object", async () => {
     const hub = await sandbox([web, declared("Channel", "other", web.inputs ?? {})]);
-    await expect(hub.import()).rejects.toThrow(`other: web matches the same object, ${oddId(4, 2)}`);
+    await expect(hub.import()).rejects.toThrow(
+      `other: web matches the same object, ${oddId(4, 2)}`,
+    );
   });
 
   test("what the program does not create, or another account has, is left alone", async () => {
@@ -337,7 +339,7 @@ describe("the file", () => {
     ["a list", text("[]"), /the file: .*expected object/],
     ["an entry without a type", text('{"resources":[{"name":"x"}]}'), /resources\.0\.type: /],
     ["a wrong id", text('{"resources":[{"type":"a","name":"x","id":7}]}'), /resources\.0\.id: /],
-    ["no file", () => undefined, /cannot be read: it must be a plain file/],
+    ["no file", () => undefined, /cannot be read: it must be a regular file/],
     ["a pipe", (path: string) => void execFileSync("mkfifo", [path]), /cannot be read/],
     ["too much", text(" ".repeat(17 * 2 ** 20)), /cannot be read/],
   ])("%s is refused, before anything is asked", (_, write, message) => {
