@@ -86,19 +86,20 @@ const changelogProblems = (changelog: string, version: string): readonly string[
   const changes = changesOf(changelog, new RegExp(`^\\[${name}\\] - \\d{4}-\\d\\d-\\d\\d$`, "m"));
   const left = changesOf(changelog, /^\[Unreleased\]/);
   return [
-    ...(changes ? [] : [`CHANGELOG.md has no entry below "## [${version}] - <year-month-day>"`]),
-    ...(left ? ['CHANGELOG.md still has entries below "## [Unreleased]"'] : []),
+    ...(changes ? [] : [`CHANGELOG.md has no entry under "## [${version}] - <year-month-day>"`]),
+    ...(left ? ['CHANGELOG.md still has entries under "## [Unreleased]"'] : []),
   ];
 };
 
 const repositoryProblems = (files: LinkingFiles, published: string | undefined) => {
   const named = namedRepository(files["package.json"]);
-  if (!named) return ["package.json names no repository: npm run repository -- <address>"];
+  if (!named)
+    return ["package.json does not name a repository; run: npm run repository -- <address>"];
   const linked = withRepository(files, named);
   return [
     ...linkingFiles
       .filter((path) => linked[path] !== files[path])
-      .map((path) => `the links in ${path} are not up to date: npm run repository -- ${named}`),
+      .map((path) => `the links in ${path} are out of date; run: npm run repository -- ${named}`),
     // npm refuses a provenance statement for a repository other than the named one.
     ...(published && published !== named ? [`package.json names ${named}, not ${published}`] : []),
   ];
@@ -116,7 +117,8 @@ export const releaseProblems = (
   published?: string,
 ): readonly string[] => {
   const version = String(manifestIn(files["package.json"]).version);
-  const wrongTag = tag !== `v${version}` ? [`the tag is ${tag}, the version ${version}`] : [];
+  const wrongTag =
+    tag !== `v${version}` ? [`the tag is ${tag}, but the version is ${version}`] : [];
   return [
     ...wrongTag,
     ...changelogProblems(files["CHANGELOG.md"], version),

@@ -32,7 +32,7 @@ const writeLinks = (address: string): void => {
 
 const check = async (tag: string, address: string | undefined): Promise<void> => {
   const published = address === undefined ? undefined : repositoryAddress(address);
-  console.log("Packing and installing the package, for its bill of materials …");
+  console.log("Packing and installing the package to write its bill of materials …");
   const bill = await releaseBill(root);
   const problems = [...releaseProblems(files(), tag, published), ...bill.problems];
   for (const problem of problems) console.error(`✗ ${problem}`);

@@ -16,7 +16,7 @@ const notStarted = (name: string, error: unknown): CommandFailure => {
   const advice =
     isMissing && name === "pulumi"
       ? missingPulumiAdvice(process.env)
-      : "Check its name; options of the emulator go before the --.";
+      : "Check its name. Emulator options go before the --.";
   // As in shells: 127 not found, 126 not executable.
   return new CommandFailure(`Running ${name}: ${reason}. ${advice}`, isMissing ? 127 : 126, {
     cause: error,

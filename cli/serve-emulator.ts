@@ -97,7 +97,7 @@ const adviceOn = ({ status, attempt }: DeliveryEntry): string => {
     return "Compare the password that the callback expects with the one in the stack.";
   return status === undefined
     ? "Start the program that serves this URL, or correct the callback."
-    : "See what the program that serves this URL prints.";
+    : "Check the output of the program that serves this URL.";
 };
 
 /** One line; a sender chooses the id of its message. */
@@ -150,14 +150,14 @@ const readable = (
   { plan, clock, data }: EmulatorArguments,
   certificate: string | undefined,
 ): string => {
-  const rates = plan === "none" ? "no rate limits" : `rates of the plan ${plan}`;
+  const rates = plan === "none" ? "no rate limits" : `rates of the ${plan} plan`;
   const place = data === undefined ? "objects in memory" : `objects in ${data}`;
   const time = clock === "manual" ? ", manual clock" : "";
   const variables = Object.entries({ ...settingsOf(emulator, plan), ...trust(certificate) });
   return [
-    `The emulator of the conversation service is running: ${rates}, ${place}${time}.`,
+    `The conversation service emulator is running: ${rates}, ${place}${time}.`,
     "",
-    "Environment for programs and pulumi, which pace their calls as for the service:",
+    "Environment for programs and Pulumi, which then pace calls as they do for the service:",
     ...variables.map(([name, value]) => `  export ${name}=${value}`),
     "",
     `Page:         ${new URL("/", emulator.baseUrl)}`,

@@ -171,7 +171,7 @@ export const accountSettings = async ({
 /** What a person should know about an incomplete reading. */
 const readingNotes = ({ kinds, consistent }: AccountReading): readonly string[] => [
   ...unreadAmong(kinds).map(({ definition: { noun }, problem }) => `${noun}s: ${problem}`),
-  ...(consistent ? [] : ["The account changed during the read. Run the command again."]),
+  ...(consistent ? [] : ["The account changed while the command read it. Run the command again."]),
 ];
 
 const restText = (remainingMs: number): string =>

@@ -13,7 +13,7 @@ export const stackOption = (
   doc = "Use this stack (default: the selected one).",
 ): OptionSpec<string> => textOption("<name>", doc);
 
-export const profileOption = (doc = "Use the settings of this profile."): OptionSpec<string> =>
+export const profileOption = (doc = "Use this profile's settings."): OptionSpec<string> =>
   textOption("<name>", doc);
 
 export const planOption: OptionSpec<Plan> = choiceOption(
@@ -33,7 +33,7 @@ export const switchesOption = (doc: string): OptionSpec<Partial<Switches>> =>
 export const selectionOptions = {
   include: textsOption("<what...>", "Include only these objects; see below."),
   exclude: textsOption("<what...>", "Exclude these objects; see below."),
-  withDependencies: flagOption("Include what these objects refer to."),
+  withDependencies: flagOption("Also include what these objects refer to."),
 };
 
 /** What these options mean, for the help. */
@@ -47,7 +47,7 @@ How to name objects in --include and --exclude:
 /** Options that `import` shares with the converter that Pulumi starts. */
 export const importOptions = {
   ...selectionOptions,
-  skipManaged: flagOption("Skip objects that a stack already has instead of refusing them."),
-  withSecrets: flagOption("Store the secrets from the service, encrypted, in the state."),
-  profile: profileOption("Read the account of this profile."),
+  skipManaged: flagOption("Skip objects that a stack already manages instead of refusing them."),
+  withSecrets: flagOption("Store the service's secrets in the state, encrypted."),
+  profile: profileOption("Read this profile's account."),
 };

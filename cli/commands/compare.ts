@@ -18,11 +18,11 @@ export const compareCommand = command({
     "nothing.",
   details: `
 What a side can be:
-  a file or folder   a saved account, a snapshot of an emulator, the output of
-                     pulumi stack export, import.json, or a folder of export
+  a file or folder   a saved account, an emulator snapshot, the output of
+                     pulumi stack export, import.json, or a folder that export wrote
   stack:NAME         a stack's state
   profile:NAME       the live account of a profile
-  live               the live account of the settings without a profile
+  live               the live account, without a profile
   any other word     a stack of this project, or else a profile
 
 The command matches objects by name, then by logical name, by automatic name without the
@@ -32,8 +32,8 @@ suffix, or by what they refer to, but never by id. It neither compares nor shows
     { value: "[b]", doc: "The second side." },
   ],
   options: {
-    save: textOption("<file>", "Save the first side, a live account, without secrets."),
-    stack: stackOption("Use the settings of this stack (default: the selected one)."),
+    save: textOption("<file>", "Save the first side (a live account) without secrets."),
+    stack: stackOption("Use this stack's settings (default: the selected one)."),
   },
   uses: {
     usual: {

@@ -14,7 +14,7 @@ bash  echo 'source <(pulumi-conversation completion bash)' >> ~/.bashrc
 zsh   echo 'source <(pulumi-conversation completion zsh)' >> ~/.zshrc   (after compinit)
 fish  pulumi-conversation completion fish > ~/.config/fish/completions/pulumi-conversation.fish
 
-Completion needs the command pulumi-conversation on PATH: add node_modules/.bin.`,
+Completion works if pulumi-conversation is on PATH: add node_modules/.bin to it.`,
     words: [{ value: "<shell>", doc: "The shell.", choices: shells }],
     options: {},
     uses: {

@@ -9,8 +9,8 @@ export const doctorCommand = command({
     "Check everything that a run needs, and show how to fix problems. The command changes\n" +
     "nothing, shows no secrets, and makes only a few read-only calls to the service.",
   options: {
-    profile: profileOption("Check the settings of this profile."),
-    stack: stackOption("Read the configuration of this stack (default: the selected one)."),
+    profile: profileOption("Check this profile's settings."),
+    stack: stackOption("Read this stack's configuration (default: the selected one)."),
   },
   uses: {
     usual: {

@@ -4,24 +4,24 @@ import { profileOption, stackOption } from "./common-options.js";
 /** `drift`: shows what differs between a stack and the service. */
 export const driftCommand = command({
   name: "drift",
-  summary: "Show what changed outside Pulumi, or is in no stack.",
+  summary: "Show what changed outside Pulumi, and what is in no stack.",
   description:
-    "Compare the state of a stack with the service, field by field and by meaning, and list\n" +
+    "Compare a stack's state with the service, field by field and by meaning, and list\n" +
     "what else is in the account. The command reads only lists and states, and changes\n" +
     "nothing. Run it in the Pulumi project folder.",
   details: `
 What counts as drift:
-  changed    a field that the program declares means something else in the service
+  changed    a field that the program declares has another meaning in the service
   deleted    the object is gone
-  unmanaged  no stack in the backend has the object; not with --managed-only
+  unmanaged  no stack in the backend manages the object; not with --managed-only
 The command lists other stacks' objects, but they are not drift. It never shows secrets.
-It cannot check secrets that the service hides or that an import did not read, and names
+It cannot check secrets that the service hides or that an import did not read, but lists
 them.`,
   options: {
     markdown: flagOption("Print Markdown for a comment; its first line names the stack."),
-    preview: flagOption("Also run a preview, and name what blocks its deletions."),
+    preview: flagOption("Also run a preview, and list what blocks its deletions."),
     managedOnly: flagOption("Compare only what the stack's state contains."),
-    profile: profileOption("Use the settings of this profile for resources that name none."),
+    profile: profileOption("Use this profile's settings for resources that do not name a profile."),
     stack: stackOption(),
   },
   excludes: { json: ["markdown"] },

@@ -21,7 +21,7 @@ const allowed = (values: (typeof switchTable)[keyof typeof switchTable]["values"
 
 /** All uncertainties about the service, as the help lists them. */
 const switchHelp = [
-  "Switches for uncertain behavior of the service:",
+  "Switches for uncertain service behavior:",
   ...Object.entries(switchTable).flatMap(([name, { doc, values, default: fallback }]) => [
     ...indented(`${name}=${allowed(values)} (default: ${fallback})`, 2),
     ...wrapped(doc, 74).map((line) => `      ${line}`),
@@ -60,7 +60,7 @@ export const emulatorCommand = command({
       choiceOption(
         "<clock>",
         ["real", "manual"],
-        "The clock of rates, tokens and dates; POST /clock moves the manual one.",
+        "The clock for rates, tokens and dates; POST /clock advances the manual one.",
       ),
       "real",
     ),
@@ -68,7 +68,7 @@ export const emulatorCommand = command({
     switch: switchesOption("Set a switch (repeatable; defaults: see below)."),
     like: textOption(
       "<file>",
-      "Use the switches, plan and burst in this findings file, which probe wrote.",
+      "Use the switches, plan and burst from this findings file, which probe wrote.",
     ),
     controlSecret: {
       ...textOption(
@@ -97,7 +97,7 @@ export const emulatorCommand = command({
     if (words[0]?.startsWith("-")) {
       const data = given.data === undefined ? "" : ` --data ${given.data}`;
       throw new CommandFailure(
-        `${words[0]} is not a command: options of the emulator go before the --. Run: npx pulumi-conversation emulator${data} ${words[0]} …`,
+        `${words[0]} is not a command: emulator options go before the --. Run: npx pulumi-conversation emulator${data} ${words[0]} …`,
         2,
       );
     }

@@ -6,16 +6,16 @@ export const explainCommand = command({
   name: "explain",
   summary: "Show who gets which messages, and where messages are lost.",
   description:
-    "Show for each account who gets which types of messages from whom, in which order, and\n" +
+    "For each account, show who gets which types of messages from whom, in which order, and\n" +
     "where a conversation reaches a dead end. The command reads the live account with list\n" +
-    "calls only, the state of a stack, or a file. It changes nothing, and shows no secrets.",
+    "calls only, a stack's state, or a file. It changes nothing, and shows no secrets.",
   details: `
 The table has a row for each sender and group of message types, first while a bot has the
-conversation, then while an agent has it. It shows who gets the messages, in the order of
-the calls. If an orchestration names several recipients, all active ones get them (assumed).`,
+conversation, then while an agent has it. It shows who gets the messages, in call
+order. If an orchestration names several recipients, all active ones get them (assumed).`,
   options: {
     state: flagOption("Read the stack's state instead of the live account."),
-    snapshot: textOption("<file>", "Read a saved account or a snapshot of an emulator."),
+    snapshot: textOption("<file>", "Read a saved account or an emulator snapshot."),
     account: textOption("<name>", "Show only the account with this name, address or id."),
     format: withDefault(
       choiceOption(

@@ -23,33 +23,33 @@ export const exportCommand = command({
   description:
     "Read an account with list calls only, and write a project that declares it: the program,\n" +
     "its configuration, a README with the next steps, and import.json for pulumi import. The\n" +
-    "command changes nothing in the service. It writes only into a folder that is new, is\n" +
+    "command changes nothing in the service. It writes only to a folder that is new, is\n" +
     "empty, or contains an earlier export.",
   details: `${selectionHelp}
 
 The program looks up objects that you omit but that others refer to (Channel.get);
 --with-dependencies declares them instead. Names stay the same whatever you omit.
 
-The command omits objects that carry a stack's mark, and names them: they have a
-program. --managed declares them too, under the same names, to read, compare or move them.
-They are not in import.json: as long as their stack has them, no other stack may.
+The command omits and lists objects that carry a stack's mark, because they have a program.
+--managed declares them too, under the same names, so that you can read, compare or move
+them. They are not in import.json, because no other stack can manage them.
 
-No file contains a secret: the program reads each from the configuration of its stack, and does
-not start without it. Members that only the service knows may be secrets too: the README
-names them without their values, and they stay as they are.`,
+No file contains a secret: the program reads each one from its stack's configuration, and
+does not start without it. Members that only the service knows may also be secrets, so
+the README lists them without their values, and they stay as they are.`,
   options: {
-    out: { ...textOption("<folder>", "Write the project into this folder."), isRequired: true },
+    out: { ...textOption("<folder>", "Write the project to this folder."), isRequired: true },
     ...selectionOptions,
     managed: flagOption("Also declare objects that a stack manages."),
     split: withDefault(
       choiceOption("<way>", ["by-kind", "single"], "Write one file, or one for each kind."),
       "single",
     ),
-    project: pulumiName("The name of the project (default: the folder name)."),
+    project: pulumiName("The project name (default: the folder name)."),
     toStack: withDefault(pulumiName("The stack to write the configuration for."), "prod"),
     prove: flagOption("Import and preview the project on an emulator with the same account."),
-    profile: profileOption("Read the account of this profile."),
-    stack: stackOption("Use the settings of this stack (default: the selected one)."),
+    profile: profileOption("Read this profile's account."),
+    stack: stackOption("Use this stack's settings (default: the selected one)."),
   },
   uses: {
     usual: {

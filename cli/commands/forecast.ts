@@ -35,7 +35,7 @@ export const forecastCommand = command({
   description:
     "Compute how many calls the next Pulumi run makes and how long it takes under the rate\n" +
     "limits. The command runs a preview and exports the stack's state, or reads both\n" +
-    "from files. It calls the service only as a preview does, for what the program looks up,\n" +
+    "from files. It calls the service only for what the program looks up, as a preview does,\n" +
     "and to see whether the stack's objects exist (not with --from). If the run deletes\n" +
     "something, the command also lists what still uses it (not with --from).",
   options: {
@@ -47,15 +47,15 @@ export const forecastCommand = command({
     plan,
     burst: numberOption(
       "<calls>",
-      "The number of calls that an endpoint accepts in a burst (default: CONVERSATION_BURST, then conversation:burst, then about 20 s of its rate).",
+      "The number of calls that an endpoint accepts in a burst (default: CONVERSATION_BURST, then conversation:burst, then about 20 s at its rate).",
       1,
     ),
     parallel: numberOption(
       "<steps>",
-      "The number of steps that Pulumi runs in parallel (default: PULUMI_PARALLEL, then 4 for each core).",
+      "The number of steps that Pulumi runs in parallel (default: PULUMI_PARALLEL, then 4 per core).",
       1,
     ),
-    pageSize: numberOption("<objects>", "The page size of lists (default: 10, assumed).", 1),
+    pageSize: numberOption("<objects>", "The page size for lists (default: 10, assumed).", 1),
     maxMinutes: minutes("Exit with code 3 if the run takes longer than this."),
     maxCalls: numberOption("<calls>", "Exit with code 3 if the run makes more calls than this.", 0),
     comparePlans: flagOption("Show how long the run would take on each plan."),

@@ -21,16 +21,16 @@ export const importCommand = command({
   summary: "Import objects from the account into a stack's state.",
   description:
     "Show which objects Pulumi would import. With --apply, import them. The command reads the\n" +
-    "account with list calls only, and never writes to the service. Run it in the folder of\n" +
-    "the Pulumi project. With --print, it prints the objects that you name as a file for\n" +
-    "pulumi import --file, with one call for each object, and changes nothing.",
+    "account with list calls only, and never writes to the service. Run it in the Pulumi\n" +
+    "project folder. With --print, it prints an import file (pulumi import --file) for\n" +
+    "the objects that you name, with one call for each object, and changes nothing.",
   details: `${selectionHelp}
 
 With --apply, the command runs pulumi import --from conversation --generate-code=false
---protect=false --yes, in such a way that Pulumi writes no file.
-An object gets the name that export gives it. The command refuses objects that a state
-already has, objects with another stack's mark, and Pulumi older than 3.255.
-Without --with-secrets, the first value that the program gives a secret counts as the
+--protect=false --yes, and keeps Pulumi from writing a file.
+Each object gets the same name as in an export. The command refuses objects that are
+already in a state, objects with another stack's mark, and Pulumi versions before 3.255.
+Without --with-secrets, the first value that the program sets for a secret counts as the
 imported one.
 
 After --print: pulumi import --file <file> --generate-code=false --protect=false --yes
@@ -38,10 +38,10 @@ After --print: pulumi import --file <file> --generate-code=false --protect=false
 The file contains no secrets, and needs Pulumi 3.254 or later. If the stack's state has no
 Ownership yet, the file includes it.
 
---file takes what pulumi preview --import-file <file> has written: the resources that the
+--file accepts what pulumi preview --import-file <file> wrote: the resources that the
 program would create, without their ids. The command looks up each object by the name that
 the program gives it or, if several match, by its mark. An id that you write into the file
-takes precedence. The command omits objects that the account does not have, so that up
+takes precedence. The command omits objects that are not in the account, so that up
 creates them, and refuses ambiguous ones. Resources from other packages stay as they are, and
 --apply omits them.`,
   words: [
@@ -53,8 +53,8 @@ creates them, and refuses ambiguous ones. Resources from other packages stay as 
   options: {
     apply: flagOption("Import the objects into the stack's state."),
     yes: flagOption("Same as --apply."),
-    print: flagOption("Print the import file of these objects instead, for pipelines."),
-    byName: flagOption("With --print: treat each id as the name of the object in the service."),
+    print: flagOption("Print an import file for these objects instead, for pipelines."),
+    byName: flagOption("With --print: treat each id as the object's name in the service."),
     file: textOption("<file>", "Import the resources in this file from pulumi preview."),
     out: textOption("<file>", "With --print or --file: write the import file to this path."),
     ...importOptions,
@@ -100,7 +100,7 @@ creates them, and refuses ambiguous ones. Resources from other packages stay as 
     }
     if (words.length > 0 || byName || (out !== undefined && options.file === undefined))
       throw new CommandFailure(
-        "Name individual objects and use --by-name only with --print, and use --out only with --print or --file. To choose what to import, use --include.",
+        "Specify individual objects and use --by-name only with --print, and use --out only with --print or --file. To choose what to import, use --include.",
         2,
       );
     const { importJson, importReport, runImport } = await import("../import/run-import.js");

@@ -9,11 +9,11 @@ export const initCommand = command({
   description:
     "Create a Pulumi project in TypeScript in an empty folder: an account with a bot and\n" +
     "agents, a test, a stack with encrypted secrets, and pipelines. In a terminal, the command\n" +
-    "asks for what the options leave open. It makes no calls to the service.",
+    "asks for anything that the options do not specify. It makes no calls to the service.",
   details: `
 Secrets: the command reads the client secret from CONVERSATION_CLIENT_SECRET, or asks for it
 without showing it. It stores the secret encrypted in the stack's configuration, and generates
-a secret for your callbacks. Neither is ever a command argument.`,
+a secret for your callbacks. Neither is ever passed as a command argument.`,
   words: [
     {
       value: "[folder]",
@@ -21,19 +21,19 @@ a secret for your callbacks. Neither is ever a command argument.`,
     },
   ],
   options: {
-    name: textOption("<name>", "The name of the project (default: the folder name)."),
-    description: textOption("<text>", "The description of the project."),
+    name: textOption("<name>", "The project name (default: the folder name)."),
+    description: textOption("<text>", "The project description."),
     stack: textOption("<name>", "The first stack (default: dev)."),
-    emulator: flagOption("Use the emulator; the command then asks nothing about a service."),
-    baseUrl: textOption("<url>", "The base URL of the service; it ends with v3."),
-    tokenUrl: textOption("<url>", "The token URL of the service."),
+    emulator: flagOption("Use the emulator; the command does not ask about a service."),
+    baseUrl: textOption("<url>", "The service's base URL, which ends with v3."),
+    tokenUrl: textOption("<url>", "The service's token URL."),
     clientId: textOption("<id>", "The id of the client that calls the service."),
     plan: textOption("<plan>", `The tenant's plan: ${plans.join(", ")}.`),
     pipeline: choiceOption("<kind>", pipelines, "The pipeline to write."),
     install: negatedOption("Do not run npm install."),
-    yes: { ...flagOption("Ask nothing; use the default for what is left open."), short: "-y" },
+    yes: { ...flagOption("Ask no questions; use the defaults for missing options."), short: "-y" },
   },
-  jsonDoc: "Ask nothing and print one JSON object.",
+  jsonDoc: "Ask no questions and print one JSON object.",
   uses: {
     usual: {
       json: async () => (await import("../init/run-init.js")).newProjectSchema,

@@ -11,10 +11,12 @@ interface Purpose {
 /** Rejects options that only make sense together. */
 const assertSensible = ({ delete: remove, release, id, ignoreLock }: Purpose): void => {
   const wrong = (problem: string): CommandFailure => new CommandFailure(problem, 2);
-  if (release && !id) throw wrong("--release needs --id: name the objects to release.");
-  if (id && !remove && !release) throw wrong("--id needs --delete or --release.");
+  if (release && !id) throw wrong("--release requires --id. Specify the objects to release.");
+  if (id && !remove && !release) throw wrong("--id requires --delete or --release.");
   if (ignoreLock && !remove && !release)
-    throw wrong("--ignore-lock needs --delete or --release: a listing never waits for the lock.");
+    throw wrong(
+      "--ignore-lock requires --delete or --release. Listing objects never waits for the lock.",
+    );
 };
 
 /** `orphans`: finds what interrupted runs and former states left behind. */
@@ -28,17 +30,17 @@ export const orphansCommand = command({
     "Run the command in the Pulumi project folder. It changes nothing without --delete\n" +
     "or --release.",
   details: `
-Standing of an object:
-  left-over  this stack created it, and it is in no state
-  held       another state has it, or a program looks it up: never touched
-  copy       a person copied an object of this stack with its mark: never deleted
-  former     has the stack's name, but belongs to a destroyed, lost or foreign state
+An object's standing:
+  left-over  this stack created it, but it is in no state
+  held       it is in another state, or a program looks it up; never changed
+  copy       a person copied it from this stack's object, mark included; never deleted
+  former     it has the stack's name, but belongs to a destroyed, lost or foreign state
 
---delete refuses while the stack is locked, and if the command cannot read the lock or a
-state. An object that you keep on purpose (retainOnDelete, pulumi state delete) is a
-left-over too.`,
+--delete refuses to run while the stack is locked, or if the command cannot read the lock
+or a state. An object that you keep on purpose (retainOnDelete, pulumi state delete) is
+also a left-over.`,
   options: {
-    delete: flagOption("Delete the left-overs, each user before what it uses."),
+    delete: flagOption("Delete the left-overs, each one before the objects that it uses."),
     release: flagOption("Remove the mark from the --id objects so that you can adopt them."),
     id: textsOption(
       "<id>",

@@ -15,21 +15,21 @@ export const probeCommand = command({
   description:
     "Find out, on the tenant in the settings, what the specification leaves open. Examples are\n" +
     "what PUT does to members that the body omits, how the service returns secrets, which\n" +
-    "status means a refusal, how lists work, and the plan and the burst. The command says how many\n" +
-    "calls it makes, and asks before it starts. It creates objects of its own, named\n" +
-    "pulumi-conversation-probe-…, and removes them again. If a probe is killed, the next one\n" +
-    "removes what is left; --clean does only that, and asks nothing. The command touches no\n" +
-    "other object. It writes a file that the setting findings, rehearse and emulator --like\n" +
+    "status means a refusal, how lists work, and the plan and burst. The command shows how many\n" +
+    "calls it makes, and asks before it starts. It creates its own objects, named\n" +
+    "pulumi-conversation-probe-…, and then removes them. If a probe is killed, the next one\n" +
+    "removes what is left; --clean does only that, without asking. The command changes no\n" +
+    "other objects. It writes a file that the setting findings, rehearse and emulator --like\n" +
     "read.",
   options: {
     out: withDefault(textOption("<file>", "The file to write."), "conversation-findings.json"),
-    yes: flagOption("Agree to the calls without being asked."),
-    clean: flagOption("Only remove what a killed probe left."),
-    maxCalls: numberOption("<calls>", "Make at most this number of calls.", 1, 999_999),
-    burst: negatedOption("Do not use up the rate of any endpoint; plan and burst stay unknown."),
+    yes: flagOption("Make the calls without asking."),
+    clean: flagOption("Only remove what a killed probe left behind."),
+    maxCalls: numberOption("<calls>", "Make at most this many calls.", 1, 999_999),
+    burst: negatedOption("Do not use up any endpoint's rate; the plan and burst stay unknown."),
     assets: flagOption("Also find out how long a signed URL lasts; see the documentation."),
     profile: profileOption(),
-    stack: stackOption("Read the configuration of this stack (default: the selected one)."),
+    stack: stackOption("Read this stack's configuration (default: the selected one)."),
   },
   jsonDoc: "Print the content of the file; see its shape below.",
   uses: {

@@ -31,22 +31,23 @@ export const rehearseCommand = command({
     "files as they are. Your program sees a dry run: code that it guards with\n" +
     "pulumi.runtime.isDryRun() does not run, and Pulumi does not call resource hooks.\n" +
     "Unguarded code runs, including code in apply.\n\n" +
-    "With --check, the command runs nothing. It checks whether program, settings, state,\n" +
+    "With --check, the command runs nothing. It checks whether the program, settings, state,\n" +
     "account and record are as they were when --record wrote the file, so that a pipeline runs\n" +
-    "only what you rehearsed. With --from-empty, the emulator starts empty, as after the loss\n" +
-    "of the account. The report shows how long it takes to create everything again on the\n" +
-    "tenant's plan, what the program cannot create, and what only the account has.",
+    "only what you rehearsed. With --from-empty, the emulator starts empty, as if the account\n" +
+    "were lost. The report shows how long it takes to create everything again on the\n" +
+    "tenant's plan, what the program cannot create, and what is only in the account.",
   details: `
 Options after -- go to pulumi up or to pulumi destroy, for example:
   rehearse -- --target 'urn:pulumi:…' --parallel 16
 
 With --from-empty, the command does not compare secrets, and compares references by what
-they stand for. A lost object with members exists in the program, but these members differ.`,
+they stand for. If a lost object lists members, the program creates it, but those members
+differ.`,
   words: [{ value: "[options...]", doc: "Options for pulumi up, after --." }],
   options: {
     destroy: flagOption("Rehearse pulumi destroy."),
     fromEmpty: flagOption(
-      "Create everything again on an empty copy: report how long it takes and what is lost.",
+      "Create everything again on an empty copy; report how long it takes and what is lost.",
     ),
     record: textOption("<file>", "Write a change record for --check to this file."),
     check: textOption("<file>", "Check whether this change record is still valid; run nothing."),
@@ -59,11 +60,11 @@ they stand for. A lost object with members exists in the program, but these memb
       "Also run resources of this type, such as random:index/randomId:RandomId (repeatable).",
     ),
     switch: switchesOption(
-      "Set a switch for uncertain behavior of the service (see emulator --help; repeatable).",
+      "Set a switch for uncertain service behavior (see emulator --help; repeatable).",
     ),
     asScopes: textOption(
       "<scopes>",
-      "The scopes of the client that will deploy, such as manage (default: those of the client in use, or all if it may only read).",
+      "The deploying client's scopes, such as manage (default: the current client's scopes, or all if it can only read).",
     ),
     runEffects: flagOption(
       "Let the program see a real update. Warning: code that it guards with isDryRun() actually runs, in each run on a copy.",
@@ -84,7 +85,7 @@ they stand for. A lost object with members exists in the program, but these memb
       exits: {
         0: "the run succeeds",
         3: "the service refuses the run",
-        4: "the run succeeds, but not if the service behaves differently than assumed",
+        4: "the run succeeds only if the service behaves as assumed",
         ...interrupted,
       },
     },

@@ -14,22 +14,22 @@ export const repairCommand = command({
 Steps:
   remove-cut-off-files  remove files in a file:// backend that a kill left empty
   restore-state         restore a truncated state in a file:// backend from its copy
-  end-process           end a provider of the killed run that is still waiting
-  cancel                remove the lock of the killed run
+  end-process           end a provider process that the killed run left waiting
+  cancel                remove the killed run's lock
   record                add an existing object to the state
   refresh               refresh an object whose update was interrupted
   forget                remove a pending operation that is no longer under way
   delete                delete one of a resource's two objects; the other one stays
 
-Without --apply, the command changes nothing. It refuses while a run is in progress, and
-if it cannot see whether one is. It finds objects by their marks, and never deletes a copy
+Without --apply, the command changes nothing. It stops if a run is in progress, or if it
+cannot see whether one is. It finds objects by their marks, and never deletes a copy
 that a person made.`,
   options: {
     apply: flagOption("Carry out the steps."),
     ignoreLock: flagOption(
       "Continue even if it is unclear whether the run that holds the lock is still alive.",
     ),
-    profile: profileOption("Use the settings of this profile for resources that name none."),
+    profile: profileOption("Use this profile's settings for resources that do not name a profile."),
     stack: stackOption(),
   },
   uses: {

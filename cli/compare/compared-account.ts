@@ -194,7 +194,7 @@ const ofFile = async (path: string): Promise<ComparedAccount> => {
     ofImportFile(path, text);
   if (found) return found;
   throw new CommandFailure(
-    `Cannot compare ${file}: it is not a saved account, a snapshot of an emulator, a state (pulumi stack export) or an import file.`,
+    `Cannot compare ${file}: it is not a saved account, an emulator snapshot, a state (pulumi stack export) or an import file.`,
   );
 };
 

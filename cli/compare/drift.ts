@@ -350,10 +350,9 @@ const whoChanged = (object: ComparedObject, reading: StackReading): string => {
   if (mark && own.length > 0 && !own.includes(mark.stack))
     return `the stack whose mark it carries: ${mark.label}`;
   if (interrupted(object, reading)) return "perhaps an interrupted or failed run of this stack";
-  if (changedSince === undefined)
-    return "unknown: the time of its last change is the time of this stack's last write";
+  if (changedSince === undefined) return "unknown: it last changed when this stack last wrote it";
   const since = before.record.modified ?? before.record.created;
-  return `not this stack, which wrote it ${since ? `at ${since}` : "before that"}`;
+  return `not this stack, which last wrote it ${since ? `at ${since}` : "before that"}`;
 };
 
 /** The object of the same kind that has the name now. */
@@ -368,7 +367,7 @@ const deletedObject = (object: ComparedObject, reading: StackReading): DeletedOb
     ...managed(object),
     who: interrupted(object, reading)
       ? "perhaps an interrupted run of this stack"
-      : "somebody else: no run of this stack deleted it",
+      : "someone else: none of this stack's runs deleted it",
     ...(other === undefined ? {} : { sameName: other }),
   };
 };
@@ -423,16 +422,18 @@ const notesOf = (
   return [
     ...touched.map(
       ({ definition, name, changedSince }) =>
-        `${definition.kind} "${name}" changed at ${changedSince}, but in no field that the program declares.`,
+        `${definition.kind} "${name}" changed at ${changedSince}, but not in a field that the program declares.`,
     ),
     ...(states.complete
       ? []
       : [
-          "The command could not read every stack in the backend; one of the others may contain objects listed as unmanaged.",
+          "The command could not read every stack in the backend; an unread stack may contain objects listed as unmanaged.",
         ]),
     ...(accounts.every(({ reading }) => reading.consistent)
       ? []
-      : ["The account changed during the read: the result may mix old and new objects."]),
+      : [
+          "The account changed while the command read it, so the result may mix old and new objects.",
+        ]),
   ];
 };
 

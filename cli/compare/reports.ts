@@ -47,8 +47,8 @@ const changeText = ({ path, state, live }: DriftChange): string =>
 
 const standings = {
   foreign: "in no stack",
-  "left-over": "this stack created it, and no state has it",
-  copy: "a copy that a person made of an object of this stack",
+  "left-over": "this stack created it, but no state contains it",
+  copy: "a copy that a person made of this stack's object",
   former: "from a former state with this name",
 } as const;
 
@@ -120,16 +120,16 @@ const sectionsOf = (result: DriftResult): readonly ReportSection[] => [
     rows: result.unread.map(({ kind, problem }) => [kind, foreign(problem)]),
   },
   {
-    title: "Objects of other stacks (not drift)",
+    title: "Objects in other stacks (not drift)",
     lines: listed(result.otherStacks, (each) => indented(`${titleOf(each)}: ${each.stack}`, 2)),
     columns: ["Object", "Stack"],
     rows: result.otherStacks.map((each) => [cellOf(each), foreign(each.stack)]),
-    folded: `Objects of other stacks: ${result.otherStacks.length}`,
+    folded: `Objects in other stacks: ${result.otherStacks.length}`,
   },
   {
     title: "Secrets not checked (hidden, only in the environment, or not read by an import)",
     lines: uncheckableLines(result.uncheckable),
-    columns: ["Object", "Fields", "Object changed since"],
+    columns: ["Object", "Fields", "Object changed at"],
     rows: result.uncheckable.map((each) => [
       cellOf(each),
       each.paths.flatMap((path, place) => [place > 0 ? ", " : "", foreign(path)]),
@@ -233,7 +233,7 @@ export const compareReport = (result: Comparison): string => {
     ...oneSided("Only in B:", onlyInB),
     unread.flatMap(({ side, kind }) =>
       wrapped(
-        `The command could not read every ${kind} in ${side.toUpperCase()}; it omits those that only the other side has.`,
+        `The command could not read every ${kind} in ${side.toUpperCase()}; it omits those that are only on the other side.`,
         80,
       ),
     ),

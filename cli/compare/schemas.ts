@@ -4,20 +4,22 @@ import { blastRadiusSchema } from "../stack/blast-radius-schema.js";
 
 const object = { kind: z.string(), name: z.string(), id: z.string() };
 const managed = { ...object, urn: z.string() };
-const who = z.string().describe("Who may have done it, as text without a period");
+const who = z.string().describe("Who may have made the change, as text without a period");
 
 const driftChangeSchema = z.strictObject({
   path: z.string().describe("The path in a program, such as roles[custom_bot].callback"),
   state: z
     .exactOptional(z.string())
-    .describe("Short JSON text of the value in the state; [secret] for a secret"),
-  live: z.exactOptional(z.string()).describe("Short JSON text of the value in the service"),
+    .describe("The value in the state, as short JSON text; [secret] for a secret"),
+  live: z.exactOptional(z.string()).describe("The value in the service, as short JSON text"),
 });
 
 const changedSchema = z.strictObject({
   ...managed,
   changes: z.array(driftChangeSchema),
-  modified: z.exactOptional(z.string()).describe("The time of the last change, from the service"),
+  modified: z
+    .exactOptional(z.string())
+    .describe("The time of the last change, according to the service"),
   who,
 });
 
@@ -32,7 +34,7 @@ const unmanagedSchema = z.strictObject({
   standing: z
     .enum(["foreign", "left-over", "copy", "former"])
     .describe(
-      "`foreign`: without a mark. `left-over`: created by this stack. `copy`: a person copied an object of this stack. `former`: from a state that no longer exists or that the command cannot read",
+      "`foreign`: without a mark. `left-over`: created by this stack. `copy`: copied by a person from this stack's object. `former`: from a state that no longer exists or that the command cannot read",
     ),
   created: z.exactOptional(z.string()),
   modified: z.exactOptional(z.string()),
@@ -66,7 +68,7 @@ export const driftSchema = z.strictObject({
   uncheckable: z
     .array(uncheckableSchema)
     .describe(
-      "Secrets that may have changed: the service hides them, or only the environment has them (fromEnv)",
+      "Secrets that may have changed, because the service hides them or only the environment has them (fromEnv)",
     ),
   unread: z
     .array(z.strictObject({ kind: z.string(), problem: z.string() }))
@@ -98,7 +100,7 @@ export const sideDifferenceSchema = z.strictObject({
   path: z.string().describe("The path in a program, such as roles[custom_bot].callback"),
   a: z
     .exactOptional(z.string())
-    .describe("Short JSON text, references as kind and name; absent without a value"),
+    .describe("Short JSON text, references as kind and name; absent if there is no value"),
   b: z.exactOptional(z.string()),
 });
 
@@ -120,13 +122,15 @@ export const comparisonSchema = z.strictObject({
   a: z.string(),
   b: z.string(),
   same: z.boolean().describe("True if nothing differs and both sides were read completely"),
-  matched: z.int().min(0).describe("Number of objects on both sides"),
+  matched: z.int().min(0).describe("Number of objects that are on both sides"),
   different: z.array(differentSchema),
   onlyInA: z.array(oneSidedSchema),
   onlyInB: z.array(oneSidedSchema),
   unread: z
     .array(z.strictObject({ side: z.enum(["a", "b"]), kind: z.string() }))
-    .describe("Kinds that a side could not read completely; the other side's objects are absent"),
+    .describe(
+      "Kinds that could not be read completely on one side; the other side's objects are absent",
+    ),
   notes: z.array(z.string()),
 });
 

@@ -96,7 +96,7 @@ export const checkSdk = (folder: string): DoctorCheck => {
 export const checkPulumi = async (env: NodeJS.ProcessEnv): Promise<DoctorCheck> => {
   const install = missingPulumiAdvice(env);
   const command = findProgram("pulumi", env.PATH);
-  if (command === undefined) return fail("pulumi-cli", "no pulumi on PATH", install);
+  if (command === undefined) return fail("pulumi-cli", "pulumi is not on PATH", install);
   const inspected = await inspectPulumi(command, "PATH", env);
   if ("unusable" in inspected) return fail("pulumi-cli", inspected.unusable, install);
   const found = `Pulumi ${inspected.cli.version} (${command})`;
@@ -119,7 +119,7 @@ const checkParallel = (held: readonly StateResource[], source: SettingSource): D
   const best = recommendedParallel(planOf(source), counts, now);
   const together = `Pulumi runs ${now} steps in parallel`;
   if (total === 0)
-    return ok(name, `${together}; the command forecast shows whether more would be faster`);
+    return ok(name, `${together}; the forecast command shows whether more would be faster`);
   if (best === now) return ok(name, `${together}: enough for the stack's ${total} objects`);
   return ok(
     name,

@@ -47,7 +47,7 @@ export const checkCertificates = (env: NodeJS.ProcessEnv): DoctorCheck => {
   if (extra && !existsSync(extra))
     return fail(
       "certificates",
-      `NODE_EXTRA_CA_CERTS names ${extra}, which does not exist`,
+      `NODE_EXTRA_CA_CERTS specifies ${extra}, which does not exist`,
       "Correct the path.",
     );
   return ok(
@@ -69,7 +69,7 @@ const isAllowed = (operation: Operation, scopes: readonly string[] | undefined):
 export const checkScopes = (scopes: readonly string[] | undefined): DoctorCheck => {
   const name = "scopes";
   if (scopes === undefined)
-    return skipped(name, "the token response does not name the granted scopes");
+    return skipped(name, "the token response does not list the granted scopes");
   const refused = allOperations().filter((operation) => !isAllowed(operation, scopes));
   if (refused.length === 0) return ok(name, `${scopes.length} granted: every operation is allowed`);
   const shown = refused.slice(0, SHOWN_OPERATIONS).map(({ title }) => title);
@@ -152,7 +152,7 @@ const checkService = async (
   );
   if (!operation) {
     const unknown = skipped("clock", "no call was made");
-    return [skipped("service", "no granted scope allows a list"), unknown];
+    return [skipped("service", "no granted scope allows list calls"), unknown];
   }
   const url = settings.baseUrl + operation.template;
   const headers = { ...HEADERS, authorization: `Bearer ${accessToken}` };

@@ -68,7 +68,7 @@ export const checkEnvironmentNames = (env: NodeJS.ProcessEnv): DoctorCheck => {
     const meant = env[variable] ? meantVariable(variable) : undefined;
     return meant === undefined ? [] : [`${variable} is not a setting: did you mean ${meant}?`];
   });
-  if (typos.length === 0) return ok(name, "no misspelled variable");
+  if (typos.length === 0) return ok(name, "no misspelled variables");
   return warn(name, typos.join(" "), "Use the correct name.");
 };
 

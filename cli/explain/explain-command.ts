@@ -241,8 +241,8 @@ const fromFile = (file: string, { env = process.env, profile }: ExplainOptions):
   const kinds = accountInFile(textOf(file))?.kinds;
   if (!kinds)
     throw new CommandFailure(
-      `Cannot explain ${file}: it contains neither a saved account nor a snapshot of an emulator. ` +
-        "To get a snapshot from an emulator, call GET /snapshot at its control URL.",
+      `Cannot explain ${file}: it contains neither a saved account nor an emulator snapshot. ` +
+        "To get a snapshot, call GET /snapshot at the emulator's control URL.",
     );
   return {
     name: file,
@@ -270,12 +270,12 @@ const fromState = async (options: ExplainOptions): Promise<Source> => {
   const answer = await queryPulumi(place, ["stack", "export", "--show-secrets"]);
   if ("reason" in answer)
     throw new CommandFailure(
-      `Cannot read the state of the stack: ${answer.reason}\n${stackAdvice(answer.reason)}`,
+      `Cannot read the stack's state: ${answer.reason}\n${stackAdvice(answer.reason)}`,
     );
   const held = stackExportIn(answer.text)?.deployment.resources ?? [];
   const platformName = platformNameIn(env, profile);
   return {
-    name: "the state of the stack",
+    name: "the stack's state",
     platformName,
     notes: [],
     problems: new Map(),

@@ -127,17 +127,17 @@ const recipientSchema = z.strictObject({
   application: z.string().optional().describe("Name of the client application"),
   participant: z.string().optional().describe("Name of the bot"),
   role: z.string().optional(),
-  callback: z.string().optional().describe("URL that gets its messages"),
-  unreached: z.string().optional().describe("Why it gets no messages; absent if it gets them"),
+  callback: z.string().optional().describe("URL that receives its messages"),
+  unreached: z.string().optional().describe("Why it receives no messages; absent if it does"),
 });
 
 const routeSchema = z.strictObject({
-  phase: z.enum(["bot", "agent"]).describe("Who has the conversation at the time of the message"),
+  phase: z.enum(["bot", "agent"]).describe("Who has the conversation when the message is sent"),
   from: side,
   types: z
     .array(z.string())
-    .describe("Message types that the sender may send and the channel carries"),
-  to: z.array(recipientSchema).describe("The recipients, in the order of the calls"),
+    .describe("Message types that the sender may send and the channel supports"),
+  to: z.array(recipientSchema).describe("The recipients, in call order"),
   leadsTo: z.enum(["agent", "ended"]).optional().describe("What happens to the conversation"),
 });
 
@@ -145,13 +145,13 @@ const explainedSchema = z.strictObject({
   id: z.string(),
   name: z.string(),
   address: z.string(),
-  channel: z.string().describe("Type of the channel; empty if there is none"),
+  channel: z.string().describe("Channel type; empty if there is none"),
   inUse: z.boolean().describe("Whether a conversation can begin"),
   begins: z.enum(["bot", "agent"]).describe("Who gets a new conversation"),
   routes: z.array(routeSchema),
   refused: z
     .array(z.strictObject({ from: side, type: z.string(), reason: z.string() }))
-    .describe("Message types that the channel does not carry"),
+    .describe("Message types that the channel does not support"),
   deadEnds: z.array(z.string()).describe("Dead ends: where messages or conversations are lost"),
 });
 
@@ -337,7 +337,9 @@ const deadEndsOf = (routes: readonly MessageRoute[], begins: Phase): readonly st
   const partly = routes.flatMap(({ to }) =>
     to.flatMap((each) =>
       each.unreached !== undefined && isReached(to, each.side)
-        ? [`one of several recipients on the ${each.side}'s side gets nothing: ${each.unreached}`]
+        ? [
+            `one of several recipients on the ${each.side}'s side receives nothing: ${each.unreached}`,
+          ]
         : [],
     ),
   );

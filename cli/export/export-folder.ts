@@ -71,14 +71,14 @@ const removeEmpty = (folder: string, outermost: string): void => {
 const writeTogether = (folder: string, plan: () => FolderChange): void => {
   let made: string | undefined;
   let staging: string | undefined;
-  let advice = "Nothing was changed. Name another folder with --out.";
+  let advice = "Nothing was changed. Specify another folder with --out.";
   try {
     made = makeFolders(folder);
     staging = makeStaging(folder);
     advice = "Nothing was changed. Fix the problem and run the export again.";
     const { written, removed } = plan();
     for (const [name, text] of written) writeFileSync(join(staging, name), text);
-    advice = "Fix the problem and run the export again: it completes the files.";
+    advice = "Fix the problem and run the export again to complete the files.";
     const names = [...written.keys()];
     for (const name of names.slice(0, -1)) renameSync(join(staging, name), join(folder, name));
     for (const name of removed) rmSync(join(folder, name), { force: true });
@@ -124,13 +124,13 @@ const assertWritable = (folder: string): void => {
   while (!existsSync(nearest)) nearest = dirname(nearest);
   if (!statSync(nearest).isDirectory())
     throw new CommandFailure(
-      `${nearest} is a file, not a folder. Nothing was changed. Name a new folder with --out.`,
+      `${nearest} is a file, not a folder. Nothing was changed. Specify a new folder with --out.`,
     );
   try {
     accessSync(nearest, constants.W_OK | constants.X_OK);
   } catch (error) {
     throw new CommandFailure(
-      `Cannot write to ${folder}: ${messageOf(error)}. Nothing was changed. Name another folder with --out.`,
+      `Cannot write to ${folder}: ${messageOf(error)}. Nothing was changed. Specify another folder with --out.`,
     );
   }
 };
@@ -147,7 +147,7 @@ export const formerExport = (folder: string): ExportManifest | undefined => {
   const manifest = manifestIn(folder);
   if (manifest || readdirSync(folder).every(isForeign)) return manifest;
   throw new CommandFailure(
-    `${folder} is not empty, and no export wrote it. Nothing was changed. Name a new folder with --out.`,
+    `${folder} is not empty, and no export wrote it. Nothing was changed. Specify a new folder with --out.`,
   );
 };
 
@@ -183,7 +183,7 @@ const assertUnchanged = (
   const edited = editedFiles(folder, former, files);
   if (edited.length > 0)
     throw new CommandFailure(
-      `The export would overwrite ${edited.join(", ")} in ${folder}, edited since the last export. Nothing was changed. ` +
+      `The export would overwrite files in ${folder} that were edited since the last export: ${edited.join(", ")}. Nothing was changed. ` +
         "Export to a new folder and compare the two, or remove these files first.",
     );
 };

@@ -148,7 +148,7 @@ const secretRows = ({ secrets }: ReadmeContent): readonly string[] =>
   tableSection(
     "Secrets to set",
     [
-      "These files contain no secrets. The first value that you set counts as the one that the service has: a run " +
+      "These files contain no secrets. The first value that you set counts as the one in the service, so a run " +
         "writes it only when its object changes. Set each one with `pulumi config set --secret <key>`.",
     ],
     ["Key", "Object", "Member"],
@@ -161,7 +161,7 @@ const possibleRows = ({ possible }: ReadmeContent): readonly string[] =>
     [
       "The service does not return secrets, so the export cannot see whether these are set. A run does not change what " +
         "the program does not declare. It refuses to change such an object until you declare its secret, or until " +
-        "`conversation:put` says that this tenant keeps members that a change does not name.",
+        "`conversation:put` specifies that this tenant keeps members that a change omits.",
     ],
     ["Object", "Member"],
     possible.map(({ resource, path }) => [label(resource), codeSpan(path)]),
@@ -173,7 +173,7 @@ const undeclaredRows = ({ plan: { declared } }: ReadmeContent): readonly string[
     [
       "Only the service knows these members. Any of them may be a secret, so no file contains their values. They stay as " +
         "they are when a run changes their object; an account that you create again from this program lacks them. To " +
-        "declare one outside a list, add it to `extra` of its resource; read a secret with `config.requireSecret`.",
+        "declare one that is not in a list, add it to its resource's `extra`; read a secret with `config.requireSecret`.",
     ],
     ["Object", "Member"],
     declared.flatMap((resource) =>
@@ -228,10 +228,10 @@ const nextSteps = (content: ReadmeContent): readonly string[] => [
   "## Next steps",
   steps(content).join("\n"),
   content.plan.declared.every(isManaged)
-    ? "There is nothing to import: stacks manage all objects. Until you move them here as shown below, the preview " +
-      "wants to create them again and `up` refuses."
+    ? "There is nothing to import, because stacks already manage all objects. Until you move them here as shown below, the preview " +
+      "shows them as new and `up` refuses to create them."
     : "The preview shows no changes. The import makes no calls to the service; it only records which object belongs " +
-      "to which resource. The first `pulumi up` writes the dependencies into the state: run it before you delete " +
+      "to which resource. The first `pulumi up` writes the dependencies into the state, so run it before you delete " +
       "anything.",
 ];
 
@@ -240,7 +240,7 @@ export const projectReadme = (content: ReadmeContent): string => {
   const { names, baseUrl, plan, notes } = content;
   const blocks = [
     `# ${names.project}`,
-    `${withCount(plan.declared.length, "object")} of the conversation account at ${baseUrl}, as a Pulumi program.`,
+    `${withCount(plan.declared.length, "object")} from the conversation account at ${baseUrl}, as a Pulumi program.`,
     ...(plan.declared.length === 0 ? nothingDeclared(content) : nextSteps(content)),
     ...secretRows(content),
     ...possibleRows(content),

@@ -222,7 +222,7 @@ const skippedLines = ({ plan: { skipped }, folder }: ExportResult): readonly str
     ),
   ...(skipped.length > mostSkipped
     ? wrapped(
-        `Omitted: ${skipped.length - mostSkipped} more objects; ${folder}/README.md names them.`,
+        `Omitted: ${skipped.length - mostSkipped} more objects; ${folder}/README.md lists them.`,
         width,
       )
     : []),
@@ -248,7 +248,7 @@ const readmeLines = ({ plan: { declared }, folder }: ExportResult): readonly str
     declared.filter(({ object }) => object.undeclared).length,
     "has",
     "have",
-    `members that the program does not declare and that stay as they are; ${folder}/README.md names them.`,
+    `members that the program does not declare and that stay as they are; ${folder}/README.md lists them.`,
   ),
 ];
 

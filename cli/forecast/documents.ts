@@ -101,7 +101,7 @@ const readSaved = async (file: string): Promise<Documents> => {
   const document = documentIn(text);
   if (document) return document;
   throw new CommandFailure(
-    `${file} is neither the output of \`pulumi preview --json\` nor the output of \`pulumi stack export\`.`,
+    `${file} is not the output of \`pulumi preview --json\` or \`pulumi stack export\`.`,
     2,
   );
 };

@@ -53,8 +53,8 @@ const overBudget = (
 ): readonly string[] => {
   const seconds = totalSeconds - maxMinutes * 60;
   const calls = totalCalls - maxCalls;
-  const time = `pulumi ${operation} would take ${duration(totalSeconds)}, ${duration(seconds)} more than the ${maxMinutes} min of --max-minutes.`;
-  const count = `pulumi ${operation} would make ${totalCalls} calls, ${calls} more than the ${maxCalls} of --max-calls.`;
+  const time = `pulumi ${operation} would take ${duration(totalSeconds)}, ${duration(seconds)} more than --max-minutes ${maxMinutes} allows.`;
+  const count = `pulumi ${operation} would make ${totalCalls} calls, ${calls} more than --max-calls ${maxCalls} allows.`;
   return [...(seconds > 0 ? [time] : []), ...(calls > 0 ? [count] : [])];
 };
 

@@ -150,8 +150,8 @@ const spelledType = (file: string, name: string): string => {
 
 /** What each entry point of the package is for. */
 const purposes: Readonly<Record<string, string>> = {
-  ".": "The names that programs declare. [Resources](../resources.md) lists limits and sources for every field.",
-  "./runtime": "The client of a running account.",
+  ".": "What Pulumi programs import. [Resources](../resources.md) lists limits and sources for every field.",
+  "./runtime": "The client for a running account.",
   "./pkce": "Customer sign-in, including in browsers.",
   "./emulator": "An emulator of the service on this machine.",
   "./testing": "Tests for programs and conversations.",
@@ -363,7 +363,7 @@ const alsoHere = (names: readonly (readonly [name: string, page: string])[]): re
   [...Map.groupBy(names, ([, page]) => page)].map(([page, same]) => {
     const list = same.map(([name]) => `\`${name}\``).join(", ");
     const title = page.replace(/^.*\/|\.md$/g, "");
-    return `Other names from here, which [${title}](${page}) describes: ${list}.`;
+    return `Other exports, described in [${title}](${page}): ${list}.`;
   });
 
 /** @param explained pages of names that need no second section */
@@ -373,7 +373,7 @@ const pageOf = (
   explained: ReadonlyMap<string, string>,
 ): string => {
   const purpose = purposes[entry];
-  if (purpose === undefined) throw new Error(`No purpose is given for ${entry} of the package`);
+  if (purpose === undefined) throw new Error(`No purpose is defined for the entry point ${entry}`);
   const found = [...exportedDeclarations(declarations)].sort((a, b) =>
     a.name.localeCompare(b.name, "en"),
   );

@@ -82,24 +82,24 @@ const deletionOf = (definition: Definition, resources: readonly Definition[]): s
 
 const automaticNames = [
   "If you omit `name`, the name consists of the logical name and a suffix. The suffix is the same in every run for this project, stack, kind,",
-  "types of the parents and logical name. The name then stays, even if you rename or move the resource with `aliases`.",
+  "parent types and logical name. The name stays the same even if you rename or move the resource with `aliases`.",
 ].join(" ");
 
 const ownership = [
   "## Ownership",
   [
-    "Every stack has one more resource, `Ownership`, which the package registers. It represents no object of the service and makes no calls:",
+    "Every stack has an additional resource, `Ownership`, which the package registers. It represents no object in the service and makes no calls:",
     "it is a random id in the state. The marks of the stack's objects contain it, so that two states with the same",
     "project and stack name never mistake each other's objects for their own. It is created first and only once, even if",
     "component libraries have their own copies of this package, and removed last.",
   ].join(" "),
   [
-    "`pulumi destroy` removes it too, and the next `up` creates a new one. If you remove it alone from the state, that `up` writes the new",
-    "mark on all objects that are still in the state. What an earlier run left behind then counts as another state's object.",
+    "`pulumi destroy` removes it too, and the next `up` creates a new one. If you remove only `Ownership` from the state, that `up` writes the new",
+    "mark on all objects that are still in the state. Objects that an earlier run left behind then count as another state's objects.",
   ].join(" "),
   [
     "If the first `up` has targets, it needs `Ownership` too: add `--target '**conversation:Ownership::ownership'` (two asterisks,",
-    "because one does not match colons). You need this neither with `--exclude` nor once the stack has its `Ownership`.",
+    "because one does not match colons). You do not need this with `--exclude`, or once the stack has its `Ownership`.",
   ].join(" "),
 ].join("\n\n");
 
@@ -165,7 +165,7 @@ const callsTable = (resources: readonly Definition[]): string => {
   return ["| Pulumi | Calls, and the scope of each |", "|---|---|", ...rows].join("\n");
 };
 
-const scopeWords = `Scopes are abbreviated: \`manage\` is \`${scopes.manage}\`, \`read\` is \`${scopes.read}\`. A list takes one call for each page. \`refresh\` makes the list calls; a preview and a run without changes make no calls.`;
+const scopeWords = `Scopes are abbreviated: \`manage\` is \`${scopes.manage}\`, \`read\` is \`${scopes.read}\`. A list needs one call for each page. \`refresh\` makes the list calls; a preview and a run without changes make no calls.`;
 
 /** The reference page: every property of every kind, and the components. */
 export const resourceReference = (
@@ -176,7 +176,7 @@ export const resourceReference = (
     "<!-- Generated from provider/resources by `npm run generate`. Change the definitions, not this file. -->",
     "# Resources",
     "![Which kind refers to which, through which property](account.svg)",
-    "Required applies within the parent, if you set the parent. Each property appears in a public reference for a service of this shape, unless its row names another source (specification, or assumed).",
+    "If a property is inside a parent, Required applies only if you set the parent. Each property appears in a public reference for this kind of service, unless its row names another source (specification, or assumed).",
     automaticNames,
     "## Calls",
     scopeWords,
@@ -245,5 +245,5 @@ export const componentSections = (root: string): readonly string[] => [
       place === 0 ? section : `#${section}`,
     ),
   ),
-  "[Smoke test](smoke-test.md) explains when it runs and what a failure says.",
+  "[Smoke test](smoke-test.md) explains when it runs and what its failures mean.",
 ];

@@ -51,7 +51,7 @@ const text = (x: number, y: number, name: string, content: string): string =>
 const legend = [
   { sort: "wait", says: "waits for its turn" },
   { sort: "call", says: "call" },
-  { sort: "other", says: "waits for a list or a token that another one fetches" },
+  { sort: "other", says: "waits for a list or token that another resource fetches" },
 ] as const;
 
 const legendSvg = (y: number): string => {

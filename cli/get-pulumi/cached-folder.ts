@@ -24,7 +24,7 @@ export interface Making {
 
 /** @throws CommandFailure with exit code 130 if the work was aborted */
 export const throwIfInterrupted = (what: string, signal: AbortSignal | undefined): void => {
-  const message = `Getting ${what}: interrupted. No incomplete files were kept.`;
+  const message = `Installing ${what}: interrupted. No incomplete files were kept.`;
   if (signal?.aborted) throw new CommandFailure(message, 130);
 };
 
@@ -40,7 +40,7 @@ export const lockFolder = async (
   const path = `${folder}.lock`;
   let attempt = tryLock(path);
   if (attempt.release) return attempt.release;
-  const step = progress.step(`Waiting for ${attempt.heldBy}, which is getting ${what}`);
+  const step = progress.step(`Waiting for ${attempt.heldBy}, which is installing ${what}`);
   while (!attempt.release) {
     await pause(LOOK_EVERY_MS);
     if (signal?.aborted) step.failed();
@@ -65,7 +65,7 @@ export const makeFolder = async (
 ): Promise<string | undefined> => {
   const draft = join(dirname(folder), `.making-${basename(folder)}`);
   if (existsSync(draft)) {
-    const sign = progress.alive("Removing what an ended run left incomplete");
+    const sign = progress.alive("Removing incomplete files from an earlier run");
     await rm(draft, { recursive: true, force: true }).finally(sign.end);
   }
   mkdirSync(join(draft, "bin"), { recursive: true });

@@ -227,7 +227,7 @@ const buildAll = async (
 
 /** Gigabytes in many files: on a busy disk this takes minutes, and shows that it is alive. */
 const removeBuild = async (root: string, progress: Progress): Promise<void> => {
-  const sign = progress.alive("Removing what only the build needed");
+  const sign = progress.alive("Removing files that only the build needed");
   await rm(join(root, "build"), { recursive: true, force: true });
   sign.end();
 };

@@ -224,7 +224,9 @@ export const planImport = (
   if (left.length > 0 && !options.skipManaged)
     throw takeOverRefusal(left, takeOverAdvice("Omit them with --exclude"));
   if (candidates.length === 0)
-    throw new CommandFailure("There is nothing to import: the account has no matching objects.");
+    throw new CommandFailure(
+      "There is nothing to import, because the account has no matching objects.",
+    );
   const { ownership, first } = importOwnership(stack, states);
   const entries = free.map((each) => entryOf(each, { ...options, ownership }));
   return { taken: free, left, entries: [...first, ...entries] };

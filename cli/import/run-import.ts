@@ -71,9 +71,9 @@ const assertImports = async (place: PulumiPlace, way: keyof typeof importWays): 
   const answer = await queryPulumi(place, ["version"]);
   const text = "text" in answer ? answer.text : "";
   if (isAtLeast(text, least)) return;
-  const have = versionIn(text)?.join(".") ?? "of an unknown version";
+  const have = versionIn(text)?.join(".") ?? "unknown";
   throw new CommandFailure(
-    `Pulumi is ${have}, but the import needs ${least} or later. ${outcome}. To install a later one: ` +
+    `The Pulumi version is ${have}, but the import needs ${least} or later. ${outcome}. To install a later one: ` +
       "https://www.pulumi.com/docs/install/",
   );
 };
@@ -327,7 +327,7 @@ const byName: Find = async (service, definition, name) => {
   if (!one) throw new CommandFailure(`There is no ${called}. Nothing was printed.`);
   const ids = found.map(([id]) => id).join(", ");
   throw new CommandFailure(
-    `${found.length} objects match the ${called}: ${ids}. Use the id of one.`,
+    `${found.length} objects match the ${called}: ${ids}. Specify one of these ids.`,
   );
 };
 
@@ -339,7 +339,10 @@ const assertOnce = (candidates: readonly Candidate[]): void => {
   ]);
   const twice = names.find((name, place) => names.indexOf(name) !== place);
   if (twice !== undefined)
-    throw new CommandFailure(`${twice} is named twice. Name it once. Nothing was printed.`, 2);
+    throw new CommandFailure(
+      `${twice} is specified twice. Specify it once. Nothing was printed.`,
+      2,
+    );
 };
 
 /**

@@ -69,7 +69,7 @@ const wrongFile = (path: string, fault: string): CommandFailure =>
 export const readSkeleton = (path: string): Skeleton => {
   const text = readPlainFile(path);
   if (text === undefined)
-    throw wrongFile(path, "cannot be read: it must be a plain file of at most 16 MiB");
+    throw wrongFile(path, "cannot be read: it must be a regular file of at most 16 MiB");
   const document = jsonIn(text);
   const { data, error } = skeletonSchema.safeParse(document);
   if (data) return data;
@@ -144,7 +144,8 @@ const lookUp = (
   const step = steps.find((each) => each.urn === urn && each.op === "create");
   const inputs = step?.newState?.inputs;
   if (!inputs) return { reason: "the program does not create it, or it is already in the state" };
-  if (entry.provider) return { reason: "its provider names an account that is not read" };
+  if (entry.provider)
+    return { reason: "its provider uses an account that the command does not read" };
   const wanted = accountIn({ inputs });
   if (wanted !== profile)
     return { reason: `it is in another account: ${wanted ? `--profile ${wanted}` : "no profile"}` };
@@ -220,7 +221,7 @@ export const planSkeleton = (
     if ("reason" in answer)
       (answer.isDoubt ? doubts : skipped).push({ type, name, reason: answer.reason });
     else if (other)
-      doubts.push({ type, name, reason: `${other.logical} has the same object, ${answer.id}` });
+      doubts.push({ type, name, reason: `${other.logical} matches the same object, ${answer.id}` });
     else found.set(answer, { ...place, object: answer });
   }
   if (doubts.length > 0)

@@ -178,7 +178,7 @@ export const initAnswers = async (
   assertFlags(flags);
   const text = async (key: "name" | "stack", question: string, proposal: string) =>
     flags[key] ?? (await ask?.({ text: question, proposal, problem: nameProblem })) ?? proposal;
-  const name = await text("name", "Name of the project", nameFor(folder));
+  const name = await text("name", "Project name", nameFor(folder));
   const stack = await text("stack", "First stack", "dev");
   const { description = "A conversation account of the messaging hub" } = flags;
   const given = askedSettings.flatMap((key) =>

@@ -27,13 +27,13 @@ const assertRoom = (folder: string): void => {
   const isFile = existsSync(folder) && !statSync(folder).isDirectory();
   if (isFile)
     throw new CommandFailure(
-      `${folder} is a file, not a folder. Nothing was created. Name a new folder: pulumi-conversation init <folder>`,
+      `${folder} is a file, not a folder. Nothing was created. Specify a new folder: pulumi-conversation init <folder>`,
     );
   const found = existsSync(folder) ? readdirSync(folder).filter((name) => !harmless.has(name)) : [];
   if (found.length === 0) return;
   const named = found.slice(0, 5).join(", ") + (found.length > 5 ? ", …" : "");
   throw new CommandFailure(
-    `${folder} is not empty (${named}). Nothing was created. Name a new folder: pulumi-conversation init <folder>`,
+    `${folder} is not empty (${named}). Nothing was created. Specify a new folder: pulumi-conversation init <folder>`,
   );
 };
 
@@ -47,7 +47,7 @@ const writeProject = (folder: string, files: readonly ProjectFile[]): void => {
     }
   } catch (error) {
     throw new CommandFailure(
-      `Cannot write the project to ${folder}: ${messageOf(error)}. Name another folder: pulumi-conversation init <folder>`,
+      `Cannot write the project to ${folder}: ${messageOf(error)}. Specify another folder: pulumi-conversation init <folder>`,
     );
   }
 };
@@ -183,7 +183,7 @@ interface ProjectStanding {
   readonly emulator: boolean;
 }
 
-const passphrase = 'export PULUMI_CONFIG_PASSPHRASE="one of your own"';
+const passphrase = 'export PULUMI_CONFIG_PASSPHRASE="your own passphrase"';
 
 /** Commands that make Pulumi accept a stack that it refused, as far as its refusal shows. */
 const beforeTheStack = ({ stack, emulator }: ProjectStanding): readonly string[] => {

@@ -145,7 +145,7 @@ const probeCall = async (client: TenantClient): Promise<TenantAnswer> => {
   // The token had expired: the rate was not measured.
   const answer = first.status === 401 ? await client.attempt("GET", path) : first;
   if (isOver(answer) || isAbsent(answer) || isAccepted(answer)) return answer;
-  throw new Error(`the tenant returned ${answer.status} during the measurement of its rate`);
+  throw new Error(`the tenant returned ${answer.status} while the probe measured its rate`);
 };
 
 /** The form in which a rate-limit refusal says when to try again. */
@@ -186,7 +186,8 @@ const measuredRate = async ({ client }: ProbeMeans, mostBurst: number): Promise<
     else accepted += 1;
   }
   if (!refused) throw new StillOpen(`${accepted} simultaneous calls did not exceed the rate`);
-  if (accepted === 0) throw new StillOpen("the first call was refused: others use up the rate");
+  if (accepted === 0)
+    throw new StillOpen("the first call was refused because other clients use up the rate");
   const seconds = (client.now() - since) / 1000;
   const found = await planOf(client);
   if (!found)
@@ -260,7 +261,7 @@ const lagOf = async (
 };
 
 const freshList = question("listLagMs", {
-  asks: "whether a list shows changes late",
+  asks: "whether lists show changes with a delay",
   mostCalls: 3 + lagLooks,
   find: async (means) => {
     const { objects } = means;
@@ -286,7 +287,9 @@ const pageSizeOf = (first: ReturnType<typeof listIn>) => {
   const isSeen = items.length === Math.min(pageSize, count);
   return isSeen
     ? pageSize
-    : new StillOpen(`the list names ${pageSize} per page, but returned ${items.length} objects`);
+    : new StillOpen(
+        `the list specifies ${pageSize} per page, but returned ${items.length} objects`,
+      );
 };
 
 /**
@@ -298,7 +301,8 @@ const pagingOf = async (means: ProbeMeans): Promise<Answers> => {
   const second = await listed(means, "$pagenum=2&$pagesize=1");
   const { items, count = items.length } = first;
   if (!isAccepted(first.answer)) throw unexpected(first.answer);
-  if (isRefused(second.answer)) throw new StillOpen("the tenant lacks $pagenum and $pagesize");
+  if (isRefused(second.answer))
+    throw new StillOpen("the tenant does not support $pagenum and $pagesize");
   if (!isAccepted(second.answer)) throw unexpected(second.answer);
   if (count < 2) throw new StillOpen("the list does not show the created objects");
   const [whole, page] = [idsOf(items), idsOf(second.items)];
@@ -371,7 +375,7 @@ const staleAnswer = async (
   if (!isRefused(stale)) throw unexpected(stale);
   const right = await put(means, id, { ...body, modified });
   if (isAccepted(right)) return "refuse";
-  throw new StillOpen(`the tenant refuses every PUT with modified (${right.status})`);
+  throw new StillOpen(`the tenant refuses every PUT that contains modified (${right.status})`);
 };
 
 /**
@@ -379,7 +383,7 @@ const staleAnswer = async (
  * time.
  */
 const putExperiment: Experiment = {
-  asks: "what PUT does to members that the body omits, and what it does with an old modified",
+  asks: "what PUT does to members that the body omits, and what it does with an old modified value",
   names: ["put", "staleModified"],
   mostCalls: 6 + mostLooks,
   run: async (means) => {
@@ -413,7 +417,7 @@ const secretIn = (sent: unknown, shown: unknown): string => {
     throw new StillOpen("the tenant returns secrets as something other than text");
   if (looksMasked(shown)) return "mask";
   if (JSON.stringify(jsonIn(shown) ?? 0) === JSON.stringify(jsonIn(sent) ?? 1)) return "echo";
-  throw new StillOpen("the tenant returns secrets as another text that is not a mask");
+  throw new StillOpen("the tenant returns secrets as different text that is not a mask");
 };
 
 const secretsShown = question("secrets", {
@@ -429,7 +433,7 @@ const secretsShown = question("secrets", {
 });
 
 const takenName = question("duplicateStatus", {
-  asks: "which status refuses a name that is already taken",
+  asks: "which status the tenant returns for a name that is already taken",
   mostCalls: 4,
   find: async ({ objects }) => {
     const body = await objects.body(authentication);
@@ -504,7 +508,7 @@ const canDelete = async ({ objects }: ProbeMeans): Promise<boolean> => {
 };
 
 const heldObject = question("inUseStatus", {
-  asks: "which status refuses to delete an object that is in use",
+  asks: "which status the tenant returns for the deletion of an object that is in use",
   mostCalls: 7,
   find: async (means) => {
     const { objects } = means;
@@ -520,7 +524,7 @@ const heldObject = question("inUseStatus", {
 
 /** A refusal counts if the same request is accepted with the id of an existing object. */
 const danglingReference = question("unknownReference", {
-  asks: "whether the tenant refuses the id of an object that does not exist",
+  asks: "whether the tenant refuses the id of a nonexistent object",
   mostCalls: 7,
   find: async ({ objects }) => {
     const { application: _, ...body } = await objects.body(participant);
@@ -544,7 +548,7 @@ const assertAlone = async ({ client, objects }: ProbeMeans): Promise<void> => {
     );
   if (count !== objects.countOf(clientApplication) || !items.every(isOurs))
     throw new StillOpen(
-      "the tenant has its own client applications. If these use every channel, the probe could not remove a new channel. To find out, delete a channel that no account names",
+      "the tenant has its own client applications. If these use every channel, the probe could not remove a new channel. To find out, delete a channel that no account uses",
     );
 };
 
@@ -566,7 +570,7 @@ const channelHolder = question("channelRule", {
     await objects.removeAll(clientApplication);
     if (isAccepted({ status: await objects.remove(channel, made) }))
       return "any-client-application";
-    throw new StillOpen(`the tenant refuses the deletion of a channel in any case (${status})`);
+    throw new StillOpen(`the tenant always refuses to delete a channel (${status})`);
   },
 });
 
@@ -613,7 +617,7 @@ const wordIn = (kind: string | undefined): string | undefined => {
 
 /** Reads what the tenant has: roles of client applications and types of bots name the platform. */
 export const platformExperiment = question("platformName", {
-  asks: "which word denotes the platform in the types of bots and agents",
+  asks: "which word denotes the platform in bot and agent types",
   mostCalls: 2,
   find: async ({ client }) => {
     const applications = await client.call("GET", `/${clientApplication.collection}`);
@@ -641,14 +645,14 @@ const conversation = "only a conversation shows this, and the probe cannot remov
 const reasons = {
   runningConversationStatus: `${conversation}. To find out, read a running conversation and check the status`,
   usedAssetStatus: `${conversation}. To find out, delete an asset that a message uses`,
-  idleTimeout: `${conversation}. To find out, reply in a conversation that was idle longer than its account's timeout`,
+  idleTimeout: `${conversation}. To find out, reply in a conversation that has been idle for longer than its account's timeout`,
   recipients: `${conversation}. To find out, check who gets a message if an orchestration names several bots`,
   inactiveObjects: `${conversation}. To find out, start a conversation on an inactive account`,
-  channelRestrictions: `${conversation}; an accepted message beyond the restrictions begins one. To find out, send such a message on an account that nobody uses`,
+  channelRestrictions: `${conversation}; an accepted message that violates the restrictions begins one. To find out, send such a message on an unused account`,
   deliveryRetries: `${conversation}. To find out, count the calls to a callback that returns 500`,
   notificationMails: `${conversation}; the email also goes to a person. To find out, check the mailbox after a callback fails`,
   deletionRule:
-    "if the tenant allows it, an orchestration with a deleted object remains. To find out, delete a client application that only an orchestration names",
+    "if the tenant allows it, an orchestration with a deleted object remains. To find out, delete a client application that only an orchestration uses",
   callbackContent: `${conversation}. To find out, check the content of a call to a callback`,
 } as const satisfies Partial<Record<SwitchName, string>>;
 

@@ -21,12 +21,14 @@ export const findingsSchema = z.strictObject({
   switches: found.describe("Values, by emulator switch"),
   settings: found.describe("Values, by setting"),
   observed: found.describe("Other observations"),
-  open: z.record(z.string(), z.string()).describe("Questions that remain open, with the reason"),
+  open: z
+    .record(z.string(), z.string())
+    .describe("Questions that remain open, with the reason for each"),
 }) satisfies z.ZodType<TenantFindings>;
 
 /** Shape of what `probe --clean --json` prints. */
 export const cleanedSchema = z.strictObject({
-  removed: z.int().min(0).describe("Number of removed objects from an earlier probe"),
+  removed: z.int().min(0).describe("Number of an earlier probe's objects that were removed"),
 });
 
 /** What `probe --clean --json` prints. */

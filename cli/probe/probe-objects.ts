@@ -148,7 +148,7 @@ export class ProbeJournal {
   }
 }
 
-const sign = "Made by pulumi-conversation probe, which removes it again.";
+const sign = "Created by pulumi-conversation probe, which also removes it.";
 
 const placeholder = /^\$\{(\w+)\}$/;
 
@@ -290,7 +290,7 @@ export class ProbeObjects {
   cleanUp(): Promise<readonly string[]> {
     return this.#cleaned(patient, (entry) => {
       if (this.listsLag && !entry.refused)
-        return "the tenant did not confirm its creation, and lists show changes late: look for it";
+        return "the tenant did not confirm its creation, and lists show changes late; look for it on the tenant";
       this.journal.gone(entry);
       return undefined;
     });
@@ -370,7 +370,7 @@ export class ProbeObjects {
       const id = idIn(found);
       if (id !== undefined) return id;
       if (answer.status !== 200)
-        throw new NoTenantAnswer(`the tenant refused its list (${answer.status})`);
+        throw new NoTenantAnswer(`the tenant refused the list call (${answer.status})`);
       // A list that comes whole repeats the same, whatever page is requested.
       const more = items.filter((item) => !seen.has(item.id));
       if (more.length === 0) return undefined;

@@ -81,7 +81,7 @@ const probePlan = (settings: Settings, options: PlanOptions): ProbePlan => {
   if (!assets)
     leftOut.push({
       experiment: assetExperiment,
-      why: "the probe cannot find an asset again if its creation is interrupted; to include this, use --assets",
+      why: "the probe cannot find an asset again if its creation is interrupted; to include this question, use --assets",
     });
   return { experiments, leftOut, mostCalls };
 };
@@ -101,12 +101,12 @@ const planText = (baseUrl: string, { experiments, mostCalls, leftOut }: ProbePla
   [
     `Probing ${baseUrl}:`,
     ...wrapped(
-      `The probe makes at most ${mostCalls} calls, plus retries because of the rate, a failure or an expired token. It creates objects named pulumi-conversation-probe-… and removes them again. It finds out:`,
+      `The probe makes at most ${mostCalls} calls, plus retries after rate limiting, a failure or an expired token. It creates objects named pulumi-conversation-probe-…, and then removes them. It finds out:`,
     ),
     ...experiments.flatMap(({ asks }) => listItem(asks)),
     "It does not find out:",
     ...leftOut.flatMap(({ experiment, why }) => listItem(`${experiment.asks}: ${why}`)),
-    ...listItem("what messages do: the probe cannot remove a conversation"),
+    ...listItem("what messages do, because the probe cannot remove a conversation"),
     "",
   ].join("\n");
 
@@ -183,7 +183,7 @@ const assertWritable = (file: string): void => {
     // Reported below.
   }
   throw new CommandFailure(
-    `Cannot write ${file}. Nothing was sent. Name another file with --out.`,
+    `Cannot write ${file}. Nothing was sent. Specify another file with --out.`,
     2,
   );
 };
@@ -214,7 +214,7 @@ const leftBehind = (left: readonly string[], file: string): CommandFailure =>
     [
       "The probe left objects behind:",
       ...left.map((line) => `  - ${line}`),
-      `They are recorded in ${file}. Run the probe again: it removes them first.`,
+      `They are recorded in ${file}. Run the probe again to remove them.`,
     ].join("\n"),
   );
 
@@ -264,7 +264,7 @@ const removeEarlier = async (
 const cleanedText = (removed: number, { settings: { baseUrl } }: Work): string =>
   removed === 0
     ? `No objects from an earlier probe are left at ${baseUrl}.\n`
-    : `Removed what an earlier probe left at ${baseUrl}: ${removed} objects looked up.\n`;
+    : `Removed what an earlier probe left at ${baseUrl}. Objects looked up: ${removed}\n`;
 
 const clean = async (work: Work): Promise<CommandResult> => {
   const removed = await removeEarlier(work, true);

@@ -148,7 +148,7 @@ export const interrupted = (): CommandFailure =>
 
 const howItEnded = ({ code, timedOut }: Ended): string => {
   if (timedOut) return `did not end within ${LONGEST_MS / 60_000} minutes`;
-  return code === undefined ? "exited on a signal" : `failed (exit code ${code})`;
+  return code === undefined ? "ended because of a signal" : `failed (exit code ${code})`;
 };
 
 const failed = (command: string, ended: Ended, shown: boolean): CommandFailure => {

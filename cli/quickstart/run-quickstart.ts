@@ -263,7 +263,7 @@ const play = async (options: QuickstartOptions, state: StateFolder): Promise<voi
   const emulator = await startEmulator({ plan: PLAN, data: state.data, controlSecret: true });
   try {
     if (signal.aborted) throw interrupted();
-    print(`Emulator of the conversation service, plan ${PLAN}:\n  ${emulator.baseUrl}`);
+    print(`Conversation service emulator, plan ${PLAN}:\n  ${emulator.baseUrl}`);
     const settings = emulatorEnvironment(emulator, PLAN);
     const { folder } = state;
     const output = { print, title, coloured, alive: progress.alive };
@@ -282,7 +282,7 @@ const play = async (options: QuickstartOptions, state: StateFolder): Promise<voi
 export const runQuickstart = async (options: QuickstartOptions): Promise<void> => {
   const state = stateFolder(options.root);
   if (options.destroy && !state.projects.some((project) => project.hasStack())) {
-    options.stream.write("There is nothing to remove: no quick start has run here.\n");
+    options.stream.write("There is nothing to remove, because no quick start has run here.\n");
     return;
   }
   const lock = tryLock(state.lock);

@@ -140,7 +140,7 @@ export const settingsOfAccounts = (original: OriginalStack) => {
       if (isOnlyOne || !isConversationError(error, "SETTINGS_MISSING")) throw error;
       if (profile !== undefined)
         notes.push(
-          `The settings of ${accountTitle(profile)} are incomplete: its account was not read.`,
+          `The settings of ${accountTitle(profile)} are incomplete, so its account was not read.`,
         );
       return [];
     }
@@ -172,7 +172,7 @@ export const readAccounts = async (all: readonly Settings[], options: ReadingOpt
 };
 
 const otherPlan = (profile = "", { plan }: Conditions): string =>
-  `The account of ${accountTitle(profile)} is on the plan ${plan}; its calls keep to the rates of that plan.`;
+  `The account of ${accountTitle(profile)} is on the ${plan} plan; its calls keep to that plan's rates.`;
 
 /**
  * The limits of every account: those of the command line first, then those of its profile's
@@ -287,10 +287,10 @@ const assumption = (reading: ClientReading, scopes: readonly string[]): string =
   const why =
     reading.scopes?.some(isScope) || !refused
       ? `has only ${scopes.join(", ")}`
-      : `may only read (the service refused ${endpointName(setUpOperation(refused.definition, "list"))})`;
+      : `can only read (the service refused ${endpointName(setUpOperation(refused.definition, "list"))})`;
   const { profile } = reading.settings;
-  const whose = profile === undefined ? "of these settings" : `of ${accountTitle(profile)}`;
-  return `The client ${whose} ${why}, so the rehearsal assumes that another client deploys, with all scopes of the service. To name its scopes, use --as-scopes.`;
+  const whose = profile === undefined ? "in these settings" : `of ${accountTitle(profile)}`;
+  return `The client ${whose} ${why}, so the rehearsal assumes that another client deploys, with all of the service's scopes. To specify its scopes, use --as-scopes.`;
 };
 
 /**

@@ -131,7 +131,7 @@ const changeText = (
   const isShown = !hidden && !name.endsWith("findings");
   const change = isShown ? `${label} is ${text}${wasText(name, recorded)}` : `${label} changed`;
   return name.endsWith("clientId")
-    ? `${change} (if the client that deploys is not the one that rehearses: rehearse --as-scopes)`
+    ? `${change} (if another client deploys, rehearse with --as-scopes)`
     : change;
 };
 
@@ -155,7 +155,7 @@ export const scopeChanges = (
 ): readonly string[] =>
   readings.flatMap((reading) => {
     const { profile } = reading.settings;
-    const whose = profile === undefined ? "of these settings" : `of ${accountTitle(profile)}`;
+    const whose = profile === undefined ? "in these settings" : `of ${accountTitle(profile)}`;
     const inUse = scopesInUse(reading);
     return asScopes
       .filter((scope) => !inUse.includes(scope))
@@ -407,8 +407,8 @@ export const runCheckRecord = async (options: CheckRecordOptions): Promise<Check
 
 const meanings: Readonly<Record<RecordPart, string>> = {
   program: "the program",
-  settings: "the settings of the service",
-  state: "the state of the stack",
+  settings: "the service settings",
+  state: "the stack's state",
   account: "the account: an object was created, changed or deleted",
   outcome: "the record itself",
 };

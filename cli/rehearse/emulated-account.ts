@@ -217,7 +217,7 @@ export const copyAccount = ({ account }: TenantReading, bodies: StateBodies) => 
     ...{ objects, secrets },
     missing: unreadAmong(account.kinds).map(
       ({ definition: { noun }, problem }) =>
-        `The copy has only those ${noun}s that are in the state of the stack: ${problem}`,
+        `The copy contains only the ${noun}s in the stack's state: ${problem}`,
     ),
   };
 };

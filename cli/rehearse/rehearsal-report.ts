@@ -261,13 +261,13 @@ const rebuiltHeadline = ({ project, stack, outcome }: RehearsalFromEmpty): strin
   const { passes, objects, totalCalls, totalSeconds } = outcome;
   const made = `${withCount(objects, "object")}, ${withCount(totalCalls, "call")}, about ${duration(totalSeconds)}`;
   return passes
-    ? `The program of ${project}/${stack} creates everything that it declares again: ${made}.`
-    : `The program of ${project}/${stack} cannot create everything that it declares again.`;
+    ? `The program of ${project}/${stack} can recreate everything that it declares: ${made}.`
+    : `The program of ${project}/${stack} cannot recreate everything that it declares.`;
 };
 
 const lostLines = ({ lost, liveObjects }: RehearsalFromEmpty): readonly string[] => {
   if (lost.length === 0)
-    return [`All ${withCount(liveObjects, "object")} of the account are in the program.`];
+    return [`All ${withCount(liveObjects, "object")} in the account are in the program.`];
   const whole = lost.filter(({ members }) => members === undefined);
   const parts = lost.filter(({ members }) => members !== undefined);
   const list = (title: string, objects: readonly LostObject[]): readonly string[] =>

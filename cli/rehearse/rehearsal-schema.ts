@@ -8,22 +8,24 @@ const namedSchema = z.strictObject({
   name: z.string(),
   id: z
     .exactOptional(z.string())
-    .describe("Absent if the run creates the object: the service assigns another id"),
+    .describe("Absent if the run creates the object, because the service assigns another id"),
   profile: z.exactOptional(z.string()),
 });
 
 const obstacleSchema = namedSchema.extend({
   stack: z
     .exactOptional(z.string())
-    .describe("The stack that has it, by short name if it is this one; absent if none has it"),
+    .describe(
+      "The stack that manages it (the short name if it is this stack); absent if none does",
+    ),
 });
 
 const stepSchema = z.strictObject({
   urn: z.string(),
   kind: z.string(),
   name: z.string().describe("Logical name in the program"),
-  operation: z.string().describe("create, update, delete, replace or read, as Pulumi names it"),
-  calls: z.int().min(0).describe("Calls in this step alone, without lists that steps share"),
+  operation: z.string().describe("create, update, delete, replace or read, as Pulumi calls it"),
+  calls: z.int().min(0).describe("Calls in this step alone, excluding lists that steps share"),
   fromSeconds: seconds.describe("From the start of pulumi up, without the preview before it"),
   toSeconds: seconds,
 });
@@ -41,7 +43,9 @@ const refusalSchema = z.strictObject({
   urn: z.exactOptional(z.string()).describe("Absent if the run as a whole is refused"),
   kind: z.exactOptional(z.string()),
   name: z.exactOptional(z.string()),
-  operation: z.string().describe("preview if Pulumi refuses before the run starts"),
+  operation: z
+    .string()
+    .describe("The refused operation; preview if Pulumi refuses before the run starts"),
   reason: z.string(),
   inTheWay: z.array(obstacleSchema),
   order: z.array(z.string()).describe("What to do, in order"),
@@ -59,7 +63,7 @@ const outcomeSchema = z.strictObject({
   passes: z.boolean().describe("Whether the run succeeds"),
   totalSeconds: seconds,
   totalCalls: z.int().min(0),
-  calls: z.array(callSchema).describe("In the order in which they are sent, without token calls"),
+  calls: z.array(callSchema).describe("In the order they are sent, excluding token calls"),
   steps: z.array(stepSchema),
   refusals: z.array(refusalSchema),
   leftOut: z
@@ -75,7 +79,7 @@ const outcomeSchema = z.strictObject({
 
 const alternativeSchema = z.strictObject({
   switches: z.record(z.string(), z.string()).describe("Such as put: keep"),
-  differences: z.array(z.string()).describe("Each a sentence"),
+  differences: z.array(z.string()).describe("One sentence for each difference"),
   passes: z.boolean(),
 });
 
@@ -158,7 +162,7 @@ export const checkedRecordSchema = z.strictObject({
     .describe("Changed parts; the account is not read if the settings have changed"),
   differences: z
     .strictObject({ program: z.array(z.string()), settings: z.array(z.string()) })
-    .describe("Each file that was added, removed or changed, and each setting that has changed"),
+    .describe("Added, removed or changed files, and changed settings"),
   unread: z
     .array(unreadKindSchema)
     .describe("Kinds that the rehearsal could not read, which are not compared"),

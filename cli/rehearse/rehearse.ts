@@ -43,7 +43,7 @@ const cutOffNotes = ({ document }: OriginalStack, { state }: LockStanding): read
     state === "unknown" ? "A run is in progress or was interrupted" : "A run was interrupted";
   return pending?.length && state !== "alive"
     ? [
-        `${run}: the state contains ${withCount(pending.length, "pending operation")}. To see what it left and what to do: pulumi-conversation repair`,
+        `${run}: the state contains ${withCount(pending.length, "pending operation")}. To see what it left behind and what to do: pulumi-conversation repair`,
       ]
     : [];
 };
@@ -95,7 +95,7 @@ const runRehearsal = async (
       outcomeHere(await runOnCopy({ ...setup, ahead: run.ahead, ...changes }));
     const later = await refusedLater(run, setup, again);
     const others = run.stage === "run" ? doubtfulSwitches(run, known) : [];
-    if (others.length > 0) say("Rehearsing again for uncertain behavior of the service …");
+    if (others.length > 0) say("Rehearsing again for uncertain service behavior …");
     return { outcome, later, either: await alternativesTo(outcome, others, again) };
   };
   say(`Rehearsing pulumi ${operation} on a copy …`);

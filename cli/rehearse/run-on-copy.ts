@@ -217,7 +217,7 @@ export const prepareRun = async (
 };
 
 const unknownAlso = (type: string): string =>
-  `No resource in the state has the type ${type} of --also. If the program does not create one, copy the whole type from a URN.`;
+  `No resource in the state has the --also type ${type}. If the program does not create one, copy the full type from a URN.`;
 
 /** Steps that change something. */
 const changing = /create|update|delete|replace|import/;
@@ -296,9 +296,7 @@ const lookAtPreview = async (copy: CopiedStack, setup: RunSetup) => {
   if (ended.code !== 0) return { ended, leftOut: unread, detached: [], deletions: [], ...found };
   assertDryRun(copy, setup);
   if (!isWhole)
-    throw new CommandFailure(
-      "Nothing was rehearsed: the event log of the Pulumi preview is not readable.",
-    );
+    throw new CommandFailure("Nothing was rehearsed: cannot read the Pulumi preview's event log.");
   const foreign = planned.filter(
     ({ operation, type, custom }) => changing.test(operation) && !isRun(type, custom, also),
   );

@@ -157,7 +157,7 @@ export const readOriginal = async (stack: OpenStack): Promise<OriginalStack> => 
   ]);
   if (config.unread !== undefined)
     throw new CommandFailure(
-      `Cannot read the configuration of the stack, so nothing was done: ${config.unread}\n${stackAdvice(config.unread)}`,
+      `Cannot read the stack's configuration, so nothing was done: ${config.unread}\n${stackAdvice(config.unread)}`,
     );
   return { stack, document, config: config.entries, source: config.source, states };
 };

@@ -73,12 +73,12 @@ const sections = [
   },
   {
     standing: "held",
-    heading: "Held elsewhere: another stack has them, or a program looks them up.",
+    heading: "Held elsewhere: another stack manages them, or a program looks them up.",
     advice: "The command never changes these.",
   },
   {
     standing: "copy",
-    heading: "Copies: a person copied them from objects of this stack, mark included.",
+    heading: "Copies: a person copied them from this stack's objects, mark included.",
     advice:
       "The command never deletes these. To remove the mark from one: pulumi-conversation orphans --release --id <id>",
   },
@@ -194,7 +194,7 @@ const releaseOrphan = async (
     if (hidden.length > 0)
       return (
         `the service hides ${hidden.join(", ")}, which a change would erase. Remove the mark from the end of its ` +
-        "description with a tool that keeps these, or delete the object: orphans --delete --id"
+        "description with a tool that keeps these members, or delete the object: orphans --delete --id"
       );
     await service.replace(definition, id, body);
     return undefined;
@@ -232,8 +232,8 @@ export const changeOrphan = (
 };
 
 const standings = {
-  held: "a state holds it or looks it up",
-  copy: "it is a copy that a person made of an object of this stack",
+  held: "a state contains it, or a program looks it up",
+  copy: "it is a copy that a person made of this stack's object",
 } as const;
 
 /** Why one object may not be touched; undefined if it may. */
@@ -278,8 +278,8 @@ const chosenAmong = (
   const leftOver = orphans.filter(({ standing }) => standing === "left-over");
   if (leftOver.length === 0 || states.complete) return leftOver;
   throw new CommandFailure(
-    `${nothing} the command could not read every stack in the backend, and one of the others may contain these objects. ` +
-      "Name the objects that you certainly do not need: --delete --id <id>",
+    `${nothing} the command could not read every stack in the backend, and an unread stack may contain these objects. ` +
+      "Specify the objects that you are sure you do not need: --delete --id <id>",
   );
 };
 
@@ -328,7 +328,7 @@ const notesOf = (
     );
   if (!complete)
     notes.push(
-      "The command could not read every stack in the backend; one of the others may contain the listed objects.",
+      "The command could not read every stack in the backend; an unread stack may contain the listed objects.",
     );
   return notes;
 };

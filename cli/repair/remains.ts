@@ -239,7 +239,7 @@ const standingOf = (holder: LockHolder): LockStanding => {
     return { state: "unknown", why: `its lock was taken on another machine (${by})` };
   if (isAlive(holder)) return { state: "alive", by };
   if (isInSight(since)) return { state: "left", by };
-  const why = `its lock was taken before this container started (${by}), and the container cannot see processes outside`;
+  const why = `its lock was taken before this container started (${by}), and the container cannot see processes outside it`;
   return { state: "unknown", why };
 };
 
@@ -248,7 +248,7 @@ const standingOfFile = async (file: string): Promise<LockStanding> => {
   const holder = read() ?? (await pause(againMs).then(read));
   if (holder) return standingOf(holder);
   if (readPlainFile(file) !== undefined)
-    return { state: "left", by: "a run that was interrupted while it took the lock" };
+    return { state: "left", by: "a run that was interrupted while taking the lock" };
   // Its run may have ended since the folder was read.
   if (!lstatSync(file, { throwIfNoEntry: false })) return { state: "free" };
   return { state: "unknown", why: `its lock is unreadable: ${file}` };

@@ -322,7 +322,7 @@ const leftOversIn = ({ reading }: AccountRead, { names, states }: RepairFacts) =
 
 const noteOn = ({ definition: { kind }, name, id }: MarkedObject): string =>
   `A run that left no pending operation created ${kind} "${asText(name)}" (id ${id}). ` +
-  "If the program still declares it, the next pulumi up adopts it. If not: pulumi-conversation orphans --delete";
+  "If the program still declares it, the next pulumi up adopts it. If not, run: pulumi-conversation orphans --delete";
 
 /** How many operations of other packages are named; a run may have left hundreds. */
 const namedForeign = 3;
@@ -341,12 +341,12 @@ const foreignNotes = (operations: readonly PendingOperation[]): readonly string[
 };
 
 const incompleteNote =
-  "The command could not read every stack in the backend. One of the others may contain what looks like a duplicate, so no duplicate is deleted.";
+  "The command could not read every stack in the backend. An unread stack may contain what looks like a duplicate, so no duplicate is deleted.";
 
 const unreadNotes = ({ accounts }: RepairFacts): readonly string[] =>
   unreadAmong(accounts.flatMap(({ reading }) => reading.kinds)).map(
     ({ definition: { noun }, problem }) =>
-      `The command cannot see what a run left among the ${noun}s: ${problem}`,
+      `The command cannot see what a run left behind among the ${noun}s: ${problem}`,
   );
 
 /** Decides on every pending operation and on every duplicate. */

@@ -23,7 +23,7 @@ import { isRepaired, type RepairResult, type RepairStep } from "./schemas.js";
 
 const reasons = {
   held: "it is in the state",
-  "not-made": "no object so far; if one appears, the next up takes it over",
+  "not-made": "no object so far; if one appears, the next up adopts it",
   again: "the next run repeats the operation",
 } as const;
 
@@ -39,9 +39,9 @@ const sentenceOf = (step: RepairStep, alive: readonly number[]): string => {
     case "remove-cut-off-files":
       return `Remove ${step.files.length === 1 ? "a file" : `${step.files.length} files`} that the killed run left empty, so that Pulumi can read the state: ${step.files.join(" ")}`;
     case "restore-state":
-      return `Replace the truncated state (${step.file}) with the newest copy that Pulumi keeps (${step.copy}). Objects created since are found in the service.`;
+      return `Replace the truncated state (${step.file}) with the newest copy that Pulumi keeps (${step.copy}). The next repair finds objects created since then in the service.`;
     case "end-process":
-      return `End process ${step.pid}, the provider of the killed run, which waits forever.`;
+      return `End process ${step.pid}, the killed run's provider, which would wait forever.`;
     case "cancel":
       return `Remove the lock (pulumi cancel): ${step.by}`;
     case "record":

@@ -8,7 +8,7 @@ export const remainingUserSchema = z.strictObject({
   path: z.string().describe("Path to the reference, such as roles[0].authentication"),
   managed: z
     .enum(["own", "stack", "unmanaged"])
-    .describe("What manages it: this stack, another one, or none"),
+    .describe("What manages it: this stack, another stack, or none"),
   stack: z.exactOptional(z.string()).describe("The stack that manages it, or that its mark names"),
 });
 

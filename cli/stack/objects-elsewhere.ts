@@ -71,7 +71,7 @@ interface StateStanding {
 
 /** What to do if a stack's objects are not where its settings lead. */
 export const elsewhereAdvice =
-  "If the settings lead to another service, correct baseUrl, or create a separate stack for this service: pulumi stack init. If the objects were deleted, pulumi up --refresh recreates them.";
+  "If the settings point to another service, correct baseUrl, or create a separate stack for this service: pulumi stack init. If the objects were deleted, pulumi up --refresh recreates them.";
 
 /**
  * Checks with up to three reads whether the objects of a state are in the service that the settings

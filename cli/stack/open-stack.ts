@@ -72,7 +72,7 @@ export interface OpenStack {
 /** What Pulumi said about a state that it cannot read, and what to do. */
 const unreadState = (reason: string): CommandFailure =>
   new CommandFailure(
-    `Cannot read the state of the stack, so nothing was done: ${reason}\n${stackAdvice(reason)}`,
+    `Cannot read the stack's state, so nothing was done: ${reason}\n${stackAdvice(reason)}`,
   );
 
 /**
@@ -86,7 +86,7 @@ export const exportStack = async (place: PulumiPlace, secrets?: "clear"): Promis
   const answer = await queryPulumi(place, ["stack", "export", ...options]);
   if ("reason" in answer) throw unreadState(answer.reason);
   const read = stackExportIn(answer.text);
-  if (!read) throw unreadState("pulumi stack export printed no state of a stack");
+  if (!read) throw unreadState("pulumi stack export did not print a stack's state");
   return read;
 };
 
@@ -118,7 +118,7 @@ const namesFor = async (place: PulumiPlace): Promise<StackNames> => {
   const project = projectIn(place.folder);
   if (stack && project) return { project, stack };
   throw new CommandFailure(
-    "The names of the project and the stack are unknown. Run the command in the Pulumi project folder.",
+    "The project and stack names are unknown. Run the command in the Pulumi project folder.",
   );
 };
 

@@ -162,7 +162,7 @@ const assertSameEmulator = (
   );
   if (held.length === 0) return;
   throw new CommandFailure(
-    `This emulator is empty: it has none of the objects of ${project}/${stack} (${held.length} in its state). Nothing was done. Start the emulator with the file that has them (--data <file>), or run the command without the emulator.`,
+    `This emulator is empty: it contains none of the objects of ${project}/${stack} (${held.length} in its state). Nothing was done. Start the emulator with the file that contains them (--data <file>), or run the command without the emulator.`,
   );
 };
 

@@ -52,7 +52,7 @@ export const catalogSchema = z.strictObject({
           required: z.boolean(),
           environment: z
             .exactOptional(z.string())
-            .describe("Variable to read if the option is missing"),
+            .describe("Environment variable to read if the option is absent"),
         }),
       ),
       excludes: z
@@ -60,7 +60,7 @@ export const catalogSchema = z.strictObject({
         .describe("Options that you cannot combine"),
       exitCodes: z
         .record(z.string(), z.record(z.string(), z.string()))
-        .describe("Meanings of exit codes by use: `usual`, or the option that chooses another use"),
+        .describe("Meanings of exit codes by use: `usual`, or the option that selects another use"),
       output: z.unknown().describe("JSON Schema of what `--json` prints"),
     }),
   ),

@@ -41,7 +41,7 @@ const environment: NodeJS.ProcessEnv = {
   ].join(delimiter),
   PULUMI_BACKEND_URL: `file://${join(folder, "backend")}`,
   PULUMI_HOME: join(folder, "home"),
-  PULUMI_CONFIG_PASSPHRASE: "one of your own",
+  PULUMI_CONFIG_PASSPHRASE: "your own passphrase",
   PULUMI_SKIP_UPDATE_CHECK: "true",
   PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
   npm_config_update_notifier: "false",

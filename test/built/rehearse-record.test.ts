@@ -125,7 +125,7 @@ test("the guide's lines: a record holds until something changes, of which it nam
   const { code, output } = await project.tool(["rehearse", "--check", recordFile], unmarked);
   expect(code).toBe(3);
   expect(output).toMatch(
-    / {2}- the settings of the service\n {6}conversation:own.* \(CONVERSATION_OWNERSHIP_MARK\) is none; it was description\nDo not run/,
+    / {2}- the service settings\n {6}conversation:own.* \(CONVERSATION_OWNERSHIP_MARK\) is none; it was description\nDo not run/,
   );
   expect(await stats()).toEqual(before);
 

@@ -72,7 +72,7 @@ const rehearse = async (
 };
 
 const assumed =
-  /^The client of these settings (has only|may only read).*To name its scopes, use --as-scopes\.$/;
+  /^The client in these settings (has only|can only read).*To specify its scopes, use --as-scopes\.$/;
 
 const deployer = { DESCRIBE: "second" };
 
@@ -96,7 +96,7 @@ test("a client that may only read rehearses for another one, with the scopes of 
   expect(notes[0]).toMatch(assumed);
   expect(
     notes.filter((note) =>
-      /^The copy has only those authentications that are in the state/.test(note),
+      /^The copy contains only the authentications in the stack's state/.test(note),
     ),
   ).toHaveLength(1);
   expect(code).toBe(0);
@@ -170,7 +170,7 @@ test("the guide's lines, each with its client: the record of the one that reads,
   const lacking = await check(reader);
   expect(lacking).toMatchObject({ code: 3, changed: ["settings"] });
   expect(lacking.differences.settings).toEqual([
-    `the client of these settings lacks the scope ${scopes.manage}, which the rehearsal had`,
+    `the client in these settings lacks the scope ${scopes.manage}, which the rehearsal had`,
   ]);
   expect(await run(deploy, deployer)).toContain(
     "Not compared because the rehearsal could not read them: Authentication.",

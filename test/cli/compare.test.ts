@@ -250,7 +250,9 @@ test("a side that cannot be read is named, with what it may be", async () => {
   box.write();
   const text = (side: string) => runCompare("live", side, box.options).then(String, String);
   writeFileSync(join(box.folder, "torn.json"), '{"version":3,"deplo');
-  expect(await text(join(box.folder, "torn.json"))).toContain("is not a saved account, a snapshot");
+  expect(await text(join(box.folder, "torn.json"))).toContain(
+    "is not a saved account, an emulator snapshot",
+  );
   expect(await text(box.folder)).toMatch(/Cannot read .*import\.json to compare it/);
   expect(await text("profile:nowhere")).toContain("CONVERSATION_NOWHERE_BASE_URL");
 });

@@ -286,7 +286,9 @@ const result = (name: string): DriftResult => {
         who: `the stack whose mark it carries: ${name}`,
       },
     ],
-    deleted: [{ ...object, who: "somebody else: no run of this stack deleted it", sameName: id }],
+    deleted: [
+      { ...object, who: "someone else: none of this stack's runs deleted it", sameName: id },
+    ],
     unmanaged: [{ ...object, standing: "left-over", label: `shop/prod ${name}` }],
     otherStacks: [{ ...object, stack: "site/prod" }],
     uncheckable: [{ ...object, paths: ["basicAuth.password", `headers[${name}]`] }],

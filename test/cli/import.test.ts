@@ -119,7 +119,7 @@ describe("import", () => {
   test("refuses a CLI that is too old, before the service is asked", async () => {
     const hub = await importSandbox({ version: "3.254.9" });
     await expect(hub.import()).rejects.toThrow(
-      /Pulumi is 3\.254\.9, but the import needs 3\.255\.0 or later/,
+      /The Pulumi version is 3\.254\.9, but the import needs 3\.255\.0 or later/,
     );
     expect(await hub.control.log()).toEqual([]);
     expect(JSON.parse(await hub.file(["Channel", "web", oddId(4, 0)]))).toHaveProperty("resources");
@@ -219,7 +219,7 @@ describe("import --print", () => {
       ["Channel", "x", web[2]] as const,
     ])
       await expect(hub.file([web, other])).rejects.toThrow(
-        "is named twice. Name it once. Nothing was printed.",
+        "is specified twice. Specify it once. Nothing was printed.",
       );
   });
 

@@ -208,8 +208,8 @@ test("a person is asked for what is open, and asked again after a wrong answer",
   const { files, name } = await quiet({ ask }).done;
   expect(name).toBe("shop");
   expect(questions.map((text) => text.replace(/[,(].*/, "").trim())).toEqual([
-    "Name of the project",
-    "Name of the project",
+    "Project name",
+    "Project name",
     "First stack",
     "Base URL of the service",
     "Base URL of the service",
@@ -228,8 +228,8 @@ test("a folder with something in it is left as it is", async () => {
 });
 
 test.each([
-  ["shop", /shop is a file, not a folder\. Nothing was created\. Name a new folder/],
-  ["shop/below", /^Cannot write the project to .*shop\/below: ENOTDIR.*Name another/],
+  ["shop", /shop is a file, not a folder\. Nothing was created\. Specify a new folder/],
+  ["shop/below", /^Cannot write the project to .*shop\/below: ENOTDIR.*Specify another/],
 ])("where a file is in the way of %s, that is said with what to do", async (name, said) => {
   writeFileSync(join(folder, "shop"), "a file");
   const made = await run("init", join(folder, name), "--yes", "--emulator", "--no-install");
@@ -259,7 +259,7 @@ const refused = async (text: string, emulator: boolean) => {
   return { next: (await done).next.slice(toFetch.length), said: said() };
 };
 
-const passphrase = 'export PULUMI_CONFIG_PASSPHRASE="one of your own"';
+const passphrase = 'export PULUMI_CONFIG_PASSPHRASE="your own passphrase"';
 const loggedOut =
   "error: PULUMI_ACCESS_TOKEN must be set for login during non-interactive CLI sessions";
 

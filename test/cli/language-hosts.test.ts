@@ -157,7 +157,7 @@ test("an interruption ends it and leaves nothing; what a killed run left goes wi
   const { yaml } = await ensureLanguageHosts(cli, { progress: noting(shown), env, ways: watching });
   expect(yaml).toHaveProperty("path");
   expect(existsSync(draft)).toBe(false);
-  expect(shown).toEqual(["Removing what an ended run left incomplete"]);
+  expect(shown).toEqual(["Removing incomplete files from an earlier run"]);
 });
 
 /** A Go that says what it was asked, and writes something where its program is to be. */
@@ -233,7 +233,7 @@ test.for([
     if (reason === undefined) writeFileSync(compiled, "");
     expect(await built).toBe(reason);
     expect(existsSync(join(root, "build"))).toBe(false);
-    expect(alive).toEqual(["Removing what only the build needed"]);
+    expect(alive).toEqual(["Removing files that only the build needed"]);
   } finally {
     vi.useRealTimers();
   }

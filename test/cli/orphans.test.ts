@@ -330,9 +330,9 @@ test("the service is called within its rates, and long waits are announced", asy
 
 test.each([
   [["--delete", "--release", "--id", "1"], "either --delete or --release"],
-  [["--release"], "--release needs --id"],
-  [["--id", "1"], "--id needs --delete or --release"],
-  [["--ignore-lock"], "--ignore-lock needs --delete or --release"],
+  [["--release"], "--release requires --id"],
+  [["--id", "1"], "--id requires --delete or --release"],
+  [["--ignore-lock"], "--ignore-lock requires --delete or --release"],
 ])("orphans %j is a wrong command line", async (args, text) => {
   const { code, err } = await run("orphans", ...args);
   expect(code).toBe(2);

@@ -513,6 +513,6 @@ test("a journal that cannot be read is refused before anything is sent, and stay
 test("a file that cannot be written is refused before anything is sent", async () => {
   const { probe, folder, counts } = await oddTenant();
   const { ended } = probe({ out: join(folder, "nowhere", "f.json") });
-  await expect(ended).rejects.toThrow("Nothing was sent. Name another file");
+  await expect(ended).rejects.toThrow("Nothing was sent. Specify another file");
   expect(counts).toEqual({ tokens: 0, throttled: 0, expired: 0, others: 0 });
 });

@@ -142,7 +142,7 @@ test.each(["creating", "updating"])(
     );
     const found = await box.repair({ apply: true });
     expect(found.left).toEqual([expect.stringContaining("Channel web")]);
-    expect(found.notes.join()).toContain("cannot see what a run left among the channels");
+    expect(found.notes.join()).toContain("cannot see what a run left behind among the channels");
     expect(box.bytes()).toEqual(before);
     for (const line of repairReport(found).split("\n")) expect(line.length).toBeLessThanOrEqual(80);
   },
@@ -158,7 +158,7 @@ test("while a provider is alive, the report does not say that it created nothing
   const report = (...steps: RepairResult["steps"]) =>
     repairReport({ ...found, steps: [...steps, forget] }).replace(/\s+/g, " ");
   expect(report()).toContain(
-    "on Channel c9: no object so far; if one appears, the next up takes it over.",
+    "on Channel c9: no object so far; if one appears, the next up adopts it.",
   );
   expect(report(end)).toContain("c9: no object so far; process 4712 may still create it.");
   expect(report({ ...end, done: true })).toContain("c9: no object so far; if one appears,");

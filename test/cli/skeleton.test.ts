@@ -262,7 +262,9 @@ describe("import --file", () => {
 
   test("two resources never get one object", async () => {
     const hub = await sandbox([web, declared("Channel", "other", web.inputs ?? {})]);
-    await expect(hub.import()).rejects.toThrow(`other: web has the same object, ${oddId(4, 2)}`);
+    await expect(hub.import()).rejects.toThrow(
+      `other: web matches the same object, ${oddId(4, 2)}`,
+    );
   });
 
   test("what the program does not create, or another account has, is left alone", async () => {
@@ -276,7 +278,7 @@ describe("import --file", () => {
     expect(result.skipped?.map(({ reason }) => reason)).toEqual([
       "the program does not create it, or it is already in the state",
       "it is in another account: --profile eu",
-      "its provider names an account that is not read",
+      "its provider uses an account that the command does not read",
     ]);
     expect(importReport(result)).toContain("Nothing is left to import into shop/prod");
   });
@@ -337,7 +339,7 @@ describe("the file", () => {
     ["a list", text("[]"), /the file: .*expected object/],
     ["an entry without a type", text('{"resources":[{"name":"x"}]}'), /resources\.0\.type: /],
     ["a wrong id", text('{"resources":[{"type":"a","name":"x","id":7}]}'), /resources\.0\.id: /],
-    ["no file", () => undefined, /cannot be read: it must be a plain file/],
+    ["no file", () => undefined, /cannot be read: it must be a regular file/],
     ["a pipe", (path: string) => void execFileSync("mkfifo", [path]), /cannot be read/],
     ["too much", text(" ".repeat(17 * 2 ** 20)), /cannot be read/],
   ])("%s is refused, before anything is asked", (_, write, message) => {
@@ -360,7 +362,7 @@ describe("the file", () => {
 
   test("a resource that is there twice is refused", async () => {
     const hub = await sandbox([web, web]);
-    await expect(hub.import()).rejects.toThrow(`web: web has the same object, ${oddId(4, 2)}`);
+    await expect(hub.import()).rejects.toThrow(`web: web matches the same object, ${oddId(4, 2)}`);
   });
 
   test("a name that every object has by itself is a parent like any other", async () => {

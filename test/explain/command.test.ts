@@ -177,7 +177,7 @@ test("a file of something else is refused with what to do", async () => {
   writeFileSync(file, "{}");
   const { code, err } = await run("explain", "--snapshot", file);
   expect(code).toBe(1);
-  expect(err).toContain("To get a snapshot from an emulator, call GET /snapshot");
+  expect(err).toContain("To get a snapshot, call GET /snapshot");
 });
 
 test("nothing is said where a kind that decides could not be read, live or in a file", async () => {

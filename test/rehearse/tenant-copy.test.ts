@@ -94,7 +94,7 @@ test("what a refused list hides is in the copy as far as the stack knows it", ()
   ]);
   expect(objects.participants).toEqual([]);
   expect(missing).toEqual([
-    "The copy has only those channels that are in the state of the stack: the scope is missing",
+    "The copy contains only the channels in the stack's state: the scope is missing",
   ]);
 });
 
@@ -212,14 +212,14 @@ test("a client that may write deploys itself; what it was refused it will be ref
 test.each<[Seen, string]>([
   [{ granted: read, refused: ["Authentication"] }, `has only ${read}`],
   [{ asked: read }, `has only ${read}`],
-  [{ refused: ["Authentication"] }, "may only read (the service refused GET /authentications)"],
+  [{ refused: ["Authentication"] }, "can only read (the service refused GET /authentications)"],
 ])("a client that may only read is not the one that deploys: %j", (seen, why) => {
   const reading = readingOf(seen);
   const client = deployingClient(reading);
   expect(client).toEqual({
     scopes: defaultScopes,
     isOther: true,
-    assumed: `The client of these settings ${why}, so the rehearsal assumes that another client deploys, with all scopes of the service. To name its scopes, use --as-scopes.`,
+    assumed: `The client in these settings ${why}, so the rehearsal assumes that another client deploys, with all of the service's scopes. To specify its scopes, use --as-scopes.`,
   });
   expect(refusedLists(reading, client)).toEqual([]);
 });
@@ -253,7 +253,7 @@ test("scopes are named in full or in short; another word is refused with those t
 test("a record of another client holds with one that has its scopes, and names those that are missing", () => {
   expect(scopeChanges([manage], [readingOf({ granted: manage })])).toEqual([]);
   expect(scopeChanges([manage, read], [readingOf({ granted: read })])).toEqual([
-    `the client of these settings lacks the scope ${manage}, which the rehearsal had`,
+    `the client in these settings lacks the scope ${manage}, which the rehearsal had`,
   ]);
 });
 
@@ -297,7 +297,7 @@ test("each account has the limits of its own profile", () => {
   ]);
   expect(accounts[1]).not.toHaveProperty("burst");
   expect(notes).toEqual([
-    "The account of profile eu is on the plan developer; its calls keep to the rates of that plan.",
+    "The account of profile eu is on the developer plan; its calls keep to that plan's rates.",
   ]);
 });
 

@@ -46,7 +46,7 @@ test("a release that is ready has no problems", () => {
 });
 
 test("the tag is the version", () => {
-  expect(releaseProblems(ready, "v0.3.0")).toEqual(["the tag is v0.3.0, the version 0.2.0"]);
+  expect(releaseProblems(ready, "v0.3.0")).toEqual(["the tag is v0.3.0, but the version is 0.2.0"]);
   expect(releaseProblems(ready, "0.2.0")).toHaveLength(1);
 });
 
@@ -57,24 +57,24 @@ test.each([
   ["no changes", changelog.replace("### Added\n\n- Something.\n", "")],
 ])("the change log has an entry: %s", (_, text) => {
   expect(releaseProblems(withChangelog(text), "v0.2.0")).toContain(
-    'CHANGELOG.md has no entry below "## [0.2.0] - <year-month-day>"',
+    'CHANGELOG.md has no entry under "## [0.2.0] - <year-month-day>"',
   );
 });
 
 test("nothing is left as unreleased", () => {
   const text = changelog.replace("[Unreleased]\n", "[Unreleased]\n\n- Something else.\n");
   expect(releaseProblems(withChangelog(text), "v0.2.0")).toEqual([
-    'CHANGELOG.md still has entries below "## [Unreleased]"',
+    'CHANGELOG.md still has entries under "## [Unreleased]"',
   ]);
 });
 
 test("the repository is named, linked everywhere, and the one that publishes", () => {
   expect(releaseProblems(unready, "v0.2.0")).toEqual([
-    "package.json names no repository: npm run repository -- <address>",
+    "package.json does not name a repository; run: npm run repository -- <address>",
   ]);
   const newer = { ...ready, "CHANGELOG.md": changelog };
   expect(releaseProblems(newer, "v0.2.0")).toEqual([
-    `the links in CHANGELOG.md are not up to date: npm run repository -- ${address}`,
+    `the links in CHANGELOG.md are out of date; run: npm run repository -- ${address}`,
   ]);
   const fork = "https://git.example.com/other/conversation";
   expect(releaseProblems(ready, "v0.2.0", fork)).toEqual([

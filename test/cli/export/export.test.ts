@@ -240,7 +240,9 @@ test("is refused where a written file was edited; a file that was removed is wri
   await hub.export();
   const index = join(hub.folder, "shop", "index.ts");
   writeFileSync(index, "// mine\n");
-  await expect(hub.export()).rejects.toThrow(/overwrite index\.ts .* edited since the last export/);
+  await expect(hub.export()).rejects.toThrow(
+    /overwrite files in .* edited since the last export: index\.ts\./,
+  );
   expect(hub.files()["index.ts"]).toBe("// mine\n");
   rmSync(index);
   await hub.export();

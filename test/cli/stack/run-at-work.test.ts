@@ -38,7 +38,7 @@ test("beside a new emulator, no object of the stack is said to be deleted", asyn
   expect((await runDrift(box.options)).deleted).toMatchObject([{ id }]);
   const env = { ...box.options.env, [addressesVariable]: '{"starts":[],"alsoLocal":true}' };
   const empty =
-    /^This emulator is empty: it has none of the objects of shop\/prod \(1 in its state\)/;
+    /^This emulator is empty: it contains none of the objects of shop\/prod \(1 in its state\)/;
   await expect(runDrift({ ...box.options, env })).rejects.toThrow(empty);
   await expect(box.repair({ env, apply: true })).rejects.toThrow(empty);
   await box.control.byHand("POST", "/channels", channel("custom.other"));
