@@ -337,7 +337,7 @@ export class ClientApplication extends ConversationResource {
   }
 }
 
-/** One feature of the bot. */
+/** A feature of the bot. */
 export interface ParticipantIntentArgs {
   /** Internal value. Source: public reference. */
   value: pulumi.Input<string>;
@@ -345,7 +345,7 @@ export interface ParticipantIntentArgs {
   displayValue: pulumi.Input<string>;
 }
 
-/** One feature of the bot. */
+/** A feature of the bot. */
 export interface ParticipantIntent {
   /** Internal value. Source: public reference. */
   readonly value: string;
@@ -525,7 +525,7 @@ export interface ChannelOutboundArgs {
   attachmentPolicy?: pulumi.Input<ChannelAttachmentPolicyArgs> | undefined;
   /** Whether the service sends system messages. Source: public reference. */
   systemMessages?: pulumi.Input<boolean> | undefined;
-  /** Whether a customer may sign in during a conversation. Source: public reference. */
+  /** Whether a customer can log in during a conversation. Source: public reference. */
   midChatAuth?: pulumi.Input<boolean> | undefined;
   /** Types of rich messages that the channel can show, without the `richMessage.` prefix: for example, `listpicker`. Source: public reference. */
   richMessageTypes?: pulumi.Input<readonly (pulumi.Input<string>)[]> | undefined;
@@ -541,7 +541,7 @@ export interface ChannelOutbound {
   readonly attachmentPolicy?: ChannelAttachmentPolicy;
   /** Whether the service sends system messages. Source: public reference. */
   readonly systemMessages?: boolean;
-  /** Whether a customer may sign in during a conversation. Source: public reference. */
+  /** Whether a customer can log in during a conversation. Source: public reference. */
   readonly midChatAuth?: boolean;
   /** Types of rich messages that the channel can show, without the `richMessage.` prefix: for example, `listpicker`. Source: public reference. */
   readonly richMessageTypes?: (string)[];
@@ -786,7 +786,7 @@ interface OrchestrationApplicationsArgsMembers {
   agentConfiguration?: pulumi.Input<OrchestrationAgentConfigurationArgs> | undefined;
 }
 
-/** The participants of a conversation. */
+/** The participants in a conversation. */
 export type OrchestrationApplicationsArgs = OrchestrationApplicationsArgsMembers & (
   | {
       /** The bots that answer first. Source: public reference. */
@@ -798,7 +798,7 @@ export type OrchestrationApplicationsArgs = OrchestrationApplicationsArgsMembers
     }
 );
 
-/** The participants of a conversation. */
+/** The participants in a conversation. */
 export interface OrchestrationApplications {
   /** The bots that answer first. Source: public reference. */
   readonly botConfiguration?: OrchestrationBotConfiguration;
@@ -819,7 +819,7 @@ export interface OrchestrationArgs extends CommonArgs {
   description?: pulumi.Input<string> | undefined;
   /** Whether the orchestration is in use. Default: `true`. Source: public reference. */
   active?: pulumi.Input<boolean> | undefined;
-  /** The participants of a conversation. Source: public reference. */
+  /** The participants in a conversation. Source: public reference. */
   applications: pulumi.Input<OrchestrationApplicationsArgs>;
 }
 
@@ -876,7 +876,7 @@ export class Orchestration extends ConversationResource {
   /** Whether the orchestration is in use. Default: `true`. Source: public reference. */
   declare readonly active: pulumi.Output<boolean | undefined>;
 
-  /** The participants of a conversation. Source: public reference. */
+  /** The participants in a conversation. Source: public reference. */
   declare readonly applications: pulumi.Output<OrchestrationApplications>;
 
   /** When the service created the object: ISO 8601, GMT, milliseconds. Set by the service. Right after a creation or update, it is the time of the response. Source: public reference. */
@@ -935,7 +935,7 @@ export interface AccountCaseManagement {
   readonly copyCustomAttributes?: boolean;
 }
 
-/** How the account's conversations run. */
+/** Settings for the account's conversations. */
 export interface AccountChatConfigurationsArgs {
   /** Idle time after which the customer must start a new conversation; in minutes, according to one integrator. At least 0. Source: public reference. */
   timeout?: pulumi.Input<number> | undefined;
@@ -953,7 +953,7 @@ export interface AccountChatConfigurationsArgs {
   entryPoint?: pulumi.Input<string> | undefined;
 }
 
-/** How the account's conversations run. */
+/** Settings for the account's conversations. */
 export interface AccountChatConfigurations {
   /** Idle time after which the customer must start a new conversation; in minutes, according to one integrator. At least 0. Source: public reference. */
   readonly timeout?: number;
@@ -988,7 +988,7 @@ export interface AccountArgs extends CommonArgs {
   channel: pulumi.Input<string> | pulumi.Input<Channel>;
   /** How conversations become cases. Source: public reference. */
   caseManagement?: pulumi.Input<AccountCaseManagementArgs> | undefined;
-  /** How the account's conversations run. Source: public reference. */
+  /** Settings for the account's conversations. Source: public reference. */
   chatConfigurations: pulumi.Input<AccountChatConfigurationsArgs>;
   /** Additional attributes, which may include credentials for a provider. 1 to 10 entries. Values are secret: encrypted in the state, never shown. Source: assumed. */
   attributes?: pulumi.Input<Record<string, pulumi.Input<string>>> | undefined;
@@ -1048,7 +1048,7 @@ export class Account extends ConversationResource {
   /** How conversations become cases. Source: public reference. */
   declare readonly caseManagement: pulumi.Output<AccountCaseManagement | undefined>;
 
-  /** How the account's conversations run. Source: public reference. */
+  /** Settings for the account's conversations. Source: public reference. */
   declare readonly chatConfigurations: pulumi.Output<AccountChatConfigurations>;
 
   /** Additional attributes, which may include credentials for a provider. 1 to 10 entries. Values are secret: encrypted in the state, never shown. Source: assumed. */
