@@ -175,7 +175,7 @@ export const resourceReference = (
   [
     "<!-- Generated from provider/resources by `npm run generate`. Change the definitions, not this file. -->",
     "# Resources",
-    "![Which kind refers to which, through which property](account.svg)",
+    "![How the kinds refer to each other, and through which properties](account.svg)",
     "Required applies within the parent, if you set the parent. Each property appears in a public reference for a service of this shape, unless its row names another source (specification, or assumed).",
     automaticNames,
     "## Calls",
