@@ -241,7 +241,7 @@ const keyOf = ({ applicationId, role }: ExplainedRecipient): string => `${applic
 
 const nobody = (side: ConversationSide): ExplainedRecipient => ({
   side,
-  unreached: `the orchestration names no recipient for the ${side}'s side`,
+  unreached: `the orchestration specifies no recipient for the ${side}'s side`,
 });
 
 const takesPart = (party: NamedParty): boolean => inactiveText(party) === undefined;
