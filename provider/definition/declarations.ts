@@ -93,7 +93,7 @@ export const fieldDoc = (field: Field, base64?: string): string =>
 
 /** The source of values that a program can read but not set. */
 export const setByService =
-  "Set by the service. Right after a creation or update, it is the time of the response.";
+  "Set by the service. Immediately after a creation or update, the value is the time of the response.";
 
 /**
  * Fields that a program can read from every object but not set, with docs that state their source.
@@ -165,7 +165,7 @@ export const nestedTypeName = (types: readonly NestedType[], field: ObjectField)
   return shape.name;
 };
 
-/** An argument that every resource has besides the fields of its kind. */
+/** An argument that every resource accepts in addition to the fields of its kind. */
 export interface ResourceArgument {
   readonly name: string;
   readonly form: "flag" | "flag or id" | "object" | "text";
@@ -173,24 +173,24 @@ export interface ResourceArgument {
   readonly doc: readonly string[];
 }
 
-/** The arguments that every resource has besides the fields of its kind. */
+/** The arguments that every resource accepts in addition to the fields of its kind. */
 export const resourceArguments: readonly ResourceArgument[] = [
   {
     name: "adopt",
     form: "flag or id",
     doc: [
-      "An existing object to adopt instead of creating one: `true` for the one with the same unique name, or its id.",
-      "It must exist, be the only match, and not carry another stack's owner mark.",
+      "An existing object to adopt instead of creating one: `true` for the object with the same unique name, or an object's id.",
+      "The object must exist, be the only match, and not have another stack's mark.",
       "The preview reads the object and shows what will change; members that the program does not declare stay unchanged.",
-      "From then on, the object belongs to the stack: removing the resource deletes it. Use `retainOnDelete` to keep it.",
-      "Has no effect once the resource is in the state, so you can leave it in the program. Default: `false`.",
+      "From then on, the object belongs to the stack, and removing the resource deletes it. To keep it, use `retainOnDelete`.",
+      "The argument has no effect once the resource is in the state, so you can leave it in the program. Default: `false`.",
     ],
   },
   {
     name: "extra",
     form: "object",
     doc: [
-      "Additional members of the service's JSON that this package does not define. They are merged deeply, even into objects that it defines.",
+      "Additional members of the service's JSON that this package does not define. They are merged deeply, even into objects that the package defines.",
       "They must not replace a documented property at any depth. They are written, compared and repaired like other properties.",
       "Secrets in them stay secret. Default: none.",
     ],
@@ -199,15 +199,15 @@ export const resourceArguments: readonly ResourceArgument[] = [
     name: "eraseHidden",
     form: "flag",
     doc: [
-      "Whether an update or adoption may erase members that the program does not declare and the service hides (masked or omitted secrets), if it is unknown whether PUT keeps them.",
-      "Otherwise, the run fails and lists them. Default: `false`.",
+      "Whether an update or adoption may erase hidden members (secrets that the service masks or omits) that the program does not declare, if it is unknown whether PUT keeps them.",
+      "If false, the run fails and lists them. Default: `false`.",
     ],
   },
   {
     name: "profile",
     form: "text",
     doc: [
-      "Name of the settings profile, for programs that use several accounts: `staging` reads `CONVERSATION_STAGING_BASE_URL`, `conversation:staging.baseUrl` and so on.",
+      "Name of the settings profile, for programs that use several accounts. For example, `staging` reads `CONVERSATION_STAGING_BASE_URL` and `conversation:staging.baseUrl`.",
       "Letters, digits, `_` and `-`. Cannot be changed. Default: the settings without a profile.",
     ],
   },

@@ -33,7 +33,7 @@ export const account = defineResource({
       doc: "How conversations become cases.",
       fields: {
         sameCaseDuration: number({
-          doc: "If a customer returns within this time, the conversation joins the same case. The unit is not documented.",
+          doc: "Time within which a returning customer's conversation joins the same case. The unit is not documented.",
           min: 0,
         }),
         copyCustomAttributes: flag({
@@ -62,7 +62,7 @@ export const account = defineResource({
           doc: "Orchestration for the account's conversations.",
         }),
         entryPoint: text({
-          doc: "Id of the entry point, an object in another product area: numeric text such as `1007`.",
+          doc: "Id of the entry point, an object in another product area; a numeric string such as `1007`.",
           min: 1,
           envelope: "id",
         }),

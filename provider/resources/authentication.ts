@@ -11,7 +11,7 @@ export const authentication = defineResource({
   fields: {
     ...namedFields("authentication"),
     type: text({
-      doc: "The method. If omitted, it is derived from `basicAuth` or `oauth2`.",
+      doc: "Authentication method. Derived from `basicAuth` or `oauth2` if omitted.",
       required: true,
       values: ["basic", "oauth2"],
     }),
@@ -23,7 +23,7 @@ export const authentication = defineResource({
       },
     }),
     oauth2: object({
-      doc: "How the service gets a token for the callback. It uses a token until the callback responds with 401.",
+      doc: "How the service obtains a token for the callback. The service reuses the token until the callback responds with 401.",
       fields: {
         tokenRequestUrl: text({
           doc: "URL of the token request.",

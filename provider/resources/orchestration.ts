@@ -16,7 +16,7 @@ export const orchestration = defineResource({
   noun: "orchestration",
   collection: "orchestrations",
   listKey: "orchestration",
-  doc: "How a conversation moves between customer, bots and agents.",
+  doc: "How a conversation moves between the customer, the bots and the agents.",
   holds: "assumed",
   fields: {
     name: text({
@@ -38,7 +38,7 @@ export const orchestration = defineResource({
               doc: "Whether to pass the transcript to an agent if the bot did not escalate and the customer is known.",
             }),
             bypassVaDuration: number({
-              doc: "If a customer returns within this many minutes, the conversation skips the bot and goes to the agent.",
+              doc: "Number of minutes within which a returning customer's conversation skips the bot and goes to the agent.",
               min: 0,
             }),
             bots: list({
@@ -74,7 +74,7 @@ export const orchestration = defineResource({
           },
         }),
         customerConfiguration: object({
-          doc: "The customer's side; required for custom channels.",
+          doc: "The customer's client application; required for custom channels.",
           fields: {
             customer: reference(clientApplication, {
               doc: "Client application that receives the replies to the customer.",
