@@ -116,8 +116,8 @@ export interface Asset {
 /** A signed URL. It gives access to the content, so keep it out of logs. */
 export interface SignedAddress {
   /**
-   * Absolute https URL. Accepts one POST of the content, or returns the content in response to a
-   * GET.
+   * Absolute https URL that accepts one POST of the content, or returns the content in response to
+   * a GET.
    */
   readonly contentUrl: string;
   /** When the URL expires, on the service's clock. Absent if the service did not specify it. */
@@ -127,10 +127,13 @@ export interface SignedAddress {
 /** A new asset, and the URL to post its content to. */
 export type NewAsset = Asset & SignedAddress;
 
-/** An asset with content, and the URL to fetch it from. Members that the service omitted are absent. */
+/**
+ * An existing asset, and the URL to fetch its content from. Members that the service omitted are
+ * absent.
+ */
 export type StoredAsset = Pick<Asset, "id"> & Partial<Asset> & SignedAddress;
 
-/** What an operation needs from its connection. */
+/** The parts of a connection that an asset operation needs. */
 export interface AssetCalls {
   readonly request: Request;
   readonly platformName: string;

@@ -114,7 +114,7 @@ const asEnvironment = (given: ConnectionSettings, environment: Environment): Env
   );
 
 /**
- * Checks the settings without I/O.
+ * Checks and returns the settings, without I/O.
  *
  * @throws ConversationError `SETTINGS_MISSING` or `SETTINGS_INVALID` with every broken rule, but
  * without values
@@ -168,13 +168,13 @@ export const platformNameOf = (given: string | undefined): string => {
 /** Options for a connection. All are optional. */
 export interface ConnectionOptions extends CallHooks {
   /**
-   * `plan` (default): calls keep to the rates of the tenant's plan, together with all other
-   * processes on this machine, or on all machines if `redisUrl` is set. `after-refusal`: calls are
-   * sent immediately and wait only after a 429; use it for services without rate limits, such as an
-   * emulator.
+   * `plan` (default): calls stay within the rates of the tenant's plan, which they share with all
+   * other processes on this machine, or on all machines if `redisUrl` is set. `after-refusal`:
+   * calls are sent immediately and wait only after a 429; use it for services without rate limits,
+   * such as an emulator.
    */
   readonly pacing?: "plan" | "after-refusal";
-  /** Called when calls have to wait for their endpoint's rate limit. */
+  /** Called when a call has to wait because of its endpoint's rate limit. */
   readonly onWait?: (wait: Wait) => void;
   /** Called once with the plan that the tenant seems to have, if none is configured. */
   readonly onPlanGuess?: (plan: Plan) => void;
@@ -189,9 +189,9 @@ export interface ConnectionOptions extends CallHooks {
   readonly signal?: AbortSignal;
   /** Where to look up omitted settings. Default: the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** For tests. */
+  /** Replaces the clock in tests. */
   readonly clock?: Clock;
-  /** For tests. */
+  /** Replaces the transport in tests. */
   readonly transport?: Transport;
   /** Where the rate buckets are stored. Default: as described for `pacing: "plan"`. */
   readonly buckets?: BucketStore;
@@ -298,8 +298,8 @@ export interface ServiceCall {
   /** HTTP method. */
   readonly method: Method;
   /**
-   * Path template below the base URL, such as `/portals/{portalID}/search/typeahead`. It identifies
-   * the rate bucket.
+   * Path template relative to the base URL, such as `/portals/{portalID}/search/typeahead`. It
+   * identifies the rate bucket.
    */
   readonly path: string;
   /** Values for the placeholders in the path. */
@@ -308,7 +308,10 @@ export interface ServiceCall {
   readonly query?: Readonly<Record<string, string | number>>;
   /** The body, sent as JSON. */
   readonly body?: unknown;
-  /** Cancels the call while it waits for its turn. A write that was already sent completes. */
+  /**
+   * Cancels the call while it is waiting for its turn. A write that has already been sent still
+   * completes.
+   */
   readonly signal?: AbortSignal;
 }
 
@@ -399,7 +402,7 @@ const otherServices = (
   };
 };
 
-/** A connection to the conversation service of one tenant, for an account that is already set up. */
+/** A connection to one tenant's conversation service, for an account that is already set up. */
 export interface ConversationClient extends AsyncDisposable {
   /** Sends messages. */
   readonly messages: Messages;
@@ -423,8 +426,8 @@ export interface ConversationClient extends AsyncDisposable {
 }
 
 /**
- * Creates a connection to the service. Nothing is sent until the first call, which gets a token and
- * opens connections.
+ * Creates a connection to the service. Nothing is sent until the first call, which obtains a token
+ * and opens connections.
  *
  * @param settings the settings, or a running emulator; omitted settings come from environment
  * variables such as `CONVERSATION_BASE_URL`. Calls to a running emulator are not paced unless you

@@ -11,10 +11,7 @@ const pathText = (path: readonly PropertyKey[]): string =>
     .join("")
     .replace(/^\./, "");
 
-/**
- * Returns the broken rules, at most five, such as `content.list.sections[0].title: must be a
- * string`.
- */
+/** Returns up to five broken rules, such as `content.list.sections[0].title: must be a string`. */
 export const violations = (issues: readonly z.core.$ZodIssue[]): string =>
   issues
     .slice(0, mostNamed)
@@ -43,7 +40,7 @@ export const checkedInput = <T>(
   });
 
 /**
- * Returns a validated copy of the options, unaffected by later changes to the caller's object.
+ * Sends messages, and starts and ends conversations.
  *
  * @throws ConversationError `INPUT_INVALID` naming each invalid option
  */
@@ -76,12 +73,12 @@ export const timeLimit = z
   .positive("must be greater than 0")
   .max(longestMs, `must be at most ${longestMs}`);
 
-/** A string that is valid in a URL, so without unpaired surrogates. */
+/** A string that is valid in a URL because it contains no unpaired surrogates. */
 export const addressText = z
   .string({ message: "must be a string" })
   .refine((text) => text.isWellFormed(), { message: "contains an unpaired surrogate" });
 
-/** Options for every call. */
+/** Options that every call accepts. */
 export const callOptions = z.looseObject(
   { signal: signal.optional() },
   { message: "must be an object" },
@@ -151,7 +148,7 @@ export const jsonObject = z.custom<JsonObject>().superRefine((value, context) =>
 });
 
 /**
- * Checks that JSON.stringify can write a value as JSON.
+ * Checks that JSON.stringify can serialize a value.
  *
  * @throws ConversationError `INPUT_INVALID` naming the member that cannot be written
  */

@@ -29,8 +29,8 @@ const attachment = z
 type Located = { readonly url: string } | { readonly id: string };
 
 /**
- * A file in a text message: any file by its URL (public reference), or the result of
- * `assets.upload` (referring to an asset by its id is assumed to work).
+ * A file to attach to a text message: a file's URL (public reference), or the result of
+ * `assets.upload` (attaching an asset by its id is assumed to work).
  */
 export type Attachment = Readonly<z.input<typeof attachment>> & Located;
 
@@ -68,8 +68,8 @@ const listPicker = z.strictObject({
 });
 
 /**
- * The content of a `richMessage.listpicker`. Its `type` is filled in (from an example in a public
- * reference).
+ * The content of a `richMessage.listpicker` message, without its `type`, which the client adds
+ * (based on an example in a public reference).
  */
 export type ListPicker = Readonly<z.input<typeof listPicker>>;
 
@@ -96,8 +96,8 @@ const richLink = z.strictObject({
 });
 
 /**
- * The content of a `richMessage.richlink`. Its `type` is filled in (from an example in a public
- * reference).
+ * The content of a `richMessage.richlink` message, without its `type`, which the client adds (based
+ * on an example in a public reference).
  */
 export type RichLink = Readonly<z.input<typeof richLink>>;
 
@@ -108,7 +108,7 @@ const conversationState = z.strictObject({
   content: z.string().optional(),
 });
 
-/** The content of a `conversation.state` (from an example in a public reference). */
+/** The content of a `conversation.state` message (based on an example in a public reference). */
 export type ConversationState = Readonly<z.input<typeof conversationState>>;
 
 const textBody = z
@@ -148,7 +148,7 @@ const unseenAboutMessage = {
 
 const typing = { schema: nothing, basis: "public", doc: "No content." } as const satisfies Body;
 
-/** The body of every message type: how it is checked, and how certain its format is. */
+/** Each message type's body: its schema, its description, and how certain its format is. */
 export const messageBodies = {
   text: {
     schema: textBody,
@@ -229,7 +229,7 @@ const contact = z.strictObject({
   address: words,
 });
 
-/** How a customer can be reached (from an example in a public reference). */
+/** A way to reach a customer (based on an example in a public reference). */
 export type Contact = Readonly<z.input<typeof contact>>;
 
 const customer = z.strictObject({
@@ -240,7 +240,7 @@ const customer = z.strictObject({
   contacts: z.array(contact).readonly().optional(),
 });
 
-/** The customer in a new conversation (from an example in a public reference). */
+/** The customer in a new conversation (based on an example in a public reference). */
 export type Customer = Readonly<z.input<typeof customer>>;
 
 const newConversation = z.strictObject({
@@ -264,10 +264,13 @@ const newConversation = z.strictObject({
   conversationContact: words.optional(),
 });
 
-/** The parameters for starting a conversation (from an example in a public reference). */
+/** The parameters for starting a conversation (based on an example in a public reference). */
 export type NewConversation = Readonly<z.input<typeof newConversation>>;
 
-/** An existing conversation: its id, or anything received from it. */
+/**
+ * An existing conversation: its id, or an object with a `conversationId`, such as a received
+ * message.
+ */
 export type ConversationReference = string | { readonly conversationId: string };
 
 const begun = z.union([words, z.looseObject({ conversationId: words })]);
@@ -300,7 +303,7 @@ const attribute = z.union([
   z.strictObject({ value: z.string(), external: z.boolean().optional() }),
 ]);
 
-/** The members of every message besides its type, sender and body. */
+/** The members that every message has in addition to its type, sender and body. */
 export const messageFrame = z.strictObject({
   /** The conversation to continue, or the details of a new one. */
   conversation,
@@ -314,10 +317,10 @@ export const messageFrame = z.strictObject({
   extra: jsonObject.optional(),
 });
 
-/** The members of every message besides its type, sender and body. */
+/** The members that every message has in addition to its type, sender and body. */
 export type MessageFrame = Readonly<z.input<typeof messageFrame>>;
 
-/** The sender: its kind, optionally with its display name. */
+/** A message's sender: its kind and, optionally, its display name. */
 export type Sender<K extends SenderKind = SenderKind> =
   | K
   | { readonly kind: K; readonly name?: string | undefined };
@@ -334,8 +337,8 @@ export type MessageOf<T extends MessageType, K extends SenderKind = SendersOf<T>
 } & BodyOf<T>;
 
 /**
- * A message as a program writes it. The type determines which kinds of senders it allows
- * (specification §6) and which members its body has.
+ * A message to send. Its type determines which kinds of senders may send it (specification §6) and
+ * which members its body has.
  */
 export type Message = { [T in MessageType]: MessageOf<T> }[MessageType];
 

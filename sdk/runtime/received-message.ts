@@ -31,8 +31,8 @@ type Sent<T extends MessageType> =
   Input<T> extends { readonly content: infer C } ? Lenient<C> : JsonObject;
 
 /**
- * The content of a received message, by type. It has the members that such a message is sent with,
- * if the service passed them on with the right type, and any others that the service adds.
+ * The content of a received message of type `T`. It contains the members of a sent message of that
+ * type, if the service passed them on with the right type, and any members that the service added.
  */
 export type ReceivedContent<T extends string> = T extends "text"
   ? { readonly text?: string | undefined; readonly redact?: boolean | undefined } & JsonObject
@@ -78,7 +78,7 @@ const receivedContent = (type: string, content: JsonObject): JsonObject => {
 
 /** A participant in a conversation, as the service describes it. */
 export interface Party {
-  /** One of the five kinds, or another value, such as `system`, or `user` in version v1. */
+  /** One of the five sender kinds, or another value, such as `system` or (in version v1) `user`. */
   readonly kind: SenderKind | "system" | "user" | (string & {});
   /** The display name. */
   readonly name?: string;
@@ -94,7 +94,7 @@ export interface ReceivedAttachment {
   readonly size?: number;
   /** URL of the content. */
   readonly url?: string;
-  /** Id of the asset with the content. Fetch it with `assets.download`. */
+  /** Id of the asset that contains the content. Download it with `assets.download`. */
   readonly id?: string;
 }
 
@@ -141,8 +141,8 @@ interface Received<T extends string> extends ReceivedFrame {
 }
 
 /**
- * A message at a callback or in a transcript: one shape for each `type`. Members that the service
- * omitted are absent.
+ * A message that a callback received or a transcript contains, with a separate shape for each
+ * `type`. Members that the service omitted are absent.
  */
 export type ReceivedMessage<T extends string = MessageType | (string & {})> = T extends string
   ? Received<T>
@@ -250,8 +250,8 @@ interface ReceivedMessages {
 }
 
 /**
- * Reads the messages in a callback: `messages.message` in version v3, `message` at the top level in
- * version v1.
+ * Reads the messages in the body of a callback: `messages.message` in version v3, `message` at the
+ * top level in version v1.
  *
  * @returns undefined if it has no list of messages in either version
  */
