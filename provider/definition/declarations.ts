@@ -21,7 +21,7 @@ const sources: Readonly<Record<Basis, string>> = {
 
 export const sourceOf = (basis: Basis): string => sources[basis];
 
-/** Capitalizes the first letter of text. */
+/** Capitalizes the first letter of a string. */
 export const pascal = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 
 const shown = (value: number): string => value.toLocaleString("en-GB");
@@ -70,7 +70,7 @@ const sizeOf = (field: Field): string[] => {
 };
 
 /**
- * Returns the rules of a field in short sentences, from its data.
+ * Describes a field's rules in short sentences.
  *
  * @param base64 the sentence for base64 text, which some languages can read from a file
  */
@@ -85,13 +85,11 @@ export const factsOf = (field: Field, base64 = "Base64 text."): string[] => [
   ...(field.secret ? ["Secret: encrypted in the state, never shown."] : []),
 ];
 
-/**
- * Returns everything that a doc comment says about a field: its meaning, its rules, and its source.
- */
+/** Returns the doc comment of a field: its meaning, rules and source. */
 export const fieldDoc = (field: Field, base64?: string): string =>
   [field.doc, ...factsOf(field, base64), `Source: ${sourceOf(field.basis)}.`].join(" ");
 
-/** The source of values that a program can read but not set. */
+/** States the source of values that a program can read but not set. */
 export const setByService =
   "Set by the service. Immediately after a creation or update, the value is the time of the response.";
 
@@ -109,8 +107,8 @@ export const readOnlyFields: Fields = Object.fromEntries(
 );
 
 /**
- * Whether a program must set the member. A name, or a member that another one implies, is always
- * optional.
+ * Whether a program must set the member. An automatic name, or a discriminator that another member
+ * implies, is always optional.
  */
 export const mustGive = (name: string, field: Field, rule: MemberRule | undefined): boolean =>
   field.required === true &&
@@ -129,7 +127,7 @@ const isSame = (a: ObjectField, b: ObjectField): boolean =>
   JSON.stringify(keysOf(a)) === JSON.stringify(keysOf(b));
 const keysOf = (field: ObjectField): string[] => Object.keys(field.fields);
 
-/** Returns every nested object of a kind, inner ones first, each under its own name. */
+/** Returns the types of a kind's nested objects, innermost first, each with a distinct name. */
 export const nestedTypes = (definition: Definition): readonly NestedType[] => {
   const types: NestedType[] = [];
   const add = (field: ObjectField, name: string, parent: string): void => {
@@ -153,7 +151,7 @@ export const nestedTypes = (definition: Definition): readonly NestedType[] => {
 };
 
 /**
- * Returns the name of the type of one nested object.
+ * Returns the type name of a nested object.
  *
  * @throws Error if the object has none of these types
  */

@@ -404,11 +404,11 @@ const otherServices = (
 
 /** A connection to one tenant's conversation service, for an account that is already set up. */
 export interface ConversationClient extends AsyncDisposable {
-  /** Sends messages. */
+  /** Sends messages, and starts and ends conversations. */
   readonly messages: Messages;
   /** Reads completed conversations. */
   readonly conversations: Conversations;
-  /** Attachments and their content. */
+  /** Uploads, downloads and deletes assets. */
   readonly assets: Assets;
   /**
    * Calls another service in the tenant with the same token, transport and retries, at the rates in

@@ -40,7 +40,7 @@ export const checkedInput = <T>(
   });
 
 /**
- * Sends messages, and starts and ends conversations.
+ * Returns a validated copy of the options, unaffected by later changes to the caller's object.
  *
  * @throws ConversationError `INPUT_INVALID` naming each invalid option
  */

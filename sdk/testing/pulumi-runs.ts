@@ -10,13 +10,13 @@ import type { EmulatedTime } from "./test-conversation.js";
 /** A value in the stack's configuration: plain text, or a secret. */
 export type StackConfigValue = string | { readonly value: string; readonly secret: boolean };
 
-/** The server for a callback in a test: a handler from `callbacks`, or a node:http listener. */
+/** The handler for a callback in a test: one from `callbacks`, or a node:http listener. */
 export type CallbackHandler = Pick<Callbacks, "node" | "idle"> | RequestListener;
 
-/** Handlers by callback URL, written as in the program. */
+/** Handlers, keyed by callback URL as written in the program. */
 export type CallbackHandlers = Readonly<Record<string, CallbackHandler>>;
 
-/** What handlers can use to reply. */
+/** Objects that handlers can use to reply. */
 export interface HandlerContext {
   /** A client for the emulator. */
   readonly client: ConversationClient;
@@ -24,7 +24,7 @@ export interface HandlerContext {
   readonly emulator: Emulator;
 }
 
-/** How to set up a stack for a test. */
+/** Options for setting up a stack for a test. */
 export interface EmulatedStackOptions {
   /**
    * The program: a function for the Automation API, or the folder of a Pulumi project. The project
@@ -34,8 +34,8 @@ export interface EmulatedStackOptions {
   /** Stack configuration; keys without a namespace belong to the project. Default: none. */
   readonly config?: Readonly<Record<string, StackConfigValue>>;
   /**
-   * Handlers for the account's callbacks. For other callbacks that are not on this machine, the
-   * test responds with 200: no message leaves the machine. Default: none.
+   * Handlers for the account's callbacks. For any other callback that is not on this machine, the
+   * test responds with 200, so that no message leaves the machine. Default: none.
    */
   readonly callbacks?: CallbackHandlers | ((context: HandlerContext) => CallbackHandlers);
   /**
@@ -60,8 +60,8 @@ export interface EmulatedStackOptions {
 }
 
 /**
- * A test stack could not be set up, or a Pulumi run failed. The message is complete: what was being
- * done, what Pulumi reported, and what to do next.
+ * The error if a test stack could not be set up or a Pulumi run failed. The message states what was
+ * being done, what Pulumi reported, and what to do next.
  *
  * @throws nothing: the constructor never fails
  * @example
@@ -109,7 +109,7 @@ const guardedProgram =
     }
   };
 
-/** The Pulumi runs on a stack, which end when the stack is closed. */
+/** A stack's Pulumi runs, which are interrupted when the stack is closed. */
 export class OpenRuns {
   readonly #controller = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
@@ -132,7 +132,7 @@ export class OpenRuns {
     this.#controller.abort();
   }
 
-  /** Interrupts Pulumi; resolves when the last run has ended. */
+  /** Interrupts Pulumi, and resolves when the last run has ended. */
   async end(): Promise<void> {
     this.abort();
     await Promise.allSettled([...this.#running]);
@@ -143,13 +143,13 @@ export class OpenRuns {
 export interface StackRun {
   /** Number of resources per operation, such as `{ create: 8, same: 1 }`, including the stack itself. */
   readonly changes: Readonly<Record<string, number>>;
-  /** The calls in the run, in order. */
+  /** Calls to the service during the run, in order. */
   readonly calls: readonly HubCall[];
-  /** What Pulumi printed, without colors. */
+  /** Pulumi's output, without colors. */
   readonly printed: string;
 }
 
-/** The Pulumi commands that a test runs. */
+/** The Pulumi commands that a test can run. */
 export type PulumiCommandName = "up" | "preview" | "refresh" | "destroy";
 
 /** What the commands of the Automation API take and give, as far as all have it. */
