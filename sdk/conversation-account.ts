@@ -52,7 +52,7 @@ export interface ConversationAccountArgs {
   channel: ChannelArgs | Channel;
   /** Where the service delivers replies to the customer. */
   customer: PartyArgs;
-  /** The bots that answer first, by logical name. */
+  /** The bots that answer first, keyed by logical name. */
   bots?: Readonly<Record<string, BotArgs>> | undefined;
   /**
    * The agents who take over from the bots: their callback, or their existing client application.
@@ -64,8 +64,7 @@ export interface ConversationAccountArgs {
    */
   chatConfigurations?: Omit<AccountChatConfigurationsArgs, "orchestration"> | undefined;
   /**
-   * Name of the settings profile for every part that the component creates. Default: the settings
-   * without a profile.
+   * Name of the settings profile for every part that the component creates. Default: no profile.
    */
   profile?: string | undefined;
 }

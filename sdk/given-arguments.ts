@@ -8,7 +8,7 @@ import { nearestHint, valueSort } from "../provider/kernel/text.js";
 import { typeToken } from "../provider/pointer.js";
 
 /**
- * Returns the type token of a component in this package. The token never changes, because every
+ * Returns the type token of a component in this package. The token must never change, because every
  * state file contains it.
  */
 export const componentToken = (component: string): string => `conversation:index:${component}`;

@@ -142,10 +142,7 @@ export const stackOwnership = (): Ownership => {
 
 /** Options for looking up an existing object. */
 export interface Lookup {
-  /**
-   * Name of the settings profile, for programs that use several accounts. Default: the settings
-   * without a profile.
-   */
+  /** Name of the settings profile, for programs that use several accounts. Default: no profile. */
   readonly profile?: string | undefined;
 }
 

@@ -127,7 +127,7 @@ export interface ListField extends FieldNotes {
   readonly unique?: true;
   /** The order of the items does not matter. */
   readonly unordered?: true;
-  /** An empty list differs from an absent one. Default: they are the same. */
+  /** An empty list differs from an absent one. By default, they are the same. */
   readonly emptyCounts?: true;
   /** The list is sent inside an object with this one key. */
   readonly envelope?: string;

@@ -73,9 +73,7 @@ const byExtension: Readonly<Record<string, string>> = {
 const fileExtension = (name: string): string | undefined =>
   /[^./\\]\.([A-Za-z0-9]{1,16})$/.exec(name)?.[1]?.toLowerCase();
 
-/**
- * Returns the content type that the service derives from the extension of a file name (assumed).
- */
+/** Returns the content type that the service derives from a file name's extension (assumed). */
 export const assetContentType = (name: string): string => {
   const extension = fileExtension(name) ?? "";
   return (Object.hasOwn(byExtension, extension) && byExtension[extension]) || anyBytes;

@@ -16,9 +16,9 @@ export type BearerCheck = (token: string) => boolean | Promise<boolean>;
 
 /** The credentials that the service sends with Basic authentication. */
 export interface BasicCredentials {
-  /** Must not contain a colon. */
+  /** User name, which must not contain a colon. */
   readonly username: string;
-  /** Any nonempty string. */
+  /** Password, which can be any non-empty string. */
   readonly password: string;
 }
 
@@ -131,8 +131,8 @@ export interface MessageContext {
 /** Options for handling messages. `T`: the accepted message types. */
 export interface CallbackOptions<T extends MessageType = MessageType> {
   /**
-   * The credentials that the service sends, as in the authentication for the client application's
-   * role.
+   * The credentials that the service sends, as registered in the authentication for the client
+   * application's role.
    */
   readonly authenticate: CallbackCredentials;
   /**

@@ -50,8 +50,8 @@ const resourceOnly = ["ownershipMark", "put"] as const;
 type ResourceOnly = (typeof resourceOnly)[number];
 
 /**
- * How to reach the service: the same settings as for resources, as an object. Omitted settings come
- * from environment variables such as `CONVERSATION_BASE_URL` (with `profile: "staging"`,
+ * Settings for the connection, with the same names as for resources. Omitted settings come from
+ * environment variables such as `CONVERSATION_BASE_URL` (or, with `profile: "staging"`,
  * `CONVERSATION_STAGING_BASE_URL`).
  */
 export type ConnectionSettings = {
@@ -64,7 +64,7 @@ export type ConnectionSettings = {
  */
 export interface RunningEmulator
   extends Readonly<Record<"baseUrl" | "tokenUrl" | "clientId" | "clientSecret", string>> {
-  /** The emulator's control URL, which distinguishes an emulator from other settings. */
+  /** Control URL, which distinguishes a running emulator from other connection settings. */
   readonly controlUrl: string;
 }
 
@@ -179,8 +179,8 @@ export interface ConnectionOptions extends CallHooks {
   /** Called once with the plan that the tenant seems to have, if none is configured. */
   readonly onPlanGuess?: (plan: Plan) => void;
   /**
-   * Called with a readable message when this process temporarily cannot share the rates with
-   * others.
+   * Called with a readable message when this process temporarily cannot share the rates with other
+   * processes.
    */
   readonly onNotice?: (text: string) => void;
   /** How often and for how long to retry repeatable calls. */
@@ -286,7 +286,7 @@ const openConnection = (settings: Settings, options: ConnectionOptions) => {
 
 /** One call to another service in the tenant (specification §8.3, §9). */
 export interface ServiceCall {
-  /** A service with known rates, such as `Case Manager`. Not case-sensitive. */
+  /** Name of a service with known rates, such as `Case Manager`. Not case-sensitive. */
   readonly service: string;
   /** `v3` or `v4`, depending on the service. */
   readonly version: string;

@@ -108,7 +108,7 @@ export const publicLookup =
     });
   };
 
-/** Content in transit: chunks of bytes. */
+/** Content in transit, as chunks of bytes. */
 export type Pieces = AsyncIterable<Uint8Array>;
 
 /** A transfer to or from a validated signed URL. */

@@ -136,7 +136,7 @@ export interface RedisMemoryOptions {
 
 /** A message memory in Redis. */
 export interface RedisMemory extends MessageMemory, AsyncDisposable {
-  /** Closes the connection, which would keep the process alive. Never fails. */
+  /** Closes the connection, which would otherwise keep the process alive. Never fails. */
   close(): Promise<void>;
 }
 

@@ -316,7 +316,7 @@ export interface CodeExchange {
   readonly clientId: string;
   /** The redirect URI from the authorization request. */
   readonly redirectUri: string;
-  /** The result of `codeFromRedirect`. Can be used only once. */
+  /** The authorization code from `codeFromRedirect`, which can be used only once. */
   readonly code: string;
   /** The verifier of the authorization's proof key. */
   readonly verifier: string;

@@ -156,10 +156,10 @@ export interface EmulatedStack extends AsyncDisposable {
   expectDelivery(
     expected: ExpectedDelivery & { readonly withinMs?: number },
   ): Promise<DeliveryEntry>;
-  /** Forecasts a run's duration and number of calls on a plan. */
+  /** Forecasts a run's duration and number of calls for a plan. */
   forecast(conditions?: ForecastConditions): Promise<Forecast>;
   /**
-   * Expects a run to stay within limits.
+   * Expects the forecast for a run to stay within limits.
    *
    * @example
    * await stack.expectForecast({ plan: "developer", maxMinutes: 2, maxCalls: 30 });

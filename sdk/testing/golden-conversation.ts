@@ -243,7 +243,7 @@ export const goldenDifferences = (
 
 /** Options for recording and replaying a golden conversation. */
 export interface GoldenOptions {
-  /** The transcript file. Its folder is created if missing. */
+  /** Path of the golden file. Its folder is created if missing. */
   readonly file: string;
   /** Type of the channel. */
   readonly channel: string;

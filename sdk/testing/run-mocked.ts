@@ -144,7 +144,10 @@ export interface MockedRunOptions {
   readonly project?: string;
   /** Name of the stack. Default: `test`. */
   readonly stack?: string;
-  /** Configuration by full key, such as `shop:callbackUrl`; keys without a namespace belong to the project. Default: none. */
+  /**
+   * Configuration, keyed by full names such as `shop:callbackUrl`; keys without a namespace belong
+   * to the project. Default: none.
+   */
   readonly config?: Readonly<Record<string, string>>;
 }
 

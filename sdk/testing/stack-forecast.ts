@@ -14,7 +14,7 @@ import {
 } from "../../provider/pulumi-cli/stack-documents.js";
 import { assertionError } from "./assertion-error.js";
 
-/** What to forecast, and its limits. */
+/** Which run to forecast, and under which conditions. */
 export interface ForecastConditions extends ConditionOptions {
   /**
    * The run: `up` creates all of the stack's objects in an empty account; `refresh` and `destroy`

@@ -40,7 +40,7 @@ export class EmulatedTime {
     private readonly isManual: boolean,
   ) {}
 
-  /** Milliseconds waited so far, which have also passed on the emulator's clock. */
+  /** Returns a time in milliseconds, for measuring intervals on the emulator's clock. */
   now(): number {
     return this.isManual ? this.#passedMs : performance.now();
   }
@@ -109,7 +109,7 @@ export interface Reached {
   readonly why: string;
 }
 
-/** A message, and its recipients. */
+/** A message, and the outcome for each of its recipients. */
 export interface ReachedMessage {
   /** The message, as in the conversation. */
   readonly message: ReceivedMessage;
@@ -255,7 +255,7 @@ export type SaidMessage = string | WithoutFrame<Message>;
 export interface TestConversationStart {
   /** Type of the channel, such as `custom.web`. */
   readonly channel: string;
-  /** Address of the account on the channel. */
+  /** The account's address on the channel. */
   readonly address: string;
   /** The customer: a name, or more details. Default: `Ada`. */
   readonly customer?: string | Customer;
