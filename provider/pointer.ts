@@ -1,12 +1,12 @@
 /**
- * Returns the type token of a kind's dynamic resources. The token never changes, because every
- * state file contains it.
+ * Returns the type token of a kind's dynamic resources. The token must never change, because
+ * every state file contains it.
  */
 export const typeToken = (kind: string): string => `pulumi-nodejs:dynamic/conversation:${kind}`;
 
 /**
- * Returns the type token of a kind's resources in the plugin. The token never changes, because
- * state files contain it.
+ * Returns the type token of a kind's resources in the plugin. The token must never change,
+ * because state files contain it.
  */
 export const pluginToken = (kind: string): string => `conversation:index:${kind}`;
 

@@ -163,7 +163,7 @@ export type MemberRule =
   | { readonly atLeastOne: readonly string[] };
 
 /**
- * Returns the members that distinguish the items in a list; empty if items are compared by value.
+ * Returns the members that distinguish the items in a list; empty if only their values do.
  */
 export const identityOf = (field: ListField): readonly string[] =>
   field.of.type === "object" ? (field.identity ?? []) : [];

@@ -49,7 +49,7 @@ export const account = defineResource({
           doc: "Idle time after which the customer must start a new conversation; in minutes, according to one integrator.",
           min: 0,
         }),
-        defaultLanguage: text({ doc: "Language, such as `en-US`.", min: 1 }),
+        defaultLanguage: text({ doc: "Default language, such as `en-US`.", min: 1 }),
         onAgentUnavailability: text({
           doc: "Whether to answer with the off-hours text or hold the message until an agent is available.",
           values: ["off_hours", "retain_and_retry"],

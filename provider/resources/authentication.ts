@@ -5,7 +5,7 @@ export const authentication = defineResource({
   noun: "authentication",
   collection: "authentications",
   listKey: "authentication",
-  doc: "How the service authenticates when it posts messages to a client application's callback: with Basic authentication or OAuth.",
+  doc: "Method and credentials with which the service authenticates when it posts messages to a client application's callback: Basic authentication or OAuth.",
   listScopes: ["manage"],
   rule: { discriminator: "type", exactlyOne: { basic: "basicAuth", oauth2: "oauth2" } },
   fields: {
@@ -36,7 +36,7 @@ export const authentication = defineResource({
           of: text({ doc: "Header value.", secret: true }),
         }),
         payload: text({
-          doc: "Body of the token request: text, or an object that is sent as JSON text.",
+          doc: "Body of the token request: a string, or an object to send as JSON text.",
           secret: true,
           json: true,
           min: 1,

@@ -31,7 +31,7 @@ const restrictions: Fields = {
     { emptyCounts: true },
   ),
   attachmentPolicy: object({
-    doc: "Allowed attachments.",
+    doc: "Restrictions on attachments.",
     fields: {
       enabled: flag({ doc: "Must be true to allow attachments." }),
       maxSize: number({
@@ -91,7 +91,7 @@ export const channel = defineResource({
             systemMessages: flag({ doc: "Whether the service sends system messages." }),
             midChatAuth: flag({ doc: "Whether a customer can log in during a conversation." }),
             richMessageTypes: words(
-              "Types of rich messages that the channel can show, without the `richMessage.` prefix: for example, `listpicker`.",
+              "Types of rich messages that the channel can show, without the `richMessage.` prefix (for example, `listpicker`).",
               "A rich message type.",
             ),
           },
@@ -99,7 +99,7 @@ export const channel = defineResource({
       },
     }),
     l10nProperties: map({
-      doc: "System text by language (such as `en-US`), then by key (such as `msg_hub_off_hours`).",
+      doc: "System text, grouped by language (such as `en-US`) and then by key (such as `msg_hub_off_hours`).",
       min: 1,
       max: 25,
       members: { key: "language", value: "properties" },

@@ -47,7 +47,7 @@ export const orchestration = defineResource({
               min: 1,
               identity: ["participant"],
               of: object({
-                doc: "A bot, and who takes over from it.",
+                doc: "A bot, and the agents who take over from it.",
                 fields: {
                   application: reference(clientApplication, {
                     doc: "The bot's client application.",
@@ -56,7 +56,7 @@ export const orchestration = defineResource({
                     plainId: true,
                   }),
                   participant: reference(participant, {
-                    doc: "The bot itself.",
+                    doc: "The bot's participant.",
                     required: true,
                   }),
                   onEscalation: object({
