@@ -46,7 +46,7 @@ export interface BotArgs extends PartyArgs, Pick<ParticipantArgs, "intents" | "o
 
 /** Arguments for a conversation account. */
 export interface ConversationAccountArgs {
-  /** Business address on the channel. */
+  /** The business's address on the channel. */
   address: pulumi.Input<string>;
   /** The channel to create, or an existing one. */
   channel: ChannelArgs | Channel;

@@ -14,8 +14,8 @@ import { typeToken } from "../provider/pointer.js";
 export const componentToken = (component: string): string => `conversation:index:${component}`;
 
 /**
- * Whether a value is a resource of this type, from any copy of this package. Each copy has its own
- * classes, so `instanceof` does not recognize resources from another copy.
+ * Whether a value is a resource of the given type, from any copy of this package. Each copy has its
+ * own classes, so `instanceof` does not recognize resources from another copy.
  */
 export const isOfType = (value: unknown, token: string): boolean =>
   pulumi.Resource.isInstance(value) && pulumi.resourceType(value) === token;

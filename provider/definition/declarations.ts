@@ -115,7 +115,7 @@ export const mustGive = (name: string, field: Field, rule: MemberRule | undefine
   !isAutomatic(field) &&
   !(rule && "exactlyOne" in rule && rule.discriminator === name);
 
-/** A nested object of a kind and the name of its type. */
+/** A nested object of a kind, and its type name. */
 export interface NestedType {
   readonly name: string;
   readonly field: ObjectField;
@@ -167,7 +167,7 @@ export const nestedTypeName = (types: readonly NestedType[], field: ObjectField)
 export interface ResourceArgument {
   readonly name: string;
   readonly form: "flag" | "flag or id" | "object" | "text";
-  /** One or more sentences per line. */
+  /** Doc comment, with one or more sentences per line. */
   readonly doc: readonly string[];
 }
 

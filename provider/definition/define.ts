@@ -47,9 +47,11 @@ export const defineResource = (definition: Definition): Definition => definition
  */
 export type Basis = "spec" | "public" | "assumed";
 
-/** The attributes that any field can have, whatever its shape. */
+/** The attributes that any field can have, regardless of its type. */
 export interface FieldNotes {
-  /** One or more sentences in a program's terms, for editors and the generated docs. */
+  /**
+   * Description in a program's terms, in one or more sentences, for editors and the generated docs.
+   */
   readonly doc: string;
   readonly basis: Basis;
   /** The field must be present. By default, it is optional. */

@@ -259,7 +259,7 @@ const fits = (name: string, pattern: string): boolean => {
   return new RegExp(`^${literal.replaceAll("*", ".*")}$`).test(name);
 };
 
-/** `no-basic-authentication`: in the stacks that you choose, callbacks require tokens. */
+/** `no-basic-authentication`: callbacks require tokens in the stacks that you choose. */
 export const noBasicAuthentication: ResourceValidationPolicy = {
   ...policyNotes(
     "no-basic-authentication",

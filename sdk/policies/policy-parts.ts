@@ -83,7 +83,9 @@ const idOf = (read: () => unknown): string | undefined => {
   return typeof id === "string" ? id : undefined;
 };
 
-/** Returns the id of a participant's client application, if known. */
+/**
+ * Returns the id of a participant's client application; undefined if it is unknown in a preview.
+ */
 export const ownApplication = (participant: PolicyResource): string | undefined =>
   idOf(() => participant.asType(classFor(participant, Participant))?.application);
 

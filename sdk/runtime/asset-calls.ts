@@ -99,7 +99,7 @@ export interface AssetRequest {
   readonly size: number;
 }
 
-/** An asset, which you can attach to a message. */
+/** An asset that you can attach to a message. */
 export interface Asset {
   /** The service's id for the asset. */
   readonly id: string;

@@ -46,7 +46,7 @@ export interface UploadOptions extends Pick<AssetRequest, "channel" | "sender">,
   /** Size in bytes. Required for streams; for files and bytes, it must match their size. */
   readonly size?: number;
   /**
-   * Content type. Must match the extension in the name, from which the service derives it
+   * Content type. Must match the file name's extension, from which the service derives it
    * (assumed).
    */
   readonly contentType?: string;

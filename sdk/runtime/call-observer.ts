@@ -72,8 +72,8 @@ export interface ResponseEvent extends RequestEvent {
 }
 
 /**
- * Functions called for every attempt. If one fails, the process emits a warning, and the call
- * continues.
+ * Functions that are called for every attempt. If one fails, the process emits a warning, and the
+ * call continues.
  */
 export interface CallHooks {
   /** Called before each attempt, including retries. */

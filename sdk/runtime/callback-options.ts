@@ -14,7 +14,7 @@ import type { ReceivedMessage } from "./received-message.js";
  */
 export type BearerCheck = (token: string) => boolean | Promise<boolean>;
 
-/** The credentials that the service sends with Basic authentication. */
+/** Credentials that the service sends when it uses Basic authentication. */
 export interface BasicCredentials {
   /** User name, which must not contain a colon. */
   readonly username: string;
@@ -84,7 +84,7 @@ const basicText = (credentials: BasicCredentials | undefined): string => {
   throw invalid('authenticate.basic needs a username without ":" and a password');
 };
 
-/** Returns the secrets that must not appear in logs. */
+/** Returns the secrets in the credentials, which must not appear in logs. */
 export const secretsOf = (credentials: CallbackCredentials): readonly string[] => {
   if ("basic" in credentials)
     return [credentials.basic].flat().flatMap(({ username, password }) => {
@@ -122,7 +122,7 @@ export const credentialCheck = (credentials: CallbackCredentials): CredentialChe
 /** The context that a handler receives with each message. */
 export interface MessageContext {
   /**
-   * Aborts when the time limit for the message is reached. After that, nothing waits for the
+   * Signal that aborts when the message's time limit is reached. After that, nothing waits for the
    * handler.
    */
   readonly signal: AbortSignal;
@@ -189,8 +189,8 @@ export interface CallbackOptions<T extends MessageType = MessageType> {
    */
   readonly maxWaitingPerConversation?: number;
   /**
-   * The vendor's own word for `platform`. Default: the environment variable
-   * CONVERSATION_PLATFORM_NAME, or `platform`.
+   * The vendor's own word for `platform`. Default: the value of the environment variable
+   * CONVERSATION_PLATFORM_NAME, or `platform` if it is not set.
    */
   readonly platformName?: string;
   /** Replaces the clock in tests. */

@@ -284,7 +284,7 @@ class MessageQueues<T extends MessageType> {
 }
 
 /**
- * Handles calls from the service (specification §5.2, §6; public reference) in any kind of server.
+ * Handles calls from the service in any kind of server (specification §5.2, §6; public reference).
  */
 export interface Callbacks {
   /** Handler for `createServer` from node:http and node:https. */

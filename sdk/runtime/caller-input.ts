@@ -36,7 +36,7 @@ export const endQuietly = (end: () => unknown): void => {
 };
 
 /**
- * Prepares a call.
+ * Calls a function that prepares a service call, and reports its failures as invalid input.
  *
  * @throws ConversationError `INPUT_INVALID` with the cause, if the caller's input cannot be read
  */

@@ -150,8 +150,8 @@ export const runtimeSettings = (
   });
 
 /**
- * Returns the vendor's own word for `platform`: the given one, otherwise the one from the
- * environment, otherwise `platform` itself.
+ * Returns the vendor's own word for `platform`: the one given, the one from the environment, or
+ * else `platform` itself.
  */
 export const platformNameOf = (given: string | undefined): string => {
   const { parse, default: fallback = "platform" } = settingTable.platformName;
@@ -165,7 +165,7 @@ export const platformNameOf = (given: string | undefined): string => {
   throw new ConversationError("SETTINGS_INVALID", `platformName ${parsed.rule}.`);
 };
 
-/** Options for a connection. All are optional. */
+/** Options for a connection. */
 export interface ConnectionOptions extends CallHooks {
   /**
    * `plan` (default): calls stay within the rates of the tenant's plan, which they share with all
@@ -176,7 +176,7 @@ export interface ConnectionOptions extends CallHooks {
   readonly pacing?: "plan" | "after-refusal";
   /** Called when a call has to wait because of its endpoint's rate limit. */
   readonly onWait?: (wait: Wait) => void;
-  /** Called once with the plan that the tenant seems to have, if none is configured. */
+  /** If no plan is configured, called once with the plan that the tenant appears to have. */
   readonly onPlanGuess?: (plan: Plan) => void;
   /**
    * Called with a readable message when this process temporarily cannot share the rates with other
@@ -185,7 +185,7 @@ export interface ConnectionOptions extends CallHooks {
   readonly onNotice?: (text: string) => void;
   /** How often and for how long to retry repeatable calls. */
   readonly retry?: Partial<RetryLimits>;
-  /** Cancels waiting calls with `CANCELLED`, like `close`. */
+  /** Signal that cancels waiting calls with `CANCELLED`, as `close` does. */
   readonly signal?: AbortSignal;
   /** Where to look up omitted settings. Default: the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
@@ -284,7 +284,7 @@ const openConnection = (settings: Settings, options: ConnectionOptions) => {
   };
 };
 
-/** One call to another service in the tenant (specification §8.3, §9). */
+/** A call to another service in the tenant (specification §8.3, §9). */
 export interface ServiceCall {
   /** Name of a service with known rates, such as `Case Manager`. Not case-sensitive. */
   readonly service: string;
@@ -306,11 +306,11 @@ export interface ServiceCall {
   readonly params?: Readonly<Record<string, string>>;
   /** Query parameters, in order. */
   readonly query?: Readonly<Record<string, string | number>>;
-  /** The body, sent as JSON. */
+  /** Request body, sent as JSON. */
   readonly body?: unknown;
   /**
-   * Cancels the call while it is waiting for its turn. A write that has already been sent still
-   * completes.
+   * Signal that cancels the call while it is waiting for its turn. A write that has already been
+   * sent still completes.
    */
   readonly signal?: AbortSignal;
 }

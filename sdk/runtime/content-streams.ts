@@ -89,7 +89,7 @@ export interface OpenContent {
   readonly size?: number;
   /** Whether the source can be read again. */
   readonly repeatable: boolean;
-  /** Opens the source to read it once. */
+  /** Opens the source so that it can be read once. */
   open(): CallerStream;
   /** Closes a stream that the caller opened, whether or not it was read. */
   stop(): void;
@@ -188,7 +188,10 @@ interface Writing {
 
 /** A validated target. */
 export interface OpenTarget {
-  /** Writes content, and closes the target. Fails with the target's error. */
+  /**
+   * Writes the content, and then closes the target. Rejects with the target's error if the target
+   * fails.
+   */
   write(pieces: Pieces, writing: Writing): Promise<void>;
   /** Stops handling the target's errors, leaving them to the caller. */
   leave(): void;

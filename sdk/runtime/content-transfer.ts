@@ -113,7 +113,7 @@ export type Pieces = AsyncIterable<Uint8Array>;
 
 /** A transfer to or from a validated signed URL. */
 export interface SignedTransfer {
-  /** Description for messages, such as `upload asset 4f…`. */
+  /** Description of the transfer for messages, such as `upload asset 4f…`. */
   readonly what: string;
   readonly url: URL;
   readonly signal: AbortSignal;
@@ -134,7 +134,9 @@ export interface ContentAnswer extends TransferReply {
   /** Value of `content-length`, if the response has one. */
   readonly length: number | undefined;
   readonly pieces: Pieces;
-  /** Discards the rest of the content if it is short, so that the connection can be reused. */
+  /**
+   * Discards the rest of the content if there is little left, so that the connection can be reused.
+   */
   discard(): Promise<void>;
   /** Releases the connection immediately, closing it if it is in use. */
   release(): void;
@@ -155,7 +157,7 @@ export interface ContentTransfer {
   close(): Promise<void>;
 }
 
-/** Rejects with the signal's reason when it aborts. */
+/** Returns a promise that rejects with the signal's reason when the signal aborts. */
 export const rejectedBy = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {
     const abort = (): void => reject(signal.reason);
@@ -317,7 +319,7 @@ export type OnProgress = (progress: {
 export interface TransferOptions {
   /** Called after each chunk. */
   readonly onProgress?: OnProgress;
-  /** Cancels the transfer with `CANCELLED`. */
+  /** Signal that cancels the transfer with `CANCELLED`. */
   readonly signal?: AbortSignal;
   /** Time limit for one transfer, in milliseconds. Default: 5 minutes. */
   readonly timeoutMs?: number;
@@ -328,7 +330,7 @@ export interface ContentParts extends AssetCalls {
   readonly transfer: ContentTransfer;
   readonly rule: AddressRule;
   readonly clock: Clock;
-  /** Cancels all transfers. */
+  /** Signal that cancels all transfers. */
   readonly closing: AbortSignal;
 }
 

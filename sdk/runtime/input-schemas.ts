@@ -54,7 +54,7 @@ export const checkedOptions = <O extends object>(
   return copy;
 };
 
-/** Accepts any function, unchanged. */
+/** Schema that accepts any function, unchanged. */
 export const anyFunction = z.custom<(...values: never) => unknown>(
   (value) => typeof value === "function",
   { message: "must be a function" },
@@ -67,18 +67,18 @@ const signal = z.custom<AbortSignal>((value) => value instanceof AbortSignal, {
 /** Longest time that a timer can wait: about 24 days. */
 const longestMs = 2 ** 31 - 1;
 
-/** A time limit in milliseconds. */
+/** Schema for a time limit in milliseconds. */
 export const timeLimit = z
   .int({ message: "must be a whole number of milliseconds" })
   .positive("must be greater than 0")
   .max(longestMs, `must be at most ${longestMs}`);
 
-/** A string that is valid in a URL because it contains no unpaired surrogates. */
+/** Schema for a string in a URL, which must not contain unpaired surrogates. */
 export const addressText = z
   .string({ message: "must be a string" })
   .refine((text) => text.isWellFormed(), { message: "contains an unpaired surrogate" });
 
-/** Options that every call accepts. */
+/** Schema for the options that every call accepts. */
 export const callOptions = z.looseObject(
   { signal: signal.optional() },
   { message: "must be an object" },
@@ -139,7 +139,7 @@ const problemIn = (whole: unknown, allows: (value: unknown) => boolean): string 
   }
 };
 
-/** Any JSON object, for undocumented members. */
+/** Schema for any JSON object, for undocumented members. */
 export const jsonObject = z.custom<JsonObject>().superRefine((value, context) => {
   const problem = isObject(value) ? problemIn(value, isJson) : "";
   if (problem === undefined) return;

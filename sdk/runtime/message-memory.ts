@@ -123,7 +123,7 @@ export const processMemory = (most = 10_000): MessageMemory => {
 
 /** Options for a memory in Redis that several processes share. */
 export interface RedisMemoryOptions {
-  /** `redis:` or `rediss:` URL, with the password if there is one. */
+  /** `redis:` or `rediss:` URL, including the password if there is one. */
   readonly url: string;
   /**
    * Name of the callback. It must be the same in all processes of the callback, but different for

@@ -355,6 +355,6 @@ export type Reply = WithoutConversation<Message>;
 /** A message that starts a conversation. */
 export type FirstMessage = Message & { readonly conversation: NewConversation };
 
-/** Returns the sender's kind, from either form of `Sender`. */
+/** Returns the sender's kind from either form of `Sender`. */
 export const kindOf = <K extends SenderKind>(sender: Sender<K>): K =>
   typeof sender === "string" ? sender : sender.kind;

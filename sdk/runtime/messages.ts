@@ -257,11 +257,11 @@ export interface Sent {
 
 /** Options for a send call. */
 export interface SendOptions {
-  /** Attributes for the whole call. */
+  /** Attributes that apply to the entire call. */
   readonly metadata?: Readonly<Record<string, string>>;
   /**
-   * Cancels the call while it is waiting for its turn. A call that has already been sent still
-   * completes.
+   * Signal that cancels the call while it is waiting for its turn. A call that has already been
+   * sent still completes.
    */
   readonly signal?: AbortSignal;
 }
@@ -425,7 +425,7 @@ export interface Conversation {
   readonly account?: { readonly channel?: string; readonly address?: string };
   /** Id of the entry point, such as `1007`. */
   readonly entryPoint?: string;
-  /** The contact for the conversation, such as `email`. */
+  /** The type of contact that the conversation uses, such as `email`. */
   readonly conversationContact?: string;
   /** The service's own JSON about the customer. */
   readonly customer?: JsonObject;
@@ -488,7 +488,7 @@ const explained = (id: string, error: unknown): unknown =>
       )
     : error;
 
-/** Returns the conversation operations of a connection. */
+/** Returns the conversation operations for a connection. */
 export const conversationsOf = (request: Request, platformName: string): Conversations => ({
   get: async (id, options = {}) => {
     const { signal } = checkedInput(reading.title, "options", callOptions, options);

@@ -153,7 +153,8 @@ const scopeOf = (scope: AuthorizationRequest["scope"]): string => {
 };
 
 /**
- * Creates the URL to send the end user to, with every parameter in §5.3 of the specification.
+ * Creates the URL to send the end user to, with every parameter that §5.3 of the specification
+ * lists.
  *
  * @throws ConversationError `INPUT_INVALID` if a parameter is missing or the URL is not safe
  * @example
@@ -294,7 +295,7 @@ const textOf = async (answer: FetchAnswer): Promise<string | undefined> => {
   }
 };
 
-/** The part of `fetch` that an exchange needs. */
+/** The part of the `fetch` interface that a code exchange needs. */
 export type FetchLike = (
   url: string,
   init: {
@@ -322,7 +323,7 @@ export interface CodeExchange {
   readonly verifier: string;
   /** Function that sends the request. Default: the global `fetch`. */
   readonly fetch?: FetchLike;
-  /** Cancels the exchange with `CANCELLED`. */
+  /** Signal that cancels the exchange with `CANCELLED`. */
   readonly signal?: AbortSignal;
   /** Time limit for the complete response, in milliseconds. Default: 60,000. */
   readonly timeoutMs?: number;

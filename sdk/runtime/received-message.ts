@@ -207,7 +207,7 @@ const attributesOf = (value: unknown): Readonly<Record<string, string>> =>
   );
 
 /**
- * Reads a message in either version (public reference; v1 from a service in the same family).
+ * Reads a message in version v3 (public reference) or v1 (from a service in the same family).
  *
  * @param conversationId used if the message itself does not contain one
  * @returns undefined if it is not a message: without a type, or without a conversation

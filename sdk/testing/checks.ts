@@ -173,7 +173,7 @@ export interface ExpectedDelivery {
   readonly url?: string | RegExp;
   /** Message type, such as `text`. */
   readonly type?: string | RegExp;
-  /** Status of the callback's response. Default: any 2xx. */
+  /** Expected status of the callback's response. Default: any 2xx. */
   readonly status?: number;
   /** The sender's own id for the message. */
   readonly messageId?: string | RegExp;

@@ -138,7 +138,7 @@ export interface EmulatedStack extends AsyncDisposable {
    * await stack.expectObject("Participant", { name: /^orders-bot/, type: "custom_bot" });
    */
   expectObject(kind: string, expected: object): Promise<StoredObject>;
-  /** Expects that no object matches; `{}` expects no objects of this kind. */
+  /** Expects that no object of this kind matches. `{}` matches every object. */
   expectNoObject(kind: string, expected: object): Promise<void>;
   /**
    * Expects exactly this number of calls to each endpoint, and none to other endpoints.

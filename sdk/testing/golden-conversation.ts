@@ -24,7 +24,7 @@ interface GoldenRecipient {
   readonly why: string;
 }
 
-/** One message in a golden conversation. */
+/** A message in a golden conversation. */
 export interface GoldenMessage {
   /** `say`: sent by the test, and sent again in a replay. `hear`: a reply from someone else. */
   readonly verb: "say" | "hear";

@@ -27,8 +27,8 @@ export interface HandlerContext {
 /** Options for setting up a stack for a test. */
 export interface EmulatedStackOptions {
   /**
-   * The program: a function for the Automation API, or the folder of a Pulumi project. The project
-   * file applies; stack configuration files are not read.
+   * The program: a function for the Automation API, or a Pulumi project's folder. The project file
+   * is used, but stack configuration files are not.
    */
   readonly program: PulumiFn | string;
   /** Stack configuration; keys without a namespace belong to the project. Default: none. */
@@ -40,14 +40,11 @@ export interface EmulatedStackOptions {
   readonly callbacks?: CallbackHandlers | ((context: HandlerContext) => CallbackHandlers);
   /**
    * Options for the emulator. Default: no rate limits, and a manual clock. The clock follows real
-   * time while Pulumi runs or a conversation waits, and otherwise stops. Over HTTP, the control
-   * interface requires a random secret.
+   * time while Pulumi runs or a conversation waits, and is otherwise stopped. Over HTTP, the
+   * control interface requires a random secret.
    */
   readonly emulator?: Omit<EmulatorOptions, "callbackRoute">;
-  /**
-   * Profiles that the program uses; all connect to the emulator. Default: only the settings without
-   * a profile.
-   */
+  /** Profiles that the program uses, all of which connect to the emulator. Default: no profile. */
   readonly profiles?: readonly string[];
   /** Additional environment variables for the run. Default: none. */
   readonly environment?: Readonly<Record<string, string>>;

@@ -111,7 +111,7 @@ export interface Reached {
 
 /** A message, and the outcome for each of its recipients. */
 export interface ReachedMessage {
-  /** The message, as in the conversation. */
+  /** The message as it appears in the conversation. */
   readonly message: ReceivedMessage;
   /** The outcome for every recipient. */
   readonly reached: readonly Reached[];
@@ -171,7 +171,7 @@ const reachedMessages = async (
 };
 
 /**
- * Returns a participant as text, such as `custom_bot "orders-bot"`; only the kind if it has no
+ * Formats a participant as text, such as `custom_bot "orders-bot"`, or only its kind if it has no
  * name.
  */
 export const participantText = ({ kind, name }: Party): string =>
