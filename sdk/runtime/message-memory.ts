@@ -45,7 +45,7 @@ export type Taken = "new" | "taken" | "done";
 /**
  * Remembers which messages have arrived, so that each is handled once, however often it is
  * delivered. A memory such as {@link redisMemory} can serve several processes. If a method fails or
- * takes longer than 2 s, the process uses its own memory and calls `onError`, which it does not call
+ * takes longer than 2 s, the process uses its own memory and calls `onError`, but does not call it
  * again until a method succeeds.
  */
 export interface MessageMemory {
