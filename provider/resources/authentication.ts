@@ -5,7 +5,7 @@ export const authentication = defineResource({
   noun: "authentication",
   collection: "authentications",
   listKey: "authentication",
-  doc: "Method and credentials with which the service authenticates when it posts messages to a client application's callback: Basic authentication or OAuth.",
+  doc: "The method (Basic authentication or OAuth) and credentials that the service uses when it posts messages to a client application's callback.",
   listScopes: ["manage"],
   rule: { discriminator: "type", exactlyOne: { basic: "basicAuth", oauth2: "oauth2" } },
   fields: {

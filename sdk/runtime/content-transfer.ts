@@ -404,7 +404,7 @@ const longestPauseMs = 60_000;
 
 /**
  * Whether a transfer that failed temporarily can be repeated once while its URL is valid. If so,
- * first waits as long as the response requests (by default, 500 ms). The answer is no if that is
+ * first waits as long as the response requests (by default, 500 ms). Returns false if that is
  * more than a minute.
  *
  * @throws ConversationError `CANCELLED` or `TIMED_OUT` if the transfer ends in the meantime
