@@ -29,7 +29,7 @@ export const clientApplication = defineResource({
         doc: "A role and its callback.",
         fields: {
           name: text({
-            doc: "The role. Each role can occur only once per application.",
+            doc: "The role, which must be unique within the application.",
             required: true,
             values: [
               "customer",
