@@ -40,7 +40,7 @@ const resourceLabel = (resource: pulumi.Resource): string => {
 /**
  * Returns a registry that all copies of this package in a program share, such as the application's
  * copy and those in component libraries. Another release may have written the content, so check it
- * before use. A registry's name never changes.
+ * before use. A registry's name must never change.
  */
 export const sharedRegistry = (name: string): WeakMap<object, unknown> => {
   const key = Symbol.for(`pulumi-conversation/${name}`);

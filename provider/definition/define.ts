@@ -165,7 +165,7 @@ export type MemberRule =
   | { readonly atLeastOne: readonly string[] };
 
 /**
- * Returns the members that distinguish the items in a list; empty if only their values do.
+ * Returns the members that distinguish the items in a list; empty if it has no such members.
  */
 export const identityOf = (field: ListField): readonly string[] =>
   field.of.type === "object" ? (field.identity ?? []) : [];

@@ -35,11 +35,11 @@ type Located = { readonly url: string } | { readonly id: string };
 export type Attachment = Readonly<z.input<typeof attachment>> & Located;
 
 const listItem = z.strictObject({
-  /** Comes back with the choice. */
+  /** Identifies the item in the customer's choice. */
   id: z.string().min(1, notEmpty),
   title: z.string(),
   subtitle: z.string().optional(),
-  /** Default: one `{ type: "postback" }`. */
+  /** Actions of the item. Default: one `{ type: "postback" }`. */
   actions: z
     .array(z.looseObject({ type: z.string() }))
     .readonly()
@@ -48,7 +48,7 @@ const listItem = z.strictObject({
 
 const listSection = z.strictObject({
   title: z.string(),
-  /** Place of the section. Default: the order in which the sections are given, from 0. */
+  /** Position of the section, from 0. Default: its position in the list. */
   order: z.int().optional(),
   /** Default: false. */
   multipleSelection: z.boolean().optional(),
@@ -76,16 +76,16 @@ export type ListPicker = Readonly<z.input<typeof listPicker>>;
 const richLink = z.strictObject({
   /** Default: `1`. */
   version: z.string().optional(),
-  /** Which of the images is shown. */
+  /** The `imageid` of the image to show. */
   imageid: z.string(),
   images: z
     .array(
       z.strictObject({
         imageid: z.string(),
         title: z.string().optional(),
-        /** Address of the picture. */
+        /** URL of the image. */
         url: z.url(),
-        /** Address that the picture leads to. */
+        /** URL that the image links to. */
         link: z.url().optional(),
         mimeType: z.string().optional(),
         style: z.string().optional(),
@@ -102,7 +102,7 @@ const richLink = z.strictObject({
 export type RichLink = Readonly<z.input<typeof richLink>>;
 
 const conversationState = z.strictObject({
-  /** `escalated` is the one that was seen. */
+  /** Status; the only known value is `escalated`. */
   status: z.string().min(1, notEmpty),
   /** Default: empty. */
   content: z.string().optional(),
@@ -222,9 +222,9 @@ export type BodyOf<T extends MessageType> = Members<Input<T>> &
 const words = z.string().min(1, notEmpty);
 
 const contact = z.strictObject({
-  /** `phone` and `email` were seen. */
+  /** Type of contact; known values are `phone` and `email`. */
   type: words,
-  /** Such as `mobile`. */
+  /** Subtype of the contact, such as `mobile`. */
   subType: words.optional(),
   address: words,
 });
@@ -244,12 +244,12 @@ const customer = z.strictObject({
 export type Customer = Readonly<z.input<typeof customer>>;
 
 const newConversation = z.strictObject({
-  /** The account, named by the type of its channel and its address, not by its id. */
+  /** The account, identified with its channel's type and its address, not with its id. */
   account: z.strictObject({ channel: words, address: words }).readonly(),
   customer: customer.readonly(),
   /** Id of the entry point, such as `1007`. */
   entryPoint: words.optional(),
-  /** Where the customer writes from; `timeOffset` in minutes from GMT (the unit is assumed). */
+  /** The customer's client; `timeOffset` is in minutes from GMT (the unit is assumed). */
   clientInfo: z
     .strictObject({
       timeOffset: z.number().optional(),
@@ -260,7 +260,7 @@ const newConversation = z.strictObject({
     .optional(),
   /** Which contact identifies the customer, such as `email` or `phone.mobile`. */
   lookupContact: words.optional(),
-  /** Which contact carries the conversation. */
+  /** Which contact the conversation uses. */
   conversationContact: words.optional(),
 });
 

@@ -98,44 +98,44 @@ export interface ReceivedAttachment {
   readonly id?: string;
 }
 
-/** What every message has, whatever its type. What the service left out is missing. */
+/** Members of every message, regardless of type. Members that the service omitted are absent. */
 interface ReceivedFrame {
-  /** The service's id of the message. */
+  /** The service's id for the message. */
   readonly id?: string;
-  /** The sender's own id of the message. */
+  /** The sender's own id for the message. */
   readonly messageId?: string;
-  /** The service's id of the conversation. */
+  /** The service's id for the conversation. */
   readonly conversationId: string;
-  /** Who sent it. */
+  /** The sender of the message. */
   readonly sender: Party;
-  /** Who gets it. */
+  /** The recipients of the message. */
   readonly recipients: readonly Party[];
-  /** What the sender wrote. */
+  /** The text that the sender wrote. */
   readonly text?: string;
   /** Whether transcripts hide the text. */
   readonly redact?: boolean;
-  /** Empty if there are none. */
+  /** Attachments; empty if there are none. */
   readonly attachments: readonly ReceivedAttachment[];
-  /** By name; those with another value than text are omitted. */
+  /** Attributes, keyed by name. Includes only those with string values. */
   readonly attributes: Readonly<Record<string, string>>;
-  /** `messageId` of the earlier message that this one is about. */
+  /** `messageId` of the earlier message that this message refers to. */
   readonly parent?: string;
-  /** Such as `sent`. */
+  /** Status of the message, such as `sent`. */
   readonly status?: string;
-  /** When the service accepted it. */
+  /** When the service accepted the message. */
   readonly created?: Date;
-  /** When the service sent it. */
+  /** When the service sent the message. */
   readonly sent?: Date;
-  /** The service's own JSON. */
+  /** The service's own JSON for the message. */
   readonly raw: JsonObject;
 }
 
 interface Received<T extends string> extends ReceivedFrame {
-  /** Such as `text`. */
+  /** Message type, such as `text`. */
   readonly type: T;
   /**
-   * The content if it is a JSON object, or a text that holds one; typed by the type of the
-   * message. As the service wrote it: see `raw`.
+   * The content, if it is a JSON object or a string that contains one. Its type depends on the
+   * message type. For the content as the service wrote it, see `raw`.
    */
   readonly content?: ReceivedContent<T>;
 }
