@@ -89,7 +89,7 @@ export const factsOf = (field: Field, base64 = "Base64 text."): string[] => [
 export const fieldDoc = (field: Field, base64?: string): string =>
   [field.doc, ...factsOf(field, base64), `Source: ${sourceOf(field.basis)}.`].join(" ");
 
-/** States the source of values that a program can read but not set. */
+/** Sentence about the source of values that a program can read but not set. */
 export const setByService =
   "Set by the service. Immediately after a creation or update, the value is the time of the response.";
 
