@@ -1,19 +1,19 @@
 /**
- * Returns the type token of a kind in the engine. The token never changes, because every state file
- * contains it.
+ * Returns the type token of a kind's dynamic resources. The token must never change, because
+ * every state file contains it.
  */
 export const typeToken = (kind: string): string => `pulumi-nodejs:dynamic/conversation:${kind}`;
 
 /**
- * Returns the type token of a kind that the plugin serves. The token never changes, because state
- * files contain it.
+ * Returns the type token of a kind's resources in the plugin. The token must never change,
+ * because state files contain it.
  */
 export const pluginToken = (kind: string): string => `conversation:index:${kind}`;
 
 /**
- * Returns a type token's kind, and how its resource was created: as a dynamic resource, or through
- * the plugin. Undefined for other packages. A component of this package looks like one of the
- * plugin's resources.
+ * Returns the kind in a type token, and whether the resource is dynamic or belongs to the plugin;
+ * undefined for other packages. The token of a component in this package looks like a token of the
+ * plugin.
  */
 export const tokenParts = (type: string) => {
   const doors = { dynamic: typeToken(""), plugin: pluginToken("") } as const;
@@ -29,22 +29,22 @@ export const kindOfToken = (type: string): string | undefined => tokenParts(type
 export const providerToken = "pulumi:providers:conversation";
 
 /**
- * Whether this is the name of a provider that Pulumi creates itself if a program specifies none:
- * `default` or `default_0_1_0`, possibly followed by a download address. `default_us` can only be a
- * provider from the program.
+ * Whether a name belongs to a provider that Pulumi creates itself if a program specifies none:
+ * `default` or `default_0_1_0`, possibly followed by a download address. A provider with a name
+ * such as `default_us` can only come from the program.
  */
 export const isDefaultProvider = (name: string): boolean => /^default(_\d+_\d+_\d+|$)/.test(name);
 
 /**
- * Returns the provider that the state stores for a resource: not code but a pointer to the
- * installed package, the same on every machine. `configure` only stores the configuration,
+ * Returns the provider that the state stores for a resource: not code, but a pointer to the
+ * installed package that is the same on every machine. `configure` only stores the configuration,
  * synchronously, because the engine's calls do not wait for it. If the package is installed only as
  * a transitive dependency (pnpm), the pointer resolves it from the Pulumi SDK's location.
  *
- * It is short and has no characters that JSON must escape, because the engine stores it twice for
- * each resource and writes the whole state at every step. It is part of every state file: pointers
- * from earlier releases must continue to work, and this pointer must work with their `lifecycleOf`
- * from `provider/v1`.
+ * The pointer is short and contains no characters that JSON must escape, because the engine stores
+ * it twice for each resource and writes the whole state at every step. It is part of every state
+ * file, so pointers from earlier releases must continue to work, and this pointer must work with
+ * their `lifecycleOf` from `provider/v1`.
  */
 export const pointerTo = (kind: string): string =>
   `exports.handler=()=>{let c,f=require('module').createRequire,s='pulumi-conversation/provider/v1',r=f(process.cwd()+'/');` +

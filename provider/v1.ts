@@ -34,8 +34,8 @@ const inRun = () => import("./engine/dynamic-door.js");
 const lifecycles = new Map<string, Lifecycle>();
 
 /**
- * Returns the lifecycle of one kind. Frozen, because state written by any release calls it by this
- * name at `pulumi-conversation/provider/v1`.
+ * Returns the lifecycle of a kind. This function is frozen, because state written by any release
+ * calls it by this name in `pulumi-conversation/provider/v1`.
  *
  * @throws ConversationError `INPUT_INVALID` for a kind that this release does not have
  */

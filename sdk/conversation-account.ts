@@ -23,42 +23,48 @@ import {
 } from "./resources.js";
 
 /**
- * A participant in the account's conversations: where the service delivers its messages, and how
- * the service authenticates there.
+ * A party to the account's conversations: the callback that receives its messages, and how the
+ * service authenticates to that callback.
  */
 export interface PartyArgs extends Omit<ClientApplicationRoleArgs, "name" | "version"> {
   /** Format of the messages that the service posts to the callback. Default: `v3`. */
   version?: pulumi.Input<"v1" | "v3"> | undefined;
   /**
-   * Credentials for a Basic authentication that the component creates, instead of `authentication`.
+   * Credentials for a Basic authentication that the component creates. Use instead of
+   * `authentication`.
    */
   basicAuth?: pulumi.Input<AuthenticationBasicAuthArgs> | undefined;
   /**
-   * Settings for an OAuth authentication that the component creates, instead of `authentication`.
+   * Settings for an OAuth authentication that the component creates. Use instead of
+   * `authentication`.
    */
   oauth2?: pulumi.Input<AuthenticationOauth2Args> | undefined;
 }
 
-/** A bot: its callback and its features. */
+/** Arguments for a bot, including its callback and features. */
 export interface BotArgs extends PartyArgs, Pick<ParticipantArgs, "intents" | "options"> {}
 
-/** The arguments of a conversation account. */
+/** Arguments for a conversation account. */
 export interface ConversationAccountArgs {
-  /** Business address on the channel. */
+  /** The business's address on the channel. */
   address: pulumi.Input<string>;
   /** The channel to create, or an existing one. */
   channel: ChannelArgs | Channel;
   /** Where the service delivers replies to the customer. */
   customer: PartyArgs;
-  /** The bots that answer first, by logical name. */
+  /** The bots that answer first, keyed by logical name. */
   bots?: Readonly<Record<string, BotArgs>> | undefined;
-  /** Who takes over from the bots: a callback, or an existing client application for agents. */
+  /**
+   * The agents who take over from the bots: their callback, or their existing client application.
+   */
   agent?: PartyArgs | ClientApplication | undefined;
-  /** How conversations run. Omit the orchestration, because the component creates it. */
+  /**
+   * Settings for the account's conversations, except the orchestration, which the component
+   * creates.
+   */
   chatConfigurations?: Omit<AccountChatConfigurationsArgs, "orchestration"> | undefined;
   /**
-   * Name of the settings profile for every part that the component creates. Default: the settings
-   * without a profile.
+   * Name of the settings profile for every part that the component creates. Default: no profile.
    */
   profile?: string | undefined;
 }
@@ -95,10 +101,10 @@ const checked = (name: string, args: ConversationAccountArgs): pulumi.Inputs => 
 type Role = "customer" | "custom_bot" | "custom_agent";
 
 /**
- * The default setup as one component: authentications, client applications, participants, a
- * channel, an orchestration and the account that connects them. Each part is an ordinary resource,
- * named after this one. Fails with an engine error if there are neither bots nor an agent, or if a
- * resource is of the wrong kind.
+ * The default setup as a single component: authentications, client applications, participants, a
+ * channel, an orchestration and the account that connects them. Each part is an ordinary resource
+ * named after the component. The constructor throws a `pulumi.RunError` if there are neither bots
+ * nor an agent, or if a resource is of the wrong kind.
  *
  * @example
  * const shop = new ConversationAccount("shop", {
@@ -116,7 +122,7 @@ type Role = "customer" | "custom_bot" | "custom_agent";
  * export const accountId = shop.account.id;
  */
 export class ConversationAccount extends pulumi.ComponentResource {
-  /** Type token, part of every state file. */
+  /** Type token, which every state file contains. */
   static readonly __pulumiType: string = componentToken(kind);
 
   /**
@@ -129,13 +135,13 @@ export class ConversationAccount extends pulumi.ComponentResource {
 
   /** The account itself. */
   readonly account: Account;
-  /** The created or existing channel. */
+  /** The channel: the existing one, or the one that the component created. */
   readonly channel: Channel;
   /** The orchestration, which controls how conversations run. */
   readonly orchestration: Orchestration;
-  /** Client applications by party: `customer`, `agent`, and the names of the bots. */
+  /** Client applications, keyed by `customer`, `agent` or the name of a bot. */
   readonly applications: Readonly<Record<string, ClientApplication>>;
-  /** Participants by bot name. */
+  /** Participants, keyed by bot name. */
   readonly participants: Readonly<Record<string, Participant>>;
 
   constructor(name: string, args: ConversationAccountArgs, opts?: pulumi.ComponentResourceOptions) {

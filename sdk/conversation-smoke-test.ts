@@ -54,22 +54,23 @@ const kind = "ConversationSmokeTest";
 /** How to check that a message arrived. See docs/smoke-test.md. */
 export interface SmokeTestProbeArgs {
   /**
-   * URL that responds to a GET with 200 and JSON. The message has arrived when the JSON contains
-   * the id of its conversation. 204 and 404 mean "not yet".
+   * URL that responds to a GET request with 200 and JSON. The message has arrived if the JSON
+   * contains the id of its conversation; 204 and 404 mean "not yet".
    */
   url: pulumi.Input<string>;
   /**
-   * Authorization header for these calls. Secret. Requires an `https:` URL, except on this machine.
+   * Authorization header for requests to `url`. Secret. Requires an `https:` URL, except on this
+   * machine.
    */
   authorization?: pulumi.Input<string> | undefined;
 }
 
-/** The arguments of a smoke test. */
+/** Arguments for a smoke test. */
 export interface ConversationSmokeTestArgs {
   /**
-   * The account to test: the resource, the component, or the id. If you pass a resource, the test
-   * runs again when you change it or any resource that it refers to: channel, orchestration,
-   * participants, client applications, authentications.
+   * The account to test: a resource, a component or an id. If you pass a resource, the test runs
+   * again whenever you change it or a resource that it refers to: its channel, orchestration,
+   * participants, client applications or authentications.
    */
   account: ConversationAccount | pulumi.Input<Account> | pulumi.Input<string>;
   /** Whether to send a message. Default: `false`. */
@@ -81,21 +82,22 @@ export interface ConversationSmokeTestArgs {
   sender?: pulumi.Input<SenderKind> | undefined;
   /** The text of the message, 1 to 1,000 characters. Default: text that identifies it as a test. */
   text?: pulumi.Input<string> | undefined;
-  /** Name of the customer in the conversation. Default: `Smoke test`. */
+  /** The customer's name in the conversation. Default: `Smoke test`. */
   customer?: pulumi.Input<string> | undefined;
-  /** Where to look for the message. If omitted, a 202 from the service is sufficient. */
-  probe?: pulumi.Input<SmokeTestProbeArgs> | undefined;
   /**
-   * Time limit in seconds for the probe to find the message after the 202: 1 to 600. Default: 30.
+   * How to check that the message arrived. If omitted, the test passes when the service responds
+   * with 202.
    */
+  probe?: pulumi.Input<SmokeTestProbeArgs> | undefined;
+  /** Time limit for the probe, in seconds from the 202 response: 1 to 600. Default: 30. */
   timeout?: pulumi.Input<number> | undefined;
   /**
-   * Other dependencies of the test: any values, and resources from this package, including the
-   * resources that they refer to. The test runs again when one changes. The state contains only a
-   * digest of each, as a secret.
+   * Additional values that make the test run again when they change. A resource from this package
+   * also covers the resources that it refers to. The state contains only a digest of each value, as
+   * a secret.
    */
   triggers?: readonly (pulumi.Resource | pulumi.Input<unknown>)[] | undefined;
-  /** Name of the settings profile, as in other resources. */
+  /** Name of the settings profile, as for other resources. */
   profile?: string | undefined;
 }
 
@@ -128,10 +130,11 @@ const propsOf = (name: string, args: ConversationSmokeTestArgs): pulumi.Inputs =
 };
 
 /**
- * Sends one message through an account when the test is created or changed, and fails with the name
- * of the broken link. It first reads the setup objects on the message's path, sends nothing if one
- * is missing, and ends the conversation afterward. It does nothing during a preview or refresh, if
- * nothing has changed, or if it is not enabled. The next `pulumi up` repeats a failed test.
+ * A test that sends one message through an account when the test is created or changed. If the test
+ * fails, the error names the broken link. It first reads the setup objects on the message's path,
+ * sends nothing if one is missing, and ends the conversation afterward. It does nothing during a
+ * preview or refresh, if nothing has changed, or if it is not enabled. The next `pulumi up` repeats
+ * a failed test.
  *
  * @example
  * new ConversationSmokeTest("shop-answers", {
@@ -141,7 +144,7 @@ const propsOf = (name: string, args: ConversationSmokeTestArgs): pulumi.Inputs =
  * });
  */
 export class ConversationSmokeTest extends pulumi.CustomResource {
-  /** Type token, part of every state file. */
+  /** Type token, which every state file contains. */
   static readonly __pulumiType: string = typeToken(kind);
 
   /** Whether a value is a smoke test, including one from another copy of this package. Never fails. */
@@ -152,13 +155,13 @@ export class ConversationSmokeTest extends pulumi.CustomResource {
   /** Whether the test sends messages. */
   declare readonly enabled: pulumi.Output<boolean>;
 
-  /** Id of the conversation in the last test that passed. */
+  /** Id of the conversation in the last successful test. */
   declare readonly conversationId: pulumi.Output<string | undefined>;
 
-  /** Id of the message in the last test that passed. */
+  /** Id of the message in the last successful test. */
   declare readonly messageId: pulumi.Output<string | undefined>;
 
-  /** When the service accepted the message in the last test that passed: ISO 8601, GMT. */
+  /** When the service accepted the message in the last successful test: ISO 8601, GMT. */
   declare readonly sentAt: pulumi.Output<string | undefined>;
 
   /** Whether the probe found the message; false if there is no probe. */

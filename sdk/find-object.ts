@@ -55,7 +55,7 @@ const withService = async <T>(
 };
 
 /**
- * Finds the id of the only object of a kind with these values, by listing the kind.
+ * Lists the objects of a kind, and returns the id of the only one with these values.
  *
  * @throws ConversationError if there is none (`NOT_FOUND`) or several (`AMBIGUOUS`), or if the list
  * cannot be read

@@ -1,23 +1,25 @@
 import { ConversationError } from "../provider/kernel/errors.js";
 import { environmentSecretFault, environmentSecretText } from "../provider/kernel/stand-ins.js";
 
-/** Identifies one value of a variable. */
+/** Options for `fromEnv`. */
 export interface FromEnvOptions {
   /**
-   * Change it whenever the value changes. 1 to 64 letters, digits, dots, `_` or `-`, such as `2` or
-   * `2026-11`. Only a new version makes `pulumi up` write the new value.
+   * Version of the variable's value: 1 to 64 letters, digits, dots, `_` or `-`, such as `2` or
+   * `2026-11`. Change it whenever the value changes, because only a new version makes `pulumi up`
+   * write the new value.
    */
   readonly version: string | number;
 }
 
 /**
- * Creates a secret that never enters the state. When the provider writes the object, it reads the
- * secret from an environment variable of the process that runs Pulumi. The program, configuration
- * and state contain only the name and the version. Use it for all or part of any secret field: ``
- * `Bearer ${fromEnv("TOKEN", { version: 1 })}` ``.
+ * Returns a placeholder for a secret that never enters the state. When the provider writes an
+ * object, it reads the secret from an environment variable of the process that runs Pulumi. The
+ * program, configuration and state contain only the variable's name and version. Use the
+ * placeholder as all or part of any secret field: `` `Bearer ${fromEnv("TOKEN", { version: 1 })}`
+ * ``.
  *
- * Preview, refresh and destroy do not need the variable. If it is not set, a write that needs it
- * fails without changing anything.
+ * Preview, refresh and destroy do not need the variable. If the variable is not set, a write that
+ * needs it fails without changing anything.
  *
  * @param name of the variable: letters, digits and `_`
  * @returns a placeholder for the value

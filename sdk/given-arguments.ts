@@ -8,14 +8,14 @@ import { nearestHint, valueSort } from "../provider/kernel/text.js";
 import { typeToken } from "../provider/pointer.js";
 
 /**
- * Returns the type token of a component in this package. The token never changes, because every
+ * Returns the type token of a component in this package. The token must never change, because every
  * state file contains it.
  */
 export const componentToken = (component: string): string => `conversation:index:${component}`;
 
 /**
- * Whether a value is a resource of this type, from any copy of this package. Each copy has its own
- * classes, so `instanceof` does not recognize resources from another copy.
+ * Whether a value is a resource of the given type, from any copy of this package. Each copy has its
+ * own classes, so `instanceof` does not recognize resources from another copy.
  */
 export const isOfType = (value: unknown, token: string): boolean =>
   pulumi.Resource.isInstance(value) && pulumi.resourceType(value) === token;
@@ -38,9 +38,9 @@ const resourceLabel = (resource: pulumi.Resource): string => {
 };
 
 /**
- * Returns data that all copies of this package in one program share: the application's copy and
- * those of component libraries. The content may come from another release, so readers must check
- * it. The name never changes.
+ * Returns a registry that all copies of this package in a program share, such as the application's
+ * copy and those in component libraries. Another release may have written the content, so check it
+ * before use. A registry's name must never change.
  */
 export const sharedRegistry = (name: string): WeakMap<object, unknown> => {
   const key = Symbol.for(`pulumi-conversation/${name}`);
@@ -80,7 +80,7 @@ const options = new Set([
 
 /**
  * Rejects invalid logical names and properties before registration, because the engine would
- * misinterpret them. Types prevent this only in TypeScript programs.
+ * misinterpret them. Types prevent such values only in TypeScript programs.
  *
  * @throws pulumi.RunError that describes the given value
  */
@@ -117,8 +117,8 @@ export const assertArguments = (kind: string, name: unknown, args: unknown): voi
 };
 
 /**
- * Rejects a value that is not an object if a component reads its members; accepts a resource if the
- * component does.
+ * Rejects a component's argument that must be an object with properties but is not. If the
+ * component also accepts a resource, it checks for one first.
  *
  * @throws pulumi.RunError that describes the given value
  */
@@ -160,7 +160,7 @@ export const assertFoundBy = (definition: Definition, where: unknown): void => {
  */
 const ids = sharedRegistry("ids");
 
-/** Records that `resource.id` is the id of this resource. */
+/** Records which resource the output `resource.id` belongs to. */
 export const rememberId = (resource: pulumi.CustomResource): void => {
   ids.set(resource.id, resource);
 };
@@ -198,7 +198,7 @@ const givenText = (resource: pulumi.Resource, byId: boolean): string =>
   `got the ${byId ? "id of the " : ""}${resourceLabel(resource)}`;
 
 /**
- * Rejects a resource of another kind, or its id, before anything is registered.
+ * Rejects a resource of the wrong kind, or the id of one, before anything is registered.
  *
  * @throws pulumi.RunError that names both resources
  */
@@ -247,7 +247,7 @@ const visitAll = (of: string, fields: Fields, given: object, prefix: string): vo
 };
 
 /**
- * Rejects any reference in a resource's arguments, at any depth, that is certainly of the wrong
+ * Rejects references in a resource's arguments, at any depth, that are known to be of the wrong
  * kind.
  *
  * @throws pulumi.RunError
@@ -259,8 +259,8 @@ export const checkReferences = (
 ): void => visitAll(`${kind} ${JSON.stringify(name)}`, fields, args, "");
 
 /**
- * Returns arguments with each resource replaced by its id. Pulumi sends a resource as a URN and an
- * id, and a transform receives only the URN while the id is unknown.
+ * Returns arguments with each resource replaced by its id. Otherwise, Pulumi would send each
+ * resource as a URN and an id, and transforms would receive only the URN while the id is unknown.
  */
 export const withIds = (given: unknown): unknown => {
   if (pulumi.CustomResource.isInstance(given)) return given.id;

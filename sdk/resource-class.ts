@@ -31,7 +31,7 @@ const urnOf = (token: string, name: string, parent: pulumi.Resource): Promise<st
 
 /**
  * Returns the types of a resource's parents, outermost first, each followed by `$`; empty if the
- * resource is directly in the stack. Known in previews, because URNs are.
+ * resource is directly in the stack. The result is known even in previews, because URNs are.
  */
 export const parentTypes = (
   token: string,
@@ -55,8 +55,7 @@ const contentOf = async (asset: pulumi.asset.FileAsset, property: string): Promi
 };
 
 /**
- * Returns a resource's arguments with files replaced by their content, because base64 text can come
- * from a file.
+ * Returns a resource's arguments with each file for a base64 field replaced by the file's content.
  */
 export const withFileContent = (
   { kind, fields }: Definition,
@@ -102,13 +101,13 @@ const onceKnown = async (
 const kind = "Ownership";
 
 /**
- * Identifies the owner of a stack's objects. The first resource in a program registers it
- * automatically, once per stack. It represents no object in the service and makes no calls. Its
- * random id is saved in the state before Pulumi creates anything else, so that the mark of every
- * object can contain it. Not for direct use. Never fails.
+ * A resource that identifies the owner of a stack's objects. The first resource in a program
+ * registers it automatically, once per stack. It does not represent an object in the service, and
+ * makes no calls. Its random id is saved in the state before Pulumi creates anything else, so that
+ * every object's mark can contain the id. Not for direct use. Never fails.
  */
 export class Ownership extends pulumi.CustomResource {
-  /** Type token, part of every state file. */
+  /** Type token, which every state file contains. */
   static readonly __pulumiType: string = typeToken(kind);
 
   /**
@@ -141,12 +140,9 @@ export const stackOwnership = (): Ownership => {
   return made;
 };
 
-/** How to look up an existing object. */
+/** Options for looking up an existing object. */
 export interface Lookup {
-  /**
-   * Name of the settings profile, for programs that use several accounts. Default: the settings
-   * without a profile.
-   */
+  /** Name of the settings profile, for programs that use several accounts. Default: no profile. */
   readonly profile?: string | undefined;
 }
 
@@ -229,7 +225,7 @@ const propsOf = (
 const declared = sharedRegistry("declared");
 
 /**
- * Returns the declared arguments of a resource, unchanged; empty for a resource from another
+ * Returns the arguments that the program declared for a resource; empty for a resource from another
  * package.
  */
 export const declaredArgs = (resource: pulumi.Resource): pulumi.Inputs => {
@@ -243,7 +239,7 @@ export const declaredArgs = (resource: pulumi.Resource): pulumi.Inputs => {
  * @throws pulumi.RunError if a reference is of the wrong kind, or `import` contradicts `adopt`
  */
 export class ConversationResource extends pulumi.CustomResource {
-  /** Whether a value is a resource from this package, or from another copy of it. Never fails. */
+  /** Whether a value is a resource from any copy of this package. Never fails. */
   static override isInstance(value: unknown): value is ConversationResource {
     return pulumi.CustomResource.isInstance(value) && declared.has(value);
   }
@@ -263,7 +259,7 @@ export class ConversationResource extends pulumi.CustomResource {
   }
 }
 
-/** Reads an existing object, for the `get` method of every class. */
+/** Implements the `get` method of every class: reads an existing object. */
 export const lookUp = <A, R>(
   type: new (name: string, args: A, opts?: pulumi.CustomResourceOptions) => R,
   name: string,
@@ -275,9 +271,7 @@ export const lookUp = <A, R>(
   return new type(name, { profile, [looksUp]: true } as A, { ...opts, id });
 };
 
-/**
- * Finds an existing object by its properties and reads it, for the `find` method of every class.
- */
+/** Implements the `find` method of every class: finds an object by its properties, and reads it. */
 export const findBy = <A, R>(
   definition: Definition,
   type: new (name: string, args: A, opts?: pulumi.CustomResourceOptions) => R,

@@ -182,14 +182,14 @@ const classOf = (definition: Definition, types: readonly NestedType[]): string =
   const known = naturalKey(definition);
   const doc = [
     definition.doc,
-    `Collection \`/${definition.collection}\`. Updated in place, never replaced.`,
+    `Stored in the collection \`/${definition.collection}\`. Updated in place, never replaced.`,
     "",
     "@throws pulumi.RunError if a reference is of the wrong kind, or if `import` contradicts `adopt`",
     "@example",
     ...exampleOf(definition).split("\n"),
   ];
   return `${comment(doc, "")}export class ${kind} extends ConversationResource {
-  /** Type token, part of every state file. */
+  /** Type token, which every state file contains. */
   static readonly __pulumiType: string = typeToken("${kind}");
 
   /** Whether a value is ${article(noun)} ${noun}, including one from another copy of this package. Never fails. */
@@ -208,7 +208,7 @@ ${outputs(definition, types)}
   }
 
   /**
-   * Reads an existing ${noun} without managing it, with one call to the service on every preview and update.
+   * Reads an existing ${noun} without managing it. Every preview and update makes one service call.
    * The run fails if no ${noun} has this id, or if the service does not return it.
    *
    * @param name Logical name, unique in the program.
@@ -221,7 +221,8 @@ ${outputs(definition, types)}
 
   /**
    * Finds an existing ${noun} by its ${known} and reads it without managing it. Every preview and update
-   * lists all ${noun}s once per program, and reads this one with one call. Its ${known} is also the logical name.
+   * lists all ${noun}s once per program, and makes one more call to read this one. The ${known} also serves
+   * as the logical name.
    * The run fails unless exactly one ${noun} matches.
    *
    * @param where The exact ${known}.
@@ -248,13 +249,14 @@ const common = (): string => {
         `${comment(doc, "  ")}  ${name}?: ${argumentTypes[form]} | undefined;\n`,
     )
     .join("");
-  const doc = ["Arguments that every resource has besides the fields of its kind."];
+  const doc = ["Arguments that every resource accepts in addition to the fields of its kind."];
   return `${comment(doc, "")}export interface CommonArgs {\n${members}}\n`;
 };
 
 const kindSource = (definition: Definition): string => {
   const types = nestedTypes(definition);
-  const doc = [`Arguments of ${article(definition.noun)} ${definition.noun}.`, definition.doc];
+  const of = `${article(definition.noun)} ${definition.noun}`;
+  const doc = [`Arguments for ${of}: ${camel(definition.doc)}`];
   return [
     ...nested(types),
     argsOf(`${definition.kind}Args`, doc, definition, types, true),

@@ -1,12 +1,13 @@
 import { readFile } from "node:fs/promises";
 import type { Field } from "./define.js";
 
-/** Whether a program may pass a local file instead of the text. */
+/** Whether a program can pass a local file instead of text for a field. */
 export const takesFile = (field: Field): boolean =>
   field.type === "text" && field.format === "base64";
 
 /**
- * Returns the content of an asset in base64, or an error that explains why it cannot be used.
+ * Returns the content of an asset in base64, or an error that explains why the asset cannot be
+ * used.
  *
  * @param file path of the file; undefined for another type of asset
  * @param property for the message, such as `Channel "web": icon`

@@ -25,7 +25,7 @@ const start = (text: string, most: number): string => {
   return text.slice(0, lengthOf(characters, most) || lengthOf(text, most));
 };
 
-/** What makes an automatic name unique. */
+/** The values from which an automatic name is derived. */
 export interface NamedBy {
   readonly project: string;
   readonly stack: string;
@@ -40,8 +40,9 @@ export interface NamedBy {
 }
 
 /**
- * Returns the name of a resource if the program does not set one: the logical name and a suffix.
- * The suffix is the same in every run for this project, stack, kind, parents and logical name.
+ * Returns the automatic name of a resource, for programs that do not set one: the logical name and
+ * a suffix. The suffix is the same in every run for a given project, stack, kind, parents and
+ * logical name.
  */
 export const autoName = ({ project, stack, kind, parents, name }: NamedBy): string => {
   const parts = [project, stack, kind, ...(parents ? [parents] : []), name].join("\n");

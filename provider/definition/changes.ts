@@ -14,13 +14,15 @@ import {
   sameValue,
 } from "./meaning.js";
 
-/** A member that will be overwritten with another value. */
+/** A change to the value of a member. */
 export interface FieldChange {
   /** Path as a program would write it, such as `roles[custom_bot].callback`. */
   readonly path: string;
-  /** Short JSON text of the current value; undefined if there is none. Secrets are `[secret]`. */
+  /**
+   * The current value as short JSON text; undefined if there is none. Secrets appear as `[secret]`.
+   */
   readonly from?: string;
-  /** Short JSON text of the new value; undefined if the value is removed. */
+  /** The new value as short JSON text; undefined if the value is removed. */
   readonly to?: string;
 }
 
@@ -121,9 +123,9 @@ const inFields = (fields: Fields, path: string, from: JsonObject, to: JsonObject
   });
 
 /**
- * Returns the changes from one object to another, in field order. Includes only members that `to`
- * declares, and only if their meaning differs. A secret counts as changed unless the service shows
- * the same value.
+ * Returns the changes from one object to another, in field order. Includes a member only if `to`
+ * declares it and its meaning differs. A secret counts as changed unless the service shows the same
+ * value.
  *
  * @param from The live object as `fieldsFromWire` reads it.
  * @param to The inputs of a program.
@@ -135,8 +137,8 @@ export const changesOf = (
 ): readonly FieldChange[] => inFields(fields, "", from, to);
 
 /**
- * Returns the changes that `extra` makes to a live object, as paths from its root. No definition
- * covers these members, so every value appears as `[secret]`.
+ * Returns the changes that `extra` makes to a live object, with paths from the object's root. No
+ * definition covers these members, so every value appears as `[secret]`.
  *
  * @param secretPaths paths of secrets in `extra`; their inner members are hidden, too
  */
@@ -185,8 +187,8 @@ const typedValue = (field: Field, live: unknown): unknown => {
 };
 
 /**
- * Returns a complete live object with its values converted to the types that a program uses:
- * numbers and flags that the service wrote as text, or the reverse.
+ * Returns a complete live object with its values converted to the types that a program uses,
+ * because the service may write numbers and flags as text, or the reverse.
  */
 export const typedFields = (fields: Fields, live: JsonObject): JsonObject =>
   changeMembers(fields, live, typedValue);
@@ -239,9 +241,10 @@ const managedValue = (field: Field, live: unknown, prior: unknown): unknown => {
 };
 
 /**
- * Returns the part of a live object that a program manages: the members it declared, with the
- * service's current values. A value with the same meaning keeps its prior form, and so does every
- * secret, because a service may mask, omit or echo it. Undeclared members are not included.
+ * Returns the part of a live object that a program manages: the members that the program declared,
+ * with the service's current values. A value with the same meaning keeps its prior form, and so
+ * does every secret, because a service may mask, omit or echo it. Undeclared members are not
+ * included.
  */
 export const managedFields = (fields: Fields, live: JsonObject, prior: JsonObject): JsonObject =>
   objectOf(

@@ -21,7 +21,7 @@ const sources: Readonly<Record<Basis, string>> = {
 
 export const sourceOf = (basis: Basis): string => sources[basis];
 
-/** Capitalizes the first letter of text. */
+/** Capitalizes the first letter of a string. */
 export const pascal = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 
 const shown = (value: number): string => value.toLocaleString("en-GB");
@@ -70,7 +70,7 @@ const sizeOf = (field: Field): string[] => {
 };
 
 /**
- * Returns the rules of a field in short sentences, from its data.
+ * Describes a field's rules in short sentences.
  *
  * @param base64 the sentence for base64 text, which some languages can read from a file
  */
@@ -85,15 +85,13 @@ export const factsOf = (field: Field, base64 = "Base64 text."): string[] => [
   ...(field.secret ? ["Secret: encrypted in the state, never shown."] : []),
 ];
 
-/**
- * Returns everything that a doc comment says about a field: its meaning, its rules, and its source.
- */
+/** Returns the doc comment of a field: its meaning, rules and source. */
 export const fieldDoc = (field: Field, base64?: string): string =>
   [field.doc, ...factsOf(field, base64), `Source: ${sourceOf(field.basis)}.`].join(" ");
 
-/** The source of values that a program can read but not set. */
+/** Sentence about the source of values that a program can read but not set. */
 export const setByService =
-  "Set by the service. Right after a creation or update, it is the time of the response.";
+  "Set by the service. Immediately after a creation or update, the value is the time of the response.";
 
 /**
  * Fields that a program can read from every object but not set, with docs that state their source.
@@ -109,15 +107,15 @@ export const readOnlyFields: Fields = Object.fromEntries(
 );
 
 /**
- * Whether a program must set the member. A name, or a member that another one implies, is always
- * optional.
+ * Whether a program must set the member. An automatic name, or a discriminator that another member
+ * implies, is always optional.
  */
 export const mustGive = (name: string, field: Field, rule: MemberRule | undefined): boolean =>
   field.required === true &&
   !isAutomatic(field) &&
   !(rule && "exactlyOne" in rule && rule.discriminator === name);
 
-/** A nested object of a kind and the name of its type. */
+/** A nested object of a kind, and its type name. */
 export interface NestedType {
   readonly name: string;
   readonly field: ObjectField;
@@ -129,7 +127,7 @@ const isSame = (a: ObjectField, b: ObjectField): boolean =>
   JSON.stringify(keysOf(a)) === JSON.stringify(keysOf(b));
 const keysOf = (field: ObjectField): string[] => Object.keys(field.fields);
 
-/** Returns every nested object of a kind, inner ones first, each under its own name. */
+/** Returns the types of a kind's nested objects, innermost first, each with a distinct name. */
 export const nestedTypes = (definition: Definition): readonly NestedType[] => {
   const types: NestedType[] = [];
   const add = (field: ObjectField, name: string, parent: string): void => {
@@ -153,7 +151,7 @@ export const nestedTypes = (definition: Definition): readonly NestedType[] => {
 };
 
 /**
- * Returns the name of the type of one nested object.
+ * Returns the type name of a nested object.
  *
  * @throws Error if the object has none of these types
  */
@@ -165,32 +163,32 @@ export const nestedTypeName = (types: readonly NestedType[], field: ObjectField)
   return shape.name;
 };
 
-/** An argument that every resource has besides the fields of its kind. */
+/** An argument that every resource accepts in addition to the fields of its kind. */
 export interface ResourceArgument {
   readonly name: string;
   readonly form: "flag" | "flag or id" | "object" | "text";
-  /** One or more sentences per line. */
+  /** Doc comment, with one or more sentences per line. */
   readonly doc: readonly string[];
 }
 
-/** The arguments that every resource has besides the fields of its kind. */
+/** The arguments that every resource accepts in addition to the fields of its kind. */
 export const resourceArguments: readonly ResourceArgument[] = [
   {
     name: "adopt",
     form: "flag or id",
     doc: [
-      "An existing object to adopt instead of creating one: `true` for the one with the same unique name, or its id.",
-      "It must exist, be the only match, and not carry another stack's owner mark.",
+      "An existing object to adopt instead of creating one: `true` for the object with the same unique name, or an object's id.",
+      "The object must exist, be the only match, and not have another stack's mark.",
       "The preview reads the object and shows what will change; members that the program does not declare stay unchanged.",
-      "From then on, the object belongs to the stack: removing the resource deletes it. Use `retainOnDelete` to keep it.",
-      "Has no effect once the resource is in the state, so you can leave it in the program. Default: `false`.",
+      "From then on, the object belongs to the stack, and removing the resource deletes it. To keep it, use `retainOnDelete`.",
+      "The argument has no effect once the resource is in the state, so you can leave it in the program. Default: `false`.",
     ],
   },
   {
     name: "extra",
     form: "object",
     doc: [
-      "Additional members of the service's JSON that this package does not define. They are merged deeply, even into objects that it defines.",
+      "Additional members of the service's JSON that this package does not define. They are merged deeply, even into objects that the package defines.",
       "They must not replace a documented property at any depth. They are written, compared and repaired like other properties.",
       "Secrets in them stay secret. Default: none.",
     ],
@@ -199,16 +197,16 @@ export const resourceArguments: readonly ResourceArgument[] = [
     name: "eraseHidden",
     form: "flag",
     doc: [
-      "Whether an update or adoption may erase members that the program does not declare and the service hides (masked or omitted secrets), if it is unknown whether PUT keeps them.",
-      "Otherwise, the run fails and lists them. Default: `false`.",
+      "Whether an update or adoption may erase hidden members (secrets that the service masks or omits) that the program does not declare, if it is unknown whether PUT keeps them.",
+      "If false, the run fails and lists them. Default: `false`.",
     ],
   },
   {
     name: "profile",
     form: "text",
     doc: [
-      "Name of the settings profile, for programs that use several accounts: `staging` reads `CONVERSATION_STAGING_BASE_URL`, `conversation:staging.baseUrl` and so on.",
-      "Letters, digits, `_` and `-`. Cannot be changed. Default: the settings without a profile.",
+      "Name of the settings profile, for programs that use several accounts. For example, `staging` reads `CONVERSATION_STAGING_BASE_URL` and `conversation:staging.baseUrl`.",
+      "Can contain letters, digits, `_` and `-`, but cannot be changed later. Default: no profile.",
     ],
   },
 ];

@@ -1,15 +1,17 @@
 /** The possible members of an object. */
 export interface Members {
   readonly fields: Fields;
-  /** Which members may or must occur together. */
+  /** Rule about which members can or must be present. */
   readonly rule?: MemberRule | undefined;
 }
 
 /** Everything known about one kind of setup object. */
 export interface Definition extends Members {
-  /** Name of the resource class and last part of its type token, such as `ClientApplication`. */
+  /**
+   * Name of the resource class and the last part of its type token, such as `ClientApplication`.
+   */
   readonly kind: string;
-  /** The kind's name in sentences, such as `client application`. */
+  /** The kind's name as used in sentences, such as `client application`. */
   readonly noun: string;
   /** Path segment of the collection, such as `clientapplications`. */
   readonly collection: string;
@@ -36,7 +38,7 @@ export interface Definition extends Members {
   readonly example: Readonly<Record<string, unknown>>;
 }
 
-/** Declares a kind. Pure data: nothing is registered, built or checked here. */
+/** Declares a kind as pure data, without registering, building or checking anything. */
 export const defineResource = (definition: Definition): Definition => definition;
 
 /**
@@ -45,14 +47,19 @@ export const defineResource = (definition: Definition): Definition => definition
  */
 export type Basis = "spec" | "public" | "assumed";
 
-/** The attributes that any field can have, whatever its shape. */
+/** The attributes that any field can have, regardless of its type. */
 export interface FieldNotes {
-  /** One or more sentences in a program's terms, for editors and the generated docs. */
+  /**
+   * Description in a program's terms, in one or more sentences, for editors and the generated docs.
+   */
   readonly doc: string;
   readonly basis: Basis;
-  /** The field must be present. Default: optional. */
+  /** The field must be present. By default, it is optional. */
   readonly required?: true;
-  /** Encrypted in the state, never shown, and never compared with the service's responses. */
+  /**
+   * The value is encrypted in the state, never shown, and never compared with the service's
+   * responses.
+   */
   readonly secret?: true;
   /** Name in the service's JSON, if it differs from the name in a program. */
   readonly wire?: string;
@@ -69,12 +76,12 @@ export interface TextField extends FieldNotes {
   /** No two objects of the kind can have the same value. */
   readonly unique?: true;
   /**
-   * People identify the object by this field. Messages, adoption and the search for the stack's own
-   * objects use it. `automatic`: derived from the logical name if a program omits it.
+   * The field by which people identify the object. Messages, adoption and the search for the
+   * stack's own objects use it. `automatic`: derived from the logical name if a program omits it.
    */
   readonly names?: "given" | "automatic";
   readonly default?: string;
-  /** A program may set an object, which is sent as JSON text. */
+  /** A program can set an object, which is sent as JSON text. */
   readonly json?: true;
   /** A program sets only the text, which is sent as an object with this one key. */
   readonly envelope?: string;
@@ -114,15 +121,15 @@ export interface ListField extends FieldNotes {
   readonly min?: number;
   readonly max?: number;
   /**
-   * Members that identify the same item in two lists. If omitted, objects match only if they have
-   * the same meaning, and everything else matches by value.
+   * Members by which the same item is recognized in two lists. If omitted, objects match only if
+   * they have the same meaning, and other items match by value.
    */
   readonly identity?: readonly string[];
-  /** No two items may share any identifying member. */
+  /** No two items may have the same value for an identifying member. */
   readonly unique?: true;
   /** The order of the items does not matter. */
   readonly unordered?: true;
-  /** An empty list differs from an absent one. Default: they are the same. */
+  /** An empty list differs from an absent one. By default, they are the same. */
   readonly emptyCounts?: true;
   /** The list is sent inside an object with this one key. */
   readonly envelope?: string;
@@ -150,14 +157,16 @@ export type Field =
 export type Fields = Readonly<Record<string, Field>>;
 
 /**
- * `exactlyOne`: the discriminator names the one member that must be present, and is derived from it
- * if omitted. `atLeastOne`: one or more of the members must be present.
+ * `exactlyOne`: the discriminator names the one member that must be present, and is derived from
+ * that member if omitted. `atLeastOne`: one or more of the members must be present.
  */
 export type MemberRule =
   | { readonly exactlyOne: Readonly<Record<string, string>>; readonly discriminator: string }
   | { readonly atLeastOne: readonly string[] };
 
-/** Returns the members that distinguish the items in a list; empty if the items themselves do. */
+/**
+ * Returns the members that distinguish the items in a list; empty if it has no such members.
+ */
 export const identityOf = (field: ListField): readonly string[] =>
   field.of.type === "object" ? (field.identity ?? []) : [];
 /** The definition of a field. If left out, the basis is `public`. */
@@ -176,13 +185,13 @@ export const reference = (
   of: Omit<Given<ReferenceField>, "to">,
 ): ReferenceField => ({ type: "reference", to, basis, ...of });
 
-/** Returns the members that every kind has. Their docs mention the kind by its noun. */
+/** Returns the fields that every kind has, with docs that use the kind's noun. */
 export const commonFields = (noun: string) => ({
   description: text({ doc: `Purpose of the ${noun}.`, min: 1, max: 1023 }),
   active: flag({ doc: `Whether the ${noun} is in use.`, default: true }),
 });
 
-/** Returns the common members, plus a name that is unique within the kind. */
+/** Returns the fields that every kind has, plus a name that is unique within the kind. */
 export const namedFields = (noun: string) => ({
   name: text({
     doc: "Name; derived from the logical name if omitted.",
@@ -195,8 +204,8 @@ export const namedFields = (noun: string) => ({
   ...commonFields(noun),
 });
 
-/** Members that the service sets and a program can only read. */
+/** Fields that the service sets and a program can only read. */
 export const outputFields = {
-  created: text({ doc: "When the service created the object: ISO 8601, GMT, milliseconds." }),
-  modified: text({ doc: "When the object was last changed: ISO 8601, GMT, milliseconds." }),
+  created: text({ doc: "When the service created the object: ISO 8601, GMT, with milliseconds." }),
+  modified: text({ doc: "When the object was last changed: ISO 8601, GMT, with milliseconds." }),
 } as const satisfies Fields;

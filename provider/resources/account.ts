@@ -30,10 +30,10 @@ export const account = defineResource({
       required: true,
     }),
     caseManagement: object({
-      doc: "How conversations become cases.",
+      doc: "How conversations are assigned to cases.",
       fields: {
         sameCaseDuration: number({
-          doc: "If a customer returns within this time, the conversation joins the same case. The unit is not documented.",
+          doc: "Time within which a returning customer's conversation joins the same case. The unit is not documented.",
           min: 0,
         }),
         copyCustomAttributes: flag({
@@ -46,10 +46,10 @@ export const account = defineResource({
       required: true,
       fields: {
         timeout: number({
-          doc: "Idle time after which the customer must start a new conversation; in minutes, according to one integrator.",
+          doc: "Idle time after which the customer must start a new conversation, in minutes (according to one integrator).",
           min: 0,
         }),
-        defaultLanguage: text({ doc: "Language, such as `en-US`.", min: 1 }),
+        defaultLanguage: text({ doc: "Default language, such as `en-US`.", min: 1 }),
         onAgentUnavailability: text({
           doc: "Whether to answer with the off-hours text or hold the message until an agent is available.",
           values: ["off_hours", "retain_and_retry"],
@@ -62,7 +62,7 @@ export const account = defineResource({
           doc: "Orchestration for the account's conversations.",
         }),
         entryPoint: text({
-          doc: "Id of the entry point, an object in another product area: numeric text such as `1007`.",
+          doc: "Id of the entry point, which belongs to another product area. A numeric string such as `1007`.",
           min: 1,
           envelope: "id",
         }),

@@ -5,13 +5,13 @@ export const authentication = defineResource({
   noun: "authentication",
   collection: "authentications",
   listKey: "authentication",
-  doc: "How the service authenticates when it posts messages to a client application's callback: with Basic authentication or OAuth.",
+  doc: "The method (Basic authentication or OAuth) and credentials that the service uses when it posts messages to a client application's callback.",
   listScopes: ["manage"],
   rule: { discriminator: "type", exactlyOne: { basic: "basicAuth", oauth2: "oauth2" } },
   fields: {
     ...namedFields("authentication"),
     type: text({
-      doc: "The method. If omitted, it is derived from `basicAuth` or `oauth2`.",
+      doc: "Authentication method. Derived from `basicAuth` or `oauth2` if omitted.",
       required: true,
       values: ["basic", "oauth2"],
     }),
@@ -23,7 +23,7 @@ export const authentication = defineResource({
       },
     }),
     oauth2: object({
-      doc: "How the service gets a token for the callback. It uses a token until the callback responds with 401.",
+      doc: "How the service obtains a token for the callback. The service reuses the token until the callback responds with 401.",
       fields: {
         tokenRequestUrl: text({
           doc: "URL of the token request.",
@@ -36,7 +36,7 @@ export const authentication = defineResource({
           of: text({ doc: "Header value.", secret: true }),
         }),
         payload: text({
-          doc: "Body of the token request: text, or an object that is sent as JSON text.",
+          doc: "Body of the token request: a string, or an object to send as JSON text.",
           secret: true,
           json: true,
           min: 1,

@@ -31,11 +31,11 @@ const restrictions: Fields = {
     { emptyCounts: true },
   ),
   attachmentPolicy: object({
-    doc: "Allowed attachments.",
+    doc: "Restrictions on attachments.",
     fields: {
       enabled: flag({ doc: "Must be true to allow attachments." }),
       maxSize: number({
-        doc: "Maximum size of an attachment; the unit is not documented, but probably bytes.",
+        doc: "Maximum size of an attachment, probably in bytes (the unit is not documented).",
         integer: true,
         min: 0,
       }),
@@ -61,7 +61,7 @@ export const channel = defineResource({
   },
   fields: {
     type: text({
-      doc: "Identifier of the channel at run time, such as `custom.teams` for a custom channel. If you change it, lookups by type fail.",
+      doc: "The channel's identifier at run time, such as `custom.teams` for a custom channel. If you change it, lookups by type fail.",
       required: true,
       unique: true,
       names: "given",
@@ -70,7 +70,7 @@ export const channel = defineResource({
     }),
     displayName: text({ doc: "Display name.", required: true, min: 1, max: 255 }),
     icon: text({
-      doc: "Image as base64; must be a 32 × 32 pixel PNG if the platform's own agent desktop shows it.",
+      doc: "Icon image. Must be a 32 × 32 pixel PNG if the platform's own agent desktop shows it.",
       required: true,
       min: 1,
       max: 512_000,
@@ -78,20 +78,20 @@ export const channel = defineResource({
     }),
     ...commonFields("channel"),
     restrictions: object({
-      doc: "Messages that the channel can transport.",
+      doc: "Restrictions on the messages that the channel transports.",
       fields: {
         inbound: object({
-          doc: "Messages from the customer.",
+          doc: "Restrictions on messages from the customer.",
           fields: restrictions,
         }),
         outbound: object({
-          doc: "Messages to the customer.",
+          doc: "Restrictions on messages to the customer.",
           fields: {
             ...restrictions,
             systemMessages: flag({ doc: "Whether the service sends system messages." }),
             midChatAuth: flag({ doc: "Whether a customer can log in during a conversation." }),
             richMessageTypes: words(
-              "Types of rich messages that the channel can show, without the `richMessage.` prefix: for example, `listpicker`.",
+              "Types of rich messages that the channel can show, without the `richMessage.` prefix (for example, `listpicker`).",
               "A rich message type.",
             ),
           },
@@ -99,7 +99,7 @@ export const channel = defineResource({
       },
     }),
     l10nProperties: map({
-      doc: "System text by language (such as `en-US`), then by key (such as `msg_hub_off_hours`).",
+      doc: "System text, grouped by language (such as `en-US`) and then by key (such as `msg_hub_off_hours`).",
       min: 1,
       max: 25,
       members: { key: "language", value: "properties" },

@@ -29,7 +29,7 @@ export const clientApplication = defineResource({
         doc: "A role and its callback.",
         fields: {
           name: text({
-            doc: "The role. An application must not have the same role twice.",
+            doc: "The role, which must be unique within the application.",
             required: true,
             values: [
               "customer",
@@ -52,7 +52,7 @@ export const clientApplication = defineResource({
             format: "url",
           }),
           notificationEmail: text({
-            doc: "Who receives an email when the service cannot reach the callback.",
+            doc: "Whom the service notifies when it cannot reach the callback.",
             required: true,
             min: 1,
             format: "email",
@@ -62,7 +62,7 @@ export const clientApplication = defineResource({
             of: text({ doc: "Header value.", secret: true }),
           }),
           authentication: reference(authentication, {
-            doc: "How the service authenticates to the callback. If omitted, it sends no Authorization header.",
+            doc: "How the service authenticates to the callback. If omitted, the service sends no Authorization header.",
           }),
         },
       }),

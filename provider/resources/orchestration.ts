@@ -16,7 +16,7 @@ export const orchestration = defineResource({
   noun: "orchestration",
   collection: "orchestrations",
   listKey: "orchestration",
-  doc: "How a conversation moves between customer, bots and agents.",
+  doc: "How a conversation moves between the customer, the bots and the agents.",
   holds: "assumed",
   fields: {
     name: text({
@@ -38,7 +38,7 @@ export const orchestration = defineResource({
               doc: "Whether to pass the transcript to an agent if the bot did not escalate and the customer is known.",
             }),
             bypassVaDuration: number({
-              doc: "If a customer returns within this many minutes, the conversation skips the bot and goes to the agent.",
+              doc: "Number of minutes within which a returning customer's conversation skips the bot and goes to the agent.",
               min: 0,
             }),
             bots: list({
@@ -47,7 +47,7 @@ export const orchestration = defineResource({
               min: 1,
               identity: ["participant"],
               of: object({
-                doc: "A bot, and who takes over from it.",
+                doc: "A bot, and the agents who take over from it.",
                 fields: {
                   application: reference(clientApplication, {
                     doc: "The bot's client application.",
@@ -56,7 +56,7 @@ export const orchestration = defineResource({
                     plainId: true,
                   }),
                   participant: reference(participant, {
-                    doc: "The bot itself.",
+                    doc: "The bot's participant.",
                     required: true,
                   }),
                   onEscalation: object({
@@ -74,7 +74,7 @@ export const orchestration = defineResource({
           },
         }),
         customerConfiguration: object({
-          doc: "The customer's side; required for custom channels.",
+          doc: "The customer's client application; required for custom channels.",
           fields: {
             customer: reference(clientApplication, {
               doc: "Client application that receives the replies to the customer.",

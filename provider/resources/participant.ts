@@ -14,7 +14,7 @@ export const participant = defineResource({
   noun: "participant",
   collection: "participants",
   listKey: "participant",
-  doc: "A registered bot. A client application can have several.",
+  doc: "A registered bot. A client application can have several participants.",
   fields: {
     ...namedFields("participant"),
     type: text({
@@ -34,8 +34,8 @@ export const participant = defineResource({
       of: object({
         doc: "A feature of the bot.",
         fields: {
-          value: text({ doc: "Internal value.", required: true, min: 1 }),
-          displayValue: text({ doc: "Display value.", required: true, min: 1 }),
+          value: text({ doc: "Internal value of the feature.", required: true, min: 1 }),
+          displayValue: text({ doc: "Display value of the feature.", required: true, min: 1 }),
         },
       }),
     }),

@@ -30,7 +30,9 @@ import {
   whereKnown,
 } from "./policy-parts.js";
 
-/** `account-protected`: no run deletes an account by mistake. */
+/**
+ * `account-protected`: accounts have the `protect` option, so that no run deletes them by mistake.
+ */
 export const accountProtected: ResourceValidationPolicy = {
   ...policyNotes(
     "account-protected",
@@ -257,7 +259,7 @@ const fits = (name: string, pattern: string): boolean => {
   return new RegExp(`^${literal.replaceAll("*", ".*")}$`).test(name);
 };
 
-/** `no-basic-authentication`: in the stacks that you choose, callbacks require tokens. */
+/** `no-basic-authentication`: callbacks require tokens in the stacks that you choose. */
 export const noBasicAuthentication: ResourceValidationPolicy = {
   ...policyNotes(
     "no-basic-authentication",
@@ -431,7 +433,7 @@ const clearInputs = (file: StackFile, resource: PolicyResource): readonly string
   );
 };
 
-/** `no-clear-secrets`: read access to the repository reveals no credentials. */
+/** `no-clear-secrets`: the stack's configuration file contains no credentials in plain text. */
 export const noClearSecrets: StackValidationPolicy = {
   ...policyNotes(
     "no-clear-secrets",
@@ -462,10 +464,10 @@ export const noClearSecrets: StackValidationPolicy = {
 };
 
 /**
- * Checks for every stack with conversation accounts, for a `PolicyPack` of `@pulumi/policy` (1.21
- * or later). All are advisory unless the pack or its configuration says otherwise. Each links to
- * the page that explains it and its options. They make no calls to the service. Values that are
- * unknown in a preview cause no failure; `up` checks them.
+ * Policies for stacks with conversation accounts, for use in a `PolicyPack` from `@pulumi/policy`
+ * (1.21 or later). All are advisory unless the pack or its configuration specifies otherwise. Each
+ * links to the page that explains it and its options. They make no calls to the service. Values
+ * that are unknown in a preview do not cause failures; `up` checks them.
  *
  * @example
  * new PolicyPack("conversation", { policies: [...conversationPolicies] });

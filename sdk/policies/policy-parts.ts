@@ -26,7 +26,9 @@ export const policyNotes = (
   tags: ["conversation"],
 });
 
-/** Returns the value; undefined if it is unknown in a preview, because reading it would throw. */
+/**
+ * Reads a value; returns undefined if the value is unknown in a preview, because reading it throws.
+ */
 export const whereKnown = <T>(read: () => T): T | undefined => {
   try {
     return read();
@@ -44,8 +46,8 @@ export const knownItems = <T>(read: () => readonly T[] | undefined): readonly T[
 };
 
 /**
- * Returns a class of this package for checking a resource's type; it has the plugin's type token if
- * the resource comes from the plugin. Policies use nothing else from a class.
+ * Returns a class for checking a resource's type: the given class, with the plugin's type token if
+ * the resource comes from the plugin. Policies use only the type token.
  */
 export const classFor = <C extends { readonly __pulumiType: string }>(
   { type }: Pick<PolicyResource, "type">,
@@ -81,14 +83,16 @@ const idOf = (read: () => unknown): string | undefined => {
   return typeof id === "string" ? id : undefined;
 };
 
-/** Returns the id of a participant's client application, if known. */
+/**
+ * Returns the id of a participant's client application; undefined if it is unknown in a preview.
+ */
 export const ownApplication = (participant: PolicyResource): string | undefined =>
   idOf(() => participant.asType(classFor(participant, Participant))?.application);
 
-/** A place in an orchestration. */
+/** A place in an orchestration: customer, bot or agent. */
 export interface Place {
   readonly place: ConversationSide;
-  /** Roles for this place; an application needs one of them. */
+  /** Roles for this place; each application needs one of them. */
   readonly roles: readonly string[];
   /** Ids of the applications in this place; undefined for an id that is unknown in a preview. */
   readonly ids: readonly (string | undefined)[];
@@ -120,8 +124,8 @@ export const placesOf = (orchestration: PolicyResource): readonly Place[] => {
 };
 
 /**
- * Returns a stack's applications by id, if known. Participants link each id to its application's
- * resource.
+ * Returns the applications that a stack's participants refer to, keyed by id. Omits an application
+ * if its id is unknown or ambiguous.
  */
 export const applicationsById = (
   resources: readonly PolicyResource[],
@@ -139,8 +143,8 @@ export const applicationsById = (
   );
 
 /**
- * Whether these resources include all applications in these places, because an id may refer to one
- * outside the stack.
+ * Whether these resources include every application in these places. An id may refer to an
+ * application outside the stack.
  */
 export const areAllAmong = (
   applications: readonly PolicyResource[],
@@ -151,7 +155,7 @@ export const areAllAmong = (
   return known.size === 0 || (!ids.includes(undefined) && known.size <= applications.length);
 };
 
-/** A stack's configuration file: its name and its text. */
+/** The name and text of a stack's configuration file. */
 export interface StackFile {
   readonly name: string;
   readonly text: string;
@@ -175,8 +179,8 @@ const stackFolder = (folder: string): string => {
 };
 
 /**
- * Returns a stack's configuration file, for a project in a folder or above it; undefined if there
- * is none.
+ * Returns a stack's configuration file from the project in a folder or the nearest folder above it;
+ * undefined if there is none.
  */
 export const stackFileIn = (folder: string, stack: string): StackFile | undefined => {
   const project = projectFolder(folder);

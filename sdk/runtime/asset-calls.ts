@@ -73,9 +73,7 @@ const byExtension: Readonly<Record<string, string>> = {
 const fileExtension = (name: string): string | undefined =>
   /[^./\\]\.([A-Za-z0-9]{1,16})$/.exec(name)?.[1]?.toLowerCase();
 
-/**
- * Returns the content type that the service derives from the extension of a file name (assumed).
- */
+/** Returns the content type that the service derives from a file name's extension (assumed). */
 export const assetContentType = (name: string): string => {
   const extension = fileExtension(name) ?? "";
   return (Object.hasOwn(byExtension, extension) && byExtension[extension]) || anyBytes;
@@ -101,7 +99,7 @@ export interface AssetRequest {
   readonly size: number;
 }
 
-/** An asset, which you can attach to a message. */
+/** An asset that you can attach to a message. */
 export interface Asset {
   /** The service's id for the asset. */
   readonly id: string;
@@ -116,8 +114,8 @@ export interface Asset {
 /** A signed URL. It gives access to the content, so keep it out of logs. */
 export interface SignedAddress {
   /**
-   * Absolute https URL. Accepts one POST of the content, or returns the content in response to a
-   * GET.
+   * Absolute https URL that accepts one POST of the content, or returns the content in response to
+   * a GET.
    */
   readonly contentUrl: string;
   /** When the URL expires, on the service's clock. Absent if the service did not specify it. */
@@ -127,10 +125,13 @@ export interface SignedAddress {
 /** A new asset, and the URL to post its content to. */
 export type NewAsset = Asset & SignedAddress;
 
-/** An asset with content, and the URL to fetch it from. Members that the service omitted are absent. */
+/**
+ * An existing asset, and the URL to fetch its content from. Members that the service omitted are
+ * absent.
+ */
 export type StoredAsset = Pick<Asset, "id"> & Partial<Asset> & SignedAddress;
 
-/** What an operation needs from its connection. */
+/** The parts of a connection that an asset operation needs. */
 export interface AssetCalls {
   readonly request: Request;
   readonly platformName: string;

@@ -39,14 +39,14 @@ import {
   type Upload,
 } from "./content-transfer.js";
 
-/** What to upload, and how. `channel` and `sender` are required. */
+/** Options for an upload. `channel` and `sender` are required. */
 export interface UploadOptions extends Pick<AssetRequest, "channel" | "sender">, TransferOptions {
   /** File name with an extension. Default: the name of the source file. */
   readonly name?: string;
   /** Size in bytes. Required for streams; for files and bytes, it must match their size. */
   readonly size?: number;
   /**
-   * Content type. Must match the extension in the name, from which the service derives it
+   * Content type. Must match the file name's extension, from which the service derives it
    * (assumed).
    */
   readonly contentType?: string;
@@ -322,7 +322,7 @@ interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Attachments and their content. Every failure is a ConversationError. */
+/** Operations on attachments and their content. Every failure is a ConversationError. */
 export interface Assets {
   /**
    * Creates an asset and returns the signed URL to post its content to (specification §4.2). Use
@@ -356,10 +356,10 @@ export interface Assets {
   delete(id: string, options?: CallOptions): Promise<void>;
   /**
    * Creates an asset and streams its content to the signed URL. Checks the name, size and content
-   * type before sending anything. If the URL has expired, the upload is repeated once with a new
-   * asset; after a 503, once with the same URL. An upload from a plain stream cannot be repeated
-   * once reading has begun. If an upload fails, times out or is canceled, the stream is closed, and
-   * the asset is deleted if the service does so within 2 s.
+   * type before sending anything. If the URL has expired, repeats the upload once with a new asset;
+   * after a 503, repeats it once with the same URL. An upload from a plain stream cannot be
+   * repeated once reading has begun. If an upload fails, times out or is canceled, closes the
+   * stream and tries for up to 2 s to delete the asset.
    *
    * @returns an attachment for a text message
    * @throws ConversationError `INPUT_INVALID`, including if the source or `onProgress` fails
@@ -371,8 +371,8 @@ export interface Assets {
   upload(source: ContentSource, options: UploadOptions): Promise<Asset>;
   /**
    * Downloads an asset's content and checks its size. If the signed URL has expired, requests a new
-   * one once; after a 503, repeats the request once. A target that closes early ends the download.
-   * A target that received nothing stays open.
+   * one once; after a 503, repeats the request once. If the target closes early, the download ends.
+   * If the target received nothing, it stays open.
    *
    * @throws ConversationError `INPUT_INVALID`, including if the target or `onProgress` fails
    *
@@ -389,7 +389,7 @@ export interface Assets {
   download(id: string, to: DownloadTarget, options?: TransferOptions): Promise<Downloaded>;
 }
 
-/** Returns the asset operations of a connection. */
+/** Returns the asset operations for a connection. */
 export const assetsOf = (parts: ContentParts): Assets => {
   function download(
     id: string,

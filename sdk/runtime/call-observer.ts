@@ -9,13 +9,16 @@ import type { Endpoint, Method } from "../../provider/service/http/operations.js
 import type { Transport } from "../../provider/service/http/transport.js";
 import type { ContentTransfer } from "./content-transfer.js";
 
-/** One attempt at a call, just before it is sent. Contains no body, header, id or secret. */
+/**
+ * One attempt at a call, reported just before it is sent. Contains no bodies, headers, ids or
+ * secrets.
+ */
 export interface RequestEvent {
   /** HTTP method. */
   readonly method: Method;
   /**
-   * Path template below the base URL, such as `/conversations/{id}`; `TOKEN` for the token URL,
-   * `{contentUrl}` for a signed URL.
+   * Path template relative to the base URL, such as `/conversations/{id}`; `TOKEN` for the token
+   * URL, `{contentUrl}` for a signed URL.
    */
   readonly template: string;
   /** Number of this attempt within the call, starting from 1. */
@@ -39,8 +42,8 @@ const beginning = ({ context, trace }: TelemetryApi): BeginSpan => {
 };
 
 /**
- * Traces calls with `@opentelemetry/api` if it is installed; the first call checks that. Use the
- * result once per call.
+ * Returns a function that sets up tracing for one call if `@opentelemetry/api` is installed. The
+ * package is loaded on first use.
  */
 export const telemetry = (
   load: () => Promise<unknown> = () => import(telemetryPackage),
@@ -58,17 +61,19 @@ export const telemetry = (
   };
 };
 
-/** The outcome of an attempt. Contains no body, header, id or secret. */
+/** The outcome of an attempt. Contains no bodies, headers, ids or secrets. */
 export interface ResponseEvent extends RequestEvent {
   /** HTTP status of the response. Absent if there was no response. */
   readonly status?: number;
-  /** Milliseconds from sending to the response; for a download, to its headers. */
+  /**
+   * Milliseconds from sending the request to receiving the response (for a download, its headers).
+   */
   readonly ms: number;
 }
 
 /**
- * Functions called for every attempt. If one fails, the process emits a warning, and the call
- * continues.
+ * Functions that are called for every attempt. If one fails, the process emits a warning, and the
+ * call continues.
  */
 export interface CallHooks {
   /** Called before each attempt, including retries. */
@@ -95,7 +100,7 @@ type ObservedSend = <T extends { readonly status: number }>(
   send: () => Promise<T>,
 ) => Promise<T>;
 
-/** Starts observing one call to an endpoint. Each use of the result is another attempt. */
+/** Starts observing a call to an endpoint. Each use of the returned function is one attempt. */
 export type CallObserver = (endpoint: Endpoint) => Promise<ObservedSend>;
 
 /** Tracing must not fail a call. */
@@ -107,7 +112,7 @@ const quietly = <T>(trace: () => T): T | undefined => {
   }
 };
 
-/** Observes calls for the caller's hooks and for OpenTelemetry. */
+/** Returns an observer that reports calls to the caller's hooks and to OpenTelemetry. */
 export const callObserver = (
   hooks: CallHooks,
   clock: Clock,
@@ -141,15 +146,15 @@ export const callObserver = (
   };
 };
 
-/** Returns a transport for one call to an endpoint. */
+/** Returns a transport that reports each request as an attempt at one call. */
 export const observedTransport = (transport: Transport, observed: ObservedSend): Transport => ({
   send: (request) => observed(new URL(request.url), () => transport.send(request)),
   close: () => transport.close(),
 });
 
 /**
- * Returns a transport for one endpoint. An accepted attempt ends a call; the next attempt starts
- * another.
+ * Returns a transport that reports requests to one endpoint. A successful attempt ends a call, and
+ * the next attempt starts another one.
  */
 export const observedEndpoint = (
   transport: Transport,
@@ -168,7 +173,7 @@ export const observedEndpoint = (
   };
 };
 
-/** Observes content transfers, each as one call. */
+/** Wraps a content transfer so that each upload or download is observed as one call. */
 export const observedTransfer = (
   transfer: ContentTransfer,
   observe: CallObserver,

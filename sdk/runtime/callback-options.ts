@@ -8,21 +8,24 @@ import { anyFunction, checkedOptions, timeLimit } from "./input-schemas.js";
 import type { MessageMemory } from "./message-memory.js";
 import type { ReceivedMessage } from "./received-message.js";
 
-/** Checks a Bearer token. Returns true to accept the call. The call is refused if the check fails. */
+/**
+ * Checks a Bearer token, returning true to accept the call. If the check throws an error, the call
+ * is refused.
+ */
 export type BearerCheck = (token: string) => boolean | Promise<boolean>;
 
-/** The credentials that the service sends with Basic authentication. */
+/** Credentials that the service sends when it uses Basic authentication. */
 export interface BasicCredentials {
-  /** Must not contain a colon. */
+  /** User name, which must not contain a colon. */
   readonly username: string;
-  /** Any nonempty string. */
+  /** Password, which can be any non-empty string. */
   readonly password: string;
 }
 
 /**
- * The credentials that a call must carry, as registered in the authentication (specification §5.2).
- * If there are several, any of them is accepted, so list both the old and the new one during a
- * rotation.
+ * The credentials that a call must present, as registered in the authentication (specification
+ * §5.2). If you list several, a call with any of them is accepted. During a rotation, list both the
+ * old and the new ones.
  */
 export type CallbackCredentials =
   | { readonly basic: BasicCredentials | readonly BasicCredentials[] }
@@ -81,7 +84,7 @@ const basicText = (credentials: BasicCredentials | undefined): string => {
   throw invalid('authenticate.basic needs a username without ":" and a password');
 };
 
-/** Returns the secrets that must not appear in logs. */
+/** Returns the secrets in the credentials, which must not appear in logs. */
 export const secretsOf = (credentials: CallbackCredentials): readonly string[] => {
   if ("basic" in credentials)
     return [credentials.basic].flat().flatMap(({ username, password }) => {
@@ -116,24 +119,24 @@ export const credentialCheck = (credentials: CallbackCredentials): CredentialChe
   return checkOf("Bearer", "", async (given) => given !== "" && bearer(given));
 };
 
-/** What a handler receives with a message. */
+/** The context that a handler receives with each message. */
 export interface MessageContext {
   /**
-   * Aborts when the time limit for the message is reached. After that, nothing waits for the
+   * Signal that aborts when the message's time limit is reached. After that, nothing waits for the
    * handler.
    */
   readonly signal: AbortSignal;
 }
 
-/** How messages are handled. `T`: the message types that you accept. */
+/** Options for handling messages. `T`: the accepted message types. */
 export interface CallbackOptions<T extends MessageType = MessageType> {
   /**
-   * The credentials that the service sends, as in the authentication for the client application's
-   * role.
+   * The credentials that the service sends, as registered in the authentication for the client
+   * application's role.
    */
   readonly authenticate: CallbackCredentials;
   /**
-   * Receives each message once: sequentially within a conversation, in order of arrival; in
+   * Receives each message once: one at a time within a conversation, in order of arrival, and in
    * parallel across conversations. If it fails for a message, `onError` is called, and the message
    * may be delivered again.
    */
@@ -142,7 +145,7 @@ export interface CallbackOptions<T extends MessageType = MessageType> {
     context: MessageContext,
   ) => void | Promise<void>;
   /**
-   * Receives failures of `onMessage`, of a Bearer token check or of a message memory, and
+   * Receives failures of `onMessage`, Bearer token checks and the message memory, and reports of
    * unreadable messages. By default, they are written to standard error, as are failures of
    * `onError` itself.
    */
@@ -150,10 +153,11 @@ export interface CallbackOptions<T extends MessageType = MessageType> {
   /** Message types to accept; others are discarded (specification §6). Default: all. */
   readonly accepts?: readonly T[];
   /**
-   * When the service gets its response. `before` (default): immediately, before the work; a message
-   * whose work fails is not delivered again. `after`: when `onMessage` has finished for every
-   * message in the call. A failure returns 500, and work that takes longer than 4 s returns 503, so
-   * that the service delivers the messages again. Work that is still running is not started again.
+   * When the service receives its response. `before` (default): immediately, before the messages
+   * are handled; a message that could not be handled is not delivered again. `after`: when
+   * `onMessage` has finished for every message in the call. A failure returns 500, and handling
+   * that takes longer than 4 s returns 503, so that the service delivers the messages again.
+   * Handlers that are still running are not started again.
    */
   readonly acknowledge?: "before" | "after";
   /**
@@ -162,28 +166,34 @@ export interface CallbackOptions<T extends MessageType = MessageType> {
    * minutes).
    */
   readonly messageTimeoutMs?: number;
-  /** Maximum size of a body in bytes. Default: 1 MiB. */
+  /** Maximum size of a request body, in bytes. Default: 1 MiB. */
   readonly maxBytes?: number;
-  /** How many messages this process remembers to recognize repeats. Default: 10,000. */
+  /**
+   * Number of messages that this process remembers in order to recognize repeats. Default: 10,000.
+   */
   readonly remembered?: number;
-  /** Where to remember messages, if not in this process. See `redisMemory`. */
+  /**
+   * Memory for recognizing repeated messages, such as `redisMemory`. Default: a memory in this
+   * process.
+   */
   readonly memory?: MessageMemory;
   /**
-   * Maximum number of messages that wait for `onMessage`. Additional calls receive a 503. Calls for
-   * conversations without waiting messages are accepted up to twice this number. Default: 10,000.
+   * Maximum number of messages waiting for `onMessage`. Calls beyond this limit receive a 503, but
+   * calls for conversations without waiting messages are accepted up to twice the limit. Default:
+   * 10,000.
    */
   readonly maxWaiting?: number;
   /**
-   * Maximum number of messages that wait in one conversation. Additional calls for it receive a
-   * 503. Default: 1,000.
+   * Maximum number of messages waiting in one conversation. Additional calls for that conversation
+   * receive a 503. Default: 1,000.
    */
   readonly maxWaitingPerConversation?: number;
   /**
-   * The vendor's own word for `platform`. Default: the environment variable
-   * CONVERSATION_PLATFORM_NAME, or `platform`.
+   * The vendor's own word for `platform`. Default: the value of the environment variable
+   * CONVERSATION_PLATFORM_NAME, or `platform` if it is not set.
    */
   readonly platformName?: string;
-  /** For tests. */
+  /** Replaces the clock in tests. */
   readonly clock?: Clock;
 }
 
@@ -216,7 +226,7 @@ const rules = z.looseObject({
     .optional(),
 });
 
-/** Options with their defaults. */
+/** Options with defaults applied. */
 export interface CompleteOptions<T extends MessageType>
   extends Required<Omit<CallbackOptions<T>, "onError" | "memory" | "accepts">>,
     Pick<CallbackOptions<T>, "onError" | "memory"> {
@@ -224,7 +234,7 @@ export interface CompleteOptions<T extends MessageType>
 }
 
 /**
- * Returns a complete, validated copy of the options.
+ * Returns a validated copy of the options with defaults applied.
  *
  * @throws ConversationError `INPUT_INVALID` naming the invalid option
  */

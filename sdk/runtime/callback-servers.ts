@@ -3,12 +3,12 @@ import { TextDecoder } from "node:util";
 import { isObject, jsonIn } from "../../provider/kernel/json.js";
 import { inputInvalid, prepared } from "./caller-input.js";
 
-/** One call, from any kind of server. */
+/** A call from the service, in the same form for every kind of server. */
 export interface CallbackCall {
   readonly method: string;
   readonly authorization: string | undefined;
   /**
-   * Reads and parses the body; returns undefined if it is longer than this many bytes.
+   * Reads and parses the body; returns undefined if it is longer than `maxBytes` bytes.
    *
    * @param answered aborts when the response has been sent, because nothing waits for the rest then
    */

@@ -41,7 +41,7 @@ import {
 } from "./message-memory.js";
 import { type ReceivedMessage, receivedMessages } from "./received-message.js";
 
-/** The node:diagnostics_channel channel that publishes callback failures. */
+/** Name of the node:diagnostics_channel channel that publishes callback failures. */
 export const callbackFailures = "pulumi-conversation:callback-failure";
 
 /** A failure of a callback: what was thrown, and the message that was worked on. */
@@ -284,14 +284,17 @@ class MessageQueues<T extends MessageType> {
 }
 
 /**
- * Handles calls from the service (specification §5.2, §6; public reference) in any kind of server.
+ * Handles calls from the service in any kind of server (specification §5.2, §6; public reference).
  */
 export interface Callbacks {
-  /** For `createServer` from node:http and node:https. */
+  /** Handler for `createServer` from node:http and node:https. */
   readonly node: NodeHandler;
-  /** For Express and compatible frameworks, with or without a body parser. */
+  /** Handler for Express and compatible frameworks, with or without a body parser. */
   readonly express: ExpressHandler;
-  /** For fetch-based servers, such as Hono: `app.post("/hub", (c) => handler.fetch(c.req.raw))`. */
+  /**
+   * Handler for fetch-based servers, such as Hono:
+   * `app.post("/hub", (c) => handler.fetch(c.req.raw))`.
+   */
   readonly fetch: FetchHandler;
   /**
    * Resolves when every accepted message has been handled. Use it in tests, and before the process
@@ -442,9 +445,9 @@ const answering = <T extends MessageType>(options: CompleteOptions<T>) => {
 };
 
 /**
- * Creates a handler for the messages that the service delivers. It checks credentials, responds
- * before or after the work, and keeps conversations separate. It accepts both versions (v1, v3) and
- * both forms of content.
+ * Creates a handler for the messages that the service delivers. The handler checks credentials,
+ * responds before or after handling the messages, and keeps conversations separate. It accepts
+ * both versions (v1, v3) and both forms of content.
  *
  * Responses: 200 accepted · 400 no messages in the body · 401 wrong credentials · 405 not a POST ·
  * 408 too slow · 413 too long · 500 the work failed (`acknowledge: "after"`) · 503 too many
@@ -475,13 +478,13 @@ export const callbacks = <const T extends MessageType = MessageType>(
   };
 };
 
-/** Handles messages of certain types. */
+/** A handler for messages of certain types. */
 export type MessageHandler<T extends MessageType = MessageType> = (
   message: ReceivedMessage<T>,
   context: MessageContext,
 ) => void | Promise<void>;
 
-/** The options of {@link callbacks}, except those that an app's handlers replace. */
+/** The options for {@link callbacks}, except those that an app's handlers replace. */
 export type ConversationAppOptions = Omit<CallbackOptions, "onMessage" | "accepts">;
 
 /** Callbacks that pass each message to the first matching handler. */
@@ -503,7 +506,7 @@ export interface ConversationApp extends Callbacks {
     handler: MessageHandler<T>,
   ): ConversationApp;
   /**
-   * Registers the handler for all other messages. Without one, they are discarded.
+   * Registers the handler for all other messages. If there is none, they are discarded.
    *
    * @throws ConversationError `INPUT_INVALID` if the handler is not a function
    */
@@ -544,8 +547,8 @@ const routeOf = <T extends MessageType>(given: Registration<T>): Route => {
 
 /**
  * Creates callbacks that pass each message to the handler for its type and, optionally, its sender.
- * If several match, only the one registered first receives the message. Options, order, repeats and
- * failures work as in {@link callbacks}.
+ * If several handlers match, only the one registered first receives the message. Options, order,
+ * repeats and failures work as in {@link callbacks}.
  *
  * @throws ConversationError `INPUT_INVALID` for an invalid option, type or sender
  *

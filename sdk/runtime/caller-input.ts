@@ -2,7 +2,7 @@ import { ConversationError, isConversationError } from "../../provider/kernel/er
 
 // Runs in browsers too: nothing of Node may be imported here, not even by what is imported.
 
-/** Returns the error for input that breaks a rule; nothing was sent. */
+/** Returns the error for input that breaks a rule and therefore was not sent. */
 export const inputInvalid = (doing: string, rule: string, cause?: unknown): ConversationError =>
   new ConversationError(
     "INPUT_INVALID",
@@ -30,13 +30,13 @@ export const refusalDetails = ({ details }: ConversationError): string =>
     .filter((each) => each !== undefined)
     .join(", ");
 
-/** Closes a caller's resource that is no longer needed, and ignores failures. */
+/** Closes a caller's resource that is no longer needed, ignoring failures. */
 export const endQuietly = (end: () => unknown): void => {
   void (async () => end())().catch(() => {});
 };
 
 /**
- * Prepares a call.
+ * Calls a function that prepares a service call, and reports its failures as invalid input.
  *
  * @throws ConversationError `INPUT_INVALID` with the cause, if the caller's input cannot be read
  */

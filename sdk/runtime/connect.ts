@@ -50,8 +50,8 @@ const resourceOnly = ["ownershipMark", "put"] as const;
 type ResourceOnly = (typeof resourceOnly)[number];
 
 /**
- * How to reach the service: the same settings as for resources, as an object. Omitted settings come
- * from environment variables such as `CONVERSATION_BASE_URL` (with `profile: "staging"`,
+ * Settings for the connection, with the same names as for resources. Omitted settings come from
+ * environment variables such as `CONVERSATION_BASE_URL` (or, with `profile: "staging"`,
  * `CONVERSATION_STAGING_BASE_URL`).
  */
 export type ConnectionSettings = {
@@ -64,7 +64,7 @@ export type ConnectionSettings = {
  */
 export interface RunningEmulator
   extends Readonly<Record<"baseUrl" | "tokenUrl" | "clientId" | "clientSecret", string>> {
-  /** The emulator's control URL, which distinguishes an emulator from other settings. */
+  /** Control URL, which distinguishes a running emulator from other connection settings. */
   readonly controlUrl: string;
 }
 
@@ -114,7 +114,7 @@ const asEnvironment = (given: ConnectionSettings, environment: Environment): Env
   );
 
 /**
- * Checks the settings without I/O.
+ * Checks and returns the settings, without I/O.
  *
  * @throws ConversationError `SETTINGS_MISSING` or `SETTINGS_INVALID` with every broken rule, but
  * without values
@@ -150,8 +150,8 @@ export const runtimeSettings = (
   });
 
 /**
- * Returns the vendor's own word for `platform`: the given one, otherwise the one from the
- * environment, otherwise `platform` itself.
+ * Returns the vendor's own word for `platform`: the one given, the one from the environment, or
+ * else `platform` itself.
  */
 export const platformNameOf = (given: string | undefined): string => {
   const { parse, default: fallback = "platform" } = settingTable.platformName;
@@ -165,33 +165,33 @@ export const platformNameOf = (given: string | undefined): string => {
   throw new ConversationError("SETTINGS_INVALID", `platformName ${parsed.rule}.`);
 };
 
-/** Options for a connection. All are optional. */
+/** Options for a connection. */
 export interface ConnectionOptions extends CallHooks {
   /**
-   * `plan` (default): calls keep to the rates of the tenant's plan, together with all other
-   * processes on this machine, or on all machines if `redisUrl` is set. `after-refusal`: calls are
-   * sent immediately and wait only after a 429; use it for services without rate limits, such as an
-   * emulator.
+   * `plan` (default): calls stay within the rates of the tenant's plan, which they share with all
+   * other processes on this machine, or on all machines if `redisUrl` is set. `after-refusal`:
+   * calls are sent immediately and wait only after a 429; use it for services without rate limits,
+   * such as an emulator.
    */
   readonly pacing?: "plan" | "after-refusal";
-  /** Called when calls have to wait for their endpoint's rate limit. */
+  /** Called when a call has to wait because of its endpoint's rate limit. */
   readonly onWait?: (wait: Wait) => void;
-  /** Called once with the plan that the tenant seems to have, if none is configured. */
+  /** If no plan is configured, called once with the plan that the tenant appears to have. */
   readonly onPlanGuess?: (plan: Plan) => void;
   /**
-   * Called with a readable message when this process temporarily cannot share the rates with
-   * others.
+   * Called with a readable message when this process temporarily cannot share the rates with other
+   * processes.
    */
   readonly onNotice?: (text: string) => void;
   /** How often and for how long to retry repeatable calls. */
   readonly retry?: Partial<RetryLimits>;
-  /** Cancels waiting calls with `CANCELLED`, like `close`. */
+  /** Signal that cancels waiting calls with `CANCELLED`, as `close` does. */
   readonly signal?: AbortSignal;
   /** Where to look up omitted settings. Default: the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** For tests. */
+  /** Replaces the clock in tests. */
   readonly clock?: Clock;
-  /** For tests. */
+  /** Replaces the transport in tests. */
   readonly transport?: Transport;
   /** Where the rate buckets are stored. Default: as described for `pacing: "plan"`. */
   readonly buckets?: BucketStore;
@@ -284,9 +284,9 @@ const openConnection = (settings: Settings, options: ConnectionOptions) => {
   };
 };
 
-/** One call to another service in the tenant (specification §8.3, §9). */
+/** A call to another service in the tenant (specification §8.3, §9). */
 export interface ServiceCall {
-  /** A service with known rates, such as `Case Manager`. Not case-sensitive. */
+  /** Name of a service with known rates, such as `Case Manager`. Not case-sensitive. */
   readonly service: string;
   /** `v3` or `v4`, depending on the service. */
   readonly version: string;
@@ -298,17 +298,20 @@ export interface ServiceCall {
   /** HTTP method. */
   readonly method: Method;
   /**
-   * Path template below the base URL, such as `/portals/{portalID}/search/typeahead`. It identifies
-   * the rate bucket.
+   * Path template relative to the base URL, such as `/portals/{portalID}/search/typeahead`. It
+   * identifies the rate bucket.
    */
   readonly path: string;
   /** Values for the placeholders in the path. */
   readonly params?: Readonly<Record<string, string>>;
   /** Query parameters, in order. */
   readonly query?: Readonly<Record<string, string | number>>;
-  /** The body, sent as JSON. */
+  /** Request body, sent as JSON. */
   readonly body?: unknown;
-  /** Cancels the call while it waits for its turn. A write that was already sent completes. */
+  /**
+   * Signal that cancels the call while it is waiting for its turn. A write that has already been
+   * sent still completes.
+   */
   readonly signal?: AbortSignal;
 }
 
@@ -399,13 +402,13 @@ const otherServices = (
   };
 };
 
-/** A connection to the conversation service of one tenant, for an account that is already set up. */
+/** A connection to one tenant's conversation service, for an account that is already set up. */
 export interface ConversationClient extends AsyncDisposable {
-  /** Sends messages. */
+  /** Sends messages, and starts and ends conversations. */
   readonly messages: Messages;
   /** Reads completed conversations. */
   readonly conversations: Conversations;
-  /** Attachments and their content. */
+  /** Uploads, downloads and deletes assets. */
   readonly assets: Assets;
   /**
    * Calls another service in the tenant with the same token, transport and retries, at the rates in
@@ -423,8 +426,8 @@ export interface ConversationClient extends AsyncDisposable {
 }
 
 /**
- * Creates a connection to the service. Nothing is sent until the first call, which gets a token and
- * opens connections.
+ * Creates a connection to the service. Nothing is sent until the first call, which obtains a token
+ * and opens connections.
  *
  * @param settings the settings, or a running emulator; omitted settings come from environment
  * variables such as `CONVERSATION_BASE_URL`. Calls to a running emulator are not paced unless you

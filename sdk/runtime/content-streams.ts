@@ -12,7 +12,7 @@ import { type Pieces, rejectedBy } from "./content-transfer.js";
 /**
  * The source of an asset's content: a file path, bytes, or a stream of bytes (from node:stream, a
  * web stream, or any other async iterable). A stream can be read only once, and is always closed,
- * even if it is not read. A function that opens a stream allows retries.
+ * even if it is not read. To allow retries, pass a function that opens a stream.
  */
 export type ContentSource = string | Uint8Array | ArrayBuffer | Blob | Pieces | (() => Pieces);
 
@@ -89,9 +89,9 @@ export interface OpenContent {
   readonly size?: number;
   /** Whether the source can be read again. */
   readonly repeatable: boolean;
-  /** Opens the source to read it once. */
+  /** Opens the source so that it can be read once. */
   open(): CallerStream;
-  /** Closes what the caller opened, whether or not it was read. */
+  /** Closes a stream that the caller opened, whether or not it was read. */
   stop(): void;
 }
 
@@ -114,7 +114,7 @@ const ofBytes = (bytes: Uint8Array): OpenContent => ({
 });
 
 /**
- * Prepares a source; opens files only to read them.
+ * Prepares a source for reading. Files are not opened until they are read.
  *
  * @throws ConversationError `INPUT_INVALID` for a source that cannot be read
  */
@@ -173,8 +173,8 @@ interface WebTarget {
 
 /**
  * The target of a download: a file path, or a stream (from node:stream, or a web stream). A file
- * appears only when it is complete; a stream is ended. If no content arrives, the stream stays
- * unchanged.
+ * appears only when it is complete; a stream is ended after the content. If no content arrives, a
+ * stream is left unchanged.
  */
 export type DownloadTarget = string | NodeJS.WritableStream | WebTarget;
 
@@ -186,11 +186,14 @@ interface Writing {
   readonly release: () => void;
 }
 
-/** A target after validation. */
+/** A validated target. */
 export interface OpenTarget {
-  /** Writes content, and closes the target. Fails with the target's error. */
+  /**
+   * Writes the content, and then closes the target. Rejects with the target's error if the target
+   * fails.
+   */
   write(pieces: Pieces, writing: Writing): Promise<void>;
-  /** Releases the target to the caller. */
+  /** Stops handling the target's errors, leaving them to the caller. */
   leave(): void;
 }
 

@@ -108,12 +108,12 @@ export const publicLookup =
     });
   };
 
-/** Content in transit: chunks of bytes. */
+/** Content in transit, as chunks of bytes. */
 export type Pieces = AsyncIterable<Uint8Array>;
 
-/** One transfer to or from a signed URL that passed the checks. */
+/** A transfer to or from a validated signed URL. */
 export interface SignedTransfer {
-  /** Description for messages, such as `upload asset 4f…`. */
+  /** Description of the transfer for messages, such as `upload asset 4f…`. */
   readonly what: string;
   readonly url: URL;
   readonly signal: AbortSignal;
@@ -127,14 +127,16 @@ export interface TransferReply {
 }
 
 /**
- * The response from a signed URL to a download. The caller must release it, whether or not it was
- * read.
+ * The response to a download from a signed URL. The caller must release it, whether or not its
+ * content was read.
  */
 export interface ContentAnswer extends TransferReply {
   /** Value of `content-length`, if the response has one. */
   readonly length: number | undefined;
   readonly pieces: Pieces;
-  /** Discards the rest of the content if it is short, so that the connection can be reused. */
+  /**
+   * Discards the rest of the content if there is little left, so that the connection can be reused.
+   */
   discard(): Promise<void>;
   /** Releases the connection immediately, closing it if it is in use. */
   release(): void;
@@ -146,16 +148,16 @@ export interface Upload extends SignedTransfer {
   readonly pieces: Pieces;
 }
 
-/** Transfers content on its own connections, without a token and without following redirects. */
+/** Transfers content over its own connections, without a token and without following redirects. */
 export interface ContentTransfer {
-  /** Posts the content. Returns the response, whatever its status. */
+  /** Posts the content and returns the response, regardless of its status. */
   upload(upload: Upload): Promise<TransferReply>;
-  /** Gets the content. Returns the response, whatever its status. */
+  /** Gets the content and returns the response, regardless of its status. */
   download(transfer: SignedTransfer): Promise<ContentAnswer>;
   close(): Promise<void>;
 }
 
-/** Rejects with the signal's reason when it aborts. */
+/** Returns a promise that rejects with the signal's reason when the signal aborts. */
 export const rejectedBy = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {
     const abort = (): void => reject(signal.reason);
@@ -171,8 +173,8 @@ const isPrivate = (error: unknown, depth = 0): boolean => {
 };
 
 /**
- * Returns the error for a failed transfer, which shows only the URL's host: the caller's own
- * failure, unchanged; otherwise, `CANCELLED`, `TIMED_OUT`, `BAD_RESPONSE` or `UNREACHABLE`.
+ * Returns the error for a failed transfer: the caller's own failure, unchanged, or else
+ * `CANCELLED`, `TIMED_OUT`, `BAD_RESPONSE` or `UNREACHABLE`. Messages show only the URL's host.
  */
 export const transferFailure = (
   { what, url, signal }: SignedTransfer,
@@ -266,7 +268,10 @@ const contentDispatchers = (lookup: NameLookup): Dispatchers => {
   );
 };
 
-/** Transfers over sockets. Loads the HTTP client and opens connections on first use. */
+/**
+ * Returns a content transfer that uses sockets. It loads the HTTP client and opens connections on
+ * first use.
+ */
 export const contentTransfer = (lookup?: NameLookup): ContentTransfer => {
   const dispatchers = contentDispatchers(lookup);
   const send = async (
@@ -302,8 +307,8 @@ export const contentTransfer = (lookup?: NameLookup): ContentTransfer => {
 };
 
 /**
- * Called during a transfer with the number of bytes so far and in total. If it fails, the transfer
- * ends with `INPUT_INVALID`, and its error is the cause.
+ * Called during a transfer with the number of bytes transferred so far and the total. If the
+ * function fails, the transfer ends with `INPUT_INVALID`, and the cause is the function's error.
  */
 export type OnProgress = (progress: {
   readonly transferred: number;
@@ -314,18 +319,18 @@ export type OnProgress = (progress: {
 export interface TransferOptions {
   /** Called after each chunk. */
   readonly onProgress?: OnProgress;
-  /** Cancels the transfer with `CANCELLED`. */
+  /** Signal that cancels the transfer with `CANCELLED`. */
   readonly signal?: AbortSignal;
-  /** Time limit for one transfer in milliseconds. Default: 5 minutes. */
+  /** Time limit for one transfer, in milliseconds. Default: 5 minutes. */
   readonly timeoutMs?: number;
 }
 
-/** What the steps of a transfer need. */
+/** The dependencies of a content transfer. */
 export interface ContentParts extends AssetCalls {
   readonly transfer: ContentTransfer;
   readonly rule: AddressRule;
   readonly clock: Clock;
-  /** Cancels all transfers. */
+  /** Signal that cancels all transfers. */
   readonly closing: AbortSignal;
 }
 
@@ -360,7 +365,8 @@ const mayHaveExpired = (parts: ContentParts, address: SignedAddress, status: num
   (status >= 400 && status <= 499 && hasExpired(parts, address));
 
 /**
- * Transfers content to or from an asset's signed URL; requests a new URL once if it has expired.
+ * Transfers content to or from an asset's signed URL. If the URL has expired, requests a new one
+ * once.
  *
  * @returns the last response from a signed URL, whatever its status; `isStuck`: the URL may have
  * expired, but the content cannot be transferred again
@@ -372,7 +378,7 @@ export const movedContent = async <A extends SignedAddress, R extends TransferRe
     move,
     repeatable,
   }: {
-    /** Requests the URL, or a new one to replace an old one. */
+    /** Requests a URL: the first one, or one that replaces `old`. */
     readonly ask: (old?: A) => Promise<A>;
     /** Transfers the content. */
     readonly move: (asset: A) => Promise<R>;
@@ -397,8 +403,9 @@ const shortPauseMs = 500;
 const longestPauseMs = 60_000;
 
 /**
- * Whether a transfer that failed temporarily can be repeated once, while its URL is valid. Waits as
- * long as the response requests, at most a minute; by default 500 ms.
+ * Whether a transfer that failed temporarily can be repeated once while its URL is valid. If so,
+ * first waits as long as the response requests (by default, 500 ms). Returns false if that is
+ * more than a minute.
  *
  * @throws ConversationError `CANCELLED` or `TIMED_OUT` if the transfer ends in the meantime
  */
@@ -421,7 +428,7 @@ export const pauseBeforeRepeat = async (
   return true;
 };
 
-/** Returns the error for a status from a signed URL. */
+/** Returns the error for an unsuccessful response from a signed URL. */
 export const refusedTransfer = (
   what: string,
   { status, headers }: TransferReply,

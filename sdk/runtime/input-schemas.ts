@@ -11,10 +11,7 @@ const pathText = (path: readonly PropertyKey[]): string =>
     .join("")
     .replace(/^\./, "");
 
-/**
- * Returns the broken rules, at most five, such as `content.list.sections[0].title: must be a
- * string`.
- */
+/** Returns up to five broken rules, such as `content.list.sections[0].title: must be a string`. */
 export const violations = (issues: readonly z.core.$ZodIssue[]): string =>
   issues
     .slice(0, mostNamed)
@@ -57,7 +54,7 @@ export const checkedOptions = <O extends object>(
   return copy;
 };
 
-/** Accepts any function, unchanged. */
+/** Schema that accepts any function, unchanged. */
 export const anyFunction = z.custom<(...values: never) => unknown>(
   (value) => typeof value === "function",
   { message: "must be a function" },
@@ -70,18 +67,18 @@ const signal = z.custom<AbortSignal>((value) => value instanceof AbortSignal, {
 /** Longest time that a timer can wait: about 24 days. */
 const longestMs = 2 ** 31 - 1;
 
-/** A time limit in milliseconds. */
+/** Schema for a time limit in milliseconds. */
 export const timeLimit = z
   .int({ message: "must be a whole number of milliseconds" })
   .positive("must be greater than 0")
   .max(longestMs, `must be at most ${longestMs}`);
 
-/** A string that is valid in a URL, so without unpaired surrogates. */
+/** Schema for a string in a URL, which must not contain unpaired surrogates. */
 export const addressText = z
   .string({ message: "must be a string" })
   .refine((text) => text.isWellFormed(), { message: "contains an unpaired surrogate" });
 
-/** Options for every call. */
+/** Schema for the options that every call accepts. */
 export const callOptions = z.looseObject(
   { signal: signal.optional() },
   { message: "must be an object" },
@@ -142,7 +139,7 @@ const problemIn = (whole: unknown, allows: (value: unknown) => boolean): string 
   }
 };
 
-/** Any JSON object, for undocumented members. */
+/** Schema for any JSON object, for undocumented members. */
 export const jsonObject = z.custom<JsonObject>().superRefine((value, context) => {
   const problem = isObject(value) ? problemIn(value, isJson) : "";
   if (problem === undefined) return;
@@ -151,7 +148,7 @@ export const jsonObject = z.custom<JsonObject>().superRefine((value, context) =>
 });
 
 /**
- * Checks that JSON.stringify can write a value as JSON.
+ * Checks that JSON.stringify can serialize a value.
  *
  * @throws ConversationError `INPUT_INVALID` naming the member that cannot be written
  */

@@ -19,8 +19,8 @@ interface TimeLimit {
 }
 
 /**
- * Limits the time for a task. When time is up, the task's signal aborts with the error; later
- * results are ignored.
+ * Runs a task with a time limit. When time is up, the task's signal aborts with the error, and
+ * later results are ignored.
  */
 export const withinTime = async <T>(
   { clock, ms, late }: TimeLimit,
@@ -45,29 +45,31 @@ export type Taken = "new" | "taken" | "done";
 /**
  * Remembers which messages have arrived, so that each is handled once, however often it is
  * delivered. A memory such as {@link redisMemory} can serve several processes. If a method fails or
- * takes longer than 2 s, the process uses its own memory, and `onError` is called once until a
- * method succeeds.
+ * takes longer than 2 s, the process uses its own memory and calls `onError`, but does not call it
+ * again until a method succeeds.
  */
 export interface MessageMemory {
   /**
-   * Claims a message for the caller, atomically.
+   * Atomically claims a message for the caller.
    *
    * @param key identifies the message
    * @param leaseMs how long it stays taken if the caller never finishes it, in milliseconds
    */
   take(key: string, leaseMs: number): Promise<Taken>;
   /**
-   * Extends the lease on a message that the caller is still handling. With this method, leases are
-   * short, so a killed process's messages soon become available. Without it, a lease lasts for a
-   * message's time limit. If the lease has expired and no other process has claimed the message, it
-   * is claimed again.
+   * Extends the lease on a message that the caller is still handling. If the memory has this
+   * method, leases are short, so that a killed process's messages soon become available; otherwise,
+   * a lease lasts for a message's time limit. If the lease has expired and no other process has
+   * claimed the message, claims it again.
    *
    * @param leaseMs how long it stays taken from now on, in milliseconds
    */
   renew?(key: string, leaseMs: number): Promise<void>;
   /** Remembers that a message has been handled. */
   done(key: string): Promise<void>;
-  /** Releases a message that could not be handled, so that it is new when it arrives again. */
+  /**
+   * Releases a message that could not be handled, so that it counts as new when it arrives again.
+   */
   release(key: string): Promise<void>;
 }
 
@@ -97,7 +99,7 @@ class RecentStates<S extends Taken> {
 }
 
 /**
- * Remembers messages in this process, for its lifetime.
+ * Returns a memory in this process, which lasts as long as the process.
  *
  * Never fails.
  *
@@ -119,22 +121,22 @@ export const processMemory = (most = 10_000): MessageMemory => {
   };
 };
 
-/** Where several processes share their message memory. */
+/** Options for a memory in Redis that several processes share. */
 export interface RedisMemoryOptions {
-  /** `redis:` or `rediss:` URL, with the password if there is one. */
+  /** `redis:` or `rediss:` URL, including the password if there is one. */
   readonly url: string;
   /**
-   * Name of the callback: the same in all its processes, but different from that of another
-   * participant's callback, which receives the same messages.
+   * Name of the callback. It must be the same in all processes of the callback, but different for
+   * each participant, because several callbacks can receive the same messages.
    */
   readonly name: string;
-  /** How long a message is remembered, in milliseconds. Default: one day. */
+  /** How long to remember a message, in milliseconds. Default: one day. */
   readonly rememberMs?: number;
 }
 
-/** A memory in Redis. */
+/** A message memory in Redis. */
 export interface RedisMemory extends MessageMemory, AsyncDisposable {
-  /** Closes the connection, which would keep the process alive. Never fails. */
+  /** Closes the connection, which would otherwise keep the process alive. Never fails. */
   close(): Promise<void>;
 }
 
@@ -190,9 +192,9 @@ const redisFailure = (url: string, error: unknown): ConversationError => {
 };
 
 /**
- * Remembers messages in Redis, for all processes with the same URL and name. Requires the package
- * `ioredis`; connects on first use. While Redis is unreachable, each process uses its own memory.
- * If a message from that time arrives again, the process stores it in Redis.
+ * Returns a memory in Redis that all processes with the same URL and name share. Requires the
+ * `ioredis` package, and connects on first use. While Redis is unreachable, each process uses its
+ * own memory. If a message from that time arrives again, the process stores it in Redis.
  *
  * @throws ConversationError `INPUT_INVALID` naming the invalid option, `SETTINGS_INVALID` if the
  * package is not installed
@@ -244,9 +246,9 @@ const mostRemembered = 10_000;
 const late = () => new Error("the message memory did not respond in time");
 
 /**
- * Wraps the caller's memory, which can fail at any time. This process remembers what it could not
- * store there. A message might be handled twice, but is never lost, because a message counts as
- * taken only while it is being handled.
+ * Wraps the caller's memory, which can fail at any time; this process remembers whatever it could
+ * not store there. A message might be handled twice, but is never lost, because it counts as taken
+ * only while it is being handled.
  *
  * @param report called with the memory's first error since it last worked; must not fail
  */

@@ -29,17 +29,17 @@ const attachment = z
 type Located = { readonly url: string } | { readonly id: string };
 
 /**
- * A file in a text message: any file by its URL (public reference), or the result of
- * `assets.upload` (referring to an asset by its id is assumed to work).
+ * A file to attach to a text message: a file's URL (public reference), or the result of
+ * `assets.upload` (attaching an asset by its id is assumed to work).
  */
 export type Attachment = Readonly<z.input<typeof attachment>> & Located;
 
 const listItem = z.strictObject({
-  /** Comes back with the choice. */
+  /** Identifies the item in the customer's choice. */
   id: z.string().min(1, notEmpty),
   title: z.string(),
   subtitle: z.string().optional(),
-  /** Default: one `{ type: "postback" }`. */
+  /** Actions of the item. Default: one `{ type: "postback" }`. */
   actions: z
     .array(z.looseObject({ type: z.string() }))
     .readonly()
@@ -48,7 +48,7 @@ const listItem = z.strictObject({
 
 const listSection = z.strictObject({
   title: z.string(),
-  /** Place of the section. Default: the order in which the sections are given, from 0. */
+  /** Position of the section, from 0. Default: its position in the list. */
   order: z.int().optional(),
   /** Default: false. */
   multipleSelection: z.boolean().optional(),
@@ -68,24 +68,24 @@ const listPicker = z.strictObject({
 });
 
 /**
- * The content of a `richMessage.listpicker`. Its `type` is filled in (from an example in a public
- * reference).
+ * The content of a `richMessage.listpicker` message, without its `type`, which the client adds
+ * (based on an example in a public reference).
  */
 export type ListPicker = Readonly<z.input<typeof listPicker>>;
 
 const richLink = z.strictObject({
   /** Default: `1`. */
   version: z.string().optional(),
-  /** Which of the images is shown. */
+  /** The `imageid` of the image to show. */
   imageid: z.string(),
   images: z
     .array(
       z.strictObject({
         imageid: z.string(),
         title: z.string().optional(),
-        /** Address of the picture. */
+        /** URL of the image. */
         url: z.url(),
-        /** Address that the picture leads to. */
+        /** URL that the image links to. */
         link: z.url().optional(),
         mimeType: z.string().optional(),
         style: z.string().optional(),
@@ -96,19 +96,19 @@ const richLink = z.strictObject({
 });
 
 /**
- * The content of a `richMessage.richlink`. Its `type` is filled in (from an example in a public
- * reference).
+ * The content of a `richMessage.richlink` message, without its `type`, which the client adds (based
+ * on an example in a public reference).
  */
 export type RichLink = Readonly<z.input<typeof richLink>>;
 
 const conversationState = z.strictObject({
-  /** `escalated` is the one that was seen. */
+  /** Status; the only known value is `escalated`. */
   status: z.string().min(1, notEmpty),
   /** Default: empty. */
   content: z.string().optional(),
 });
 
-/** The content of a `conversation.state` (from an example in a public reference). */
+/** The content of a `conversation.state` message (based on an example in a public reference). */
 export type ConversationState = Readonly<z.input<typeof conversationState>>;
 
 const textBody = z
@@ -148,7 +148,7 @@ const unseenAboutMessage = {
 
 const typing = { schema: nothing, basis: "public", doc: "No content." } as const satisfies Body;
 
-/** The body of every message type: how it is checked, and how certain its format is. */
+/** Each message type's body: its schema, its description, and how certain its format is. */
 export const messageBodies = {
   text: {
     schema: textBody,
@@ -222,14 +222,14 @@ export type BodyOf<T extends MessageType> = Members<Input<T>> &
 const words = z.string().min(1, notEmpty);
 
 const contact = z.strictObject({
-  /** `phone` and `email` were seen. */
+  /** Type of contact; known values are `phone` and `email`. */
   type: words,
-  /** Such as `mobile`. */
+  /** Subtype of the contact, such as `mobile`. */
   subType: words.optional(),
   address: words,
 });
 
-/** How a customer can be reached (from an example in a public reference). */
+/** A way to reach a customer (based on an example in a public reference). */
 export type Contact = Readonly<z.input<typeof contact>>;
 
 const customer = z.strictObject({
@@ -240,16 +240,16 @@ const customer = z.strictObject({
   contacts: z.array(contact).readonly().optional(),
 });
 
-/** The customer in a new conversation (from an example in a public reference). */
+/** The customer in a new conversation (based on an example in a public reference). */
 export type Customer = Readonly<z.input<typeof customer>>;
 
 const newConversation = z.strictObject({
-  /** The account, named by the type of its channel and its address, not by its id. */
+  /** The account, identified with its channel's type and its address, not with its id. */
   account: z.strictObject({ channel: words, address: words }).readonly(),
   customer: customer.readonly(),
   /** Id of the entry point, such as `1007`. */
   entryPoint: words.optional(),
-  /** Where the customer writes from; `timeOffset` in minutes from GMT (the unit is assumed). */
+  /** The customer's client; `timeOffset` is in minutes from GMT (the unit is assumed). */
   clientInfo: z
     .strictObject({
       timeOffset: z.number().optional(),
@@ -260,14 +260,17 @@ const newConversation = z.strictObject({
     .optional(),
   /** Which contact identifies the customer, such as `email` or `phone.mobile`. */
   lookupContact: words.optional(),
-  /** Which contact carries the conversation. */
+  /** Which contact the conversation uses. */
   conversationContact: words.optional(),
 });
 
-/** The parameters for starting a conversation (from an example in a public reference). */
+/** The parameters for starting a conversation (based on an example in a public reference). */
 export type NewConversation = Readonly<z.input<typeof newConversation>>;
 
-/** An existing conversation: its id, or anything received from it. */
+/**
+ * An existing conversation: its id, or an object with a `conversationId`, such as a received
+ * message.
+ */
 export type ConversationReference = string | { readonly conversationId: string };
 
 const begun = z.union([words, z.looseObject({ conversationId: words })]);
@@ -300,7 +303,7 @@ const attribute = z.union([
   z.strictObject({ value: z.string(), external: z.boolean().optional() }),
 ]);
 
-/** The members of every message besides its type, sender and body. */
+/** The members that every message has in addition to its type, sender and body. */
 export const messageFrame = z.strictObject({
   /** The conversation to continue, or the details of a new one. */
   conversation,
@@ -314,10 +317,10 @@ export const messageFrame = z.strictObject({
   extra: jsonObject.optional(),
 });
 
-/** The members of every message besides its type, sender and body. */
+/** The members that every message has in addition to its type, sender and body. */
 export type MessageFrame = Readonly<z.input<typeof messageFrame>>;
 
-/** The sender: its kind, optionally with its display name. */
+/** A message's sender: its kind and, optionally, its display name. */
 export type Sender<K extends SenderKind = SenderKind> =
   | K
   | { readonly kind: K; readonly name?: string | undefined };
@@ -334,8 +337,8 @@ export type MessageOf<T extends MessageType, K extends SenderKind = SendersOf<T>
 } & BodyOf<T>;
 
 /**
- * A message as a program writes it. The type determines which kinds of senders it allows
- * (specification §6) and which members its body has.
+ * A message to send. Its type determines which kinds of senders may send it (specification §6) and
+ * which members its body has.
  */
 export type Message = { [T in MessageType]: MessageOf<T> }[MessageType];
 
@@ -352,6 +355,6 @@ export type Reply = WithoutConversation<Message>;
 /** A message that starts a conversation. */
 export type FirstMessage = Message & { readonly conversation: NewConversation };
 
-/** Returns the sender's kind, from either form of `Sender`. */
+/** Returns the sender's kind from either form of `Sender`. */
 export const kindOf = <K extends SenderKind>(sender: Sender<K>): K =>
   typeof sender === "string" ? sender : sender.kind;

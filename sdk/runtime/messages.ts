@@ -237,7 +237,7 @@ const sendBody = (
   messages: { message: messages.map((message) => messageToWire(message, platformName)) },
 });
 
-/** The service's response to one accepted message. Members that it omitted are absent. */
+/** The service's response to one accepted message. Members that the service omitted are absent. */
 export interface SentMessage {
   /** The service's id for the message. */
   readonly id?: string;
@@ -257,9 +257,12 @@ export interface Sent {
 
 /** Options for a send call. */
 export interface SendOptions {
-  /** Attributes for the whole call. */
+  /** Attributes that apply to the entire call. */
   readonly metadata?: Readonly<Record<string, string>>;
-  /** Cancels the call while it waits for its turn. A call that was already sent completes. */
+  /**
+   * Signal that cancels the call while it is waiting for its turn. A call that has already been
+   * sent still completes.
+   */
   readonly signal?: AbortSignal;
 }
 
@@ -272,7 +275,7 @@ type OpenContent<T extends "escalation.transfer" | "conversation.end"> = Pick<
 export interface Messages {
   /**
    * Sends one or more messages in one call, in order (specification §4.2). A message is never sent
-   * twice. If its effect is unknown, the error reports so in `effect`.
+   * twice. If it is unknown whether a message was sent, the error's `effect` is `unknown`.
    *
    * @throws ConversationError `INPUT_INVALID` before anything is sent if a message breaks a rule,
    * such as a type that its sender may not send (specification §6)
@@ -309,8 +312,8 @@ export interface Messages {
    */
   reply(to: ConversationReference, message: Reply, options?: SendOptions): Promise<Sent>;
   /**
-   * Requests an agent with an `escalation.transfer` message. That this type escalates is assumed
-   * from its name; its content is not documented.
+   * Requests an agent by sending an `escalation.transfer` message. The effect of this type is
+   * assumed from its name; its content is not documented.
    *
    * @throws ConversationError as for `send`
    * @example
@@ -323,7 +326,7 @@ export interface Messages {
     options?: SendOptions,
   ): Promise<Sent>;
   /**
-   * Ends a conversation with a `conversation.end` message.
+   * Ends a conversation by sending a `conversation.end` message.
    *
    * @throws ConversationError as for `send`
    * @example
@@ -341,8 +344,8 @@ export interface Messages {
 const overCode = "400-630";
 
 /**
- * Whether the service refused a message because its conversation has ended. If so, start a new one.
- * Never fails.
+ * Whether the service refused a message because its conversation has ended. If so, start a new
+ * conversation. Never fails.
  *
  * @example
  * if (isConversationOver(error)) await hub.messages.start(again);
@@ -367,7 +370,7 @@ const sendOptions = callOptions.extend({
 const isList = (given: Message | readonly Message[]): given is readonly Message[] =>
   Array.isArray(given);
 
-/** Returns the message operations of a connection. */
+/** Returns the message operations for a connection. */
 export const messagesOf = (request: Request, platformName: string): Messages => {
   const call = async (
     given: () => Message | readonly Message[],
@@ -412,7 +415,9 @@ export const messagesOf = (request: Request, platformName: string): Messages => 
   };
 };
 
-/** A completed conversation (specification §4.2; members from examples in public references). */
+/**
+ * A completed conversation (specification §4.2; members based on examples in public references).
+ */
 export interface Conversation {
   /** The service's id for the conversation. */
   readonly id: string;
@@ -420,7 +425,7 @@ export interface Conversation {
   readonly account?: { readonly channel?: string; readonly address?: string };
   /** Id of the entry point, such as `1007`. */
   readonly entryPoint?: string;
-  /** The contact for the conversation, such as `email`. */
+  /** The type of contact that the conversation uses, such as `email`. */
   readonly conversationContact?: string;
   /** The service's own JSON about the customer. */
   readonly customer?: JsonObject;
@@ -483,7 +488,7 @@ const explained = (id: string, error: unknown): unknown =>
       )
     : error;
 
-/** Returns the conversation operations of a connection. */
+/** Returns the conversation operations for a connection. */
 export const conversationsOf = (request: Request, platformName: string): Conversations => ({
   get: async (id, options = {}) => {
     const { signal } = checkedInput(reading.title, "options", callOptions, options);

@@ -39,10 +39,14 @@ const addressOf = (doing: string, name: string, text: string): URL => {
 /** Printable characters of an error code only (RFC 6749 §4.1.2.1). */
 const errorCodeText = (text: string): string => text.replace(/[^\x21-\x7e]/g, "").slice(0, 64);
 
-/** A proof key: the verifier stays in the application, and the challenge is part of the URL. */
+/**
+ * A proof key: a verifier, which stays in the application, and a challenge, which is part of the
+ * authorization URL.
+ */
 export interface ProofKey {
   /**
-   * The code verifier: 43 to 128 unreserved characters (RFC 7636 §4.1). Secret until the exchange.
+   * The code verifier: 43 to 128 unreserved characters (RFC 7636 §4.1). Keep it secret until the
+   * exchange.
    */
   readonly verifier: string;
   /** The code challenge: base64url encoding of the verifier's SHA-256 hash (RFC 7636 §4.2). */
@@ -112,7 +116,10 @@ export const createProofKey = async (): Promise<ProofKey> => {
 
 /** The parameters of an authorization request (specification §5.3). */
 export interface AuthorizationRequest {
-  /** Authorization URL from the client application's metadata: the one for users or the one for customers. */
+  /**
+   * Authorization URL from the client application's metadata: the variant for users or for
+   * customers.
+   */
   readonly authUrl: string;
   /** Identifier of the public client. */
   readonly clientId: string;
@@ -121,17 +128,17 @@ export interface AuthorizationRequest {
    * the client.
    */
   readonly redirectUri: string;
-  /** Scopes, chosen from those assigned to the client application. */
+  /** Scopes to request, chosen from those assigned to the client application. */
   readonly scope: string | readonly string[];
 }
 
 /** An authorization in progress: keep `state`, `verifier` and `redirectUri` until the redirect. */
 export interface Authorization {
-  /** The URL to send the end user to, with GET. */
+  /** The URL to send the end user to, with a GET request. */
   readonly url: string;
-  /** The value that the redirect must return. */
+  /** The `state` value that the redirect must contain. */
   readonly state: string;
-  /** Secret until the exchange. */
+  /** The code verifier. Keep it secret until the exchange. */
   readonly verifier: string;
   /** The redirect URI from the request. */
   readonly redirectUri: string;
@@ -146,7 +153,8 @@ const scopeOf = (scope: AuthorizationRequest["scope"]): string => {
 };
 
 /**
- * Creates the URL to send the end user to, with every parameter in §5.3 of the specification.
+ * Creates the URL to send the end user to, with every parameter that §5.3 of the specification
+ * lists.
  *
  * @throws ConversationError `INPUT_INVALID` if a parameter is missing or the URL is not safe
  * @example
@@ -287,7 +295,7 @@ const textOf = async (answer: FetchAnswer): Promise<string | undefined> => {
   }
 };
 
-/** The part of `fetch` that an exchange needs. */
+/** The part of the `fetch` interface that a code exchange needs. */
 export type FetchLike = (
   url: string,
   init: {
@@ -302,35 +310,35 @@ export type FetchLike = (
 /** The parameters of a code exchange (specification §5.3). */
 export interface CodeExchange {
   /**
-   * Token URL from the client application's metadata, the same variant as the authorization URL.
+   * Token URL from the client application's metadata, of the same variant as the authorization URL.
    */
   readonly tokenUrl: string;
   /** Identifier of the public client. */
   readonly clientId: string;
   /** The redirect URI from the authorization request. */
   readonly redirectUri: string;
-  /** The result of `codeFromRedirect`. Can be used only once. */
+  /** The authorization code from `codeFromRedirect`, which can be used only once. */
   readonly code: string;
   /** The verifier of the authorization's proof key. */
   readonly verifier: string;
-  /** Sends the request. Default: the global `fetch`. */
+  /** Function that sends the request. Default: the global `fetch`. */
   readonly fetch?: FetchLike;
-  /** Cancels the exchange with `CANCELLED`. */
+  /** Signal that cancels the exchange with `CANCELLED`. */
   readonly signal?: AbortSignal;
   /** Time limit for the complete response, in milliseconds. Default: 60,000. */
   readonly timeoutMs?: number;
 }
 
 /**
- * What the token URL granted. The response is not documented; the members are those in RFC 6749
- * §5.1.
+ * The tokens that the token URL granted. The response is not documented, so the members follow RFC
+ * 6749 §5.1.
  */
 export interface GrantedToken {
   /** The access token. Secret. */
   readonly accessToken: string;
   /** Type of the token, such as `Bearer`. */
   readonly tokenType?: string;
-  /** Lifetime in seconds from receipt. */
+  /** Lifetime of the access token, in seconds from receipt. */
   readonly expiresIn?: number;
   /** The refresh token. Secret. */
   readonly refreshToken?: string;

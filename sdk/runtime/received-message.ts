@@ -31,8 +31,8 @@ type Sent<T extends MessageType> =
   Input<T> extends { readonly content: infer C } ? Lenient<C> : JsonObject;
 
 /**
- * The content of a received message, by type. It has the members that such a message is sent with,
- * if the service passed them on with the right type, and any others that the service adds.
+ * The content of a received message of type `T`. It contains the members of a sent message of that
+ * type, if the service passed them on with the right type, and any members that the service added.
  */
 export type ReceivedContent<T extends string> = T extends "text"
   ? { readonly text?: string | undefined; readonly redact?: boolean | undefined } & JsonObject
@@ -78,7 +78,7 @@ const receivedContent = (type: string, content: JsonObject): JsonObject => {
 
 /** A participant in a conversation, as the service describes it. */
 export interface Party {
-  /** One of the five kinds, or another value, such as `system`, or `user` in version v1. */
+  /** One of the five sender kinds, or another value, such as `system` or (in version v1) `user`. */
   readonly kind: SenderKind | "system" | "user" | (string & {});
   /** The display name. */
   readonly name?: string;
@@ -94,55 +94,55 @@ export interface ReceivedAttachment {
   readonly size?: number;
   /** URL of the content. */
   readonly url?: string;
-  /** Id of the asset with the content. Fetch it with `assets.download`. */
+  /** Id of the asset that contains the content. Download it with `assets.download`. */
   readonly id?: string;
 }
 
-/** What every message has, whatever its type. What the service left out is missing. */
+/** Members of every message, regardless of type. Members that the service omitted are absent. */
 interface ReceivedFrame {
-  /** The service's id of the message. */
+  /** The service's id for the message. */
   readonly id?: string;
-  /** The sender's own id of the message. */
+  /** The sender's own id for the message. */
   readonly messageId?: string;
-  /** The service's id of the conversation. */
+  /** The service's id for the conversation. */
   readonly conversationId: string;
-  /** Who sent it. */
+  /** The sender of the message. */
   readonly sender: Party;
-  /** Who gets it. */
+  /** The recipients of the message. */
   readonly recipients: readonly Party[];
-  /** What the sender wrote. */
+  /** The text that the sender wrote. */
   readonly text?: string;
   /** Whether transcripts hide the text. */
   readonly redact?: boolean;
-  /** Empty if there are none. */
+  /** Attachments; empty if there are none. */
   readonly attachments: readonly ReceivedAttachment[];
-  /** By name; those with another value than text are omitted. */
+  /** Attributes, keyed by name. Includes only those with string values. */
   readonly attributes: Readonly<Record<string, string>>;
-  /** `messageId` of the earlier message that this one is about. */
+  /** `messageId` of the earlier message that this message refers to. */
   readonly parent?: string;
-  /** Such as `sent`. */
+  /** Status of the message, such as `sent`. */
   readonly status?: string;
-  /** When the service accepted it. */
+  /** When the service accepted the message. */
   readonly created?: Date;
-  /** When the service sent it. */
+  /** When the service sent the message. */
   readonly sent?: Date;
-  /** The service's own JSON. */
+  /** The service's own JSON for the message. */
   readonly raw: JsonObject;
 }
 
 interface Received<T extends string> extends ReceivedFrame {
-  /** Such as `text`. */
+  /** Message type, such as `text`. */
   readonly type: T;
   /**
-   * The content if it is a JSON object, or a text that holds one; typed by the type of the
-   * message. As the service wrote it: see `raw`.
+   * The content, if it is a JSON object or a string that contains one. Its type depends on the
+   * message type. For the content as the service wrote it, see `raw`.
    */
   readonly content?: ReceivedContent<T>;
 }
 
 /**
- * A message at a callback or in a transcript: one shape for each `type`. Members that the service
- * omitted are absent.
+ * A message that a callback received or a transcript contains, with a separate shape for each
+ * `type`. Members that the service omitted are absent.
  */
 export type ReceivedMessage<T extends string = MessageType | (string & {})> = T extends string
   ? Received<T>
@@ -207,7 +207,7 @@ const attributesOf = (value: unknown): Readonly<Record<string, string>> =>
   );
 
 /**
- * Reads a message in either version (public reference; v1 from a service in the same family).
+ * Reads a message in version v3 (public reference) or v1 (from a service in the same family).
  *
  * @param conversationId used if the message itself does not contain one
  * @returns undefined if it is not a message: without a type, or without a conversation
@@ -250,8 +250,8 @@ interface ReceivedMessages {
 }
 
 /**
- * Reads the messages in a callback: `messages.message` in version v3, `message` at the top level in
- * version v1.
+ * Reads the messages in the body of a callback: `messages.message` in version v3, `message` at the
+ * top level in version v1.
  *
  * @returns undefined if it has no list of messages in either version
  */

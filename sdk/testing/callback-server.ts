@@ -10,9 +10,7 @@ import { callbackFailures } from "../runtime/callbacks.js";
 import { errorText, type HubRecords, plainAddress } from "./checks.js";
 import type { CallbackHandler, CallbackHandlers } from "./pulumi-runs.js";
 
-/**
- * Returns the responses from the account's token URLs in a test: a token at the configured path.
- */
+/** Returns a test response for each of the account's token URLs: a token at the configured path. */
 export const tokenAnswers = async (records: HubRecords): Promise<ReadonlyMap<string, unknown>> => {
   const objects = await records.objects(authentication.collection);
   return new Map(
@@ -33,7 +31,9 @@ interface Failure {
   readonly conversationId: string | undefined;
 }
 
-/** Responds to the callbacks of an account in a test, instead of their production servers. */
+/**
+ * A server that responds to an account's callbacks in a test, instead of the production servers.
+ */
 export type CallbackServer = Awaited<ReturnType<typeof startCallbackServer>>;
 
 const isOnThisMachine = (address: string): boolean =>
@@ -54,7 +54,7 @@ const pathOf = (address: string): string => {
   return pathname + search;
 };
 
-/** Starts the server on a free port on the loopback interface. */
+/** Starts a callback server on a free port of the loopback interface. */
 export const startCallbackServer = async () => {
   let handlers = new Map<string, CallbackHandler>();
   let tokens: ReadonlyMap<string, unknown> = new Map();

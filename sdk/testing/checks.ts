@@ -18,8 +18,9 @@ interface Difference {
 }
 
 /**
- * Returns where a value differs from the expected one. In objects, only the expected members count;
- * in lists, all items. If the expected value is undefined, the member must be missing.
+ * Returns the differences between a value and the expected one. In objects, only the expected
+ * members are compared; in lists, all items. A member that is expected to be undefined must be
+ * missing.
  */
 export const differences = (expected: unknown, actual: unknown, path = ""): Difference[] => {
   const unless = (fits: boolean): Difference[] => (fits ? [] : [{ path, expected, actual }]);
@@ -49,7 +50,9 @@ export const shown = (value: unknown): string => {
   return abbreviated(text, longestShown);
 };
 
-/** Formats a difference as a readable line. `show` hides secrets. */
+/**
+ * Formats a difference as a readable line. `show` formats the actual value, and can hide secrets.
+ */
 export const differenceLine = (
   { path, expected, actual }: Difference,
   show: (value: unknown) => string = shown,
@@ -62,8 +65,7 @@ const placeOf = ({ stack = "" }: Error): string | undefined => {
 };
 
 /**
- * Returns the error that user code threw, with its location, on one line without the rest of the
- * stack.
+ * Returns an error from user code as one line, with its location but without the rest of the stack.
  */
 export const errorText = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
@@ -71,7 +73,7 @@ export const errorText = (error: unknown): string => {
   return `${error.name}: ${error.message}${place === undefined ? "" : ` (${place})`}`;
 };
 
-/** Returns a URL without its query, fragment and credentials, as in the emulator's log. */
+/** Returns a URL without its query, fragment or credentials, as in the emulator's log. */
 export const plainAddress = (address: string): string => {
   if (!URL.canParse(address)) return "";
   const { origin, pathname } = new URL(address);
@@ -100,20 +102,20 @@ export const kindCalled = (name: string): Definition => {
 
 type Readings = Pick<EmulatorControl, "snapshot" | "log" | "deliveries" | "conversations">;
 
-/** What an emulator stores and records, read through its control interface. */
+/** An emulator's objects and records, read through its control interface. */
 export class HubRecords {
   constructor(
     private readonly control: Readings,
     readonly platformName: string,
   ) {}
 
-  /** Objects in a collection, in order of creation. */
+  /** Returns the objects in a collection, in order of creation. */
   async objects(collection: string): Promise<readonly StoredObject[]> {
     const { objects } = await this.control.snapshot();
     return objects[collection] ?? [];
   }
 
-  /** Calls to setup and runtime operations, in order. */
+  /** Returns the calls to setup and runtime operations, in order. */
   async calls(): Promise<readonly HubCall[]> {
     return (await this.control.log()).map(({ at, method, template, status }) => ({
       at,
@@ -122,12 +124,12 @@ export class HubRecords {
     }));
   }
 
-  /** Every delivery attempt, in order. */
+  /** Returns every delivery attempt, in order. */
   deliveries(): Promise<readonly DeliveryEntry[]> {
     return this.control.deliveries();
   }
 
-  /** Messages in a conversation, in order, even while it is ongoing. */
+  /** Returns the messages in a conversation, in order, even while the conversation is ongoing. */
   async messages(conversationId: string): Promise<readonly ReceivedMessage[]> {
     const found = (await this.control.conversations()).find(({ id }) => id === conversationId);
     return (found?.messages ?? []).flatMap(({ body, recipients, id, messageId, created }) => {
@@ -137,14 +139,14 @@ export class HubRecords {
   }
 }
 
-/** Number of calls per endpoint, such as `{ "POST /participants": 2 }`. */
+/** Expected number of calls per endpoint, such as `{ "POST /participants": 2 }`. */
 export type ExpectedCalls = Readonly<Record<string, number>>;
 
 const times = (count: number): string =>
   count === 0 ? "no call" : count === 1 ? "1 call" : `${count} calls`;
 
 /**
- * Expects exactly these calls, including refused ones, and none on other endpoints.
+ * Expects exactly these calls, including refused ones, and no calls to other endpoints.
  *
  * @throws AssertionError with a line for each endpoint that differs
  */
@@ -165,13 +167,13 @@ export const assertCalls = (calls: readonly HubCall[], expected: ExpectedCalls):
   });
 };
 
-/** The expected delivery; omitted members may have any value. */
+/** The expected delivery. Omitted members can have any value. */
 export interface ExpectedDelivery {
-  /** The callback, without its query. */
+  /** The callback's URL, without its query. */
   readonly url?: string | RegExp;
   /** Message type, such as `text`. */
   readonly type?: string | RegExp;
-  /** Status of the callback's response. Default: any 2xx. */
+  /** Expected status of the callback's response. Default: any 2xx. */
   readonly status?: number;
   /** The sender's own id for the message. */
   readonly messageId?: string | RegExp;
@@ -191,7 +193,7 @@ export const deliveryLike = (
 const tryLine = ({ type, url, attempt, status, error }: DeliveryEntry): string =>
   `  ${type} to ${url || "no address"}, attempt ${attempt}: ${status ?? error ?? "no response"}`;
 
-/** Returns the error if no delivery matches. */
+/** Returns the error to throw if no delivery matches. */
 export const noDelivery = (
   expected: ExpectedDelivery,
   withinMs: number,

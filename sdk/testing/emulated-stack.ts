@@ -103,7 +103,7 @@ export interface EmulatedStack extends AsyncDisposable {
   readonly emulator: Emulator;
   /** The stack in Pulumi's Automation API. */
   readonly stack: Stack;
-  /** A client for the emulator, to send and read messages. */
+  /** A client for sending and reading messages in the emulator. */
   readonly client: ConversationClient;
   /** The outputs of the last `up`, with secrets in plain text. */
   readonly outputs: Readonly<Record<string, unknown>>;
@@ -119,15 +119,18 @@ export interface EmulatedStack extends AsyncDisposable {
   refresh(): Promise<StackRun>;
   /** Runs `pulumi destroy`. */
   destroy(): Promise<StackRun>;
-  /** Objects of a kind, such as `Participant`: the service's JSON, with secrets in plain text. */
+  /**
+   * Returns the objects of a kind, such as `Participant`: the service's JSON, with secrets in plain
+   * text.
+   */
   objects(kind: string): Promise<readonly StoredObject[]>;
   /** Returns every call to the service since the emulator started, including calls from tests. */
   calls(): Promise<readonly HubCall[]>;
-  /** Every delivery attempt. */
+  /** Returns every delivery attempt. */
   deliveries(): Promise<readonly DeliveryEntry[]>;
   /**
-   * Expects an object with these members. Strings can be patterns. In objects, only the given
-   * members count; in lists, all items.
+   * Expects an object with these members. Regular expressions can match strings. In objects, only
+   * the given members are compared; in lists, all items.
    *
    * @returns the object
    *
@@ -135,10 +138,10 @@ export interface EmulatedStack extends AsyncDisposable {
    * await stack.expectObject("Participant", { name: /^orders-bot/, type: "custom_bot" });
    */
   expectObject(kind: string, expected: object): Promise<StoredObject>;
-  /** Expects that no object matches; `{}` expects no objects of this kind. */
+  /** Expects that no object of this kind matches. `{}` matches every object. */
   expectNoObject(kind: string, expected: object): Promise<void>;
   /**
-   * Expects exactly this number of calls on each endpoint, and none on other endpoints.
+   * Expects exactly this number of calls to each endpoint, and none to other endpoints.
    *
    * @param of the calls to count. Default: all since the emulator started
    *
@@ -148,23 +151,22 @@ export interface EmulatedStack extends AsyncDisposable {
    */
   expectCalls(expected: ExpectedCalls, of?: readonly HubCall[]): Promise<void>;
   /**
-   * Waits for a delivery and expects it to match. `withinMs` is on the emulator's clock. Default:
-   * 5,000.
+   * Waits for a matching delivery, for up to `withinMs` on the emulator's clock. Default: 5,000.
    */
   expectDelivery(
     expected: ExpectedDelivery & { readonly withinMs?: number },
   ): Promise<DeliveryEntry>;
-  /** Forecasts a run's duration and number of calls on a plan. */
+  /** Forecasts a run's duration and number of calls for a plan. */
   forecast(conditions?: ForecastConditions): Promise<Forecast>;
   /**
-   * Expects a run to stay within limits.
+   * Expects the forecast for a run to stay within limits.
    *
    * @example
    * await stack.expectForecast({ plan: "developer", maxMinutes: 2, maxCalls: 30 });
    */
   expectForecast(limits: ForecastLimits): Promise<Forecast>;
   /**
-   * Returns a conversation on the account. It starts with its first message.
+   * Returns a conversation with the account, which starts when the test sends its first message.
    *
    * @example
    * const ada = stack.conversation({ channel: "custom.web", address: "shop-web" });
@@ -319,8 +321,8 @@ const stackOn = (parts: Parts, options: EmulatedStackOptions): EmulatedStack => 
 };
 
 /**
- * Starts an emulator and applies a Pulumi program to it with `pulumi up`: the real engine, the real
- * provider, and state that is removed with the stack. Requires the Pulumi CLI.
+ * Starts an emulator and applies a Pulumi program to it with `pulumi up`, using the real engine,
+ * the real provider, and state that is removed with the stack. Requires the Pulumi CLI.
  *
  * @throws StackFailure if there is no Pulumi CLI, or if `up` fails, with Pulumi's output
  *
@@ -373,9 +375,9 @@ export type StackFixture = [
 ];
 
 /**
- * Returns a fixture for vitest: a stack that is set up when the first test uses it, and closed
- * after the last. Without such a test, nothing happens. It can fail like `startEmulatedStack`. Set
- * vitest's `testTimeout` to more than the duration of an `up`.
+ * Returns a vitest fixture: a stack that is set up when the first test uses it and closed after the
+ * last one. If no test uses it, nothing happens. It can fail in the same ways as
+ * `startEmulatedStack`. Set vitest's `testTimeout` to more time than an `up` takes.
  *
  * @param scope who shares the stack. Default: `file`, all tests in a file
  *
@@ -401,7 +403,7 @@ export const stackFixture = (
   { scope },
 ];
 
-/** How a test runner registers functions to run before and after all tests. */
+/** A test runner's functions for registering hooks that run before and after all tests. */
 export interface TestHooks {
   /** `before` from node:test, or `beforeAll` from vitest or jest. */
   readonly before: (work: () => Promise<void>) => unknown;
@@ -410,8 +412,9 @@ export interface TestHooks {
 }
 
 /**
- * Returns a stack for all tests in a file or suite, for node:test and every other runner with
- * hooks: set up before the first, closed after the last. It can fail like `startEmulatedStack`.
+ * Returns a stack for all tests in a file or suite, set up before the first test and closed after
+ * the last. Works with node:test and any other runner that has hooks. It can fail in the same ways
+ * as `startEmulatedStack`.
  *
  * @returns a function that returns the stack; it fails outside tests
  *

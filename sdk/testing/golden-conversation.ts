@@ -24,14 +24,15 @@ interface GoldenRecipient {
   readonly why: string;
 }
 
-/** One message in a golden conversation. */
+/** A message in a golden conversation. */
 export interface GoldenMessage {
   /** `say`: sent by the test, and sent again in a replay. `hear`: a reply from someone else. */
   readonly verb: "say" | "hear";
   readonly sender: Party;
   readonly type: string;
   /**
-   * The body: as sent for `say`, as received for `hear`, without the parts that vary between runs.
+   * The body: for `say`, as sent; for `hear`, as received, but without the parts that vary between
+   * runs.
    */
   readonly body: Readonly<Record<string, unknown>>;
   readonly recipients: readonly GoldenRecipient[];
@@ -58,7 +59,7 @@ const messageLines = ({ verb, sender, type, body, recipients }: GoldenMessage): 
   ...recipients.map(recipientLine),
 ];
 
-/** Returns the text of a golden file: always the same for the same conversation. */
+/** Returns the text of a golden file, which is always the same for the same conversation. */
 export const goldenText = ({ channel, address, customer, messages }: GoldenConversation): string =>
   [
     title,
@@ -240,17 +241,17 @@ export const goldenDifferences = (
   return Array.from({ length: most }, (_, at) => turnLines(was[at] ?? [], is[at] ?? [])).flat();
 };
 
-/** How to record and replay a golden conversation. */
+/** Options for recording and replaying a golden conversation. */
 export interface GoldenOptions {
-  /** The transcript file. Its folder is created if missing. */
+  /** Path of the golden file. Its folder is created if missing. */
   readonly file: string;
   /** Type of the channel. */
   readonly channel: string;
-  /** Address of the account on the channel. */
+  /** The account's address on the channel. */
   readonly address: string;
-  /** Name of the customer. Default: `Ada`. */
+  /** The customer's name. Default: `Ada`. */
   readonly customer?: string;
-  /** The conversation to record: what the test says, and what it waits for. */
+  /** Performs the conversation to record, sending the test's messages and waiting for replies. */
   readonly record: (conversation: TestConversation) => Promise<void>;
   /**
    * Whether to record again even if the file exists. Default: true if the environment variable
@@ -260,8 +261,8 @@ export interface GoldenOptions {
   /** Time limit for each recorded reply, on the emulator's clock. Default: 5,000 ms. */
   readonly withinMs?: number;
   /**
-   * Replaces parts of replies that vary between runs, other than ids, times and this machine's
-   * addresses.
+   * Replaces additional parts of replies that vary between runs. Ids, times and this machine's
+   * addresses are always replaced.
    */
   readonly mask?: (text: string) => string;
 }
@@ -399,9 +400,9 @@ const isOn = (name: string): boolean => !["", "0", "false"].includes(process.env
 
 /**
  * Tests that a conversation stays the same. The first run records it in a file. Later runs send the
- * test's messages again and fail on every difference: recipients that a message no longer reaches,
- * and changed replies. Ids, times and this machine's addresses are ignored. In a pipeline (`CI` is
- * set), nothing is recorded, and the file must exist.
+ * test's messages again and fail on any difference, such as a changed reply or a recipient that a
+ * message no longer reaches. Ids, times and this machine's addresses are ignored. In a pipeline (if
+ * `CI` is set), nothing is recorded, and the file must exist.
  *
  * @returns whether it was recorded or replayed
  * @throws AssertionError with a line for each difference; Error if the file cannot be read, or is

@@ -10,13 +10,13 @@ import type { EmulatedTime } from "./test-conversation.js";
 /** A value in the stack's configuration: plain text, or a secret. */
 export type StackConfigValue = string | { readonly value: string; readonly secret: boolean };
 
-/** The server for a callback in a test: a handler from `callbacks`, or a node:http listener. */
+/** The handler for a callback in a test: one from `callbacks`, or a node:http listener. */
 export type CallbackHandler = Pick<Callbacks, "node" | "idle"> | RequestListener;
 
-/** Handlers by callback URL, written as in the program. */
+/** Handlers, keyed by callback URL as written in the program. */
 export type CallbackHandlers = Readonly<Record<string, CallbackHandler>>;
 
-/** What handlers can use to reply. */
+/** Objects that handlers can use to reply. */
 export interface HandlerContext {
   /** A client for the emulator. */
   readonly client: ConversationClient;
@@ -24,30 +24,27 @@ export interface HandlerContext {
   readonly emulator: Emulator;
 }
 
-/** How to set up a stack for a test. */
+/** Options for setting up a stack for a test. */
 export interface EmulatedStackOptions {
   /**
-   * The program: a function for the Automation API, or the folder of a Pulumi project. The project
-   * file applies; stack configuration files are not read.
+   * The program: a function for the Automation API, or a Pulumi project's folder. The project file
+   * is used, but stack configuration files are not.
    */
   readonly program: PulumiFn | string;
   /** Stack configuration; keys without a namespace belong to the project. Default: none. */
   readonly config?: Readonly<Record<string, StackConfigValue>>;
   /**
-   * Handlers for the account's callbacks. For other callbacks that are not on this machine, the
-   * test responds with 200: no message leaves the machine. Default: none.
+   * Handlers for the account's callbacks. For any other callback that is not on this machine, the
+   * test responds with 200, so that no message leaves the machine. Default: none.
    */
   readonly callbacks?: CallbackHandlers | ((context: HandlerContext) => CallbackHandlers);
   /**
    * Options for the emulator. Default: no rate limits, and a manual clock. The clock follows real
-   * time while Pulumi runs or a conversation waits, and otherwise stops. Over HTTP, the control
-   * interface requires a random secret.
+   * time while Pulumi runs or a conversation waits, and is otherwise stopped. Over HTTP, the
+   * control interface requires a random secret.
    */
   readonly emulator?: Omit<EmulatorOptions, "callbackRoute">;
-  /**
-   * Profiles that the program uses; all connect to the emulator. Default: only the settings without
-   * a profile.
-   */
+  /** Profiles that the program uses, all of which connect to the emulator. Default: no profile. */
   readonly profiles?: readonly string[];
   /** Additional environment variables for the run. Default: none. */
   readonly environment?: Readonly<Record<string, string>>;
@@ -60,8 +57,8 @@ export interface EmulatedStackOptions {
 }
 
 /**
- * A test stack could not be set up, or a Pulumi run failed. The message is complete: what was being
- * done, what Pulumi reported, and what to do next.
+ * The error if a test stack could not be set up or a Pulumi run failed. The message states what was
+ * being done, what Pulumi reported, and what to do next.
  *
  * @throws nothing: the constructor never fails
  * @example
@@ -109,7 +106,7 @@ const guardedProgram =
     }
   };
 
-/** The Pulumi runs on a stack, which end when the stack is closed. */
+/** A stack's Pulumi runs, which are interrupted when the stack is closed. */
 export class OpenRuns {
   readonly #controller = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
@@ -132,7 +129,7 @@ export class OpenRuns {
     this.#controller.abort();
   }
 
-  /** Interrupts Pulumi; resolves when the last run has ended. */
+  /** Interrupts Pulumi, and resolves when the last run has ended. */
   async end(): Promise<void> {
     this.abort();
     await Promise.allSettled([...this.#running]);
@@ -143,13 +140,13 @@ export class OpenRuns {
 export interface StackRun {
   /** Number of resources per operation, such as `{ create: 8, same: 1 }`, including the stack itself. */
   readonly changes: Readonly<Record<string, number>>;
-  /** The calls in the run, in order. */
+  /** Calls to the service during the run, in order. */
   readonly calls: readonly HubCall[];
-  /** What Pulumi printed, without colors. */
+  /** Pulumi's output, without colors. */
   readonly printed: string;
 }
 
-/** The Pulumi commands that a test runs. */
+/** The Pulumi commands that a test can run. */
 export type PulumiCommandName = "up" | "preview" | "refresh" | "destroy";
 
 /** What the commands of the Automation API take and give, as far as all have it. */

@@ -103,7 +103,7 @@ const projectIn = async (
   return { ...settings, main: resolve(folder, settings.main ?? ".") };
 };
 
-/** A stack in its own backend, in a folder that is removed with it. */
+/** A stack with its own backend, in a folder that is removed with the stack. */
 export interface PulumiStack {
   readonly stack: Stack;
   remove(): void;

@@ -48,20 +48,20 @@ export interface MockedResource {
   readonly type: string;
   /** Logical name. */
   readonly name: string;
-  /** Id that the unit test assigned: always the same for a type and name. */
+  /** Id that the mocks assigned, which is always the same for a given type and name. */
   readonly id: string;
   /**
-   * Normalized inputs, as the provider would send them; references are ids, and secrets are in
-   * plain text.
+   * Normalized inputs, as the provider would send them, with references as ids and secrets in plain
+   * text.
    */
   readonly inputs: JsonObject;
 }
 
 /** Mocks for `pulumi.runtime.setMocks`, and what they recorded. */
 export interface ConversationMocks extends pulumi.runtime.Mocks {
-  /** Resources so far, in order of registration. */
+  /** Resources registered so far, in order. */
   readonly registered: readonly MockedResource[];
-  /** The rules that resources break, worded as in a preview. */
+  /** Messages about the rules that resources break, worded as in a preview. */
   readonly failures: readonly string[];
 }
 
@@ -79,9 +79,9 @@ const membersOf = (value: unknown): JsonObject => {
 };
 
 /**
- * Mocks for `pulumi.runtime.setMocks`. They check every resource from this package as a preview
- * does, and assign it an id; resources from other packages return their inputs. This never fails:
- * `failures` contains what a preview would refuse.
+ * Returns mocks for `pulumi.runtime.setMocks`. They check every resource from this package as a
+ * preview does, and assign each an id; for resources from other packages, they return the inputs.
+ * The mocks never fail: `failures` contains what a preview would refuse.
  *
  * @example
  * const mocks = conversationMocks();
@@ -117,34 +117,37 @@ export const conversationMocks = (): ConversationMocks => {
   };
 };
 
-/** A program after a run with mocks. */
+/** The result of running a program with mocks. */
 export interface MockedProgram {
-  /** Its resources, in order of registration. */
+  /** The program's resources, in order of registration. */
   readonly resources: readonly MockedResource[];
-  /** Its outputs, with secrets in plain text. */
+  /** The program's outputs, with secrets in plain text. */
   readonly outputs: Readonly<Record<string, unknown>>;
   /**
-   * The resource of a kind with this logical name.
+   * Returns the resource of a kind with this logical name.
    *
    * @throws AssertionError naming the resources of the kind
    */
   resource(kind: string, name: string): MockedResource;
   /**
-   * Expects a resource with these inputs. Strings can be patterns. In objects, only the given
-   * members count.
+   * Expects a resource with these inputs. Regular expressions can match strings. In objects, only
+   * the given members are compared.
    *
    * @throws AssertionError with the differences
    */
   expectResource(kind: string, name: string, inputs: object): MockedResource;
 }
 
-/** How to run a program with mocks. */
+/** Options for running a program with mocks. */
 export interface MockedRunOptions {
   /** Name of the project. Default: `test`. */
   readonly project?: string;
   /** Name of the stack. Default: `test`. */
   readonly stack?: string;
-  /** Configuration by full key, such as `shop:callbackUrl`; keys without a namespace belong to the project. Default: none. */
+  /**
+   * Configuration, keyed by full names such as `shop:callbackUrl`; keys without a namespace belong
+   * to the project. Default: none.
+   */
   readonly config?: Readonly<Record<string, string>>;
 }
 
@@ -189,9 +192,9 @@ const resolved = async (outputs: JsonObject): Promise<unknown> => {
 let earlier: Promise<unknown> = Promise.resolve();
 
 /**
- * Runs a program without Pulumi's engine and without a service, for unit tests that take
- * milliseconds. Checks everything that the program declares, as a preview does. Pulumi's mocks
- * apply to the whole process, so each run waits for the previous one.
+ * Runs a program without Pulumi's engine or a service, for unit tests that take milliseconds.
+ * Checks everything that the program declares, as a preview does. Pulumi's mocks apply to the whole
+ * process, so each run waits for the previous one.
  *
  * @param program declares resources and may return outputs. Load a module that declares them at the
  * top level: `() => import("./my-program.js")`

@@ -14,16 +14,16 @@ import {
 } from "../../provider/pulumi-cli/stack-documents.js";
 import { assertionError } from "./assertion-error.js";
 
-/** What to forecast, and its limits. */
+/** Which run to forecast, and under which conditions. */
 export interface ForecastConditions extends ConditionOptions {
   /**
-   * The run: `up` creates everything in the stack in an empty account; `refresh` and `destroy`
+   * The run: `up` creates all of the stack's objects in an empty account; `refresh` and `destroy`
    * apply to the stack as it is. Default: `up`.
    */
   readonly operation?: ForecastOperation;
 }
 
-/** Limits for a run; omitted members have no limit. */
+/** Limits for a run. An omitted member means no limit. */
 export interface ForecastLimits extends ForecastConditions {
   /** Maximum duration of the run in minutes. */
   readonly maxMinutes?: number;

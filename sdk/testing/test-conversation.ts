@@ -28,7 +28,7 @@ import { differences, type HubRecords, plainAddress, shown } from "./checks.js";
 /** Between two looks, in milliseconds of real time. */
 const lookEveryMs = 10;
 
-/** Time on the emulator's clock, which waiting tests advance. */
+/** Time on the emulator's clock, which advances while tests wait. */
 export class EmulatedTime {
   #passedMs = 0;
   #realMs = performance.now();
@@ -40,7 +40,7 @@ export class EmulatedTime {
     private readonly isManual: boolean,
   ) {}
 
-  /** Milliseconds waited so far, which have also passed on the emulator's clock. */
+  /** Returns a time in milliseconds, for measuring intervals on the emulator's clock. */
   now(): number {
     return this.isManual ? this.#passedMs : performance.now();
   }
@@ -99,21 +99,21 @@ export class EmulatedTime {
   }
 }
 
-/** Whether a message reached one of its recipients. */
+/** The outcome of delivering a message to one of its recipients. */
 export interface Reached {
   /** The recipient. */
   readonly recipient: Party;
-  /** Whether the callback accepted it. Absent while the message seems to be in transit. */
+  /** Whether the callback accepted the message. Absent while the message seems to be in transit. */
   readonly isReached?: boolean;
   /** The callback's response, or why nothing was delivered; empty if unknown. */
   readonly why: string;
 }
 
-/** A message, and its recipients. */
+/** A message, and the outcome for each of its recipients. */
 export interface ReachedMessage {
-  /** The message, as in the conversation. */
+  /** The message as it appears in the conversation. */
   readonly message: ReceivedMessage;
-  /** Every recipient. */
+  /** The outcome for every recipient. */
   readonly reached: readonly Reached[];
 }
 
@@ -171,7 +171,7 @@ const reachedMessages = async (
 };
 
 /**
- * Returns a participant as text, such as `custom_bot "orders-bot"`; only the kind if it has no
+ * Formats a participant as text, such as `custom_bot "orders-bot"`, or only its kind if it has no
  * name.
  */
 export const participantText = ({ kind, name }: Party): string =>
@@ -200,9 +200,9 @@ const messageLine = ({ message, reached }: ReachedMessage): string => {
   return words.filter((word) => word !== "").join("  ");
 };
 
-/** The expected message; omitted members may have any value. */
+/** The expected message. Omitted members can have any value. */
 export interface ExpectedMessage {
-  /** The sender: a side, or one kind of sender. */
+  /** The sender: one side of the conversation, or one kind of sender. */
   readonly from?: ConversationSide | SenderKind;
   /** The sender's display name. */
   readonly name?: string | RegExp;
@@ -213,11 +213,11 @@ export interface ExpectedMessage {
   /** Expected members of the content; in objects, other members are ignored. */
   readonly content?: object;
   /**
-   * Time limit from the call to `expect` until the message arrives, on the emulator's clock.
+   * Time limit for the message to arrive after the call to `expect`, on the emulator's clock.
    * Default: 5,000 ms.
    */
   readonly withinMs?: number;
-  /** Whether the recipients must have accepted it. Default: true. */
+  /** Whether the recipients must have accepted the message. Default: true. */
   readonly reached?: boolean;
 }
 
@@ -251,11 +251,11 @@ type WithoutFrame<M> = M extends unknown ? Omit<M, "sender" | "conversation"> : 
 /** A message in a test: its text, or the complete message except its sender and conversation. */
 export type SaidMessage = string | WithoutFrame<Message>;
 
-/** How a test starts a conversation. */
+/** Options for starting a conversation in a test. */
 export interface TestConversationStart {
   /** Type of the channel, such as `custom.web`. */
   readonly channel: string;
-  /** Address of the account on the channel. */
+  /** The account's address on the channel. */
   readonly address: string;
   /** The customer: a name, or more details. Default: `Ada`. */
   readonly customer?: string | Customer;
@@ -280,8 +280,8 @@ export interface TestConversation {
    */
   say(message: SaidMessage, sender?: Sender): Promise<Sent>;
   /**
-   * Waits for a message from someone else. Skips other messages before it, and all messages up to
-   * the last expected one.
+   * Waits for a matching message from someone else, skipping other messages before it. Considers
+   * only messages after the previous expected one.
    *
    * @returns the message
    * @throws AssertionError if no message matches in time, or if it does not reach its recipients;
@@ -292,7 +292,7 @@ export interface TestConversation {
    */
   expect(expected: ExpectedMessage): Promise<ReceivedMessage>;
   /**
-   * Expects that no such message is sent within a time limit, on the emulator's clock.
+   * Expects that no matching message is sent within a time limit, on the emulator's clock.
    *
    * @throws AssertionError if such a message is sent, with the conversation so far
    *
@@ -301,8 +301,8 @@ export interface TestConversation {
    */
   expectNone(expected: ExpectedMessage): Promise<void>;
   /**
-   * Waits until all messages have reached their recipients or failed, and all of the test's
-   * handlers have finished.
+   * Waits until every message has reached its recipients or failed, and all of the test's handlers
+   * have finished.
    *
    * @param withinMs time limit, on the emulator's clock. Default: 5,000
    * @throws AssertionError if that takes longer, with the conversation so far
@@ -312,9 +312,12 @@ export interface TestConversation {
    * Returns every message so far with its recipients, in order. Fails if the emulator is closed.
    */
   messages(): Promise<readonly ReachedMessage[]>;
-  /** The same messages, as readable lines. Fails if the emulator is closed. */
+  /** Returns every message so far as readable lines. Fails if the emulator is closed. */
   transcript(): Promise<string>;
-  /** Errors that callback handlers threw in this conversation, one line each. Never fails. */
+  /**
+   * Returns the errors that callback handlers threw in this conversation, one line each. Never
+   * fails.
+   */
   handlerFailures(): readonly string[];
 }
 

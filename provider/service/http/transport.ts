@@ -66,7 +66,7 @@ export type Timer = (ms: number, expire: () => void) => () => void;
 export interface TransportOptions {
   /** Maximum time for one call, including connection and body, in milliseconds. Default: 60,000. */
   readonly callTimeoutMs?: number;
-  /** For tests. */
+  /** Replaces the timer in tests. */
   readonly timer?: Timer;
   /** Where to look up HTTP_PROXY, HTTPS_PROXY and NO_PROXY. Default: the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
