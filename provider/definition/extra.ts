@@ -5,7 +5,7 @@ import { fieldsByWireName, memberPath } from "./fields.js";
 import { below, type IsSecret, sameExtra } from "./meaning.js";
 import { outputAsText, type Violation } from "./violations.js";
 
-/** Merges objects member by member; takes everything else from the second. */
+/** Merges two objects recursively; where either value is not an object, uses the second. */
 export const mergeDeep = (first: JsonObject, second: JsonObject): JsonObject =>
   objectOf(
     [
@@ -156,8 +156,8 @@ const managedObject = (
   );
 
 /**
- * Returns the service's values for the members in `extra`. Values with the same meaning keep their
- * prior form, and so do secrets; members that the service removed are absent.
+ * Returns the service's values for the members in `extra`. Secrets, and values whose meaning has
+ * not changed, keep their prior form; members that the service removed are absent.
  *
  * @param secretPaths paths of secrets in `extra`, such as `apiKey`, `a.b` or `keys[0].value`; a
  * path in one item of a list applies to all its items
