@@ -310,9 +310,9 @@ const elsewhere = [
 ].join(" ");
 
 /**
- * The plugin's package schema, derived from the definitions: the response to `GetSchema`, and the
- * source of the generated code for every language. Makes no calls and reads only this package's
- * package.json. Never fails.
+ * Returns the plugin's package schema, derived from the definitions: the response to `GetSchema`,
+ * and the source of the generated code for every language. Makes no calls and reads only this
+ * package's package.json. Never fails.
  */
 export const packageSchema = (): PackageSchema => {
   const { description, ...about } = describePackage();
