@@ -88,8 +88,8 @@ const atField = (
 };
 
 /**
- * Returns every rule that `extra` breaks: at every depth, it may contain only members that none of
- * the kind's fields define.
+ * Returns every rule that `extra` breaks. At every depth, `extra` may contain only members that
+ * none of the kind's fields define.
  */
 export const extraViolations = (definition: Definition, extra: unknown): readonly Violation[] => {
   if (extra === undefined || extra === null || extra === unknownValue) return [];
@@ -160,7 +160,7 @@ const managedObject = (
  * not changed, keep their prior form; members that the service removed are absent.
  *
  * @param secretPaths paths of secrets in `extra`, such as `apiKey`, `a.b` or `keys[0].value`; a
- * path in one item of a list applies to all its items
+ * path into one list item applies to all items
  */
 export const managedExtra = (
   live: JsonObject,

@@ -78,7 +78,7 @@ export const fieldsIn = (fields: Fields, prefix = ""): readonly FieldPath[] =>
 
 const holders = new WeakMap<Field, boolean>();
 
-/** Whether a field is a secret, or contains one at any depth. */
+/** Whether a field is a secret or contains one at any depth. */
 export const holdsSecret = (field: Field): boolean => {
   const known = holders.get(field);
   if (known !== undefined) return known;
@@ -379,9 +379,9 @@ export const objectTitle = (definition: Definition, fields: JsonObject): string 
 };
 
 /**
- * Returns values in the normal form that is checked, compared and stored: with defaults and derived
- * members, with JSON text instead of objects where the wire format uses text, and without undefined
- * values. Invalid values pass through unchanged, for the check to report.
+ * Returns values in the normal form that is checked, compared and stored. This form has defaults
+ * and derived members, JSON text instead of objects where the wire format uses text, and no
+ * undefined values. Invalid values pass through unchanged, for the check to report.
  *
  * @param isFilled whether a top-level member gets its default if it is omitted; by default, every
  * member does
@@ -526,7 +526,7 @@ const isText = (member: FieldValue): member is FieldValue & { readonly value: st
 
 /**
  * Returns the credentials in a Basic header (RFC 7617). Messages must hide them, too, because they
- * reveal even a password that is too short to search for.
+ * reveal even a password too short to search for.
  */
 export const basicCredentials = (user: string, password: string): string[] =>
   (["utf8", "latin1"] as const).flatMap((charset) => {

@@ -93,7 +93,7 @@ export const sameContent = (a: unknown, b: unknown): boolean =>
 
 const jsonNumber = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i;
 
-/** Returns the value as a number, if it is one or is JSON text for one; otherwise, undefined. */
+/** Returns a value as a number if it is a number or JSON text for one; otherwise, undefined. */
 export const numberOf = (value: unknown): number | undefined =>
   typeof value === "number"
     ? value
@@ -225,9 +225,9 @@ const sameMap = (
 };
 
 /**
- * Whether two values in a program have the same meaning. Compares text exactly, JSON text by its
- * content and unordered lists by their items. An empty value equals an absent one. A secret that an
- * import did not read equals any given one.
+ * Whether two values in a program have the same meaning. Compares text exactly, JSON text by
+ * content, and unordered lists regardless of order. An empty value equals an absent one. A secret
+ * that an import did not read equals any given one.
  *
  * @param a the known value
  * @param b the given value

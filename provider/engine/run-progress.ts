@@ -48,9 +48,10 @@ const leastShownMs = 1000;
 
 /**
  * Shows the progress of a run while rate limits make it wait. The stack's row and, if possible, a
- * permanent line in the terminal show the number of finished and expected calls, the time left, the
- * endpoint that determines that time, and the number of refusals. A resource's row shows its
- * remaining wait. Each message disappears when its wait is over. Runs without waits show nothing.
+ * permanent line in the terminal show the number of finished and expected calls and the time left.
+ * They also show the endpoint that determines that time, and the number of refusals. A resource's
+ * row shows its remaining wait. Each message disappears when its wait is over. Runs without waits
+ * show nothing.
  */
 export class RunProgress {
   readonly #options: RunProgressOptions;

@@ -126,9 +126,9 @@ const remember = (values: unknown, origin: CallOrigin): unknown => {
 let isWrapped = false;
 
 /**
- * Makes the SDK's provider process keep the URN with the values that it passes to a provider. Has
- * no effect on the first call to a process, which has already been read. Takes effect once per
- * process.
+ * Makes the SDK's provider process keep the URN with the values that it passes to a provider. Does
+ * not affect the first engine call to a process, which has already been read. Takes effect only
+ * once per process.
  */
 export const rememberUrns = (): void => {
   if (isWrapped) return;

@@ -80,7 +80,9 @@ export const wrappedText = (text: string, first = ""): readonly string[] => {
   return [first + line, ...others.map((other) => " ".repeat(indent) + other)];
 };
 
-/** Wraps text to 80 columns and indents it; continuation lines are indented by two more spaces. */
+/**
+ * Wraps text to 80 columns and indents it; continuation lines have two more spaces of indentation.
+ */
 export const indented = (text: string, indent: number): readonly string[] =>
   wrapped(text, 80 - indent - 2).map(
     (line, at) => `${" ".repeat(at === 0 ? indent : indent + 2)}${line}`,
@@ -167,8 +169,8 @@ export const textTable = (
 };
 
 /**
- * Formats untrusted text as Markdown code: nothing in it is interpreted as markup, a mention, an
- * image, a link or HTML, and it cannot end the code early.
+ * Formats untrusted text as Markdown code. No part of the text is interpreted as markup, a mention,
+ * an image, a link or HTML, and the text cannot end the code early.
  */
 export const codeSpan = (text: string, longest = 300): string => {
   const characters = [...inertText(text.replaceAll(/[\p{Zl}\p{Zp}\s]+/gu, " "))];

@@ -80,7 +80,7 @@ export const isOwnFolder = (path: string, closed: "writers" | "readers" = "write
 /**
  * Creates a folder for this user, if it does not exist, in a location that other users may share.
  *
- * @throws Error if it cannot be created, or if something else has its name; that is not changed
+ * @throws Error if it cannot be created, or if something else has its name (left unchanged)
  */
 export const makeOwnFolder = (path: string): void => {
   if (!lookAt(path)) makeFolders(path, 0o700);

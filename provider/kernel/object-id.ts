@@ -24,7 +24,7 @@ export const isServiceId = (id: string): boolean =>
  * Rejects an id that could lead to another path, such as `..` or empty text, before any URL is
  * built from it.
  *
- * @param what the owner of the id, such as `channel`, for the message
+ * @param what the id identifies, such as `channel`, for the message
  * @throws ConversationError `ID_INVALID`
  */
 export const assertId = (id: string, what: string): void => {

@@ -61,8 +61,8 @@ export const parentsIn = (urn: string): string => {
 };
 
 /**
- * Returns every ownership in a stack: the `Ownership` of its dynamic resources, and the plugin's
- * ownerships.
+ * Returns every ownership in a stack: the `Ownership` of its dynamic resources, and the ownership
+ * of each of the plugin's providers.
  */
 export const ownershipsOf = ({
   ownership,

@@ -3,7 +3,7 @@ import { isObject, type JsonObject, jsonIn, objectOf } from "./json.js";
 /**
  * The engine's notation for a value, of any type and at any depth, that is unknown before the
  * update. Pulumi publishes it as `pulumi.runtime.unknownValue`; it is repeated here so that the
- * provider does not load the SDK for one constant.
+ * provider does not have to load the SDK for one constant.
  */
 export const unknownValue = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
@@ -14,7 +14,7 @@ const secretKind = "1b47061264138c4ac30d75fd1eb44270";
  * The signature of the engine's own form of a secret. A secret in that form also contains `value`
  * in a call, and `plaintext` (JSON) or `ciphertext` in a state. Pulumi publishes the signature as
  * `pulumi.runtime.specialSigKey` and `specialSecretSig`; it is repeated here so that the provider
- * does not load the SDK for it.
+ * does not have to load the SDK.
  */
 export const secretSignature: JsonObject = { [signatureKey]: secretKind };
 
@@ -59,7 +59,9 @@ const versionText = /^[\w.-]{1,64}$/;
 
 const places = /\$\{fromEnv ([A-Za-z_]\w{0,254}) ([\w.-]{1,64})\}/g;
 
-/** Returns why the variable name or the version is invalid; undefined if both are valid. */
+/**
+ * Returns the reason why the variable name or the version is invalid; undefined if both are valid.
+ */
 export const environmentSecretFault = (name: string, version: string): string | undefined => {
   if (!variable.test(name)) return "the name must consist of letters, digits and _";
   return versionText.test(version)
@@ -85,9 +87,8 @@ export const environmentSecretsIn = (value: unknown): readonly EnvironmentSecret
   );
 
 /**
- * Converts paths inside a member's value into paths to the same secrets that start with the member.
- * If the member's name contains a dot, which would be ambiguous in a path, the entire parent is
- * secret.
+ * Converts paths to secrets inside a member's value into paths that start with the member. If the
+ * member's name contains a dot, which would be ambiguous in a path, the entire parent is secret.
  */
 export const secretPathsBelow = (member: string, inside: readonly string[]): readonly string[] =>
   inside.map((path) => {

@@ -14,7 +14,7 @@ const escapes = (characters: string): string =>
     .join("");
 
 /**
- * Makes untrusted text safe to read: every active character is replaced with its escape, such as
+ * Makes untrusted text safe to read by replacing every active character with its escape, such as
  * `\u001b`.
  */
 export const inertText = (text: string): string => text.replaceAll(active, escapes);

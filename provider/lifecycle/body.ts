@@ -37,7 +37,7 @@ interface ObjectSoFar {
   readonly description?: unknown;
 }
 
-/** Returns the fields, the owner mark and the members in `extra`. */
+/** Returns the desired body: the fields, the owner mark and the members in `extra`. */
 export const desiredBody = (declared: Declared, object: ObjectSoFar): DesiredBody => {
   const { definition, settings, service, mark, name } = declared;
   const { fields, extra } = dropUndisclosed(definition, declared.properties);

@@ -3,10 +3,14 @@ import type { JsonObject } from "../kernel/json.js";
 
 /** How this run identifies a resource. */
 export interface ResourceIdentity {
-  /** Identifies a resource within one state, whatever its name in the service. */
+  /**
+   * Key that identifies a resource within one state, regardless of the resource's name in the
+   * service.
+   */
   readonly key: string;
   /**
-   * Identifies a resource within a program, even if a different provider gives it a different key.
+   * Identifies a resource within a program, even if a different provider gives the resource a
+   * different key.
    */
   readonly place: string;
   /** The resource's name in messages, such as `Channel "kiosk"`. */

@@ -60,16 +60,15 @@ export interface RunEnvironment {
   /**
    * Reads the settings without connecting, and rejects Node.js versions that are too old.
    *
-   * @throws
-   * ConversationError `SETTINGS_MISSING`, `SETTINGS_INVALID`
+   * @throws ConversationError `SETTINGS_MISSING`, `SETTINGS_INVALID`
    */
   readonly settings?: (profile?: string) => Settings;
   /**
    * Returns the state of the running stack, or of all stacks in its backend, as it was before the
    * run; undefined if it cannot be read. Called rarely, because it takes seconds.
    *
-   * @param suffices if given, the state as it is now: what was read since the run's first deletion
-   * serves as long as this holds of it
+   * @param suffices if given, the current state is needed: a state read since the run's first
+   * deletion is reused as long as this function accepts it
    */
   readonly states?: (
     owner: string,

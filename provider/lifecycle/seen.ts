@@ -36,7 +36,7 @@ export interface SeenObject {
   readonly isRoomless: boolean;
 }
 
-/** A kind's objects before another one is created. */
+/** The objects of a kind before another one is created. */
 export interface KnownObjects {
   readonly objects: readonly SeenObject[];
   /** Whether the list is complete. If it is not, absence from the list proves nothing. */

@@ -150,7 +150,7 @@ const isLeftOver = (
  * Removes left-overs. A left-over that cannot be removed now does not harm the resource, so it does
  * not count as a failure.
  *
- * @returns those that stay
+ * @returns the left-overs that remain
  */
 export const removeLeftOvers = async (
   { definition, service }: Declared,

@@ -365,7 +365,7 @@ export interface Delay {
 /** A delay that has fully elapsed. */
 export interface Slept {
   readonly ms: number;
-  /** The store's previous time, in milliseconds. */
+  /** The store's time when the delay started, in milliseconds. */
   readonly since: number;
 }
 

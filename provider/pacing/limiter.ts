@@ -477,8 +477,8 @@ export interface Bucket extends Kept {
    */
   readonly tokens: number;
   /**
-   * Successful calls minus the tokens refilled since. The service's bucket has at least this
-   * capacity, whatever it contained before and whatever others take.
+   * Number of successful calls minus the tokens refilled since then. The service's bucket has at
+   * least this capacity, regardless of what it contained before and what others take.
    */
   readonly spent: number;
   /** Number of tokens due before this series of calls; indicates how long none were taken. */
@@ -575,7 +575,7 @@ export interface RateLimit {
   readonly mostBurst: number;
   /** Fraction of a token that allows one call while a higher plan is being tried. */
   readonly early?: number | undefined;
-  /** Identifies this process among those that share the bucket. */
+  /** Id of this process among the processes that share the bucket. */
   readonly process: string;
 }
 

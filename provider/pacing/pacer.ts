@@ -117,10 +117,10 @@ const onGuessOf = ({ plan, onPlanGuess, onNotice }: PacingOptions) => {
 };
 
 /**
- * Keeps calls within the tenant's rate limits. Each method and path template has its own bucket and
- * queue, so only calls to an endpoint without tokens wait. A refused call is not a failure: it
- * waits for its next turn, ahead of new calls. The token URL has no known rate, so its calls wait
- * only after a refusal.
+ * Keeps calls within the tenant's rate limits. Each combination of method and path template has its
+ * own bucket and queue, so only calls to an endpoint without tokens wait. A refused call is not a
+ * failure: it waits for its next turn, ahead of new calls. The token URL has no known rate, so its
+ * calls wait only after a refusal.
  */
 export const pacedCalls = (options: PacingOptions): Pace => {
   const { clock, share, burst, totalMs, rates = conversationRate } = options;
@@ -156,7 +156,7 @@ export const pacedCalls = (options: PacingOptions): Pace => {
 /** One of the tenant's services. */
 export interface PacedService {
   readonly baseUrl: string;
-  /** Rates of its endpoints. Default: those of Conversation v3. */
+  /** Rates of the service's endpoints. Default: those of Conversation v3. */
   readonly rates?: RateTable | undefined;
 }
 

@@ -65,7 +65,8 @@ const conversation: RateRow = {
 };
 
 /**
- * All rates of all services that share the plans, in the order of the specification.
+ * All rates of all services that share the plans, in the order in which the specification lists
+ * them.
  *
  * The specification names some endpoints only by their last segment (Message Router: `/capacity`
  * and others after `/entrypoint/{id}/agentavailability`). They are assumed to start with the same
@@ -156,8 +157,8 @@ export interface Burst {
   /** Number of calls, at least 1. */
   readonly calls: number;
   /**
-   * `public`: stated in a public reference. `assumed`: calculated from the rate in the same way as
-   * the public values.
+   * Basis of the number. `public`: stated in a public reference. `assumed`: calculated from the
+   * rate in the same way as the public values.
    */
   readonly basis: "public" | "assumed";
 }
@@ -207,8 +208,8 @@ const rowOf = (question: RateQuestion): RateRow => {
 const plain = (template: string): string => template.replace(/\{[^{}/]*\}/g, "{}");
 
 /**
- * Returns the rate limit of an endpoint in calls per second: the endpoint's own rate if the table
- * has one for the plan, otherwise the standard rate (specification §8.1 rule 3).
+ * Returns the rate limit of an endpoint in calls per second. This is the endpoint's own rate if the
+ * table has one for the plan, otherwise the standard rate (specification §8.1 rule 3).
  *
  * @throws ConversationError `INPUT_INVALID` for a service, a version or a plan that the table does
  * not contain; lists the valid ones

@@ -92,10 +92,10 @@ export const allAnswered = (): Promise<void> =>
   });
 
 /**
- * Handles protocol methods. Passes on only a failure's message.
+ * Handles protocol methods. If a method fails, the caller receives only the failure's message.
  *
- * @param onGone called if a caller goes before its call is answered: the engine was killed, and
- * what still waits must not be sent into the next run
+ * @param onGone called if a caller disconnects before its call is answered: the engine was
+ * killed, and waiting calls must not be sent during the next run
  */
 export const answering =
   (onGone: () => void) =>

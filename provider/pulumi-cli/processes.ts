@@ -97,9 +97,9 @@ export const isInSight = (at: number): boolean =>
   at > (startOfProcess(1) ?? Number.POSITIVE_INFINITY) + inexactMs;
 
 /**
- * Returns a value that distinguishes a process even from a later one with the same number: the
- * machine's boot id, and the time from boot to the start of the process. The value does not depend
- * on the clock. Undefined if unknown.
+ * Returns a value that distinguishes a process even from a later one with the same number. It
+ * combines the machine's boot id with the time from boot to the start of the process, and does not
+ * depend on the clock. Undefined if unknown.
  */
 export const birthOfProcess = (pid: number): string | undefined => {
   const machine = ifReadable(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim());
@@ -187,8 +187,8 @@ export const endProcessesWith = (name: string, value: string): void => {
 };
 
 /**
- * An environment variable for every process that a command starts, inherited by its children. It
- * identifies them even if they have left their process group, as Pulumi's plugins do.
+ * An environment variable inherited by every process that a command starts. It identifies these
+ * processes even if they have left their process group, as Pulumi's plugins do.
  */
 export const startedVariable = "PULUMI_CONVERSATION_STARTED_BY";
 
@@ -342,9 +342,9 @@ const stopper = (pid: number | undefined, { signal, timeoutMs, stops = STOPS }: 
 };
 
 /**
- * Runs a command to completion in a separate process group. A Ctrl-C in the terminal reaches it
- * only once, through `signal`. Neither the command nor anything it started outlives this process,
- * even if this process is killed.
+ * Runs a command to completion in a separate process group. A Ctrl-C in the terminal reaches the
+ * command only once, through `signal`. Neither the command nor anything it started outlives this
+ * process, even if this process is killed.
  */
 export const runCommand = (
   command: string,

@@ -79,7 +79,7 @@ const companionOf = (
 const oldHostPath = "path\tgithub.com/pulumi/pulumi/sdk/v3/nodejs/cmd/pulumi-language-nodejs\n";
 
 /**
- * Returns a readable sentence about the features that programs lack with this CLI; undefined if its
+ * Returns a readable sentence about the features that programs lack with this CLI. Undefined if its
  * language host is from a release later than 3.68, the last release whose host can be built from a
  * Go module.
  */
@@ -149,8 +149,8 @@ export const pulumiHomeIn = (env: NodeJS.ProcessEnv): string | undefined =>
 
 /**
  * Variables that make Pulumi write the state only once, at the end: with a thousand resources,
- * writing it after every step takes longer than the steps themselves. For runs that create nothing
- * in the service: if such a run is killed, the state is unchanged.
+ * writing it after every step takes longer than the steps themselves. Only for runs that create
+ * nothing in the service: if such a run is killed, the state is unchanged.
  */
 export const writtenOnce = { PULUMI_SKIP_CHECKPOINTS: "true" } as const;
 

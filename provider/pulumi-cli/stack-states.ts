@@ -323,8 +323,8 @@ export const readStates = async (
 
 /**
  * Reads the states that a dynamic provider's process can see while the engine runs. The process
- * queries the CLI that started it, in that CLI's folder. Returns undefined if it cannot reliably
- * read the state of this owner's stack.
+ * queries the CLI that started it, in that CLI's folder. Returns undefined if the process cannot
+ * reliably read the state of this owner's stack.
  *
  * @param scope `own`: that stack only; `all`: all stacks in the backend
  */

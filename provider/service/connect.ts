@@ -35,7 +35,9 @@ export interface Service extends Collections {
 export interface ServiceOptions {
   readonly clock?: Clock;
   readonly transport?: Transport;
-  /** Decides when calls are sent. Default: immediately, with waits after a 429. */
+  /**
+   * Decides when calls are sent. By default, calls are sent immediately and wait only after a 429.
+   */
   readonly pace?: Pace;
   /** Called whenever calls start to wait for an endpoint; only with the default pace. */
   readonly onWait?: (wait: Wait) => void;
