@@ -92,9 +92,9 @@ interface Attempt {
 const isRepeatable = (status: number): boolean => status === 401 || status >= 500;
 
 /**
- * Returns the functions that create a run's spans, below those of the engine. The pace reports
- * waits and the transport reports calls; the gaps between their times show everything else, so no
- * other part has to report.
+ * Returns the functions that create a run's spans, nested under the engine's spans. The pace
+ * reports waits and the transport reports calls; the gaps between their times show everything else,
+ * so no other part has to report.
  *
  * @throws Error if OpenTelemetry is not installed, or has an unexpected form
  */

@@ -66,7 +66,8 @@ export type ConditionOptions = Partial<Omit<Conditions, "share">>;
  * Determines the conditions from the command line, the environment and the stack's configuration,
  * in this order of precedence. Reports assumptions as readable sentences.
  *
- * @param options includes the share if it is known: that of an explicit provider has no name
+ * @param options may include the share, because that of an explicit provider cannot be looked up by
+ * profile
  * @param profile default: the settings without a profile
  */
 export const givenConditions = (

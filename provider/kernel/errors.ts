@@ -46,9 +46,8 @@ export type ConversationErrorCode =
   | "BAD_RESPONSE";
 
 /**
- * The effect of the call, as far as it is known. `none`: nothing was sent, or the service refused
- * it. `unknown`: the service may have acted. `done`: the service acted, but its response is
- * unusable.
+ * The effect of the call, if known. `none`: nothing was sent, or the service refused it. `unknown`:
+ * the service may have acted. `done`: the service acted, but its response is unusable.
  */
 export type Effect = "none" | "unknown" | "done";
 

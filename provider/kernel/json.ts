@@ -34,7 +34,7 @@ export const filledTexts = (value: unknown): readonly string[] | undefined => {
   return texts.length > 0 ? texts : undefined;
 };
 
-/** Returns the objects in a list; empty if it is not a list. */
+/** Returns the objects in a list; empty if the value is not a list. */
 export const listedObjects = (value: unknown): readonly JsonObject[] =>
   Array.isArray(value) ? value.filter(isObject) : [];
 
@@ -68,7 +68,7 @@ export const valueAt = (value: unknown, ...path: readonly string[]): unknown =>
 export const textAt = (value: unknown, ...path: readonly string[]): string | undefined =>
   filledText(valueAt(value, ...path));
 
-/** Returns the objects in a list, even if it is wrapped as `{ [wrapper]: [ … ] }`. */
+/** Returns the objects in a list, even if the list is wrapped as `{ [wrapper]: [ … ] }`. */
 export const objectsIn = (value: unknown, wrapper: string): readonly JsonObject[] =>
   listedObjects(isObject(value) ? memberOf(value, wrapper) : value);
 

@@ -87,7 +87,7 @@ export const describePackage = (): PackageDescription => ({
 
 /**
  * Returns the location of a documentation page: in the repository at this release if package.json
- * names a repository, otherwise in the package's folder, which contains the same pages.
+ * specifies a repository, otherwise in the package's folder, which contains the same pages.
  *
  * @param page such as `policies.md#account-protected`
  */

@@ -13,7 +13,7 @@ export interface ResourceIdentity {
    * different key.
    */
   readonly place: string;
-  /** The resource's name in messages, such as `Channel "kiosk"`. */
+  /** The resource's name for messages, such as `Channel "kiosk"`. */
   readonly label: string;
   readonly kind: string;
 }

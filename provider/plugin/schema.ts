@@ -43,7 +43,7 @@ export interface ObjectSpec {
   readonly required: readonly string[];
 }
 
-/** An enumeration: only these values are valid. */
+/** An enumeration of the valid values. */
 export interface EnumSpec {
   readonly type: "string";
   readonly description: string;

@@ -268,8 +268,8 @@ const free: StackLock = { state: "free" };
 const unknown = (why: string): StackLock => ({ state: "unknown", why });
 
 /**
- * Returns the folder of a `file://` backend. Its path may be relative to the home folder or to the
- * project folder.
+ * Returns the folder of a `file://` backend. The path in the URL may be relative to the home folder
+ * or to the project folder.
  */
 export const backendFolder = (url: string, folder: string, home = homedir()): string => {
   const path = url.slice("file://".length).split("?")[0] ?? "";

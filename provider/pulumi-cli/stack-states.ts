@@ -18,7 +18,7 @@ import {
   stackExportIn,
 } from "./stack-documents.js";
 
-/** A resource of this package in a stack's state that stands for an object in the service. */
+/** A resource of this package in a stack's state that represents an object in the service. */
 export interface Holding {
   /**
    * The stack's name in the CLI, such as `prod`; for stacks in other projects, with organization
@@ -74,7 +74,7 @@ export interface StackStates {
    * destroyed.
    */
   readonly own: Pick<StackState, "name" | "project" | "ownership" | "pluginOwnerships">;
-  /** Every resource that stands for an object, except those that only look one up. */
+  /** Every resource that represents an object, except those that only look one up. */
   readonly holdings: readonly Holding[];
   holdersOf(kind: string, id: string): readonly Holding[];
   /** Returns the resources that look up an object (`get`). */
@@ -310,7 +310,7 @@ const statesAround = async (own: StackState, place: PulumiPlace, scope: StateSco
 
 /**
  * Reads the state of one stack, or of all stacks in the backend (at most 50 besides the requested
- * one). Undefined if the stack's own state cannot be read.
+ * one). Returns undefined if the stack's own state cannot be read.
  */
 export const readStates = async (
   place: PulumiPlace,
