@@ -115,7 +115,7 @@ export class ConversationError extends Error {
 }
 
 /**
- * Whether a failure is a `ConversationError`, with one of these codes if any are given. Never
+ * Whether a failure is a {@link ConversationError}, with one of these codes if any are given. Never
  * throws.
  *
  * @example
