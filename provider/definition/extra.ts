@@ -5,7 +5,7 @@ import { fieldsByWireName, memberPath } from "./fields.js";
 import { below, type IsSecret, sameExtra } from "./meaning.js";
 import { outputAsText, type Violation } from "./violations.js";
 
-/** Merges objects member by member; takes everything else from the second. */
+/** Merges two objects recursively; where either value is not an object, uses the second. */
 export const mergeDeep = (first: JsonObject, second: JsonObject): JsonObject =>
   objectOf(
     [
@@ -88,8 +88,8 @@ const atField = (
 };
 
 /**
- * Returns every rule that `extra` breaks: at every depth, it may contain only members that none of
- * the kind's fields define.
+ * Returns every rule that `extra` breaks. At every depth, `extra` may contain only members that
+ * none of the kind's fields define.
  */
 export const extraViolations = (definition: Definition, extra: unknown): readonly Violation[] => {
   if (extra === undefined || extra === null || extra === unknownValue) return [];
@@ -156,11 +156,11 @@ const managedObject = (
   );
 
 /**
- * Returns the service's values for the members in `extra`. Values with the same meaning keep their
- * prior form, and so do secrets; members that the service removed are absent.
+ * Returns the service's values for the members in `extra`. Secrets, and values whose meaning has
+ * not changed, keep their prior form; members that the service removed are absent.
  *
  * @param secretPaths paths of secrets in `extra`, such as `apiKey`, `a.b` or `keys[0].value`; a
- * path in one item of a list applies to all its items
+ * path into one list item applies to all items
  */
 export const managedExtra = (
   live: JsonObject,

@@ -22,7 +22,7 @@ export const wireName = (name: string, field: Field): string => field.wire ?? na
 
 const known = new WeakMap<Fields, ReadonlyMap<string, readonly [name: string, field: Field]>>();
 
-/** Returns fields and their names in a program, by their names in the service's JSON. */
+/** Returns fields, with their names in a program, keyed by their names in the service's JSON. */
 export const fieldsByWireName = (
   fields: Fields,
 ): ReadonlyMap<string, readonly [name: string, field: Field]> => {
@@ -41,7 +41,7 @@ export const fieldsByWireName = (
 export const membersOf = (field: MapField): { readonly key: string; readonly value: string } =>
   field.members ?? { key: "name", value: "value" };
 
-/** Returns the content of an envelope; a value without its envelope is returned unchanged. */
+/** Returns the content of an envelope; a value without an envelope is returned unchanged. */
 export const unwrapped = (key: string | undefined, value: unknown): unknown =>
   key !== undefined && isObject(value) ? memberOf(value, key) : value;
 
@@ -72,13 +72,13 @@ const inside = (field: Field, path: string): FieldPath[] => {
   }
 };
 
-/** Returns these fields and every field inside them, each before its content. */
+/** Returns fields and every field nested in them, parents first. */
 export const fieldsIn = (fields: Fields, prefix = ""): readonly FieldPath[] =>
   Object.entries(fields).flatMap(([name, field]) => inside(field, prefix + name));
 
 const holders = new WeakMap<Field, boolean>();
 
-/** Whether a field is a secret, or contains one at any depth. */
+/** Whether a field is a secret or contains one at any depth. */
 export const holdsSecret = (field: Field): boolean => {
   const known = holders.get(field);
   if (known !== undefined) return known;
@@ -87,13 +87,14 @@ export const holdsSecret = (field: Field): boolean => {
   return holds;
 };
 
-/** A field, and one of its values at some depth inside an object. */
+/** A field and one of its values, at any depth inside an object. */
 export interface FieldValue extends FieldPath {
   readonly value: unknown;
 }
 
 /**
- * Returns the members of an object that have a field, by their names in a program or on the wire.
+ * Returns an object's members that have a field, looked up by their names in a program and on the
+ * wire.
  */
 export const membersIn = (fields: Fields, values: JsonObject): readonly FieldValue[] => {
   const own = new Map(Object.entries(values));
@@ -139,8 +140,8 @@ const insideValue = (field: Field, value: unknown, path: string): FieldValue[] =
 };
 
 /**
- * Returns every value inside an object, each before its content, with a readable path. Accepts both
- * a program's values and the service's JSON. Omits absent values.
+ * Returns every value inside an object with its readable path, parents first. Accepts both a
+ * program's values and the service's JSON. Omits absent values.
  */
 export const valuesIn = (fields: Fields, values: JsonObject, prefix = ""): readonly FieldValue[] =>
   membersIn(fields, values).flatMap(({ field, path, value }) =>
@@ -161,10 +162,12 @@ export const referencesIn = (fields: Fields, values: JsonObject): readonly Refer
     field.type === "reference" ? [{ path, to: field.to, id: value }] : [],
   );
 
-/** Changes the value of a field; undefined removes it. */
+/** Returns a field's new value; undefined removes the member. */
 export type ChangeValue = (field: Field, value: unknown) => unknown;
 
-/** Maps the members of an object in a program's terms; members without a field stay unchanged. */
+/**
+ * Changes the members of an object in a program's terms; members without a field stay unchanged.
+ */
 export const changeMembers = (
   fields: Fields,
   values: JsonObject,
@@ -178,8 +181,8 @@ export const changeMembers = (
   );
 
 /**
- * Maps the direct content of a value in a program's terms: members, items or entries. A value stays
- * unchanged if its shape differs from its field's.
+ * Changes the direct content of a value in a program's terms: members, items or entries. A value
+ * stays unchanged if its shape does not match its field.
  */
 export const changeInside = (field: Field, value: unknown, change: ChangeValue): unknown => {
   switch (field.type) {
@@ -222,8 +225,8 @@ const identityText = (field: ListField, item: unknown): string | undefined => {
 };
 
 /**
- * Returns the path to an item in a list, by its identity if the list has one and it is known:
- * `roles[custom_bot]`.
+ * Returns the path to a list item. Uses the item's identity if the list defines one and it is
+ * known, as in `roles[custom_bot]`.
  *
  * @param item In a program's terms.
  */
@@ -243,7 +246,7 @@ const withSecrets = (field: Field, paths: readonly string[]): Field => {
 };
 
 /**
- * Returns fields as a program treats them: fields that it marks as secret are secret, too.
+ * Returns fields as a program treats them: fields that the program marks as secret are secret, too.
  *
  * @param paths such as `callback` or `oauth.clientId`; the empty path means all of them
  */
@@ -260,7 +263,7 @@ export const fieldsWithSecrets = (fields: Fields, paths: readonly string[] = [])
   );
 };
 
-/** A field somewhere inside a definition that contains the id of another object. */
+/** A field, at any depth in a definition, that contains another object's id. */
 export interface ReferencePath {
   readonly from: Definition;
   readonly to: Definition;
@@ -275,10 +278,7 @@ export const referencesOf = (definition: Definition): readonly ReferencePath[] =
     field.type === "reference" ? [{ from: definition, to: field.to, path, field }] : [],
   );
 
-/**
- * Returns every reference from any kind that may point to objects of this kind: the same data in
- * reverse.
- */
+/** Returns every reference, from any kind, that may point to objects of this kind. */
 export const referencesTo = (
   target: Definition,
   resources: readonly Definition[],
@@ -316,9 +316,9 @@ export const deletionOrder = (resources: readonly Definition[]): readonly Defini
 
 /** How people identify the objects of a kind. */
 export interface Naming {
-  /** The field with the name; empty if the kind has none. */
+  /** The field that contains the name; empty if the kind has no name. */
   readonly key: string;
-  /** The same field in the service's JSON. */
+  /** The service's name for the field that contains the object's name. */
   readonly wire: string;
   /** Whether no two objects of the kind can have the same name. */
   readonly isUnique: boolean;
@@ -370,7 +370,8 @@ export const wrongKind = (path: string, takes: readonly string[], given: string)
   `${path} must be ${takes.map(withArticle).join(" or ")}; ${given}`;
 
 /**
- * Returns an object's name in messages: `channel "custom.web"`, or only the kind if it has no name.
+ * Returns an object's name for messages, such as `channel "custom.web"`; only the kind if the
+ * object has no name.
  */
 export const objectTitle = (definition: Definition, fields: JsonObject): string => {
   const name = fields[naturalKey(definition)];
@@ -378,9 +379,9 @@ export const objectTitle = (definition: Definition, fields: JsonObject): string 
 };
 
 /**
- * Returns values in the normal form that is checked, compared and stored. It has defaults and
- * derived members, JSON text instead of objects if the wire has text, and no undefined values.
- * Invalid values pass through unchanged, for the check to report.
+ * Returns values in the normal form that is checked, compared and stored. This form has defaults
+ * and derived members, JSON text instead of objects where the wire format uses text, and no
+ * undefined values. Invalid values pass through unchanged, for the check to report.
  *
  * @param isFilled whether a top-level member gets its default if it is omitted; by default, every
  * member does
@@ -414,7 +415,7 @@ const normaliseValue = (field: Field, value: unknown): unknown => {
 const jsonText = (value: JsonObject): string =>
   holdsUnknown(value) ? unknownValue : JSON.stringify(value);
 
-/** Returns the field's default value in the service; undefined if it has none. */
+/** Returns the default value that the service uses for a field; undefined if there is none. */
 export const defaultOf = (field: Field): unknown =>
   "default" in field ? field.default : undefined;
 
@@ -429,9 +430,9 @@ const discriminated = (rule: MemberRule | undefined, values: JsonObject): JsonOb
 };
 
 /**
- * Returns every string in an object that messages must not show: those from secret fields, and from
- * members without a field. Accepts both a program's values, including `extra`, and the service's
- * JSON. Includes the Basic credentials that the fields form.
+ * Returns every string in an object that messages must not show: strings from secret fields and
+ * from members without a field, and the Basic credentials that the fields form. Accepts both a
+ * program's values, including `extra`, and the service's JSON.
  */
 export const secretTexts = (fields: Fields, values: unknown): string[] => {
   if (!isObject(values)) return [];
@@ -501,7 +502,7 @@ const beside = (value: unknown, own: readonly (string | undefined)[]): string[] 
     ? Object.entries(value).flatMap(([name, of]) => (own.includes(name) ? [] : textsIn(of)))
     : [];
 
-/** Returns every string and number inside a value, and inside JSON that a string contains. */
+/** Returns every string and number inside a value, including those in strings that contain JSON. */
 export const textsIn = (value: unknown): string[] => {
   if (typeof value === "string") return value === "" ? [] : [value, ...jsonTexts(value)];
   if (typeof value === "number") return [String(value)];
@@ -524,8 +525,8 @@ const isText = (member: FieldValue): member is FieldValue & { readonly value: st
   member.field.type === "text" && typeof member.value === "string";
 
 /**
- * Returns the credentials in a Basic header (RFC 7617). They must also stay hidden, because they
- * reveal even a password that is too short to search for.
+ * Returns the credentials in a Basic header (RFC 7617). Messages must hide them, too, because they
+ * reveal even a password too short to search for.
  */
 export const basicCredentials = (user: string, password: string): string[] =>
   (["utf8", "latin1"] as const).flatMap((charset) => {

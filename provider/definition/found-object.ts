@@ -4,14 +4,14 @@ import { nearestHint } from "../kernel/text.js";
 import type { Definition } from "./define.js";
 import { wireName } from "./fields.js";
 
-/** The criteria of a lookup: the object's natural key. */
+/** The criteria for a lookup: the object's natural key. */
 export type FoundBy = Readonly<Record<string, string>>;
 
-/** Returns the fields that objects of a kind can be found by. */
+/** Returns the fields by which objects of a kind can be found. */
 export const searchedFields = ({ fields }: Definition): readonly string[] =>
   Object.keys(fields).filter((name) => fields[name]?.type === "text");
 
-/** Returns why these criteria cannot find anything; undefined if they can. */
+/** Returns the reason why lookup criteria cannot find anything; undefined if they can. */
 export const searchFault = (
   definition: Definition,
   where: Readonly<Record<string, unknown>>,
@@ -43,7 +43,7 @@ const failed = (code: "NOT_FOUND" | "AMBIGUOUS" | "BAD_RESPONSE", text: string) 
   new ConversationError(code, text);
 
 /**
- * Finds the id of the only object with these values, among all objects of its kind.
+ * Finds the id of the one object of a kind that has these values.
  *
  * @throws ConversationError if there is none (`NOT_FOUND`, or `BAD_RESPONSE` if the list is
  * incomplete) or several (`AMBIGUOUS`)

@@ -12,7 +12,9 @@ import {
 } from "./define.js";
 import { holdsSecret } from "./fields.js";
 
-/** Returns text in a normal form, with composed characters (NFC) and only line feeds. */
+/**
+ * Returns text in a normal form: composed characters (NFC), with only line feeds as line breaks.
+ */
 export const plainText = (text: string): string =>
   /^[\t\n -~]*$/.test(text) ? text : text.normalize("NFC").replaceAll(/\r\n?/g, "\n");
 
@@ -91,7 +93,7 @@ export const sameContent = (a: unknown, b: unknown): boolean =>
 
 const jsonNumber = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i;
 
-/** Returns the value as a number, if it is one or is JSON text for one; otherwise, undefined. */
+/** Returns a value as a number if it is a number or JSON text for one; otherwise, undefined. */
 export const numberOf = (value: unknown): number | undefined =>
   typeof value === "number"
     ? value
@@ -99,7 +101,7 @@ export const numberOf = (value: unknown): number | undefined =>
       ? Number(value)
       : undefined;
 
-/** Whether two scalars are equal, even if JSON writes only one of them in quotes. */
+/** Whether two scalars are equal, even if only one of them is quoted in the JSON. */
 export const sameScalar = (a: unknown, b: unknown): boolean => {
   if (a === b) return true;
   if (typeof a === "string" && typeof b === "string") return samePlain(a, b);
@@ -223,9 +225,9 @@ const sameMap = (
 };
 
 /**
- * Whether two values in a program have the same meaning. Compares text exactly, JSON text by its
- * content and unordered lists by their items. An empty value equals an absent one. A secret that an
- * import did not read equals any given one.
+ * Whether two values in a program have the same meaning. Compares text exactly, JSON text by
+ * content, and unordered lists regardless of order. An empty value equals an absent one. A secret
+ * that an import did not read equals any given one.
  *
  * @param a the known value
  * @param b the given value
@@ -332,7 +334,7 @@ const isNothing = (value: unknown): boolean =>
   (Array.isArray(value) && value.length === 0) ||
   (isObject(value) && Object.values(value).every(isNothing));
 
-/** Paths to secrets; one path for all items in a list. */
+/** Whether a path leads to a secret. All items in a list share one path. */
 export type IsSecret = (path: string) => boolean;
 
 const noSecrets: IsSecret = () => false;
@@ -365,8 +367,8 @@ export const sameExtra = (
 export const below = (path: string, name: string): string => (path ? `${path}.${name}` : name);
 
 /**
- * Returns each item in the service's form if it has the same meaning, with the additional members
- * that the service keeps.
+ * Returns the desired items, replacing each with the service's item if the two have the same
+ * meaning. The service's item may have additional members.
  */
 export const asThere = (
   live: readonly unknown[],
@@ -402,8 +404,8 @@ const meansTheSame = ({ of }: ListField, a: unknown, b: unknown): boolean =>
 
 /**
  * Returns, for each item, the position of the corresponding item in another list; undefined if
- * there is none. Items match by the members that the list names as their identity, otherwise only
- * by meaning, never by position.
+ * there is none. Items match by the members that the list defines as their identity, or otherwise
+ * by meaning, but never by position.
  *
  * @param items in a program's terms, like all items here
  * @param others the service's list, or another list to compare with

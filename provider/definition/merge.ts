@@ -228,11 +228,12 @@ interface MergeResult {
 /**
  * Returns the body of a PUT: the live object with the program's changes.
  *
- * - Members that the program declares get its values; a list or a map is declared as a whole.
+ * - Members that the program declares get the program's values; a list or a map is declared as a
+ *   whole.
  * - Members that it no longer declares are omitted, at every depth.
- * - Members that it never declared are kept, at every depth, whether or not a field knows them. A
- *   secret that the service hides cannot be written back, and its mask must not be, so it is
- *   reported as `hidden`.
+ * - Members that it never declared are kept, at every depth, even if no field defines them. A
+ *   secret that the service hides is reported as `hidden`: it cannot be written back, and its mask
+ *   must not be.
  */
 export const mergeFields = ({ live, desired, prior, keeps, ...kind }: Merge): MergeResult => {
   const sides = { live, desired, prior };
@@ -493,7 +494,7 @@ const declaredSecrets = (field: Field, sides: Sides): Sides[] => {
   }
 };
 
-/** Whether a value is absent, in any form. */
+/** Whether a value is undefined, null or the empty string, all of which count as absent. */
 export const isMissing = (value: unknown): boolean =>
   value === undefined || value === null || value === "";
 
@@ -527,7 +528,7 @@ export const looksMasked = (text: string): boolean =>
 
 /**
  * Whether a string that is not known to be a secret is certainly a mask: a row of asterisks or
- * dots, with at most a few characters of the value.
+ * dots, possibly with a few characters of the value.
  */
 export const isSurelyMask = (text: string): boolean =>
   /^[^\s*•●]{0,4}[*•●]{3,}[^\s*•●]{0,4}$/.test(text);
@@ -547,11 +548,11 @@ export const displaced = ({ fields, rule }: Members, desired: unknown): Readonly
   return new Set(chosen === undefined ? [] : members.filter((name) => name !== chosen).map(onWire));
 };
 
-/** Converts a value from the service to a program's terms, with vendor words unchanged. */
+/** Converts a value from the service into a program's terms, leaving vendor words unchanged. */
 export const readWire = (field: Field, wire: unknown): unknown =>
   fromWire(field, wire, neutralVendor);
 
-/** Returns the items in a list on the wire; none if it has another shape. */
+/** Returns the items in a list on the wire; empty if the value is not a list. */
 export const itemsOf = (field: ListField, wire: unknown): readonly unknown[] => {
   const items = unwrapped(field.envelope, wire);
   return Array.isArray(items) ? items : [];
@@ -569,7 +570,7 @@ export const partnersOf = (
   );
 };
 
-/** Returns the entries in a map on the wire, by key; none if it has another shape. */
+/** Returns the entries in a map on the wire, by key; empty if the value is not a map. */
 export const entriesByKey = (field: MapField, wire: unknown): ReadonlyMap<string, JsonObject> => {
   return new Map(
     listedObjects(wire).flatMap((entry) => {

@@ -31,17 +31,20 @@ const sorted = (found: readonly string[]): readonly string[] | undefined => {
 };
 
 /**
- * Returns the parts of a value that a program marks as secret, as sorted paths from its root:
- * `apiKey`, `proxy.password`. A list that contains a secret is secret as a whole, and the empty
- * path means everything. The lifecycle needs this list, because the values that it receives are not
- * marked as secret. Undefined if nothing is secret.
+ * Returns the parts of a value that a program marks as secret, as sorted paths from its root, such
+ * as `apiKey` or `proxy.password`; undefined if nothing is secret. A list that contains a secret is
+ * secret as a whole, and the empty path stands for the entire value. The lifecycle needs these
+ * paths because the values that it receives are not marked as secret.
  *
  * @param value with each secret in the engine's own form
  */
 export const secretPaths = (value: unknown): readonly string[] | undefined =>
   sorted(pathsIn(value));
 
-/** Returns the same for a resource's fields, except those that are secret by definition. */
+/**
+ * Returns the paths to values in a resource's fields that a program marks as secret, except those
+ * that are secret by definition; undefined if there are none.
+ */
 export const markedSecrets = (fields: Fields, values: JsonObject): readonly string[] | undefined =>
   sorted(
     Object.entries(fields).flatMap(([name, field]) =>

@@ -17,7 +17,7 @@ import {
 } from "./define.js";
 import { fieldsIn, withArticle } from "./fields.js";
 
-/** A rule that a value breaks: a readable path and the rule in words. */
+/** A rule that a value breaks: a readable path to the value, and the rule in words. */
 export interface Violation {
   readonly path: string;
   readonly rule: string;
@@ -177,8 +177,8 @@ const meant: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the error for a string with an interpolated output, which Pulumi replaces with a
- * sentence. Undefined for any other string.
+ * Returns the error for a string into which an output was interpolated (Pulumi replaces the output
+ * with a sentence); undefined for any other string.
  */
 export const outputAsText = (text: string): string | undefined => {
   const [, way = ""] = /Calling \[to(String|JSON)\] on an \[Output<T>\]/.exec(text) ?? [];
@@ -257,8 +257,8 @@ const membersViolations = (
 };
 
 /**
- * Returns every rule that normalized inputs break. Values that are not known yet pass; all others
- * are checked.
+ * Returns every rule that normalized inputs break. Values that are not known yet are accepted; all
+ * others are checked.
  */
 export const fieldViolations = (definition: Definition, inputs: JsonObject): readonly Violation[] =>
   membersViolations(definition, inputs, { path: "", kind: definition.kind, whole: definition });

@@ -2,7 +2,7 @@ import { isObject, type JsonObject, memberOf, objectOf } from "../kernel/json.js
 import type { Definition, Field, Fields, ListField, MapField, TextField } from "./define.js";
 import { fieldsByWireName, keyOf, membersOf, unwrapped, wireName } from "./fields.js";
 
-/** How a program's values and the service's JSON differ for one tenant. */
+/** The difference between a program's values and the service's JSON for one tenant. */
 export interface VendorName {
   /** The vendor's own word, which replaces `platform` in identifiers (setting `platformName`). */
   readonly platformName: string;
@@ -110,8 +110,8 @@ const listFromWire = (field: ListField, wire: unknown, vendor: VendorName): unkn
 
 /**
  * Converts one value from the service's JSON to the form in which a program sets it. Returns
- * undefined for an object, a list or a map with another shape; a scalar of another type stays
- * unchanged, for `sameMeaning` to compare.
+ * undefined if an object, a list or a map is expected and the value has another shape; a scalar of
+ * an unexpected type stays unchanged, for `sameMeaning` to compare.
  */
 export const fromWire = (field: Field, wire: unknown, vendor: VendorName): unknown => {
   if (wire === undefined || wire === null) return undefined;

@@ -32,7 +32,8 @@ export const lifecycleInRun = (
 ): Lifecycle => lifecycle(definition, runOf(config));
 
 /**
- * Returns the lifecycle of the smoke test in this process's run; loaded only if a program has one.
+ * Returns the smoke test's lifecycle in this process's run. Loads its module only on the first
+ * call.
  */
 export const smokeTestInRun = async (config: EngineConfig | undefined): Promise<Lifecycle> => {
   const { smokeTestLifecycle } = await import("../smoke-test/smoke-test-lifecycle.js");

@@ -33,21 +33,21 @@ const once = <K, T>(read: (key: K) => T): ((key: K) => T) => {
 /** What the process that serves the engine provides to the run. */
 export interface EngineDoor {
   readonly source: SettingSource;
-  /** The URN of the resource that the current call is about, if known. */
+  /** Returns the URN of the resource that the current call is about, if known. */
   readonly urn: () => string | undefined;
-  /** Makes that URN available during a call; absent if it is already available. */
+  /** Makes the resource's URN available during a call; absent if the URN is already available. */
   readonly about?: RunEnvironment["about"];
-  /** The W3C trace context of the running call, if the engine traces. */
+  /** Returns the W3C trace context of the current call, if the engine records a trace. */
   readonly traceparent: () => string | undefined;
   /** Whether other processes in the same run also serve resources in this stack. */
   readonly hasSiblings?: boolean;
-  /** Aborted when the engine cancels the run. */
+  /** Signal that aborts when the engine cancels the run. */
   readonly cancelled: AbortSignal;
   readonly show: StatusLine;
 }
 
 /**
- * This process's run: one memory for all kinds, because they share the token, the lists and the
+ * Creates this process's run. All kinds share it, because they use the same token, lists and
  * decisions.
  */
 export const engineRun = (door: EngineDoor): Run<EngineSession> => {

@@ -29,15 +29,15 @@ interface PreviewMemory {
 }
 
 /**
- * The expected calls in a run that are known so far, from the engine's checks and comparisons, the
- * preview, and other reports. Only for display; nothing may depend on them.
+ * The calls expected so far in a run, based on the engine's checks and comparisons, the preview,
+ * and other reports. For display only; nothing may depend on them.
  */
 export class ForeseenCalls {
   readonly #memory: () => PreviewMemory;
   readonly #times = new Map<string, number>();
   #opened: PreviewMemory | undefined;
   #isWhole = false;
-  /** Owner of a resource in the run, which identifies its state. */
+  /** The owner of any resource in the run; identifies the run's state. */
   owner: string | undefined;
 
   constructor(memory: () => PreviewMemory) {
@@ -45,7 +45,7 @@ export class ForeseenCalls {
   }
 
   /**
-   * Whether all calls in the run are known, from its preview or from the state that it destroys.
+   * Whether all of the run's calls are known, from its preview or from the state that it destroys.
    */
   get isWhole(): boolean {
     return this.#isWhole || Object.keys(this.#previewed.foreseen).length > 0;
@@ -56,7 +56,7 @@ export class ForeseenCalls {
     return this.#opened;
   }
 
-  /** Returns the number of calls to an endpoint that are known to be expected in the entire run. */
+  /** Returns the number of calls to an endpoint that are expected so far for the entire run. */
   times(endpoint: Endpoint, profile: string | undefined): number {
     const key = `${profile ?? ""} ${endpointName(endpoint)}`;
     return Math.max(this.#times.get(key) ?? 0, this.#previewed.foreseen[key] ?? 0);
@@ -77,7 +77,7 @@ export class ForeseenCalls {
     this.#previewed.keep(Object.fromEntries(this.#times));
   }
 
-  /** Records that no calls will follow besides those expected so far. */
+  /** Records that the expected calls are complete and no others will follow. */
   complete(): void {
     this.#isWhole = true;
   }
@@ -136,9 +136,10 @@ const keeper = (path: string): PreviewMemory["keep"] => {
 };
 
 /**
- * Returns the memory for the calls that the preview in `pulumi up` expects in the run that follows.
- * It is a file in the cache folder, named after the command's process and removed after reading.
- * The memory does nothing if that process is unknown, or if the command makes no preview.
+ * Returns the store through which the preview in `pulumi up` passes its expected calls to the run
+ * that follows. The store is a file in the cache folder, named after the command's process and
+ * removed after it is read. It does nothing if that process is unknown or the command makes no
+ * preview.
  */
 export const previewMemory = (
   cli: Cli | undefined = parentPulumi(),

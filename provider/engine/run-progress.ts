@@ -21,17 +21,17 @@ export interface RunProgressOptions extends RunDisplay {
   readonly clock: Pick<Clock, "now" | "sleep">;
   readonly show: StatusLine;
   readonly planned: Pick<ForeseenCalls, "times" | "isWhole">;
-  /** Called when the first wait of the run starts. */
+  /** Called when the run's first wait starts. */
   readonly onFirstWait?: () => void;
 }
 
-/** The calls of one account within a run. */
+/** One account's calls in a run. */
 export interface AccountProgress {
   /** Records that a call for this resource has to wait. */
   waits(wait: Wait, urn?: string): void;
   /** Records that the tenant appears to have a plan other than the assumed one. */
   seems(plan: Plan): void;
-  /** Returns the same pace, but with its calls counted. */
+  /** Returns a pace that works like the given one and also counts the calls. */
   paced(pace: Pace, urn: () => string | undefined): Pace;
 }
 
@@ -47,10 +47,11 @@ const firstLookMs = 1000;
 const leastShownMs = 1000;
 
 /**
- * Shows the progress of a run while it waits for the rate limits. The stack's row and, if possible,
- * a permanent line in the terminal show the finished and expected calls, the time left, the
- * endpoint that determines it, and the refusals. A resource's row shows its remaining wait. Each
- * message disappears when its wait is over. Runs without waits show nothing.
+ * Shows the progress of a run while rate limits make it wait. The stack's row and, if possible, a
+ * permanent line in the terminal show the number of finished and expected calls and the time left.
+ * They also show the endpoint that determines that time, and the number of refusals. A resource's
+ * row shows its remaining wait. Each message disappears when its wait is over. Runs without waits
+ * show nothing.
  */
 export class RunProgress {
   readonly #options: RunProgressOptions;
@@ -106,9 +107,9 @@ export class RunProgress {
   }
 
   /**
-   * Progress such as `34/120 calls, 2 min 5 s left, limited by POST /channels, 3 refused (429)`; if
-   * more calls than expected might follow, `34 of at least 120 calls, at least 2 min 5 s left,
-   * limited by POST /channels`.
+   * Returns progress such as `34/120 calls, 2 min 5 s left, limited by POST /channels, 3 refused
+   * (429)`; if more calls than expected might follow, `34 of at least 120 calls, at least 2 min 5 s
+   * left, limited by POST /channels`.
    */
   text(): string {
     const now = this.#options.clock.now();
@@ -139,7 +140,7 @@ export class RunProgress {
     return this.#accounts.some(({ isUnderWay }) => isUnderWay);
   }
 
-  /** Continues as long as calls are in progress; updates at most once every `everyMs`. */
+  /** Updates the messages as long as calls are in progress, at most once every `everyMs`. */
   async #show(): Promise<void> {
     const { clock, everyMs } = this.#options;
     this.#isShowing = true;
@@ -152,8 +153,8 @@ export class RunProgress {
   }
 
   /**
-   * Clears the messages immediately, not with the next update, because the engine ends the process
-   * after the last response.
+   * Clears the messages immediately rather than with the next update, because the engine ends the
+   * process after the last response.
    */
   #takeAway(): void {
     const { isLive, show, status } = this.#options;

@@ -3,9 +3,9 @@ import { createRequire } from "node:module";
 import { isObject } from "../kernel/json.js";
 
 /**
- * Loads a file of the Pulumi SDK that runs this process, given its path relative to the SDK's
- * provider script. Returns undefined outside such a process, or if the SDK has moved the file, so
- * everything that uses it is best effort.
+ * Loads a file from the Pulumi SDK that runs this process, given its path relative to the SDK's
+ * provider script. Returns undefined if no SDK runs this process or the SDK no longer has a file at
+ * that path, so callers must be able to work without it.
  */
 export const sdkModule = (path: string): unknown => {
   try {
@@ -16,15 +16,15 @@ export const sdkModule = (path: string): unknown => {
 };
 
 /**
- * Loads a module as the project's Pulumi SDK does, because package managers without hoisting give
- * only the SDK access to its libraries.
+ * Loads a module from the location of the project's Pulumi SDK, because without hoisting, only the
+ * SDK can access its libraries.
  *
  * @throws Error if the SDK has no such module
  */
 export const loadWithSdk = (path: string) =>
   createRequire(createRequire(__filename).resolve("@pulumi/pulumi/package.json"))(path);
 
-/** Whether the engine records a trace, or this process is to join another one. */
+/** Whether the engine records a trace or this process is to join an existing one. */
 export const isTraced = ({ env } = process): boolean =>
   Boolean(env.PULUMI_OTEL_EXPORTER_OTLP_ENDPOINT || env.TRACEPARENT);
 
@@ -42,7 +42,7 @@ export const propertyOf = (holder: unknown, name: string): unknown =>
     ? Reflect.get(holder, name)
     : undefined;
 
-/** Returns the member of a module or class, if it is a method. */
+/** Returns a method of a module or class; undefined if the member is not a method. */
 export const methodOf = (holder: unknown, name: string): Method | undefined => {
   const member = propertyOf(holder, name);
   return isMethod(member) ? member : undefined;
@@ -55,10 +55,10 @@ const wrapMethod = (holder: unknown, name: string, wrap: (original: Method) => M
 };
 
 /**
- * Aborts when the engine cancels the run (Ctrl-C), so that waits end immediately. The SDK answers
- * the engine's Cancel call itself without notifying its providers. The call is the only empty
- * message that this process reads, so reading one is the signal. Never aborts if that cannot be
- * observed.
+ * Returns a signal that aborts when the engine cancels the run (Ctrl-C), so that waits end
+ * immediately. The SDK answers the engine's Cancel call itself without notifying its providers.
+ * That call is the only empty message that this process reads, so reading an empty message triggers
+ * the signal. The signal never aborts if messages cannot be observed.
  */
 export const cancelSignal = (): AbortSignal => {
   const controller = new AbortController();
@@ -126,9 +126,9 @@ const remember = (values: unknown, origin: CallOrigin): unknown => {
 let isWrapped = false;
 
 /**
- * Makes the SDK's provider process keep the URN with the values that it passes to a provider. Has
- * no effect on the first call to a process, which has already been read. Takes effect once per
- * process.
+ * Makes the SDK's provider process keep the URN with the values that it passes to a provider. Does
+ * not affect the first engine call to a process, which has already been read. Takes effect only
+ * once per process.
  */
 export const rememberUrns = (): void => {
   if (isWrapped) return;
@@ -165,7 +165,7 @@ export const rememberUrns = (): void => {
 /** The origin of the running call. */
 const running = new AsyncLocalStorage<CallOrigin | undefined>();
 
-/** Runs a call with the URN and trace that were kept with its values. */
+/** Runs a call with the URN and trace context that were kept with its values. */
 export const withUrn = <T>(values: object, call: () => Promise<T>): Promise<T> => {
   const origin: CallOrigin | undefined = Reflect.get(values, originOf);
   return running.run(origin, call);

@@ -4,8 +4,8 @@ import { type ProcessFacts, parentPulumi } from "../pulumi-cli/pulumi-queries.js
 import { isConstructor, methodOf, propertyOf, sdkModule } from "./sdk-module.js";
 
 /**
- * How to show a message: `passing` shows it until the next one replaces it; otherwise, it remains
- * in the diagnostics.
+ * How to show a message: `passing` shows it until the next one replaces it; otherwise, the message
+ * remains in the diagnostics.
  */
 export type Showing = "passing" | "info" | "warning";
 
@@ -85,7 +85,8 @@ const logMethod = "/pulumirpc.Engine/Log";
 const ignored = (): undefined => undefined;
 
 /**
- * Returns status lines through the engine that runs this process; silent if it cannot be reached.
+ * Returns a function that shows messages through the engine that runs this process, and does
+ * nothing if the engine cannot be reached.
  *
  * @param connect called for the first line; returns undefined if the engine cannot be reached
  */
@@ -104,12 +105,15 @@ export const engineStatusLine = (connect: () => Send | undefined): StatusLine =>
   };
 };
 
-/** Returns status lines through Pulumi's SDK, for a process that it runs for dynamic resources. */
+/**
+ * Returns a function that shows messages through Pulumi's SDK, for a process that the SDK runs for
+ * dynamic resources.
+ */
 export const sdkStatusLine = (): StatusLine => engineStatusLine(connectBySdk);
 
 /** How the engine shows temporary messages from a provider. */
 export interface RunDisplay {
-  /** Whether a table is redrawn; otherwise, every message becomes a log line. */
+  /** Whether the engine redraws a table; if not, every message becomes a log line. */
   readonly isLive: boolean;
   /** Time between two progress messages, in milliseconds. */
   readonly everyMs: number;
@@ -130,10 +134,7 @@ const otherViews = /^(-j|--(non-interactive|json|diff|suppress-progress)(=true)?
 const isPlain = ({ args, env }: Pick<ProcessFacts, "args" | "env">): boolean =>
   args.some((arg) => otherViews.test(arg)) || env.TERM === "dumb" || (env.CI ?? "") !== "";
 
-/**
- * Returns how the command that started this process shows its progress; a default if that is
- * unknown.
- */
+/** Returns how the command that started this process displays progress; if unknown, a default. */
 export const displayOfThisRun = (cli = parentPulumi()): RunDisplay => {
   if (!cli) return isPlain({ args: [], env: process.env }) ? log : either;
   return cli.isTerminal && !isPlain(cli) ? { ...table, status: terminalStatus(cli.pid) } : log;

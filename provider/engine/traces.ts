@@ -17,9 +17,9 @@ import { loadWithSdk } from "./sdk-module.js";
 
 /** What a run needs to show its waits and calls in the engine's trace. */
 export interface RunTraces {
-  /** Runs a call from the engine, or a part of one, as a span with the waits and calls in it. */
+  /** Runs an engine call, or part of one, in a span that contains its waits and service calls. */
   readonly step: NonNullable<RunEnvironment["step"]>;
-  /** Connects like `connectService`, and creates spans for waits, tokens and calls. */
+  /** Connects like `connectService`, and creates spans for waits, token requests and calls. */
   readonly connect: typeof connectService;
 }
 
@@ -92,8 +92,9 @@ interface Attempt {
 const isRepeatable = (status: number): boolean => status === 401 || status >= 500;
 
 /**
- * Creates the spans of a run, below those of the engine. The pace reports waits, the transport
- * reports calls, and their times show what remains between them, so nothing else has to report.
+ * Returns the functions that create a run's spans, nested under the engine's spans. The pace
+ * reports waits and the transport reports calls; the gaps between their times show everything else,
+ * so no other part has to report.
  *
  * @throws Error if OpenTelemetry is not installed, or has an unexpected form
  */

@@ -47,13 +47,13 @@ export const forecastSchema = z.strictObject({
   plans: z.record(z.string(), planForecastSchema).describe("The same run on each plan"),
 });
 
-/** Consecutive calls to one endpoint, each of which delays the next. */
+/** Consecutive calls to one endpoint, each delaying the next. */
 export type PathPart = Printed<z.output<typeof pathPartSchema>>;
 
 /** The load on one endpoint. */
 export type EndpointForecast = Printed<z.output<typeof endpointForecastSchema>>;
 
-/** The duration of the run on a plan. */
+/** The run's duration on one plan. */
 export type PlanForecast = Printed<z.output<typeof planForecastSchema>>;
 
 /** The forecast of a run, as `--json` prints it. */

@@ -32,11 +32,11 @@ import {
 export interface Conditions {
   readonly plan: Plan;
   /**
-   * Calls that an endpoint accepts in a burst. If omitted, about 20 seconds' worth of its rate
-   * (assumed).
+   * Number of calls that an endpoint accepts in a burst. If omitted, about 20 seconds' worth of
+   * calls at its rate (assumed).
    */
   readonly burst?: number;
-  /** Fraction of each limit that may be used: greater than 0, at most 1. */
+  /** Fraction of each limit that may be used, greater than 0 and at most 1. */
   readonly share: number;
   /** Number of steps that run in parallel. */
   readonly parallel: number;
@@ -45,7 +45,8 @@ export interface Conditions {
 }
 
 /**
- * Returns the limit on an endpoint for this tool. A share of less than 1 also reduces the burst.
+ * Returns the part of an endpoint's limit that this tool may use. A share of less than 1 also
+ * reduces the burst.
  */
 export const endpointLimit = (
   { method, template }: Endpoint,
@@ -58,14 +59,15 @@ export const endpointLimit = (
   };
 };
 
-/** The conditions from the command line. */
+/** Conditions specified on the command line. */
 export type ConditionOptions = Partial<Omit<Conditions, "share">>;
 
 /**
- * Returns the conditions from the command line, then the environment, then the stack's
- * configuration. Reports assumptions in readable sentences.
+ * Determines the conditions from the command line, the environment and the stack's configuration,
+ * in this order of precedence. Reports assumptions as readable sentences.
  *
- * @param options includes the share if it is known: that of an explicit provider has no name
+ * @param options may include the share, because that of an explicit provider cannot be looked up by
+ * profile
  * @param profile default: the settings without a profile
  */
 export const givenConditions = (
@@ -102,7 +104,7 @@ const groupsTo = (last: SimulatedCall | undefined): readonly (readonly Simulated
   return groups;
 };
 
-/** Returns the chain of calls that determines the run's duration; empty if there are none. */
+/** Returns the chain of calls that determines the run's duration; empty if there are no calls. */
 export const criticalPath = (calls: readonly SimulatedCall[]): readonly PathPart[] => {
   const last = calls.reduce<SimulatedCall | undefined>(
     (latest, call) => (latest && latest.endedAt >= call.endedAt ? latest : call),
@@ -125,7 +127,7 @@ export const criticalPath = (calls: readonly SimulatedCall[]): readonly PathPart
 /** Assumed: the time from a call to its answer. */
 const roundTripSeconds = 0.05;
 
-/** Simulates a run under given conditions. `engine` defaults to measured values. */
+/** Simulates a run under the given conditions. By default, `engine` is based on measured values. */
 export const simulateRun = (
   workload: Workload,
   conditions: Conditions,
@@ -156,8 +158,8 @@ const pathOf = ({ calls }: Simulated): readonly PathPart[] =>
   }));
 
 /**
- * Computes how many calls a run makes and how long it takes, under these conditions and on other
- * plans.
+ * Computes how many calls a run makes and how long it takes, both under the given conditions and on
+ * the other plans.
  */
 export const forecast = (workload: Workload, conditions: Conditions): Forecast => {
   const { plan, parallel } = conditions;
@@ -190,7 +192,7 @@ const worthPart = 0.05;
 const closePart = 0.02;
 const worthSeconds = 2;
 
-/** A number of parallel steps, and the run's duration with it. */
+/** A number of parallel steps, and the resulting duration of the run. */
 export type ParallelChoice = Pick<Forecast, "parallel" | "totalSeconds">;
 
 /**
@@ -234,8 +236,8 @@ const creationOfAll = (counts: Readonly<Record<string, number>>): Workload => ({
 });
 
 /**
- * Returns the smallest `--parallel` at which creating all these objects takes barely longer than at
- * any higher number.
+ * Returns the smallest `--parallel` value at which creating all these objects takes barely longer
+ * than at any higher value.
  *
  * @param resourceCounts objects of each kind, such as `{ Channel: 12 }`
  * @param leastParallel minimum of the result

@@ -15,16 +15,19 @@ import type { ForecastOperation } from "./operations.js";
 
 /** The documents that a forecast is based on. */
 export interface Documents {
-  /** The preview for `up`; other operations do not need one. */
+  /** The preview, which only `up` needs. */
   readonly preview?: Preview;
   readonly state?: StackExport;
-  /** Duration of the command that made the preview. Absent if the preview was made earlier. */
+  /**
+   * Duration, in seconds, of the command that created the preview. Absent if the preview was
+   * created earlier.
+   */
   readonly previewSeconds?: number;
 }
 
 /**
- * What a run does with a resource. `adopt`: adopts an object given by its id. `find`: looks for it
- * in the list. `get`: reads it by its id. `none`: no calls.
+ * What a run does with a resource. `adopt`: adopts an object specified by its id. `find`: searches
+ * the list for an object. `get`: reads an object by its id. `none`: makes no calls.
  */
 export type StepAction =
   | "create"
@@ -42,12 +45,15 @@ export interface PlannedStep {
   /** Name for display, such as `Participant orders`. */
   readonly label: string;
   readonly action: StepAction;
-  /** Absent if the step is not for an object in the service. */
+  /** Definition of the object's kind. Absent if the step is not for an object in the service. */
   readonly definition?: Definition | undefined;
   readonly profile?: string | undefined;
-  /** Steps in one phase may run in parallel; a phase starts when the previous one has ended. */
+  /**
+   * Phase of the step. Steps in the same phase can run in parallel; each phase starts when the
+   * previous one ends.
+   */
   readonly phase: number;
-  /** URNs of earlier steps in the same phase. */
+  /** URNs of steps in the same phase that must finish before this one starts. */
   readonly after: readonly string[];
 }
 
@@ -55,9 +61,9 @@ export interface PlannedStep {
 export interface Workload {
   readonly operation: ForecastOperation;
   readonly steps: readonly PlannedStep[];
-  /** Objects that exist before the run, by {@link collectionKey}. */
+  /** Number of objects that exist before the run, by {@link collectionKey}. */
   readonly counts: ReadonlyMap<string, number>;
-  /** How long the preview took, in seconds. Absent if there was no preview. */
+  /** Duration of the preview, in seconds. Absent if there was no preview. */
   readonly previewSeconds?: number | undefined;
 }
 
@@ -65,21 +71,24 @@ export interface Workload {
 const collectionKey = (definition: Definition, profile: string | undefined): string =>
   `${profile ?? ""}/${definition.collection}`;
 
-/** Consecutive calls on one endpoint. */
+/** Consecutive calls to one endpoint. */
 export interface PlannedCalls {
   readonly endpoint: Endpoint;
-  /** The owner of the buckets: each profile and explicit provider stands for a separate tenant. */
+  /**
+   * The profile or explicit provider that the buckets belong to; each counts as a separate tenant.
+   */
   readonly profile?: string | undefined;
   readonly times: number;
   /**
-   * Key of calls that are made once per run: all steps with the same key wait for them together.
+   * Key of calls that are made only once per run; all steps with the same key wait for the same
+   * calls.
    */
   readonly sharedAs?: string;
-  /** The number of steps that need only the first of these calls; the others need all of them. */
+  /** Number of steps that need only the first of these calls; the other steps need all of them. */
   readonly servedByFirst?: number;
 }
 
-/** Objects on a list page (assumed; the service may be configured differently). */
+/** Number of objects on a list page (assumed; the service may be configured differently). */
 export const assumedPageSize = 10;
 
 /** The lifecycle of each action, call by call. */
@@ -94,7 +103,7 @@ const sequences: Readonly<Record<StepAction, readonly SetUpAction[]>> = {
   none: [],
 };
 
-/** Returns a step's calls in order, without those for an access token, which have no bucket. */
+/** Returns a step's calls in order, except token requests, which have no bucket. */
 export const callsOf = (
   step: PlannedStep,
   { counts }: Pick<Workload, "counts">,
@@ -126,7 +135,10 @@ const dependenciesOf = (resource: StateResource): readonly string[] => {
   return [...new Set(all.filter((urn): urn is string => typeof urn === "string" && urn !== ""))];
 };
 
-/** Returns a step for a resource. It makes no calls if the resource is of no kind. */
+/**
+ * Returns a step for a resource. The step makes no calls if the resource does not belong to any
+ * kind.
+ */
 export const stepFor = (
   resource: StateResource,
   action: StepAction,

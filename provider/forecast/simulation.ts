@@ -34,8 +34,8 @@ const wholeNumber = (text: string | undefined): number | undefined =>
   text !== undefined && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;
 
 /**
- * Returns the number of steps that Pulumi runs in parallel without `--parallel`: PULUMI_PARALLEL,
- * otherwise 4 per core.
+ * Returns the number of steps that Pulumi runs in parallel without `--parallel`: the value of
+ * PULUMI_PARALLEL or, if that is not set, 4 per core.
  */
 export const defaultParallel = (
   env: NodeJS.ProcessEnv,
@@ -119,14 +119,14 @@ class EngineSlots<Reason> {
 export interface SimulatedLimit {
   /** Calls per second. */
   readonly rate: number;
-  /** Calls that a full bucket accepts at once. */
+  /** Number of calls that a full bucket accepts at once. */
   readonly burst: number;
 }
 
 /**
- * Simulates the bucket of one endpoint over time, full at the start. The result accepts the time at
- * which a call is wanted and returns the time at which it may be sent, in seconds. Calls must be in
- * chronological order.
+ * Simulates the bucket of one endpoint over time, starting with a full bucket. The returned
+ * function accepts the time at which a call is wanted and returns the time at which it may be sent,
+ * both in seconds. Pass calls in chronological order.
  */
 export const rateBucket = ({ rate, burst }: SimulatedLimit): ((now: number) => number) => {
   const beforehand = (Math.max(1, burst) - 1) / rate;
@@ -144,7 +144,9 @@ export interface SimulatedCall {
   /** The endpoint, such as `POST /channels`, with the profile if there is one. */
   readonly endpoint: string;
   readonly wantedAt: number;
-  /** When the call is sent; later than `wantedAt` if the rate limit makes it wait. */
+  /**
+   * Time at which the call is sent; later than `wantedAt` if the rate limit makes the call wait.
+   */
   readonly sentAt: number;
   readonly endedAt: number;
   /** The call that delayed this one. */

@@ -56,7 +56,7 @@ const linesOf = (words: readonly string[], columns: number): readonly string[] =
   return lines;
 };
 
-/** Wraps text to lines of limited width; breaks longer words. */
+/** Wraps text to lines of limited width, breaking words that are too long. */
 export const wrapped = (text: string, columns: number): readonly string[] =>
   linesOf(
     wordsOf(text).flatMap((word) =>
@@ -65,12 +65,12 @@ export const wrapped = (text: string, columns: number): readonly string[] =>
     columns,
   );
 
-/** Wraps text to lines of limited width; keeps longer words intact, so that they can be copied. */
+/** Wraps text to lines of limited width. Keeps long words intact so that they can be copied. */
 export const wrappedWords = (text: string, columns: number): readonly string[] =>
   linesOf(wordsOf(text), columns);
 
 /**
- * Wraps text to 80 columns. Keeps longer words intact, so that they can be copied.
+ * Wraps text to 80 columns. Keeps long words intact so that they can be copied.
  *
  * @param first beginning of the first line; the other lines are indented by its width
  */
@@ -80,13 +80,15 @@ export const wrappedText = (text: string, first = ""): readonly string[] => {
   return [first + line, ...others.map((other) => " ".repeat(indent) + other)];
 };
 
-/** Wraps text to 80 columns and indents it; continuation lines have two more spaces. */
+/**
+ * Wraps text to 80 columns and indents it; continuation lines have two more spaces of indentation.
+ */
 export const indented = (text: string, indent: number): readonly string[] =>
   wrapped(text, 80 - indent - 2).map(
     (line, at) => `${" ".repeat(at === 0 ? indent : indent + 2)}${line}`,
   );
 
-/** Returns text on one line of limited width; longer text is cut and ends with `…`. */
+/** Returns text on one line of limited width; truncated text ends with `…`. */
 export const shortened = (text: string, columns: number): string => {
   const line = inertText(text.replace(/\s+/g, " ").trim());
   if (terminalWidth(line) <= columns) return line;
@@ -140,8 +142,8 @@ const broken = (cell: string, width: number): string =>
     .join("\n");
 
 /**
- * Formats rows under a heading, in columns as wide as their widest cell; if the table is wider than
- * the terminal, the widest columns are broken into several lines. A cell may itself have several
+ * Formats rows under a heading row, with columns as wide as their widest cell. If the table is
+ * wider than the terminal, the text in the widest columns is wrapped. A cell can contain several
  * lines.
  */
 export const textTable = (
@@ -167,8 +169,8 @@ export const textTable = (
 };
 
 /**
- * Formats untrusted text as Markdown code: nothing in it is interpreted as markup, a mention, an
- * image, a link or HTML, and it cannot end the code early.
+ * Formats untrusted text as Markdown code. No part of the text is interpreted as markup, a mention,
+ * an image, a link or HTML, and the text cannot end the code early.
  */
 export const codeSpan = (text: string, longest = 300): string => {
   const characters = [...inertText(text.replaceAll(/[\p{Zl}\p{Zp}\s]+/gu, " "))];
@@ -189,13 +191,13 @@ const cell = (markdown: string): string =>
 
 const row = (cells: readonly string[]): string => `| ${cells.map(cell).join(" | ")} |`;
 
-/** Creates a Markdown table. Pass untrusted text in a cell as `codeSpan`. */
+/** Creates a Markdown table. Format untrusted cell text with `codeSpan`. */
 export const markdownTable = (
   heading: readonly string[],
   rows: readonly (readonly string[])[],
 ): readonly string[] => [row(heading), row(heading.map(() => "---")), ...rows.map(row)];
 
-/** Returns lines collapsed under a title; none if there are no lines. */
+/** Returns lines as a collapsible section with a title; empty if there are no lines. */
 export const foldedLines = (title: string, lines: readonly string[]): readonly string[] =>
   lines.length === 0
     ? []
@@ -211,8 +213,8 @@ interface MaybeTerminal {
 }
 
 /**
- * Whether a stream supports colors: a terminal does, unless NO_COLOR is set (no-color.org) or it is
- * a dumb terminal; FORCE_COLOR enables them everywhere, and FORCE_COLOR=0 disables them.
+ * Whether a stream supports colors. A terminal does, unless it is a dumb terminal or NO_COLOR is
+ * set (no-color.org). FORCE_COLOR enables colors everywhere, and FORCE_COLOR=0 disables them.
  */
 export const wantsColour = (
   { isTTY }: MaybeTerminal,
@@ -244,8 +246,8 @@ const split = (line: string, columns: number): readonly [fits: string, rest: str
 };
 
 /**
- * Wraps help text to lines of limited width. The excess continues on the next line at the same
- * indent, and joins an existing line in the same paragraph.
+ * Wraps help text to lines of limited width. Overflowing text continues at the same indent, joined
+ * with the next line if that line belongs to the same paragraph.
  */
 export const foldedHelp = (text: string, columns = 80): string => {
   const left = text.split("\n");

@@ -1,25 +1,26 @@
 import { inertOutput } from "./text.js";
 
 /**
- * Every way in which communication with the service, or its preparation, can fail.
+ * Every way in which communicating with the service, or preparing to do so, can fail.
  *
- * - `SETTINGS_MISSING`, `SETTINGS_INVALID`: configuration; nothing was sent.
- * - `INPUT_INVALID`, `ID_INVALID`: a value from the caller; nothing was sent.
+ * - `SETTINGS_MISSING`, `SETTINGS_INVALID`: the configuration is incomplete or invalid; nothing was
+ *   sent.
+ * - `INPUT_INVALID`, `ID_INVALID`: the caller passed an invalid value; nothing was sent.
  * - `CREDENTIALS_REFUSED`: the token URL refused the client credentials.
  * - `UNAUTHORIZED`: the service refused a fresh token (401).
  * - `FORBIDDEN`: the client lacks permission, usually because a scope is missing (403).
  * - `NOT_FOUND`: no object has this id (404).
  * - `NAME_TAKEN`: another owner's object already has the unique name.
  * - `OWNED_ELSEWHERE`: the object carries another stack's owner mark.
- * - `IN_USE`: the service refuses to delete an object that others use.
+ * - `IN_USE`: the service refuses to delete an object that other objects use.
  * - `HIDDEN_MEMBER`: an update would erase a value that the service hides.
  * - `AMBIGUOUS`: several objects match.
  * - `REJECTED`: the service refused the request (other 4xx).
  * - `THROTTLED`: the rate limit was still exceeded after the allowed time (429).
  * - `UNAVAILABLE`: the service failed (5xx).
- * - `UNREACHABLE`: there was no connection, or it broke.
- * - `TIMED_OUT`: there was no complete response within the allowed time.
- * - `CANCELLED`: the caller canceled the wait; nothing was sent, or only a read.
+ * - `UNREACHABLE`: the connection could not be established, or it broke.
+ * - `TIMED_OUT`: no complete response arrived within the allowed time.
+ * - `CANCELLED`: the caller canceled the wait; nothing was sent, except possibly a read.
  * - `BAD_RESPONSE`: the response is unusable (not JSON, wrong shape, too large, or a redirect).
  */
 export type ConversationErrorCode =
@@ -52,15 +53,15 @@ export type Effect = "none" | "unknown" | "done";
 
 /** The service's message about one attribute of the request body. */
 export interface ServiceNote {
-  /** The attribute. */
+  /** Name of the attribute. */
   readonly key: string;
   /** What is wrong with the attribute. */
   readonly value: string;
-  /** The id that was sent for the attribute, in quotes. Absent if the value was not an id. */
+  /** The quoted id that was sent for the attribute. Absent if the value was not an id. */
   readonly sent?: string;
 }
 
-/** Details of a failure besides its message; unknown ones are absent. */
+/** Details of a failure in addition to its message; unknown details are absent. */
 export interface ErrorDetails {
   /** HTTP method of the call. */
   readonly method?: string;
@@ -72,11 +73,11 @@ export interface ErrorDetails {
   readonly serviceCode?: string;
   /** `developerMessage` from the service's error body, without secrets. */
   readonly serviceMessage?: string;
-  /** `details` from the service's error body: what is wrong with which attribute. */
+  /** `details` from the service's error body: each invalid attribute, and what is wrong with it. */
   readonly serviceNotes?: readonly ServiceNote[];
-  /** Id of the created object, if the response still contains it. */
+  /** Id of the created object, if the response contains it despite the failure. */
   readonly objectId?: string;
-  /** Whether the call cannot succeed without a change; if so, it is not repeated. */
+  /** Whether the call can succeed only after something changes; if so, it is not repeated. */
   readonly permanent?: true;
 }
 
@@ -99,12 +100,12 @@ export class ConversationError extends Error {
   override readonly name = "ConversationError";
 
   constructor(
-    /** What failed, as one of a closed set of words. */
+    /** What failed, as one of a fixed set of codes. */
     readonly code: ConversationErrorCode,
     message: string,
-    /** What the service said, and about which call. */
+    /** Details from the service, and the call that they concern. */
     readonly details: ErrorDetails = {},
-    /** What the call has changed in the service. */
+    /** The effect of the call in the service. */
     readonly effect: Effect = "none",
     options?: { readonly cause?: unknown },
   ) {
@@ -115,7 +116,7 @@ export class ConversationError extends Error {
 
 /**
  * Whether a failure is a {@link ConversationError}, with one of these codes if any are given. Never
- * fails.
+ * throws.
  *
  * @example
  * if (isConversationError(error, "NOT_FOUND")) console.log("there is no such conversation");

@@ -20,8 +20,9 @@ const isFolder = (path: string): boolean =>
   statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
 /**
- * Creates a folder and any missing parents. The Node.js function never returns if the system
- * reports a folder as missing although its parent exists, as Linux does below /proc.
+ * Creates a folder and any missing parents. Used instead of the Node.js function, which never
+ * returns if the system reports a folder as missing although its parent exists, as Linux does below
+ * /proc.
  *
  * @param mode of the created folders. Default: the system's
  * @returns the outermost folder that was created; undefined if the folder already existed
@@ -65,7 +66,7 @@ const lookAt = (path: string): Stats | undefined => lstatSync(path, { throwIfNoE
 const largestBytes = 16 * 1024 * 1024;
 
 /**
- * Whether a path is certainly a folder, not a link, that this user owns and that no one else can
+ * Whether a path is certainly a folder (not a link) that this user owns and that no one else can
  * write to.
  *
  * @param closed whom the folder excludes: other writers, or other readers as well
@@ -77,9 +78,9 @@ export const isOwnFolder = (path: string, closed: "writers" | "readers" = "write
 };
 
 /**
- * Creates a folder for this user, if missing, in a location that others can share.
+ * Creates a folder for this user, if it does not exist, in a location that other users may share.
  *
- * @throws Error if it cannot be created, or if something else has its name; that is not changed
+ * @throws Error if it cannot be created, or if something else has its name (left unchanged)
  */
 export const makeOwnFolder = (path: string): void => {
   if (!lookAt(path)) makeFolders(path, 0o700);
@@ -90,8 +91,8 @@ export const makeOwnFolder = (path: string): void => {
 };
 
 /**
- * Whether other users cannot replace this user's files in a folder. On most systems, that is true
- * of the shared folder for temporary files, because of its sticky bit.
+ * Whether this user's files in a folder are safe from replacement by other users. On most systems,
+ * the sticky bit makes this true of the shared folder for temporary files.
  */
 export const keepsWhatIsOurs = (folder: string): boolean => {
   const facts = statSync(folder, { throwIfNoEntry: false });
@@ -100,8 +101,8 @@ export const keepsWhatIsOurs = (folder: string): boolean => {
 };
 
 /**
- * Asserts that a path may be opened, replaced and removed: it is absent, or a regular file that
- * this user owns.
+ * Asserts that a path may be opened, replaced and removed, because it does not exist or is a
+ * regular file that this user owns.
  *
  * @throws Error if anything else is there
  */
@@ -147,8 +148,8 @@ const readPlain = (
 };
 
 /**
- * Reads the text of a file in a location that others can write to. Accepts only a regular file that
- * this user owns, not a link. Never waits, because it does not read pipes or devices.
+ * Reads the text of a file in a location that other users can write to. Accepts only a regular file
+ * that this user owns, not a link. Never waits, because it does not read pipes or devices.
  *
  * @returns undefined if there is no such file, or if it is too large
  */
@@ -170,7 +171,7 @@ export const readPlainFile = (path: string, largest = largestBytes): string | un
 
 /**
  * Writes a file for this user next to its final path, under a new name, and returns that name.
- * Never opens a file that others created.
+ * Never opens a file that other users created.
  */
 export const writeDraft = (path: string, text: string): string => {
   const draft = `${path}.${process.pid}.${randomBytes(6).toString("hex")}`;
@@ -179,7 +180,7 @@ export const writeDraft = (path: string, text: string): string => {
 };
 
 /**
- * Writes a file for this user atomically, replacing an earlier one.
+ * Writes a file for this user atomically, replacing any existing one.
  *
  * @throws Error if something else is there
  */

@@ -20,10 +20,10 @@ export const objectOf = (entries: Iterable<readonly [string, unknown]>): JsonObj
 export const memberOf = (object: JsonObject, name: string): unknown =>
   Object.hasOwn(object, name) ? object[name] : undefined;
 
-/** Returns a string, unchanged; the empty string for anything else. */
+/** Returns a string unchanged; the empty string for anything else. */
 export const asText = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** Returns a nonempty string; undefined for anything else. */
+/** Returns a nonempty string unchanged; undefined for anything else. */
 export const filledText = (value: unknown): string | undefined => asText(value) || undefined;
 
 /** Returns the strings in a list; undefined if there are none. */
@@ -34,17 +34,17 @@ export const filledTexts = (value: unknown): readonly string[] | undefined => {
   return texts.length > 0 ? texts : undefined;
 };
 
-/** Returns the objects in a list; empty if it is not a list. */
+/** Returns the objects in a list; empty if the value is not a list. */
 export const listedObjects = (value: unknown): readonly JsonObject[] =>
   Array.isArray(value) ? value.filter(isObject) : [];
 
-/** Whether a value is empty, in any form that services use for an absent value. */
+/** Whether a value is empty, in any of the forms that services use for an absent value. */
 export const isBlank = (value: unknown): boolean =>
   value === "" ||
   (Array.isArray(value) && value.length === 0) ||
   (isObject(value) && Object.keys(value).length === 0);
 
-/** Whether two JSON values are the same: numbers by value, members in any order. */
+/** Whether two JSON values are equal. Compares numbers by value and members in any order. */
 export const sameJson = (a: unknown, b: unknown): boolean => {
   if (Array.isArray(a) && Array.isArray(b)) {
     return a.length === b.length && a.every((item, place) => sameJson(item, b[place]));
@@ -68,7 +68,7 @@ export const valueAt = (value: unknown, ...path: readonly string[]): unknown =>
 export const textAt = (value: unknown, ...path: readonly string[]): string | undefined =>
   filledText(valueAt(value, ...path));
 
-/** Returns the objects in a list, even if it is wrapped as `{ [wrapper]: [ … ] }`. */
+/** Returns the objects in a list, even if the list is wrapped as `{ [wrapper]: [ … ] }`. */
 export const objectsIn = (value: unknown, wrapper: string): readonly JsonObject[] =>
   listedObjects(isObject(value) ? memberOf(value, wrapper) : value);
 
@@ -89,8 +89,8 @@ const mostDepth = 128;
 /**
  * Parses JSON text, with or without a byte order mark (RFC 8259 §8.1). Removes every `__proto__`
  * member, because it would change the prototype of any object that it is merged into. Replaces
- * unpaired surrogates, which JSON can spell (`"\\ud83d"`) but UTF-8 cannot represent, with
- * `\ufffd`, in keys as well. Throws a SyntaxError if the JSON is invalid, or nested more than 128
+ * unpaired surrogates, which JSON can express (`"\\ud83d"`) but UTF-8 cannot represent, with
+ * `\ufffd`, even in keys. Throws a SyntaxError if the JSON is invalid, or nested more than 128
  * levels deep.
  */
 export const parseJson = (given: string): unknown => {
@@ -122,7 +122,7 @@ const isPlain = (value: object): boolean => {
 };
 
 /**
- * Returns the paths to the strings, or keys, in a value that match a test, such as `roles[0].name`.
+ * Returns the paths, such as `roles[0].name`, to strings and keys in a value that match a test.
  * Skips class instances.
  */
 export const pathsOfTexts = (
@@ -174,5 +174,5 @@ const isDeep = (text: string): boolean => {
 const withoutPrototype = (key: string, value: unknown): unknown =>
   key === "__proto__" ? undefined : value;
 
-/** The type of a schema, read-only at every depth: what a command prints as JSON. */
+/** A schema's type, read-only at every depth; describes what a command prints as JSON. */
 export type Printed<T> = unknown extends T ? T : { readonly [Name in keyof T]: Printed<T[Name]> };

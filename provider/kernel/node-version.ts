@@ -1,6 +1,9 @@
 import { ConversationError } from "./errors.js";
 
-/** The first version with everything that the package needs, as in `engines` in package.json. */
+/**
+ * The first Node.js version with everything that the package needs, as in `engines` in
+ * package.json.
+ */
 export const leastNode = "22.19";
 
 const numbersOf = (version: string): readonly number[] => version.split(".").map(Number);

@@ -7,14 +7,15 @@ export const longestId = 128;
 const allowed = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
 
 /**
- * Whether a value can be the id of an object: a letter or digit, then up to 127 more, `_` or `-`.
- * Other characters would allow the id to leave its path segment.
+ * Whether a value can be an object's id: a letter or digit, followed by up to 127 letters, digits,
+ * `_` or `-`. Any other character could let the id escape its path segment.
  */
 export const isId = (id: unknown): id is string =>
   typeof id === "string" && id.length <= longestId && allowed.test(id);
 
 /**
- * Whether a string has the form of the service's own ids: UUIDs, according to its public reference.
+ * Whether a string has the form of the service's own ids: UUIDs, according to the service's public
+ * reference.
  */
 export const isServiceId = (id: string): boolean =>
   /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id);
@@ -23,7 +24,7 @@ export const isServiceId = (id: string): boolean =>
  * Rejects an id that could lead to another path, such as `..` or empty text, before any URL is
  * built from it.
  *
- * @param what the owner of the id, such as `channel`, for the message
+ * @param what the id identifies, such as `channel`, for the message
  * @throws ConversationError `ID_INVALID`
  */
 export const assertId = (id: string, what: string): void => {

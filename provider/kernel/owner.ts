@@ -23,7 +23,7 @@ export const ownerOf = (ownership: string, parents: string, name: string): strin
   `${ownership}/${parents}${name}`;
 
 /**
- * Returns a logical name in readable form: `"shop" (inside ConversationAccount)`.
+ * Returns a logical name in readable form, such as `"shop" (inside ConversationAccount)`.
  *
  * @param name the name of an owner, after the types of its parents
  */
@@ -61,8 +61,8 @@ export const parentsIn = (urn: string): string => {
 };
 
 /**
- * Returns every ownership in a stack: the `Ownership` of its dynamic resources, and those of the
- * plugin.
+ * Returns every ownership in a stack: the `Ownership` of its dynamic resources, and the ownership
+ * of each of the plugin's providers.
  */
 export const ownershipsOf = ({
   ownership,

@@ -32,7 +32,7 @@ const rootAbove = (folder: string): string | undefined => {
   return parent === folder ? undefined : rootAbove(parent);
 };
 
-/** Returns the folder of this package, whether it runs compiled or from source. */
+/** Returns this package's folder, whether the package runs compiled or from source. */
 export const packageRoot = (): string => {
   const root = rootAbove(__dirname);
   if (root === undefined)
@@ -61,7 +61,7 @@ const repository = (): string | undefined =>
     ?.replace(/^git\+/, "")
     .replace(/\.git$/, "");
 
-/** This package's package.json data. */
+/** Data from this package's package.json. */
 export interface PackageDescription {
   readonly version: string;
   /** Description in one or two sentences; empty if the file cannot be found. */
@@ -69,7 +69,7 @@ export interface PackageDescription {
   readonly keywords: readonly string[];
   readonly license?: string;
   readonly homepage?: string;
-  /** URL for a browser, such as `https://host/owner/name`. */
+  /** URL of the repository for a browser, such as `https://host/owner/name`. */
   readonly repository?: string;
 }
 
@@ -87,7 +87,7 @@ export const describePackage = (): PackageDescription => ({
 
 /**
  * Returns the location of a documentation page: in the repository at this release if package.json
- * names a repository, otherwise in the package's folder, which contains the same pages.
+ * specifies a repository, otherwise in the package's folder, which contains the same pages.
  *
  * @param page such as `policies.md#account-protected`
  */
@@ -125,7 +125,7 @@ export const assertInstalled = (name: string, need: string): void => {
   if (isMissing(name)) throw notInstalled(name, need);
 };
 
-/** Returns the error for a required but missing optional package. */
+/** Returns the error for an optional package that is required but not installed. */
 export const notInstalled = (name: string, need: string): ConversationError =>
   new ConversationError(
     "SETTINGS_INVALID",

@@ -1,9 +1,9 @@
 import { isObject, type JsonObject, jsonIn, objectOf } from "./json.js";
 
 /**
- * The engine's notation for a value that is unknown before the update, whatever its type and at any
- * depth. Public as `pulumi.runtime.unknownValue`, but repeated here so that the provider does not
- * load the SDK for one constant.
+ * The engine's notation for a value, of any type and at any depth, that is unknown before the
+ * update. Pulumi publishes it as `pulumi.runtime.unknownValue`; it is repeated here so that the
+ * provider does not have to load the SDK for one constant.
  */
 export const unknownValue = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
@@ -11,9 +11,10 @@ const signatureKey = "4dabf18193072939515e22adb298388d";
 const secretKind = "1b47061264138c4ac30d75fd1eb44270";
 
 /**
- * The signature of the engine's own form of a secret. The object also contains `value` in a call,
- * and `plaintext` (JSON) or `ciphertext` in a state. Public as `pulumi.runtime.specialSigKey` and
- * `specialSecretSig`; repeated for the same reason.
+ * The signature of the engine's own form of a secret. A secret in that form also contains `value`
+ * in a call, and `plaintext` (JSON) or `ciphertext` in a state. Pulumi publishes the signature as
+ * `pulumi.runtime.specialSigKey` and `specialSecretSig`; it is repeated here so that the provider
+ * does not have to load the SDK.
  */
 export const secretSignature: JsonObject = { [signatureKey]: secretKind };
 
@@ -21,7 +22,7 @@ export const secretSignature: JsonObject = { [signatureKey]: secretKind };
 export const isSecretValue = (value: unknown): value is JsonObject =>
   isObject(value) && value[signatureKey] === secretKind;
 
-/** Whether a value is unknown, or contains an unknown at any depth. */
+/** Whether a value is unknown or contains an unknown value at any depth. */
 export const holdsUnknown = (value: unknown): boolean =>
   typeof value === "string"
     ? value.includes(unknownValue)
@@ -32,11 +33,11 @@ export const holdsUnknown = (value: unknown): boolean =>
 /**
  * The placeholder in the state for a secret that an import did not read, because the service hides
  * it or it must not be written to a file. It represents the first value that the program sets, and
- * is never sent. Never changes, because state files contain it.
+ * is never sent. This placeholder must never change, because state files contain it.
  */
 export const undisclosed = "(secret not read by the import)";
 
-/** Whether a value is undisclosed, or contains such a value at any depth. */
+/** Whether a value is undisclosed or contains an undisclosed value at any depth. */
 export const holdsUndisclosed = (value: unknown): boolean =>
   value === undisclosed ||
   (Array.isArray(value) && value.some(holdsUndisclosed)) ||
@@ -58,7 +59,9 @@ const versionText = /^[\w.-]{1,64}$/;
 
 const places = /\$\{fromEnv ([A-Za-z_]\w{0,254}) ([\w.-]{1,64})\}/g;
 
-/** Returns why the variable name or the version is invalid; undefined if both are valid. */
+/**
+ * Returns the reason why the variable name or the version is invalid; undefined if both are valid.
+ */
 export const environmentSecretFault = (name: string, version: string): string | undefined => {
   if (!variable.test(name)) return "the name must consist of letters, digits and _";
   return versionText.test(version)
@@ -66,7 +69,7 @@ export const environmentSecretFault = (name: string, version: string): string | 
     : "the version, such as { version: 1 }, must be 1 to 64 letters, digits, dots, _ or -; change it whenever the value changes";
 };
 
-/** Returns the placeholder for the value in a program and its state. */
+/** Returns the placeholder that represents the value in a program and its state. */
 export const environmentSecretText = (name: string, version: string): string =>
   `\${fromEnv ${name} ${version}}`;
 
@@ -77,15 +80,15 @@ const leaves = (value: unknown): readonly string[] => {
   return isObject(value) ? Object.values(value).flatMap(leaves) : [];
 };
 
-/** Returns every secret from the environment, at any depth inside a value. */
+/** Returns every environment secret inside a value, at any depth. */
 export const environmentSecretsIn = (value: unknown): readonly EnvironmentSecret[] =>
   leaves(value).flatMap((leaf) =>
     [...leaf.matchAll(places)].map(([text, name = "", version = ""]) => ({ name, version, text })),
   );
 
 /**
- * Returns the paths to secrets below a member, from the paths inside its value. If a member's name
- * contains a dot, which would be ambiguous in a path, the whole parent is secret.
+ * Converts paths to secrets inside a member's value into paths that start with the member. If the
+ * member's name contains a dot, which would be ambiguous in a path, the entire parent is secret.
  */
 export const secretPathsBelow = (member: string, inside: readonly string[]): readonly string[] =>
   inside.map((path) => {
@@ -94,9 +97,9 @@ export const secretPathsBelow = (member: string, inside: readonly string[]): rea
   });
 
 /**
- * Returns the parts of a value that contain a secret from the environment, as paths from its root:
- * `apiKey`, `proxy.password`. A list that contains one counts as a whole, and the empty path means
- * everything.
+ * Returns the parts of a value that contain a secret from the environment, as paths from its root,
+ * such as `apiKey` or `proxy.password`. A list that contains such a secret counts as a whole, and
+ * the empty path stands for the entire value.
  */
 export const environmentSecretPaths = (value: unknown): readonly string[] =>
   isObject(value)
@@ -111,8 +114,8 @@ export const environmentSecretPaths = (value: unknown): readonly string[] =>
 type ValueOf = (secret: EnvironmentSecret) => string | undefined;
 
 /**
- * Returns a lookup of the values that this process can see, in its own environment variables or in
- * the given ones.
+ * Returns a function that looks up environment secrets in the given variables; by default, in those
+ * of this process.
  */
 export const seenSecrets =
   ({
@@ -123,7 +126,7 @@ export const seenSecrets =
   ({ name }) =>
     environment[name] || undefined;
 
-/** Returns why a secret cannot be used. */
+/** Returns the reason why a secret cannot be used: its environment variable is not set. */
 export const missingText = ({ name, version }: EnvironmentSecret): string =>
   `one of its secrets comes from the environment variable ${name} (version ${version}), which is not set`;
 
@@ -139,8 +142,7 @@ const inText = (text: string, lookUp: ValueOf): string => {
 };
 
 /**
- * Returns a value with the secrets from the environment filled in, even inside a string or JSON in
- * it.
+ * Returns a value with secrets from the environment filled in, even within strings and JSON text.
  */
 export const withEnvironmentSecrets = <T>(value: T, lookUp: ValueOf): T => {
   const change = (part: unknown): unknown => {

@@ -14,7 +14,7 @@ const escapes = (characters: string): string =>
     .join("");
 
 /**
- * Makes untrusted text safe to read: every active character is replaced with its escape, such as
+ * Makes untrusted text safe to read by replacing every active character with its escape, such as
  * `\u001b`.
  */
 export const inertText = (text: string): string => text.replaceAll(active, escapes);
@@ -31,8 +31,8 @@ const colours = new RegExp(`${esc}\\[(?:0|1|2|22|3\\d|38;5;\\d{1,3}|39)m`, "g");
 const runnerCommands = /^[^\S\r\n\u2028\u2029]*::|##(?=\[|vso\[|teamcity\[)/gm;
 
 /**
- * Makes a command's output safe for a terminal and a pipeline log: keeps line breaks, and colors if
- * wanted. The escapes mean the same in JSON.
+ * Makes a command's output safe for terminals and pipeline logs. Keeps line breaks and, if
+ * requested, colors. The escapes have the same meaning in JSON.
  */
 export const inertOutput = (text: string, coloured: boolean): string => {
   const lines = (part: string): string =>
@@ -55,12 +55,12 @@ const mostCharacters = 40;
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /**
- * Removes characters that a terminal acts on or hides: control and format characters, and line
+ * Removes characters that a terminal interprets or hides: control and format characters, and line
  * endings.
  */
 export const cleaned = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ");
 
-/** Limits the length of text; longer text ends with `…`, and no character is split. */
+/** Limits the length of text without splitting a character; truncated text ends with `…`. */
 export const abbreviated = (text: string, most: number): string => {
   if (text.length <= most) return text;
   const characters = [...text];
@@ -71,8 +71,8 @@ const escaped = (character: string): string =>
   `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`;
 
 /**
- * Quotes text for messages, without characters that a terminal acts on and with at most 40
- * characters.
+ * Quotes text for messages, escaping characters that a terminal would interpret and keeping at most
+ * 40 characters.
  */
 export const quoted = (text: string): string => {
   const characters = [...text.slice(0, 2 * mostCharacters + 1)];
@@ -99,8 +99,8 @@ const distance = (one: string, other: string): number => {
 const mostTypos = 2;
 
 /**
- * Returns the word that was probably meant, ignoring case: at most two letters differ, and fewer
- * than half of the word. Undefined if there is none.
+ * Returns the word that was probably meant, ignoring case; undefined if there is none. At most two
+ * letters, and fewer than half of the word, may differ.
  */
 export const nearestWord = (text: string, words: readonly string[]): string | undefined => {
   const candidates = words

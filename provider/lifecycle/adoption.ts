@@ -14,7 +14,7 @@ import { describe, seenObject } from "./seen.js";
 
 /**
  * Reads the object to adopt and shows what will change. This is the only check that makes calls,
- * and it does so only while the resource is not in the state. It never writes.
+ * and it does so only if the resource is not in the state. It never writes.
  *
  * @param isNamed whether the program sets the name; otherwise the object keeps its own
  * @returns the resource as it will be, or the reason why it cannot be adopted

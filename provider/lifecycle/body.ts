@@ -37,7 +37,7 @@ interface ObjectSoFar {
   readonly description?: unknown;
 }
 
-/** Returns the fields, the owner mark and the members in `extra`. */
+/** Returns the desired body: the fields, the owner mark and the members in `extra`. */
 export const desiredBody = (declared: Declared, object: ObjectSoFar): DesiredBody => {
   const { definition, settings, service, mark, name } = declared;
   const { fields, extra } = dropUndisclosed(definition, declared.properties);
@@ -104,8 +104,8 @@ export const writtenSecrets = <T>(value: T, run: Pick<RunEnvironment, "environme
 };
 
 /**
- * Returns a resource as it was last written. The value of a version that is no longer declared is
- * unknown, so its placeholder remains.
+ * Returns a resource as it was last written. If the program no longer declares a version of a
+ * secret, its value is unknown, so its placeholder remains.
  */
 export const lastWritten = <R extends Resource>(before: R, now: Resource): R => {
   const seen = seenSecrets(now.run);

@@ -11,7 +11,7 @@ import { propertiesIn } from "./properties.js";
 import type { Resource } from "./run.js";
 import { stateInputs } from "./state.js";
 
-/** Normalized inputs, and the rules that they break. */
+/** Normalized inputs and the rules that they break. */
 export interface CheckedInputs {
   readonly inputs: JsonObject;
   readonly failures: readonly { readonly property: string; readonly reason: string }[];

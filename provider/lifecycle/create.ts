@@ -32,9 +32,9 @@ export interface CreateResult {
 }
 
 /**
- * Creates the object exactly once. Updates an object that already belongs to the resource, and
- * refuses a name that another owner uses. Repeats a POST whose effect is unknown only after a fresh
- * list shows that it had none.
+ * Creates the object exactly once. If an object already belongs to the resource, updates it
+ * instead. Refuses a name that another owner uses. Repeats a POST whose effect is unknown only
+ * after a fresh list shows that it had no effect.
  */
 export const createObject = async (declared: Declared): Promise<CreateResult> => {
   const { definition, identity, run, properties } = declared;

@@ -3,18 +3,22 @@ import type { JsonObject } from "../kernel/json.js";
 
 /** How this run identifies a resource. */
 export interface ResourceIdentity {
-  /** Identifies a resource within one state, whatever its name in the service. */
+  /**
+   * Key that identifies a resource within one state, regardless of the resource's name in the
+   * service.
+   */
   readonly key: string;
   /**
-   * Identifies a resource within a program, even if a different provider gives it a different key.
+   * Identifies a resource within a program, even if a different provider gives the resource a
+   * different key.
    */
   readonly place: string;
-  /** The resource's name in messages, such as `Channel "kiosk"`. */
+  /** The resource's name for messages, such as `Channel "kiosk"`. */
   readonly label: string;
   readonly kind: string;
 }
 
-/** A resource's object, and the serial in the object's mark, if any. */
+/** A resource's object and the serial in the object's mark, if any. */
 export interface HeldObject {
   readonly id: string;
   readonly serial?: string | undefined;
@@ -29,10 +33,10 @@ interface KeptObject {
   readonly outputs: JsonObject;
 }
 
-/** A POST that may have created a resource's object although its response was lost. */
+/** A POST that may have created a resource's object although the response was lost. */
 export interface UnclearPost {
   readonly failure: ConversationError;
-  /** Whether its body contained the mark that identifies the object. */
+  /** Whether the POST's body contained the mark that identifies the object. */
   readonly isMarked: boolean;
   /** Ids of the kind's objects before the POST. Absent if the list could not be read completely. */
   readonly before?: ReadonlySet<string>;
@@ -54,16 +58,16 @@ export interface Decisions {
    * takes precedence.
    */
   leave(resource: ResourceIdentity, object: HeldObject): void;
-  /** The resource of each known object, by object id. */
+  /** The resource to which each known object belongs, by object id. */
   readonly holders: ReadonlyMap<string, ResourceIdentity>;
   /** The known object of each resource, by resource key. */
   readonly objects: ReadonlyMap<string, HeldObject>;
   /**
    * Whether an object must be kept. It must be kept if it belongs to a resource that the program
-   * declares, whatever owned it before: a replaced `Ownership` gives all resources new keys. It
-   * must also be kept if the program declares the resource with this key and no other object
-   * belongs to that resource. A forced replacement happens in place; before or after it, the engine
-   * deletes the "old" object, which is the same one.
+   * declares, regardless of its previous owner, because a replaced `Ownership` gives all resources
+   * new keys. It must also be kept if the program declares the resource with this key and no other
+   * object belongs to that resource. A forced replacement happens in place; before or after it, the
+   * engine deletes the "old" object, which is the same one.
    */
   keeps(key: string, objectId: string): boolean;
   /** Whether a program has declared any resources to this process. */
@@ -82,7 +86,8 @@ export interface Decisions {
    */
   rewrote(key: string, object: KeptObject): void;
   /**
-   * The outputs of an object updated while its earlier declaration was unknown; returned only once.
+   * Returns the outputs of an object that was updated while its earlier declaration was unknown.
+   * Returns them only once.
    */
   rewritten(key: string, objectId: string): JsonObject | undefined;
   /**
@@ -93,19 +98,19 @@ export interface Decisions {
   take(what: string, resource: ResourceIdentity): ResourceIdentity | undefined;
   /** Keys of resources whose declaration differs from the inputs in the state. */
   readonly changed: Set<string>;
-  /** Serials that this run sent in a POST: only objects that it created carry them. */
+  /** Serials that this run sent in POSTs. Only objects that this run created have them. */
   readonly posted: Set<string>;
   /**
    * POSTs with an unknown effect, by resource key. Each stays on record until its effect is known.
    */
   readonly unclear: Map<string, UnclearPost>;
-  /** The messages about refused credentials that have already been reported. */
+  /** Messages about refused credentials that have already been reported. */
   readonly reportedRefusals: Set<string>;
   /** Whether this run sent the POST that created the object with this serial. */
   made(serial: string | undefined): boolean;
 }
 
-/** Returns a record of decisions, empty at first. */
+/** Creates an empty record of decisions. */
 export const createDecisions = (): Decisions => {
   const declared = new Set<string>();
   const objects = new Map<string, HeldObject>();

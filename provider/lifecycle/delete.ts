@@ -230,8 +230,8 @@ const whose = (
 };
 
 /**
- * Describes a user of an object for messages, such as `account "kiosk" (id …, of this stack:
- * shop/prod kiosk)`.
+ * Describes an object that uses another one, for messages, such as `account "kiosk" (id …, of this
+ * stack: shop/prod kiosk)`.
  */
 export const describeUser = (user: User, own: Mark | undefined, states?: ObjectHolders): string =>
   `${user.definition.noun} ${JSON.stringify(user.name)} (id ${user.id}, ${whose(user, own, states)})`;
@@ -240,7 +240,7 @@ export const describeUser = (user: User, own: Mark | undefined, states?: ObjectH
 const isOfStack = ({ mark }: User, own: Mark | undefined): boolean =>
   mark !== undefined && mark.stack === own?.stack;
 
-/** Returns every reference in an object in the service's JSON. */
+/** Returns every reference in an object's JSON from the service. */
 export const wireReferences = (definition: Definition, wire: WireObject) =>
   referencesIn(definition.fields, fieldsFromWire(definition.fields, wire, neutralVendor)).flatMap(
     ({ id, ...rest }) =>
@@ -290,7 +290,7 @@ const listed = async (definition: Definition, { service }: AccountSession) => {
   }
 };
 
-/** Returns the objects that refer to an object, found in the lists that can be read. */
+/** Returns the objects that refer to an object, among the objects in all readable lists. */
 export const usersOf = async (
   target: Definition,
   targetId: string,

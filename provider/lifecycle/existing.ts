@@ -14,12 +14,12 @@ import {
   wholeObject,
 } from "./seen.js";
 
-/** An existing object that belongs to the resource from now on. */
+/** An existing object that now belongs to the resource. */
 export interface ExistingObject {
   readonly object: Found;
   /**
-   * `state`: the state contains it, and the engine requested its replacement. `mark`: an earlier
-   * run created it.
+   * Why the object belongs to the resource. `state`: the state contains the object, and the engine
+   * requested its replacement. `mark`: an earlier run created the object.
    */
   readonly by: "state" | "mark";
 }
@@ -55,8 +55,8 @@ export const neededStates = async (
 };
 
 /**
- * The objects that carry a resource's mark, do not appear to be copies, and do not belong to
- * another resource in this run or in a visible state.
+ * Returns the objects that carry a resource's mark, do not appear to be copies, and do not belong
+ * to another resource in this run or in a visible state.
  */
 export const ownObjects = (
   declared: Declared,
@@ -73,7 +73,10 @@ export const ownObjects = (
   });
 };
 
-/** The object that already belongs to the resource, although the engine requested its creation. */
+/**
+ * Returns the object that already belongs to the resource, although the engine requested its
+ * creation.
+ */
 export const existingObject = async (
   declared: Declared,
   { objects }: KnownObjects,
@@ -129,7 +132,7 @@ const chosen = (
 };
 
 /**
- * The object that `adopt` identifies by id or by name.
+ * Returns the object that `adopt` identifies by id or by name.
  *
  * @throws ConversationError `NOT_FOUND` if there is none, `AMBIGUOUS` if there are several,
  * `OWNED_ELSEWHERE` if it belongs to another resource
@@ -265,7 +268,7 @@ const isTaken = (
   return !isMarked && !isHeld;
 };
 
-/** The error for a name that another resource in the same program already uses. */
+/** Returns the error for a name that another resource in the same program already uses. */
 export const takenByProgram = (
   { definition, nameKey }: Declared,
   { id }: Found,
@@ -277,7 +280,7 @@ export const takenByProgram = (
       `The ${nameKey} of ${withArticle(definition.noun)} must be unique: change one of the two. To swap them, give one a temporary ${nameKey} first.`,
   );
 
-/** The error for an object that a mark or a state assigns to another owner. */
+/** Returns the error for an object that a mark or a state assigns to another owner. */
 export const ownedElsewhere = (
   { definition, mark }: Declared,
   found: Found,

@@ -13,9 +13,9 @@ import { describe, originalMark } from "./seen.js";
 import { liveRecord, stateInputs, stateOutputs } from "./state.js";
 
 /**
- * Reads an object to import by its id, and returns it as a program would declare it, without empty
- * members. Every secret is undisclosed, because Pulumi writes the inputs into code. The next update
- * adds the mark.
+ * Reads an object by its id for an import, and returns it as a program would declare it, without
+ * empty members. Every secret is undisclosed, because Pulumi writes the inputs into code. The next
+ * update adds the mark.
  *
  * @throws ConversationError `NOT_FOUND`; `OWNED_ELSEWHERE` if it carries another stack's mark, or a
  * state holds it

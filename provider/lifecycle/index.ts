@@ -37,7 +37,7 @@ interface Importing {
   import(id: string, owner?: string): Promise<ReadResult>;
 }
 
-/** The lifecycle of one kind within one run. */
+/** Returns the lifecycle of one kind within one run. */
 export const lifecycle = (definition: Definition, run: Run): Lifecycle & Importing => {
   const context = { definition, run, naming: namingOf(definition) };
   /** Runs one operation on the resource that the engine's values describe. */
@@ -81,9 +81,9 @@ interface EngineCall {
 }
 
 /**
- * Runs one call from the engine. Every failure becomes a new error with a complete message that
- * contains no secrets. Every result becomes plain JSON, because the engine loses a created object
- * if it cannot encode the outputs.
+ * Runs one engine call. Every failure becomes a new error with a complete message that contains no
+ * secrets. Every result becomes plain JSON, because the engine loses a created object if it cannot
+ * encode the outputs.
  *
  * @param work receives the inputs, split into their parts
  */

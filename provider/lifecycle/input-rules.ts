@@ -101,7 +101,7 @@ export const inputViolations = (
   );
 };
 
-/** Whether the program marks the value at a path as secret, so that no message shows it. */
+/** Whether the program marks the value at a path as secret, so that messages must not show it. */
 export const isMarked = ({ markedSecrets = [] }: Properties, path: string): boolean =>
   markedSecrets.some(
     (marked) =>

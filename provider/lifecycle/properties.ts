@@ -13,7 +13,10 @@ export interface Properties {
   readonly fields: JsonObject;
   /** The object's owner: `<project>/<stack>/<random>/<logical name>`. */
   readonly owner?: string;
-  /** The existing object to adopt: the one with the unique name, or the one with this id. */
+  /**
+   * The existing object to adopt: the object with the resource's unique name, or the object with
+   * this id.
+   */
   readonly adopt?: true | string;
   /**
    * Additional members of the service's JSON; in a preview, the engine's placeholder for values
@@ -21,14 +24,11 @@ export interface Properties {
    */
   readonly extra?: JsonObject | typeof unknownValue;
   /**
-   * Paths into `extra` whose values are secret: those that the program marks, and those that
+   * Paths to secret values in `extra`: values that the program marks as secret, and values that
    * contain a secret from the environment.
    */
   readonly extraSecrets?: readonly string[];
-  /**
-   * Paths into the fields whose values the program marks as secret although their definition does
-   * not.
-   */
+  /** Paths to field values that the program marks as secret although their definition does not. */
   readonly markedSecrets?: readonly string[];
   /** Name of the settings profile. */
   readonly profile?: string;
@@ -36,13 +36,13 @@ export interface Properties {
    * Whether an update may erase members that the service hides and the program does not declare.
    */
   readonly eraseHidden?: true;
-  /** What creating or writing the object showed about it; only in outputs. */
+  /** What is known about the object from creating or writing it; only in outputs. */
   readonly record: ObjectRecord;
 }
 
 /** What the state stores about an object besides the program's declaration. */
 export interface ObjectRecord {
-  /** Distinguishes the object from its copies; part of its mark. */
+  /** Part of the object's mark that distinguishes the object from its copies. */
   readonly serial?: string;
   readonly created?: string;
   readonly modified?: string;

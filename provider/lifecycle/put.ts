@@ -14,12 +14,12 @@ export interface PutPlan {
   readonly body: JsonObject;
   readonly serial: string;
   readonly isMarked: boolean;
-  /** Undeclared members that are kept. */
+  /** Undeclared members that the PUT keeps. */
   readonly undeclared: readonly string[];
-  /** Undeclared members that the service hides and the PUT would erase. */
+  /** Undeclared members that the service hides and that the PUT would erase. */
   readonly hidden: readonly string[];
   /**
-   * Members that the program no longer declares but that stay because this tenant's PUT keeps
+   * Members that the program no longer declares but that remain because this tenant's PUT keeps
    * omitted members.
    */
   readonly staying: readonly string[];
@@ -72,8 +72,8 @@ const serialOf = (declared: Declared, live: Found): string | undefined => {
 };
 
 /**
- * Refuses a PUT that would erase hidden members, unless the program declares them or allows their
- * erasure.
+ * Refuses a PUT that would erase hidden members, unless the program declares them or allows erasing
+ * them.
  */
 export const assertNothingErased = ({ definition, properties }: Declared, plan: PutPlan): void => {
   const { hidden, live } = plan;

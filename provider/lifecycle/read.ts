@@ -15,14 +15,14 @@ import { connected, type Declared, type Resource } from "./run.js";
 import { liveRecord, stateInputs, stateOutputs } from "./state.js";
 
 export interface ReadResult {
-  /** Empty if the object certainly does not exist. */
+  /** Id of the object; empty if the object certainly does not exist. */
   readonly id: string;
   readonly props: JsonObject;
-  /** If absent, the inputs in the state stay unchanged. */
+  /** Inputs for the state. If absent, the inputs in the state stay unchanged. */
   readonly inputs?: JsonObject;
 }
 
-/** Reads the live object: the managed members for a refresh, everything for `get`. */
+/** Reads the live object: the managed members for a refresh, all members for `get`. */
 export const read = async (resource: Resource, id: string): Promise<ReadResult> => {
   const { definition, properties } = resource;
   assertId(id, definition.noun);
@@ -98,8 +98,8 @@ const liveProperties = (declared: Declared, live: WireObject, isGet: boolean): P
 };
 
 /**
- * The description without the mark. A description that only seems to contain a mark is returned in
- * full.
+ * Returns the description without the mark. A description that only seems to contain a mark is
+ * returned in full.
  */
 export const descriptionOf = (
   { definition, properties, settings, ownMark }: Declared,

@@ -20,7 +20,7 @@ import {
 import { type Mark, markOf, roomBeside } from "./ownership/mark.js";
 import type { Properties } from "./properties.js";
 
-/** One account's settings and its service client. */
+/** An account's settings and service client. */
 export interface AccountSession {
   readonly settings: Settings;
   readonly service: Collections;
@@ -55,21 +55,20 @@ export interface ForeseenResource {
   readonly properties: { readonly owner?: string; readonly profile?: string };
 }
 
-/**
- * What a run's environment provides. Every member is optional; callers handle its absence safely.
- */
+/** What a run's environment provides. Every member is optional; callers must handle its absence. */
 export interface RunEnvironment {
   /**
-   * Reads the settings without connecting, and refuses a version of Node.js that is too old. @throws
-   * ConversationError `SETTINGS_MISSING`, `SETTINGS_INVALID`
+   * Reads the settings without connecting, and rejects Node.js versions that are too old.
+   *
+   * @throws ConversationError `SETTINGS_MISSING`, `SETTINGS_INVALID`
    */
   readonly settings?: (profile?: string) => Settings;
   /**
-   * The state of the running stack, or of all stacks in its backend, as it was before the run;
-   * undefined if it cannot be read. Called rarely, because it takes seconds.
+   * Returns the state of the running stack, or of all stacks in its backend, as it was before the
+   * run; undefined if it cannot be read. Called rarely, because it takes seconds.
    *
-   * @param suffices if given, the state as it is now: what was read since the run's first deletion
-   * serves as long as this holds of it
+   * @param suffices if given, the current state is needed: a state read since the run's first
+   * deletion is reused as long as this function accepts it
    */
   readonly states?: (
     owner: string,
@@ -85,7 +84,10 @@ export interface RunEnvironment {
   readonly urn?: () => string | undefined;
   /** Runs a call with access to the URN of the resource that these engine values describe. */
   readonly about?: <T>(values: JsonObject, call: () => Promise<T>) => Promise<T>;
-  /** Runs a call, or a part of one that deserves its own line, as a step in the engine's trace. */
+  /**
+   * Runs an engine call, or a part of one that merits its own line, as a step in the engine's
+   * trace.
+   */
   readonly step?: <T>(name: string, work: () => Promise<T>) => Promise<T>;
   /**
    * Called with the planned operation on a resource as soon as it is known; for a deletion, when
@@ -98,17 +100,20 @@ export interface RunEnvironment {
 
 /**
  * What one engine run (one process) has learned. A call's arguments never distinguish a forced
- * replacement from a creation, or the deletion that completes it from a real deletion. This record
- * makes both distinctions.
+ * replacement from a creation, or the deletion that completes the replacement from a real deletion.
+ * This record makes both distinctions.
  */
 export interface Run<S extends AccountSession = AccountSession> extends RunEnvironment {
-  /** Created on first use, so that a run without changes needs neither settings nor a token. */
+  /**
+   * Returns a profile's session, which is created on first use so that a run without changes needs
+   * neither settings nor a token.
+   */
   readonly session: (profile?: string) => Promise<S>;
   readonly decisions: Decisions;
   readonly deletions: Deletions;
 }
 
-/** Returns the record of a new run, which creates sessions with `connect`. */
+/** Creates the record of a new run, which uses `connect` to create sessions. */
 export const createRun = <S extends AccountSession>(
   connect: (profile?: string) => Promise<S>,
   options: RunEnvironment = {},
@@ -131,7 +136,7 @@ export const createRun = <S extends AccountSession>(
   return { ...options, session, decisions: createDecisions(), deletions: createDeletions() };
 };
 
-/** One kind in one run: shared by all resources of the kind. */
+/** The context of one kind in one run, shared by all resources of the kind. */
 export interface Context {
   readonly definition: Definition;
   readonly naming: Naming;
@@ -150,15 +155,17 @@ export interface Resource extends Context {
   readonly isUnique: boolean;
   /** Whether the name is derived from the logical name if a program omits it. */
   readonly isAutomatic: boolean;
-  /** How the run identifies the resource; undefined for old state that names no owner. */
+  /**
+   * How the run identifies the resource; undefined for old state that does not specify an owner.
+   */
   readonly identity: ResourceIdentity | undefined;
-  /** The mark of its objects. */
+  /** The mark of the resource's objects. */
   readonly ownMark: Mark | undefined;
   /** The number of characters left in the description field next to the mark. */
   readonly room: number;
 }
 
-/** Resolves the engine's values once for all steps of a call. */
+/** Resolves the engine's values to a resource, once for all steps of a call. */
 export const resourceIn = (context: Context, properties: Properties): Resource => {
   const owned = ownerIn(context, properties.owner);
   const { key: nameKey, wire: nameOnWire, ...naming } = context.naming;
@@ -187,17 +194,17 @@ const ownerIn = (
 
 /** A resource with its account. */
 export interface Declared extends Resource, AccountSession {
-  /** The mark of its objects; undefined if marks are disabled. */
+  /** The mark of the resource's objects; undefined if marks are disabled. */
   readonly mark: Mark | undefined;
   /**
-   * Whether an object created now would carry the mark: a long description may leave no room for
+   * Whether an object created now would carry the mark. A long description may leave no room for
    * it.
    */
   readonly isMarked: boolean;
 }
 
 /**
- * Returns the resource together with the account that its settings name.
+ * Returns the resource together with the account that its settings specify.
  *
  * @param session for that account, if there is one
  */

@@ -18,28 +18,32 @@ import type { Declared } from "./run.js";
 export interface SeenObject {
   readonly id: string;
   readonly wire: WireObject;
-  /** The mark in its description; a copy carries the original's mark. */
+  /** The mark in the object's description; a copy carries the original's mark. */
   readonly mark: Mark | undefined;
   /** The mark, unless it is part of the description that the program declares. */
   readonly addedMark: Mark | undefined;
-  /** Whether it carries the resource's mark. */
+  /** Whether the object carries the resource's mark. */
   readonly isOurs: boolean;
-  /** Whether, in addition, nothing in the object shows that it is a copy. */
+  /** Whether the object carries the resource's mark and nothing shows that the object is a copy. */
   readonly isOwn: boolean;
-  /** Whether it has the resource's name, in any form that the service may return. */
+  /** Whether the object has the resource's name, in any form that the service may return. */
   readonly isNamed: boolean;
-  /** Whether it may have that name. An unreadable name counts as a possible match. */
+  /**
+   * Whether the object may have the resource's name. An unreadable name counts as a possible match.
+   */
   readonly mayBeNamed: boolean;
-  /** Whether its description leaves no room for the resource's mark. */
+  /** Whether the object's description leaves no room for the resource's mark. */
   readonly isRoomless: boolean;
 }
 
-/** A kind's objects before another one is created. */
+/** The objects of a kind before another one is created. */
 export interface KnownObjects {
   readonly objects: readonly SeenObject[];
-  /** False if the list is incomplete, so that absence from it proves nothing. */
+  /** Whether the list is complete. If it is not, absence from the list proves nothing. */
   readonly complete: boolean;
-  /** Why the list could not be read: the client lacks permission to list. */
+  /**
+   * The error if the list could not be read because the client lacks permission to list objects.
+   */
   readonly refusal?: ConversationError;
 }
 
@@ -117,13 +121,15 @@ const look = (name: unknown, wire: WireObject): ObjectFacts => {
   return facts;
 };
 
-/** The mark of an object that a stack created; undefined for other objects and for copies. */
+/**
+ * Returns the mark of an object that a stack created; undefined for other objects and for copies.
+ */
 export const originalMark = (definition: Definition, wire: WireObject): Mark | undefined => {
   const mark = markOn(wire);
   return mark && !isCopy(mark, nameOnWire(definition, wire), wire.created) ? mark : undefined;
 };
 
-/** An object's name and id for messages, shortened if they are very long. */
+/** Returns an object's name and id for messages, shortened if they are very long. */
 export const describe = (definition: Definition, { id, ...wire }: Found): string => {
   const name = nameOnWire(definition, wire);
   const shown =
@@ -136,7 +142,7 @@ export type Found = WireObject & { readonly id: string };
 
 /**
  * Reads the live object before an update, because a list may be out of date or omit members.
- * Undefined if the object no longer exists.
+ * Returns undefined if the object no longer exists.
  */
 export const wholeObject = async (
   { definition, service }: Declared,

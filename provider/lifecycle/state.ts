@@ -5,21 +5,21 @@ import type { WireObject } from "../service/lists.js";
 import { objectTime } from "./ownership/mark.js";
 import type { ObjectRecord, Properties } from "./properties.js";
 
-/** A resource's inputs as one object, with secrets in plain text. */
+/** Returns a resource's inputs as one object, with secrets in plain text. */
 export const joinInputs = ({ fields, record: _, ...options }: Properties): JsonObject =>
   objectOf([...Object.entries(fields), ...Object.entries(options)]);
 
 /**
- * The inputs for the state. Every secret is in the engine's own form, including those that the
- * program marked in `extra`, so that the state encrypts it even if a program forgot
+ * Returns the inputs for the state. Every secret is in the engine's own form, including those that
+ * the program marked in `extra`, so that the state encrypts it even if a program forgot
  * `pulumi.secret`.
  */
 export const stateInputs = (definition: Definition, properties: Properties): JsonObject =>
   joinInputs(changeSecrets(definition, properties, wrap));
 
 /**
- * The outputs for the state: what the program manages, and what else is known about the object.
- * `adopt` and `eraseHidden` concern a single write and are not stored.
+ * Returns the outputs for the state: what the program manages, and what else is known about the
+ * object. `adopt` and `eraseHidden` concern a single write and are not stored.
  */
 export const stateOutputs = (definition: Definition, properties: Properties): JsonObject => {
   const { adopt: _, eraseHidden: __, ...kept } = properties;
@@ -29,7 +29,7 @@ export const stateOutputs = (definition: Definition, properties: Properties): Js
 
 const wrap = (value: unknown): JsonObject => ({ ...secretSignature, value });
 
-/** Field values with every secret in the engine's own form. */
+/** Returns field values with every secret in the engine's own form. */
 export const wrapFieldSecrets = (fields: Fields, values: JsonObject): JsonObject =>
   changeFieldSecrets(fields, values, wrap);
 
@@ -47,10 +47,10 @@ export const changeSecrets = (
   };
 };
 
-/** Replaces a secret; if it returns undefined, the secret is omitted. */
+/** Returns the replacement for a secret; undefined omits the secret. */
 export type ChangeSecret = (secret: unknown) => unknown;
 
-/** Field values with every secret replaced. */
+/** Returns field values with every secret replaced. */
 export const changeFieldSecrets = (
   fields: Fields,
   values: JsonObject,
@@ -98,20 +98,20 @@ const changePaths = (extra: JsonObject, paths: readonly string[], change: Change
       );
 
 /**
- * The properties without secrets. A masked value cannot be compared with the intended one, so after
- * a failed write the state must not claim that the value was written.
+ * Returns the properties without secrets. A masked value cannot be compared with the intended one,
+ * so after a failed write the state must not claim that the value was written.
  */
 export const dropSecrets = (definition: Definition, properties: Properties): Properties =>
   changeSecrets(definition, properties, () => undefined);
 
-/** What is known about a newly created object, from the response or from a list. */
+/** Returns what is known about a newly created object, from the response or from a list. */
 export const recordOf = (wire: WireObject, serial: string | undefined): ObjectRecord => ({
   ...(serial ? { serial } : {}),
   ...(typeof wire.created === "string" ? { created: wire.created } : {}),
   ...(typeof wire.modified === "string" ? { modified: wire.modified } : {}),
 });
 
-/** What is known about an object, with the current times from the service. */
+/** Returns what is known about an object, with the current times from the service. */
 export const liveRecord = (live: WireObject, record: ObjectRecord): ObjectRecord => {
   const created = sameTime(live.created, record.created);
   const modified = sameTime(live.modified, record.modified);

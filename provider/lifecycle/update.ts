@@ -10,8 +10,8 @@ import { type Found, type SeenObject, seenObject, seenObjects, wholeObject } fro
 import { stateOutputs } from "./state.js";
 
 /**
- * Writes the program's values over the live object, in one PUT after one read. Keeps members that
- * appear neither in the definition nor in the program.
+ * Overwrites the live object with the program's values, in one PUT after one read. Keeps members
+ * that appear in neither the definition nor the program.
  *
  * @param olds the outputs of the last write, from the state
  */
@@ -28,7 +28,7 @@ export const updateObject = async (
   return { outs };
 };
 
-/** The resource as it was when its object was last written, in its current account. */
+/** Returns the resource as it was when its object was last written, but in its current account. */
 export const declaredBefore = (declared: Declared, olds: JsonObject): Promise<Declared> => {
   const last = propertiesIn({ ...olds, profile: declared.properties.profile });
   return connected(resourceIn(declared, last), declared);
@@ -104,7 +104,7 @@ const letGo = async (
 };
 
 /**
- * The objects that are certainly a resource's left-overs.
+ * Returns the objects that are certainly a resource's left-overs.
  *
  * @param keep the object that belongs to the resource
  */
@@ -147,10 +147,10 @@ const isLeftOver = (
 };
 
 /**
- * Removes left-overs. A left-over that cannot be removed now does not harm the resource, so this is
- * not a failure.
+ * Removes left-overs. A left-over that cannot be removed now does not harm the resource, so it does
+ * not count as a failure.
  *
- * @returns those that stay
+ * @returns the left-overs that remain
  */
 export const removeLeftOvers = async (
   { definition, service }: Declared,

@@ -309,7 +309,7 @@ class EndpointQueue {
   }
 }
 
-/** One queue per endpoint, created on the first call to it. */
+/** Returns a pace with one queue per endpoint, created on the first call to the endpoint. */
 export const queuePerEndpoint = (
   limiterOf: (endpoint: Endpoint) => EndpointLimiter,
   options: EndpointQueueOptions,
@@ -330,9 +330,9 @@ export const queuePerEndpoint = (
 /** Permission to send one call now. */
 export interface Admission {
   /**
-   * `due`: its token was added at the limit's rate. `saved`: its token had accumulated earlier.
-   * `probe`: the call tests whether more tokens have accumulated. `early`: the call tests whether
-   * the rate is higher.
+   * Why the call may be sent. `due`: its token was added at the limit's rate. `saved`: its token
+   * had accumulated earlier. `probe`: the call tests whether more tokens have accumulated. `early`:
+   * the call tests whether the rate is higher.
    */
   readonly kind: "due" | "saved" | "probe" | "early";
   /** The admission's sequence number in this process. */
@@ -342,8 +342,8 @@ export interface Admission {
   /** Number of tokens that were due before the call. */
   readonly tokens: number;
   /**
-   * The bucket's `unprovedMs` before this call; restored if the call is refused, because it then
-   * proves nothing.
+   * The bucket's `unprovedMs` before this call; restored if the call is refused, because a refused
+   * call proves nothing.
    */
   readonly unprovedMs?: number;
 }
@@ -356,26 +356,26 @@ export interface Delay {
    * Time to refill one token, in milliseconds: how much longer each additional call has to wait.
    */
   readonly periodMs: number;
-  /** Whether an expected response may end the wait earlier. */
+  /** Whether an expected response may end the wait early. */
   readonly mayEndEarly: boolean;
   /** The store's time, in milliseconds. */
   readonly at: number;
 }
 
-/** A delay that was waited out in full. */
+/** A delay that has fully elapsed. */
 export interface Slept {
   readonly ms: number;
-  /** The store's previous time, in milliseconds. */
+  /** The store's time when the delay started, in milliseconds. */
   readonly since: number;
 }
 
-/** The outcome of a call. `ended`: it received no response, or was never sent. */
+/** The outcome of a call. `ended`: the call received no response or was never sent. */
 export type CallOutcome =
   | { readonly type: "accepted" | "ended" }
   /** `askedMs`: pause that the service requests, in milliseconds. */
   | { readonly type: "refused"; readonly askedMs?: number | undefined };
 
-/** Decides for one endpoint when to send calls, and learns from their outcomes. */
+/** Decides when to send calls to one endpoint, and learns from their outcomes. */
 export interface EndpointLimiter {
   /** @param slept the last delay, if it was slept in full */
   ask(slept?: Slept): Admission | Delay | Promise<Admission | Delay>;
@@ -487,9 +487,9 @@ export class UnlimitedUntilRefused implements EndpointLimiter {
 }
 
 /**
- * For unknown rates: sends immediately and, after a 429, holds back that endpoint while others
- * continue. The wait is the time in Retry-After if there is one, otherwise 1, 2, 4, 8, 16 s
- * (specification §8.1 rule 6).
+ * Returns a pace for unknown rates: calls are sent immediately, but after a 429, further calls to
+ * that endpoint are held back while calls to others continue. The wait is the time in Retry-After
+ * if there is one, otherwise 1, 2, 4, 8, 16 s (specification §8.1 rule 6).
  */
 export const waitOutRefusals = (options: EndpointQueueOptions): Pace =>
   queuePerEndpoint(() => new UnlimitedUntilRefused(options.clock), options);

@@ -28,7 +28,10 @@ export interface OwnState {
   readonly lastProbe: number;
   readonly heldAt: number;
   readonly refusedAt: number;
-  /** Maximum number of saved-up calls in progress at once: grows from 1 to 8 while they succeed. */
+  /**
+   * Maximum number of calls with saved-up tokens in progress at once; grows from 1 to 8 as such
+   * calls succeed.
+   */
   readonly window: number;
   /** The store's time at the last call other than a probe. */
   readonly takenAt: number;
@@ -37,7 +40,8 @@ export interface OwnState {
   /** How long the store's clock stood still while this process slept, in milliseconds. */
   readonly behindMs: number;
   /**
-   * Since a pause: whether a call received a response, and how many of the initial tokens are left.
+   * Whether a call has received a response since a pause, and how many of the initial tokens are
+   * left.
    */
   readonly isAnswered: boolean;
   readonly tokensLeft: number | undefined;
@@ -54,7 +58,8 @@ export interface LimiterState {
 }
 
 /**
- * The next state and the result; `bucket` is the same object as before if nothing has to be stored.
+ * The next state and the result; `bucket` is the same object as before if nothing needs to be
+ * stored.
  */
 export interface LimiterStep<R> {
   readonly state: LimiterState;
@@ -109,8 +114,9 @@ const afterPause = (
 /**
  * Decides whether a call may be sent, or how long it must wait.
  *
- * A token added at the limit's rate is certain. Probes find out whether more have accumulated,
- * until one is refused. This is usually the only refusal by an endpoint with no other users.
+ * A token added at the limit's rate is certain to be available. Probes test whether more tokens
+ * have accumulated, until one probe is refused. If the endpoint has no other users, this is usually
+ * its only refusal.
  */
 export const nextTurn = (
   { own: before, bucket: kept }: LimiterState,
@@ -314,7 +320,7 @@ const refused = (
   return { state: turnRefused(own, bucket, admission, askedMs, limit), result: "refused" };
 };
 
-/** The state after a call has ended, and what the call shows about the plan. */
+/** Returns the state after a call has ended, and what the call shows about the plan. */
 export const afterOutcome = (
   { own: before, bucket }: LimiterState,
   admission: Admission,
@@ -460,32 +466,29 @@ type BurstPhase =
 
 /**
  * What is known about one endpoint's bucket, as plain JSON for every process that shares it. All
- * times in it are durations, so setting a clock has no effect.
+ * times in it are durations, so changing a clock has no effect.
  */
 export interface Bucket extends Kept {
-  /** Time to refill one token, in milliseconds, when this was stored. */
+  /** Time to refill one token, in milliseconds, as of when the bucket was stored. */
   readonly periodMs: number;
   /**
-   * Tokens that are certainly available, not capped at the capacity; below 0 while calls are held
-   * back.
+   * Number of tokens that are certainly available, not capped at the capacity; below 0 while calls
+   * are held back.
    */
   readonly tokens: number;
   /**
-   * Successful calls minus the tokens refilled since. The service's bucket has at least this
-   * capacity, whatever it contained before and whatever others take.
+   * Number of successful calls minus the tokens refilled since then. The service's bucket has at
+   * least this capacity, regardless of what it contained before and what others take.
    */
   readonly spent: number;
-  /** Tokens due before this series of calls; indicates how long none were taken. */
+  /** Number of tokens due before this series of calls; indicates how long none were taken. */
   readonly idle: number;
-  /** Number of calls that it certainly accepts at once; 0 if unknown. */
+  /** Number of calls that the bucket certainly accepts at once; 0 if unknown. */
   readonly burst: number;
-  /** Time since that many calls last succeeded at once, in milliseconds. */
+  /** Time since `burst` calls last succeeded at once, in milliseconds. */
   readonly unprovedMs: number;
   readonly phase: BurstPhase;
-  /**
-   * The process that sends probes, so that others do not probe at the same time, and the time since
-   * its last probe.
-   */
+  /** The only process that currently sends probes, and the time since its last probe. */
   readonly prober?: { readonly id: string; readonly agoMs: number };
 }
 
@@ -498,7 +501,7 @@ const foundMs = 60 * 60_000;
 /** A burst that was not observed for a day is no longer trusted: plans change. In milliseconds. */
 const provedMs = 24 * 60 * 60_000;
 
-/** A bucket about which nothing is known: it starts empty and fills from now on. */
+/** Returns a bucket about which nothing is known: it starts empty and fills from `now` on. */
 export const unknownBucket = (now: number, periodMs: number): Bucket => ({
   at: now,
   periodMs,
@@ -572,7 +575,7 @@ export interface RateLimit {
   readonly mostBurst: number;
   /** Fraction of a token that allows one call while a higher plan is being tried. */
   readonly early?: number | undefined;
-  /** Identifies this process among those that share the bucket. */
+  /** Id of this process among the processes that share the bucket. */
   readonly process: string;
 }
 
@@ -595,12 +598,13 @@ const isBucket = (value: Kept | undefined): value is Bucket => {
 };
 
 /**
- * Reads a stored value as a bucket; undefined for anything else, so that the search starts over.
+ * Returns a stored value if it is a bucket; undefined for anything else, so that learning starts
+ * over.
  */
 export const bucketOf = (kept: Kept | undefined): Bucket | undefined =>
   isBucket(kept) ? kept : undefined;
 
-/** A pure function that decides or learns. */
+/** A pure function that decides when a call may be sent, or learns from its outcome. */
 export type Decide<R> = (state: LimiterState, now: number, limit: RateLimit) => LimiterStep<R>;
 
 /** What is known after a step, and the value now stored. */
@@ -612,7 +616,7 @@ export interface StepEnd<R> {
 }
 
 /**
- * Runs one step with a stored value; `state` is the same object as before if nothing has to be
+ * Runs one step with a stored value; `state` is the same object as before if nothing needs to be
  * stored.
  */
 export const keptStep = <R>(

@@ -52,28 +52,29 @@ interface PacingHooks {
 
 export interface PacingOptions extends PacingHooks {
   readonly clock: Clock;
-  /**
-   * The owner of these buckets, identified by the base URL of the service. Stored only as a hash.
-   */
+  /** The owner of these buckets, identified by the service's base URL. Stored only as a hash. */
   readonly tenant: string;
   /**
-   * If omitted, the pacer starts with the highest plan, steps down while calls are refused, and
-   * steps up while they succeed.
+   * The tenant's plan. If omitted, the pacer starts with the highest plan, steps down while calls
+   * are refused, and steps up while they succeed.
    */
   readonly plan?: Plan | undefined;
   /**
    * Number of calls that an endpoint accepts in a burst. If omitted, the pacer determines it. At
-   * {@link unlimitedBurst} or more, there is no limit, and calls wait only after a refusal.
+   * {@link unlimitedBurst} or more, bursts are unlimited, and calls wait only after a refusal.
    */
   readonly burst?: number | undefined;
   /**
-   * Fraction of each limit that may be used, greater than 0, at most 1. Below 1, it also limits a
-   * burst to that fraction of `burst`, or to one call if `burst` is omitted.
+   * Fraction of each limit that may be used, greater than 0 and at most 1. A value below 1 also
+   * limits a burst to that fraction of `burst`, or to one call if `burst` is omitted.
    */
   readonly share: number;
-  /** Where to store the buckets. Default: in this process. */
+  /** Store for the buckets. Default: the memory of this process. */
   readonly store?: BucketStore;
-  /** Maximum time for one call to succeed after its first refusal. Default: one hour. */
+  /**
+   * Maximum time, in milliseconds, for one call to succeed after its first refusal. Default: one
+   * hour.
+   */
   readonly totalMs?: number;
   /** Rates of the endpoints. Default: Conversation v3 (specification §8.2). */
   readonly rates?: RateTable | undefined;
@@ -116,10 +117,10 @@ const onGuessOf = ({ plan, onPlanGuess, onNotice }: PacingOptions) => {
 };
 
 /**
- * Keeps calls within the tenant's rate limits. Each method and path template has its own bucket and
- * queue, so only calls to an endpoint without tokens wait. A refused call is not a failure: it
- * waits for its next turn, ahead of new calls. The token URL has no known rate, so its calls wait
- * only after a refusal.
+ * Keeps calls within the tenant's rate limits. Each combination of method and path template has its
+ * own bucket and queue, so only calls to an endpoint without tokens wait. A refused call is not a
+ * failure: it waits for its next turn, ahead of new calls. The token URL has no known rate, so its
+ * calls wait only after a refusal.
  */
 export const pacedCalls = (options: PacingOptions): Pace => {
   const { clock, share, burst, totalMs, rates = conversationRate } = options;
@@ -155,11 +156,11 @@ export const pacedCalls = (options: PacingOptions): Pace => {
 /** One of the tenant's services. */
 export interface PacedService {
   readonly baseUrl: string;
-  /** Rates of its endpoints. Default: those of Conversation v3. */
+  /** Rates of the service's endpoints. Default: those of Conversation v3. */
   readonly rates?: RateTable | undefined;
 }
 
-/** Pacing for one tenant's services, and the store of their buckets. */
+/** Pacing for one tenant's services, and the store for their buckets. */
 export interface ServicePaces {
   pace(service: PacedService): Pace;
   /** Releases the store, because a connection to Redis would keep the process alive. */
@@ -174,7 +175,7 @@ interface ServicePacesOptions
   readonly buckets?: BucketStore | undefined;
 }
 
-/** Paces calls at the rates from the settings. Opens nothing before the first call. */
+/** Paces calls at the rates from the settings. Opens the store only on the first call. */
 export const servicePaces = (settings: Settings, options: ServicePacesOptions): ServicePaces => {
   const { plan, burst, share, redisUrl } = settings;
   const { clock, buckets, environment, onWait, onPlanGuess, onNotice } = options;

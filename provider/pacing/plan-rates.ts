@@ -12,9 +12,9 @@ export type PlanRates = Readonly<Record<Plan, number>>;
 export interface SpecialRate {
   /** HTTP method. */
   readonly method: Method;
-  /** Path templates below the service's base URL. */
+  /** Path templates, relative to the service's base URL. */
   readonly templates: readonly string[];
-  /** If a plan is omitted, its standard rate applies to these endpoints. */
+  /** Rates by plan. If a plan is omitted, its standard rate applies to these endpoints. */
   readonly rates: Partial<PlanRates>;
 }
 
@@ -22,9 +22,9 @@ export interface SpecialRate {
 export interface RateRow {
   /** The section of the specification that states the rates. */
   readonly source: "specification §8.2" | "specification §8.3";
-  /** For example, `Message Router`. */
+  /** Name of the service, such as `Message Router`. */
   readonly service: string;
-  /** For example, `v3`. */
+  /** Version of the service, such as `v3`. */
   readonly versions: readonly string[];
   /** Rates for every endpoint without its own rate. */
   readonly standard: PlanRates;
@@ -65,7 +65,8 @@ const conversation: RateRow = {
 };
 
 /**
- * All rates of all services that share the plans, in the order of the specification.
+ * All rates of all services that share the plans, in the order in which the specification lists
+ * them.
  *
  * The specification names some endpoints only by their last segment (Message Router: `/capacity`
  * and others after `/entrypoint/{id}/agentavailability`). They are assumed to start with the same
@@ -139,15 +140,15 @@ export const rateRows: readonly RateRow[] = [
 
 /** One endpoint of one service on one plan. */
 export interface RateQuestion {
-  /** For example, `Conversation` or `Message Router`; not case-sensitive. */
+  /** Name of the service, such as `Conversation` or `Message Router`; not case-sensitive. */
   readonly service: string;
-  /** `v3` or `v4`. */
+  /** Version of the service: `v3` or `v4`. */
   readonly version: string;
   /** The tenant's plan. */
   readonly plan: Plan;
   /** HTTP method. */
   readonly method: Method;
-  /** Path template below the base URL; the names of its placeholders do not matter. */
+  /** Path template, relative to the base URL; the names of its placeholders do not matter. */
   readonly template: string;
 }
 
@@ -156,8 +157,8 @@ export interface Burst {
   /** Number of calls, at least 1. */
   readonly calls: number;
   /**
-   * `public`: stated in a public reference. `assumed`: calculated from the rate in the same way as
-   * the public values.
+   * Basis of the number. `public`: stated in a public reference. `assumed`: calculated from the
+   * rate in the same way as the public values.
    */
   readonly basis: "public" | "assumed";
 }
@@ -207,8 +208,8 @@ const rowOf = (question: RateQuestion): RateRow => {
 const plain = (template: string): string => template.replace(/\{[^{}/]*\}/g, "{}");
 
 /**
- * The rate limit of an endpoint in calls per second: its own if the table has one for the plan,
- * otherwise the standard rate (specification §8.1 rule 3).
+ * Returns the rate limit of an endpoint in calls per second. This is the endpoint's own rate if the
+ * table has one for the plan, otherwise the standard rate (specification §8.1 rule 3).
  *
  * @throws ConversationError `INPUT_INVALID` for a service, a version or a plan that the table does
  * not contain; lists the valid ones
@@ -232,13 +233,16 @@ export const rateOf = (question: RateQuestion): number => {
   return own?.rates[question.plan] ?? row.standard[question.plan];
 };
 
-/** The rate limit for an endpoint in Conversation v3 in calls per second (specification §8.2). */
+/**
+ * Returns the rate limit for an endpoint in Conversation v3, in calls per second (specification
+ * §8.2).
+ */
 export const conversationRate = ({ method, template }: Endpoint, plan: Plan): number =>
   rateOf({ service: "Conversation", version: "v3", plan, method, template });
 
 /**
- * Number of calls that may be sent at once if only a fraction of each limit may be used. This is
- * that fraction of the burst, or one call if the burst is unknown.
+ * Returns the number of calls that may be sent at once if only a fraction of each limit may be
+ * used. This is that fraction of the burst, or one call if the burst is unknown.
  *
  * @param unknown the burst of an endpoint for which none is configured
  */
@@ -254,9 +258,9 @@ const burstSeconds = 20;
 const publicBursts = "Message Router";
 
 /**
- * The number of calls that an endpoint probably accepts in a short burst: about 20 seconds' worth
- * of calls at its rate, but at least one. Use it for forecasts. Pacing does not rely on it, because
- * the specification states no burst values (§8.2).
+ * Returns the number of calls that an endpoint probably accepts in a short burst: about 20 seconds'
+ * worth of calls at its rate, but at least one. Use this number for forecasts. Pacing does not rely
+ * on it, because the specification states no burst values (§8.2).
  *
  * @throws ConversationError `INPUT_INVALID` as {@link rateOf}
  * @example const { calls, basis } = likelyBurst({ service: "Message Router", version: "v3", plan:

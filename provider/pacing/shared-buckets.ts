@@ -59,7 +59,7 @@ export const keptOf = (text: unknown): Kept | undefined => {
 };
 
 /**
- * Buckets for this process only.
+ * Creates a store of buckets for this process only.
  *
  * @param now monotonic time in milliseconds
  */
@@ -91,7 +91,8 @@ interface FallbackOptions {
 }
 
 /**
- * Shared buckets. Local ones replace them while the shared ones cannot be reached.
+ * Returns a store that uses shared buckets, or local ones while the shared buckets cannot be
+ * reached.
  *
  * Rejects with a ConversationError for failures that a person must fix.
  */
@@ -122,7 +123,10 @@ export const withLocalBuckets = (shared: BucketStore, options: FallbackOptions):
 
 export interface SharedBucketsOptions {
   readonly clock: Clock;
-  /** If omitted, the buckets are shared only between this user's processes on this machine. */
+  /**
+   * URL of Redis. If omitted, the buckets are shared only between this user's processes on this
+   * machine.
+   */
   readonly redisUrl?: string | undefined;
   /** Where to look up XDG_CACHE_HOME. Default: the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
@@ -161,8 +165,8 @@ const localBuckets = (clock: Clock): BucketStore => {
 };
 
 /**
- * Returns the bucket store: Redis if there is a URL; otherwise a file in the cache folder or, on
- * Node.js 22, the memory of this process. Opens nothing before the first call.
+ * Returns the bucket store: Redis if a URL is given; otherwise, a file in the cache folder or, on
+ * Node.js 22, the memory of this process. Opens the store only on the first call.
  *
  * @throws ConversationError `SETTINGS_INVALID` if the package for Redis is needed and missing
  */
@@ -254,7 +258,7 @@ const machineTime = (): MachineTime => {
   return { now, start: startOfMachine(now()) };
 };
 
-/** The path of the bucket file for this machine and user. */
+/** Returns the path of the bucket file for this machine and user. */
 export const bucketFilePath = (
   environment: Readonly<Record<string, string | undefined>>,
   home: string = homedir(),
@@ -382,8 +386,8 @@ class BucketFile {
 }
 
 /**
- * Buckets in a small SQLite file that all of this user's processes on this machine share. Opens the
- * file on first use.
+ * Creates a store of buckets in a small SQLite file that all of this user's processes on this
+ * machine share. Opens the file on first use.
  *
  * Rejects if the file cannot be used: see `withLocalBuckets`.
  */
@@ -454,12 +458,12 @@ const seenIn = (answer: unknown): Seen => {
   return { done: done === "1", now, text };
 };
 
-/** Why the Redis package is needed. */
+/** Returns the reason why the Redis package is needed. */
 export const redisNeed = (): string =>
   `${settingLabel("redisUrl")} is set to share the rate limits through Redis`;
 
 /**
- * Buckets in Redis, shared across processes and machines. Connects on first use.
+ * Creates a store of buckets in Redis, shared across processes and machines. Connects on first use.
  *
  * Rejects while Redis cannot be reached: see `withLocalBuckets`.
  */

@@ -15,11 +15,14 @@ interface TenantPlanOptions {
   readonly onGuess?: ((plan: Plan) => void) | undefined;
 }
 
-/** What the plan allows on an endpoint. */
+/** What the plan allows for an endpoint. */
 export interface Allowed {
   /** Calls per second. */
   readonly rate: number;
-  /** See `RateLimit.early`. */
+  /**
+   * Fraction of a token that allows one call while a higher plan is being tried (see
+   * `RateLimit.early`).
+   */
   readonly early: number | undefined;
 }
 
@@ -59,7 +62,7 @@ const earlyPart = (
   return part < 1 ? part : undefined;
 };
 
-/** One tenant's plan, which its endpoints and, through the store, its processes share. */
+/** One tenant's plan, shared by its endpoints and, through the store, by its processes. */
 export class TenantPlan {
   readonly #options: TenantPlanOptions;
   readonly #limits: PlanLimits;
@@ -115,7 +118,7 @@ export class TenantPlan {
 
 /**
  * What a response shows about the plan. `early`: the call was sent sooner than the plan allows.
- * `probe`: it was sent to find out the size of the burst, so its refusal does not rule out the
+ * `probe`: the call was sent to determine the burst size, so its refusal does not rule out the
  * plan.
  */
 export type PlanEvidence =

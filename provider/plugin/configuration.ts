@@ -56,7 +56,7 @@ const doubtfulAddress = (urn: string, values: JsonObject): string | undefined =>
 
 /**
  * Checks the given settings; missing ones may come from the environment. Creates the ownership
- * once: the engine saves it with the provider before it creates anything, and passes it in `olds`
+ * once: the engine saves it with the provider before creating anything, and passes it in `olds`
  * from then on. When the plugin's version changes, the default provider gets a new name and a new
  * ownership, but its resources keep theirs.
  */
@@ -110,10 +110,11 @@ const addressIn = (values: JsonObject): string | undefined => {
 };
 
 /**
- * Compares two configurations of one provider, or those of two providers if a resource moves from
- * one to the other. An object stays in its account, so a new URL for the same provider counts as
- * another way to reach that account. If the program gives a resource a different explicit provider
- * with a different URL, the object is created in the new account and deleted from the old one.
+ * Compares two configurations of one provider, or the configurations of two providers if a resource
+ * moves from one to the other. An object stays in its account, so a new URL for the same provider
+ * counts as another way to reach that account. If the program gives a resource a different explicit
+ * provider with a different URL, the object is created in the new account and deleted from the old
+ * one.
  */
 export const configurationChange = (
   urn: string,
@@ -142,7 +143,7 @@ export const configurationChange = (
   };
 };
 
-/** The configuration for one provider process's resources. */
+/** The configuration for the resources of one provider process. */
 export interface Configuration {
   readonly source: SettingSource;
   /**
@@ -153,8 +154,8 @@ export interface Configuration {
 }
 
 /**
- * The settings for a provider. The default provider takes them from the environment, then from the
- * stack's configuration. The arguments of an explicit provider take precedence over both.
+ * Returns the settings for a provider. The default provider takes them from the environment, then
+ * from the stack's configuration. The arguments of an explicit provider take precedence over both.
  *
  * @param name of the provider in the program
  * @param args its checked inputs, secrets in plain text

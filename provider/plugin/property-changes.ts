@@ -59,8 +59,9 @@ const memberField = (field: Field | undefined, name: string): Field | undefined 
 };
 
 /**
- * The properties that differ between two declarations of a resource, judged by their meaning to the
- * service: a different order in an unordered list is not a change. Includes the resource's options.
+ * Returns the properties that differ between two declarations of a resource, judged by their
+ * meaning to the service: a different order in an unordered list is not a change. Includes the
+ * resource's options.
  */
 export const propertyChanges = (
   { fields }: Definition,

@@ -26,11 +26,11 @@ const { Any }: typeof AnyMessages = load("google-protobuf/google/protobuf/any_pb
 export const { Empty }: typeof EmptyMessages = load("google-protobuf/google/protobuf/empty_pb.js");
 const { Struct }: typeof StructMessages = load("google-protobuf/google/protobuf/struct_pb.js");
 
-/** Values from the engine, with secrets and references in the engine's own form. */
+/** Returns values from the engine, with secrets and references in the engine's own form. */
 export const valuesOf = (struct: StructMessages.Struct | undefined): JsonObject =>
   struct?.toJavaScript() ?? {};
 
-/** Values for the engine. Omits what JSON cannot represent. */
+/** Converts values to the engine's form, omitting anything that JSON cannot represent. */
 export const structOf = (values: JsonObject): StructMessages.Struct =>
   Struct.fromJavaScript(JSON.parse(JSON.stringify(values)));
 
@@ -74,10 +74,10 @@ const running = new AsyncLocalStorage<{
   readonly traceparent: string | undefined;
 }>();
 
-/** The URN of the resource that the current call is about. */
+/** Returns the URN of the resource that the current call is about. */
 export const callUrn = (): string | undefined => running.getStore()?.urn;
 
-/** The W3C trace context of the current call, if the engine sent one. */
+/** Returns the W3C trace context of the current call, if the engine sent one. */
 export const callTraceparent = (): string | undefined => running.getStore()?.traceparent;
 
 /** Calls of the engine that have not been answered. */
@@ -92,10 +92,10 @@ export const allAnswered = (): Promise<void> =>
   });
 
 /**
- * Handles protocol methods. Passes on only the message of a failure.
+ * Handles protocol methods. If a method fails, the caller receives only the failure's message.
  *
- * @param onGone called if a caller goes before its call is answered: the engine was killed, and
- * what still waits must not be sent into the next run
+ * @param onGone called if a caller disconnects before its call is answered: the engine was
+ * killed, and waiting calls must not be sent during the next run
  */
 export const answering =
   (onGone: () => void) =>

@@ -16,7 +16,7 @@ import { propertyChanges } from "./property-changes.js";
 import { Empty, messages, structOf, valuesOf } from "./protocol.js";
 import { givenInputs, plainValues, sealedValues } from "./values.js";
 
-/** What a provider's configuration sets for its process. */
+/** What a provider's configuration determines for its process. */
 export interface ConfiguredRun {
   readonly run: Run<EngineSession>;
   /** The owner of new resources. */
@@ -127,7 +127,7 @@ const sealing = async <T>(definition: Definition, work: () => Promise<T>): Promi
   }
 };
 
-/** The protocol methods for resources, implemented with the lifecycle. */
+/** Returns the protocol methods for resources, implemented with the lifecycle. */
 export const resourceMethods = (configured: () => ConfiguredRun) => {
   const of = (request: { getUrn(): string }) => {
     const { run, ownership } = configured();

@@ -43,7 +43,7 @@ export interface ObjectSpec {
   readonly required: readonly string[];
 }
 
-/** An enumeration: only these values are valid. */
+/** An enumeration of the valid values. */
 export interface EnumSpec {
   readonly type: "string";
   readonly description: string;
@@ -310,9 +310,9 @@ const elsewhere = [
 ].join(" ");
 
 /**
- * The plugin's package schema, derived from the definitions: the response to `GetSchema`, and the
- * source of the generated code for every language. Makes no calls and reads only this package's
- * package.json. Never fails.
+ * Returns the plugin's package schema, derived from the definitions: the response to `GetSchema`,
+ * and the source of the generated code for every language. Makes no calls and reads only this
+ * package's package.json. Never fails.
  */
 export const packageSchema = (): PackageSchema => {
   const { description, ...about } = describePackage();

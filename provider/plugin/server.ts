@@ -169,7 +169,7 @@ const providerMethods = () => {
 export interface PluginServer {
   /** The port, reachable only from this machine. */
   readonly port: number;
-  /** Ends all waits immediately and sends nothing more. */
+  /** Ends all waits immediately and prevents further calls. */
   readonly cancel: () => void;
   close(): void;
 }

@@ -52,7 +52,10 @@ const asId = (part: unknown): unknown => {
 
 const opened = (part: unknown): unknown => (isSecretValue(part) ? part.value : part);
 
-/** Values in the form that the lifecycle uses: secrets in plain text, resources as their ids. */
+/**
+ * Converts values to the form that the lifecycle uses: secrets in plain text, resources as their
+ * ids.
+ */
 export const plainValues = (values: JsonObject): JsonObject => {
   const plain = changed(values, (part) => asId(opened(withoutOutput(part))));
   return isObject(plain) ? plain : {};
@@ -61,9 +64,9 @@ export const plainValues = (values: JsonObject): JsonObject => {
 /** A program's inputs, in the form that the lifecycle uses. */
 export interface GivenInputs {
   readonly values: JsonObject;
-  /** The same values, with every secret in the engine's own form. */
+  /** The program's inputs, with every secret in the engine's own form. */
   readonly marked: JsonObject;
-  /** Why some values are not valid; each reason names the property. */
+  /** Why some values are invalid; each reason names the property. */
   readonly faults: readonly string[];
 }
 
@@ -117,8 +120,8 @@ const wrongReferences = (fields: Fields, values: JsonObject): readonly string[] 
 const sealed = (value: unknown): JsonObject => secret(changed(value, opened));
 
 /**
- * A resource's inputs or outputs for the engine. Values that the definition or the program makes
- * secret are in the engine's own form.
+ * Returns a resource's inputs or outputs for the engine. Values that the definition or the program
+ * makes secret are in the engine's own form.
  */
 export const sealedValues = ({ fields }: Definition, values: JsonObject): JsonObject =>
   changeFieldSecrets(fieldsWithSecrets(fields, filledTexts(values.markedSecrets)), values, sealed);

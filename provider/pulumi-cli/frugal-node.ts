@@ -4,8 +4,8 @@ import { isObject } from "../kernel/json.js";
 
 /**
  * Sets Node.js options for short-lived processes that run in parallel. The garbage collector runs
- * once the memory in use has grown by 30 %, not only when it has doubled. The young generation does
- * not grow.
+ * once the memory in use has grown by 30%, rather than once it has doubled. The young generation
+ * does not grow.
  */
 export const keepHeapSmall = (): void => {
   setFlagsFromString("--heap-growing-percent=30");

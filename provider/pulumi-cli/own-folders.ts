@@ -83,8 +83,8 @@ type Attempt =
   | { readonly heldBy: string; readonly release?: never };
 
 /**
- * Tries to take the lock on a file, even if a process that has ended still holds it. Returns the
- * lock, or its holder.
+ * Tries to lock a file, taking over the lock if the process that holds it has ended. Returns the
+ * lock or its current holder.
  */
 export const tryLock = (path: string): Attempt => {
   makeFolders(dirname(path));
@@ -115,12 +115,12 @@ const heldBy = (path: string): Attempt => {
   return { heldBy: `process ${who ?? "that is about to end"}` };
 };
 
-/** The cache folder, below the home folder, for files that this package can recreate. */
+/** Returns the cache folder, below the home folder, for files that this package can recreate. */
 export const cacheFolder = (env: NodeJS.ProcessEnv): string =>
   join(env.XDG_CACHE_HOME || join(env.HOME || homedir(), ".cache"), "pulumi-conversation");
 
 /**
- * The cache folder, created if it does not exist.
+ * Returns the cache folder, creating it if it does not exist.
  *
  * @throws Error if it cannot be created, or does not certainly belong to this user
  */
@@ -133,7 +133,7 @@ export const ownCacheFolder = (env: NodeJS.ProcessEnv): string => {
 /** A folder that only this user can read. */
 export interface PrivateFolder {
   readonly folder: string;
-  /** Removes the folder and its content. */
+  /** Removes the folder and its contents. */
   readonly remove: () => void;
 }
 

@@ -33,8 +33,8 @@ export const signalProcess = (pid: number | undefined, signal: NodeJS.Signals): 
 };
 
 /**
- * What `read` returns about a process; undefined if the process has ended or is hidden from this
- * user.
+ * Returns the result of `read` for a process; undefined if the process has ended or is hidden from
+ * this user.
  */
 export const ifReadable = <T>(read: () => T): T | undefined => {
   try {
@@ -72,7 +72,10 @@ const ticksPerSecond = 100;
 /** The system gives the time of its start in whole seconds. */
 const inexactMs = 1000;
 
-/** When a process started, in milliseconds since 1970, accurate to about a second; undefined if unknown. */
+/**
+ * Returns the time when a process started, in milliseconds since 1970, accurate to about a second;
+ * undefined if unknown.
+ */
 export const startOfProcess = (pid: number): number | undefined => {
   const machine = ifReadable(() => readFileSync("/proc/stat", "utf8")) ?? "";
   const booted = Number(/^btime (\d+)/m.exec(machine)?.[1]);
@@ -85,8 +88,8 @@ const firstNamespace = "pid:[4026531836]";
 
 /**
  * Whether a process that ran on this machine at a given time, in milliseconds since 1970, would be
- * visible here if it were still running. Nothing outside a container, which starts with its first
- * process, is visible inside it.
+ * visible here if it were still running. A container starts with its first process, and nothing
+ * outside the container is visible inside it.
  */
 export const isInSight = (at: number): boolean =>
   process.platform !== "linux" ||
@@ -94,9 +97,9 @@ export const isInSight = (at: number): boolean =>
   at > (startOfProcess(1) ?? Number.POSITIVE_INFINITY) + inexactMs;
 
 /**
- * A value that distinguishes a process even from a later one with the same number: the machine's
- * boot id, and the time from boot to the start of the process. It does not depend on the clock.
- * Undefined if unknown.
+ * Returns a value that distinguishes a process even from a later one with the same number. It
+ * combines the machine's boot id with the time from boot to the start of the process, and does not
+ * depend on the clock. Undefined if unknown.
  */
 export const birthOfProcess = (pid: number): string | undefined => {
   const machine = ifReadable(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim());
@@ -123,8 +126,8 @@ const hasVariable = (pid: number, name: string, values: ReadonlySet<string>): bo
 };
 
 /**
- * This user's other processes in which this environment variable has one of these values. Empty if
- * the system does not show the environment of processes (Linux does).
+ * Returns this user's other processes in which an environment variable has one of the given values;
+ * empty if the system does not show the environment of processes (Linux does).
  */
 export const markedProcesses = (name: string, values: ReadonlySet<string>): readonly number[] => {
   if (process.platform !== "linux") return [];
@@ -168,7 +171,7 @@ const endGroup = async (
   await isEmptyWithin(() => [...left(), ...killed.filter(isRunning)], GRACE_MS);
 };
 
-/** The processes in a list that no other process in the list started. */
+/** Returns the processes in a list that no other process in the list started. */
 export const outermost = (pids: readonly number[]): readonly number[] =>
   pids.filter((pid) => {
     const stat = statOf(pid);
@@ -184,8 +187,8 @@ export const endProcessesWith = (name: string, value: string): void => {
 };
 
 /**
- * An environment variable for every process that a command starts, inherited by its children. It
- * identifies them even if they have left their process group, as Pulumi's plugins do.
+ * An environment variable inherited by every process that a command starts. It identifies these
+ * processes even if they have left their process group, as Pulumi's plugins do.
  */
 export const startedVariable = "PULUMI_CONVERSATION_STARTED_BY";
 
@@ -198,7 +201,7 @@ const question = "question";
 export const startedBy = (by: string, which: string): string => `${by}-${which}`;
 export const questionsOf = (by: string): string => startedBy(by, question);
 
-/** Sent when this process ends normally: everything that it started has ended. */
+/** Message sent when this process ends normally, after everything that it started has ended. */
 export const inGoodOrder = "done";
 
 let watcher: ChildProcess | undefined;
@@ -252,8 +255,8 @@ const watchCommand = (): WatchedCommand => {
 };
 
 /**
- * The mark for commands that only query and end soon, and therefore do not have to be reported one
- * by one.
+ * Returns the mark for commands that only query and end soon, and therefore do not have to be
+ * reported one by one.
  */
 export const watchQuestions = (): WatchedCommand["mark"] => {
   watcher ??= startWatcher();
@@ -280,11 +283,11 @@ interface CommandOptions {
 }
 
 export interface Ended {
-  /** Exit code; undefined if a signal ended it. */
+  /** Exit code of the command; undefined if a signal ended it. */
   readonly code: number | undefined;
   /** Complete standard output. */
   readonly stdout: string;
-  /** The last lines of both outputs, in order of arrival. */
+  /** The last lines of standard output and standard error, in order of arrival. */
   readonly lastLines: readonly string[];
   readonly timedOut: boolean;
 }
@@ -339,9 +342,9 @@ const stopper = (pid: number | undefined, { signal, timeoutMs, stops = STOPS }: 
 };
 
 /**
- * Runs a command to completion in a separate process group. A Ctrl-C in the terminal reaches it
- * only once, through `signal`. Neither the command nor anything it started outlives this process,
- * even if this process is killed.
+ * Runs a command to completion in a separate process group. A Ctrl-C in the terminal reaches the
+ * command only once, through `signal`. Neither the command nor anything it started outlives this
+ * process, even if this process is killed.
  */
 export const runCommand = (
   command: string,

@@ -54,11 +54,11 @@ const advices = [
   },
 ];
 
-/** Advice for when Pulumi cannot read a stack, based on Pulumi's message. */
+/** Returns advice for when Pulumi cannot read a stack, based on Pulumi's message. */
 export const stackAdvice = (said: string): string =>
   advices.find(({ when }) => when.test(said))?.text ?? "Correct that first.";
 
-/** Where to query Pulumi about a stack; undefined if there is no CLI on PATH. */
+/** Returns how to query Pulumi about a stack; undefined if there is no CLI on PATH. */
 export const pulumiPlace = (
   folder: string,
   env: NodeJS.ProcessEnv,
@@ -69,7 +69,9 @@ export const pulumiPlace = (
   return { command, folder, env: { ...env, ...watchQuestions() }, ...(stack ? { stack } : {}) };
 };
 
-/** The project file that Pulumi finds from a folder, in that folder or in a parent folder. */
+/**
+ * Returns the project file that Pulumi uses for a folder, from that folder or from a parent folder.
+ */
 export const projectFile = (folder: string): string | undefined => {
   const names = ["Pulumi.yaml", "Pulumi.yml", "Pulumi.json"];
   const found = names.map((name) => join(folder, name)).find((path) => existsSync(path));
@@ -79,7 +81,7 @@ export const projectFile = (folder: string): string | undefined => {
 
 /** One entry in a stack's configuration. */
 export interface ConfigEntry {
-  /** Undefined if it is encrypted and cannot be read. */
+  /** The value; undefined if it is encrypted and cannot be read. */
   readonly text?: string;
   readonly secret: boolean;
 }
@@ -88,15 +90,15 @@ export interface ConfigEntry {
 export interface StackConfig {
   /** Values by key; empty if there is no configuration, or if it could not be read. */
   readonly entries: ReadonlyMap<string, ConfigEntry>;
-  /** Settings from the environment, then from this configuration. */
+  /** Source of settings: the environment, then this configuration. */
   readonly source: SettingSource;
-  /** Why there is nothing to read. */
+  /** The reason why there is no configuration to read. */
   readonly absent?: string;
-  /** Why the configuration could not be read. */
+  /** The reason why the configuration could not be read. */
   readonly unread?: string;
 }
 
-/** Settings from the environment alone. */
+/** Returns a source of settings from the environment only. */
 export const environmentOnly = (environment: SettingSource["environment"]): SettingSource => ({
   environment,
   config: () => undefined,
@@ -179,7 +181,7 @@ const membersOfFile = (file: string): ((name: string) => string | undefined) => 
   };
 };
 
-/** Reads the members of a YAML or JSON project file that are plain strings. */
+/** Reads the plain-string members of a YAML or JSON project file. */
 export const projectDocument = (file: string): ProjectDocument => {
   const of = membersOfFile(file);
   const [name, main] = [of("name"), of("main")];
@@ -187,7 +189,7 @@ export const projectDocument = (file: string): ProjectDocument => {
 };
 
 /**
- * A stack's configuration file, if there is one.
+ * Returns the path of a stack's configuration file, if there is one.
  *
  * @param file the project file
  */
@@ -198,7 +200,7 @@ export const stackFile = (file: string, stack: string): string | undefined => {
 };
 
 /**
- * The passphrase salt in a stack's file; undefined if the stack uses a different kind of
+ * Returns the passphrase salt in a stack's file; undefined if the stack uses a different kind of
  * encryption, or none yet.
  *
  * @param file the project file

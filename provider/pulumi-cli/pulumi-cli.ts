@@ -11,7 +11,8 @@ export const LEAST_PULUMI = "3.254.0";
 const companions = ["pulumi-language-nodejs", "pulumi-resource-pulumi-nodejs"] as const;
 
 /**
- * Major, minor and patch of the first version in text such as `v3.259.0` or `go version go1.26.8`.
+ * Returns the major, minor and patch numbers of the first version in text such as `v3.259.0` or `go
+ * version go1.26.8`.
  */
 export const versionIn = (text: string): readonly number[] | undefined => {
   const match = /(?<!\d)(\d+)\.(\d+)(?:\.(\d+))?/.exec(text);
@@ -49,7 +50,7 @@ const isProgram = (path: string): boolean => {
   }
 };
 
-/** The first program with this name in a list of folders such as PATH. */
+/** Returns the first program with this name in a list of folders such as PATH. */
 export const findProgram = (name: string, path: string | undefined): string | undefined => {
   const file = process.platform === "win32" ? `${name}.exe` : name;
   const folders = (path ?? "").split(delimiter).filter((folder) => folder !== "");
@@ -78,8 +79,9 @@ const companionOf = (
 const oldHostPath = "path\tgithub.com/pulumi/pulumi/sdk/v3/nodejs/cmd/pulumi-language-nodejs\n";
 
 /**
- * The features that programs lack with this CLI, as a readable sentence. The last language host
- * that can be built from a Go module is from release 3.68; undefined if the CLI has a later one.
+ * Returns a readable sentence about the features that programs lack with this CLI. Undefined if its
+ * language host is from a release later than 3.68, the last release whose host can be built from a
+ * Go module.
  */
 export const hostLimits = (
   { command }: Pick<PulumiCli, "command">,
@@ -114,7 +116,10 @@ export const environmentWith = (bin: string, env: NodeJS.ProcessEnv): NodeJS.Pro
   PATH: [bin, env.PATH ?? ""].join(delimiter),
 });
 
-/** The environment in which this CLI finds its companion programs and does not use the network. */
+/**
+ * Returns the environment in which this CLI finds its companion programs and does not use the
+ * network.
+ */
 export const environmentFor = (cli: PulumiCli, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
   ...environmentWith(cli.bin, env),
   PULUMI_SKIP_UPDATE_CHECK: "true",
@@ -138,14 +143,14 @@ export const ownPulumi = ({ home, backend, passphrase }: OwnPulumi) => ({
   PULUMI_CONFIG_PASSPHRASE: passphrase,
 });
 
-/** Pulumi's home folder, if it is not the default one. */
+/** Returns Pulumi's home folder if it is not the default one. */
 export const pulumiHomeIn = (env: NodeJS.ProcessEnv): string | undefined =>
   env.PULUMI_HOME || undefined;
 
 /**
- * Makes Pulumi write the state only once, at the end: with a thousand resources, writing it after
- * every step takes longer than the steps themselves. For runs that create nothing in the service:
- * if such a run is killed, the state is unchanged.
+ * Variables that make Pulumi write the state only once, at the end: with a thousand resources,
+ * writing it after every step takes longer than the steps themselves. Only for runs that create
+ * nothing in the service: if such a run is killed, the state is unchanged.
  */
 export const writtenOnce = { PULUMI_SKIP_CHECKPOINTS: "true" } as const;
 
@@ -159,13 +164,13 @@ export const pulumiStops: Stops = [
   { signal: "SIGKILL", afterMs: 6000 },
 ];
 
-/** NODE_OPTIONS that load a script first, in addition to the current options. */
+/** Returns NODE_OPTIONS that load a script first, in addition to the current options. */
 export const preloading = (script: string, nodeOptions = ""): string =>
   `${nodeOptions} --require "${script.replaceAll(/["\\]/g, "\\$&")}"`.trim();
 
 /**
- * Variables for runs on a copy: Pulumi writes the state once, and Node.js uses only the memory that
- * it needs.
+ * Returns variables for runs on a copy: Pulumi writes the state once, and Node.js uses only the
+ * memory that it needs.
  */
 export const frugalRuns = ({ NODE_OPTIONS }: NodeJS.ProcessEnv) => ({
   ...writtenOnce,
@@ -179,8 +184,8 @@ export const frugalRuns = ({ NODE_OPTIONS }: NodeJS.ProcessEnv) => ({
 const ofTheUser = /^(PULUMI|CONVERSATION)_/i;
 
 /**
- * The environment without any variables that lead to a stack, a backend or a real account, for
- * separate temporary stacks. The caller sets the required variables again.
+ * Returns the environment without any variables that lead to a stack, a backend or a real account,
+ * for separate temporary stacks. The caller must set the required variables again.
  */
 export const isolatedEnvironment = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !ofTheUser.test(name)));

@@ -8,9 +8,9 @@ import { readPlainFile } from "../kernel/files.js";
 import { isObject } from "../kernel/json.js";
 import { ifReadable } from "./processes.js";
 
-/** Where and with which environment to query the Pulumi CLI. */
+/** The Pulumi CLI to query, with its folder, environment and stack. */
 export interface PulumiPlace {
-  /** Path of the CLI, or its name to look up on PATH. */
+  /** Path of the CLI, or the name of a program on PATH. */
   readonly command: string;
   /** Project folder. */
   readonly folder: string;
@@ -30,7 +30,10 @@ const largestBytes = 512 * 1024 * 1024;
 /** Options that choose the stack may come from the environment; others would change the output. */
 const kept = new Set(["PULUMI_OPTION_CWD", "PULUMI_OPTION_STACK"]);
 
-/** The environment without variables that make the CLI log, show secrets or change its output. */
+/**
+ * Returns the environment without variables that make the CLI log, show secrets or change its
+ * output.
+ */
 export const quietEnvironment = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
   ...Object.fromEntries(
     Object.entries(env).filter(([name]) => kept.has(name) || !/^PULUMI_(DEBUG|OPTION_)/.test(name)),
@@ -92,7 +95,9 @@ export const runStackCommand = async (
 /** Pulumi's file backend writes its files beside a state in place: a reader may see half of one. */
 const isTorn = (reason: string): boolean => /\bEOF\b|unexpected end of JSON/.test(reason);
 
-/** Runs a CLI query that changes nothing. Never throws; repeats a read that collided with a write. */
+/**
+ * Runs a CLI query that changes nothing. Never throws; retries a read that collided with a write.
+ */
 export const queryPulumi = async (
   place: PulumiPlace,
   args: readonly string[],
@@ -139,7 +144,7 @@ export const stacksIn = (text: string): readonly ListedStack[] | undefined => {
 };
 
 /**
- * Whether a listed name may be that of the requested stack: either name may omit organization and
+ * Whether a listed name may refer to the requested stack: either name may omit the organization and
  * project.
  */
 export const mayBe = (name: string, asked: string): boolean =>
@@ -149,7 +154,7 @@ export const mayBe = (name: string, asked: string): boolean =>
 export const isListedAs = ({ name, current }: ListedStack, asked: string | undefined): boolean =>
   asked === undefined ? current : name === asked;
 
-/** The running CLI, and the stack that its command line names. */
+/** The running CLI, and the stack that its command line specifies. */
 export interface RunningPulumi extends Omit<PulumiPlace, "stack"> {
   readonly given?: string;
 }
@@ -180,7 +185,7 @@ const environmentIn = (text: string): NodeJS.ProcessEnv =>
 const isTerminal = (path: string): boolean => /^\/dev\/(pts\/|tty|console)/.test(path);
 
 /**
- * Reads a process on this machine; undefined if it has ended or belongs to somebody else (Linux
+ * Reads a process on this machine; undefined if it has ended or belongs to another user (Linux
  * only).
  */
 export const processFacts = (pid: number): ProcessFacts | undefined =>
@@ -201,7 +206,7 @@ export const processFacts = (pid: number): ProcessFacts | undefined =>
 export const isPulumi = ({ exe }: Pick<ProcessFacts, "exe">): boolean =>
   /^\.?pulumi(-wrapped)?_?( \(deleted\))?$/.test(basename(exe));
 
-/** The value of `--stack NAME`, `--stack=NAME`, `-s NAME` or `-sNAME`. */
+/** Returns the value of `--stack NAME`, `--stack=NAME`, `-s NAME` or `-sNAME`. */
 export const stackAmong = (args: readonly string[]): string | undefined => {
   const at = args.findIndex((arg) => arg === "--stack" || arg === "-s");
   if (at >= 0) return args[at + 1];
@@ -218,7 +223,7 @@ const ancestor = (
   return ancestor(found.parent, facts, depth + 1);
 };
 
-/** The Pulumi CLI that started this process; undefined if unknown. */
+/** Returns the Pulumi CLI that started this process; undefined if unknown. */
 export const parentPulumi = (
   facts: (pid: number) => ProcessFacts | undefined = processFacts,
 ): (ProcessFacts & { readonly pid: number }) | undefined => ancestor(process.ppid, facts);
@@ -234,8 +239,8 @@ export const isDestroying = (): boolean =>
   parentPulumi()?.args.some((word) => destroyWords.includes(word)) ?? false;
 
 /**
- * The Pulumi CLI that started this process, with its folder and its environment. If unknown, the
- * CLI on PATH, with the folder and the environment of this process.
+ * Returns the Pulumi CLI that started this process, with its folder and its environment. If it is
+ * unknown, returns the CLI on PATH, with the folder and the environment of this process.
  */
 export const pulumiOfThisRun = (
   facts: (pid: number) => ProcessFacts | undefined = processFacts,
@@ -256,15 +261,15 @@ export type StackLock =
   | { readonly state: "locked"; readonly by?: string }
   | { readonly state: "unknown"; readonly why: string };
 
-/** Reads the lock on one stack; every call reads it again. */
+/** A function that reads the current lock on one stack each time it is called. */
 export type LockReader = () => Promise<StackLock>;
 
 const free: StackLock = { state: "free" };
 const unknown = (why: string): StackLock => ({ state: "unknown", why });
 
 /**
- * Folder of a `file://` backend. Its path may be relative to the home folder or to the project
- * folder.
+ * Returns the folder of a `file://` backend. The path in the URL may be relative to the home folder
+ * or to the project folder.
  */
 export const backendFolder = (url: string, folder: string, home = homedir()): string => {
   const path = url.slice("file://".length).split("?")[0] ?? "";
@@ -276,7 +281,10 @@ export const backendFolder = (url: string, folder: string, home = homedir()): st
 export interface LockHolder {
   readonly pid: number;
   readonly host: string;
-  /** When it took the lock, in milliseconds since 1970; NaN if the lock file does not say. */
+  /**
+   * Time when the run took the lock, in milliseconds since 1970; NaN if the lock file does not
+   * contain it.
+   */
   readonly since: number;
   /** A description of the holder for messages. */
   readonly by: string;
@@ -307,7 +315,11 @@ const namesInFolder = async (folder: string): Promise<readonly string[]> => {
   }
 };
 
-/** A stack's lock files in a file backend, one for each run. @throws if a folder cannot be read */
+/**
+ * Returns a stack's lock files in a file backend, one for each run.
+ *
+ * @throws if a folder cannot be read
+ */
 export const lockFiles = async (
   backend: string,
   project: string,
@@ -352,7 +364,7 @@ const backendUrl = (text: string): string | undefined => {
 };
 
 /**
- * Finds out how to read the lock on a stack: file backends keep it in a folder, Pulumi Cloud shows
+ * Determines how to read the lock on a stack: file backends keep it in a folder, Pulumi Cloud shows
  * updates in progress, and other backends do not show locks.
  *
  * @param stack short name

@@ -76,8 +76,8 @@ export const stackExportIn = (text: string): StackExport | undefined =>
   stateSchema.safeParse(printedJson(text)).data;
 
 /**
- * Reads the state file of a file backend, in the form that `pulumi stack export` prints; undefined
- * if there is none.
+ * Reads the text of a file backend's state file, in the form that `pulumi stack export` prints;
+ * undefined if it is not a state.
  */
 export const checkpointIn = (text: string): StackExport | undefined => {
   const document = printedJson(text);
@@ -90,7 +90,7 @@ export const checkpointIn = (text: string): StackExport | undefined => {
 export const previewIn = (text: string): Preview | undefined =>
   previewSchema.safeParse(printedJson(text)).data;
 
-/** The resources in a state, in order of creation; empty if there is no state. */
+/** Returns the resources in a state, in order of creation; empty if there is no state. */
 export const resourcesOf = (state: StackExport | undefined): readonly StateResource[] =>
   state?.deployment.resources ?? [];
 
@@ -109,7 +109,8 @@ const changedSecrets = (value: unknown, change: (sealed: JsonObject) => unknown)
 };
 
 /**
- * A value from a state or the lifecycle, as a program sees it: plain-text secrets are unwrapped.
+ * Returns a value from a state or the lifecycle as a program sees it, with plain-text secrets
+ * unwrapped.
  */
 export const openedSecrets = (value: unknown): unknown =>
   // One secret inside a list makes the whole list secret.
@@ -136,8 +137,8 @@ const holdsSealed = (
 };
 
 /**
- * The fields that contain a value that the program made secret. A secret inside a list makes the
- * whole list secret, so the item itself can no longer be identified.
+ * Returns the fields that contain a value that the program made secret. A secret inside a list
+ * makes the whole list secret, so the item itself can no longer be identified.
  *
  * @param isWanted default: every secret, in plain text or not
  */
@@ -153,15 +154,17 @@ export const sealedFields = (
 /** The top-level field of a path. */
 const fieldAt = (path: string): string => path.split(/[.[]/)[0] ?? "";
 
-/** For reports, hides the value of a field that the state keeps secret. */
+/**
+ * Returns a function that hides, in reports, the value of any field that the state keeps secret.
+ */
 export const veiledIn =
   (sealed: readonly string[]) =>
   (path: string, value: string): string =>
     sealed.includes(fieldAt(path)) ? "[secret]" : value;
 
 /**
- * Converts a value from the lifecycle to the form used in a state. Pulumi encrypts its secrets on
- * import.
+ * Converts a value from the lifecycle to the form used in a state. Pulumi encrypts the secrets in
+ * it on import.
  */
 export const stateValue = (value: unknown): unknown =>
   changedSecrets(value, (sealed) => ({
@@ -177,22 +180,22 @@ export const encryptedValue = (value: unknown, encrypt: (text: string) => string
       : sealed,
   );
 
-/** Inputs or outputs with their secrets in plain text. */
+/** Returns inputs or outputs with their secrets in plain text. */
 export const openedValues = (given: JsonObject | undefined): JsonObject => {
   const opened = openedSecrets(given ?? {});
   return isObject(opened) ? opened : {};
 };
 
 /**
- * The definition of a resource's kind; undefined for resources from other packages and for anything
- * that is not an object in the service.
+ * Returns the definition of a resource's kind; undefined for resources from other packages and for
+ * anything that is not an object in the service.
  */
 export const definitionOfType = (type: string): Definition | undefined =>
   resources.find(({ kind }) => kindOfToken(type) === kind);
 
 /**
- * The account that a resource uses: its profile, or `provider <name>` for an explicit provider of
- * the plugin; undefined for the settings without a profile.
+ * Returns the account that a resource uses: its profile, or `provider <name>` for an explicit
+ * provider of the plugin; undefined for the settings without a profile.
  */
 export const accountIn = ({
   inputs,
@@ -205,5 +208,5 @@ export const accountIn = ({
   return type === providerToken && !isDefaultProvider(name) ? providerAccount(name) : undefined;
 };
 
-/** The logical name at the end of a URN. */
+/** Returns the logical name at the end of a URN. */
 export const logicalName = (urn: string): string => urn.split("::").slice(3).join("::");

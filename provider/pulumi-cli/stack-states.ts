@@ -18,24 +18,28 @@ import {
   stackExportIn,
 } from "./stack-documents.js";
 
-/** A resource of this package in a stack's state that stands for an object in the service. */
+/** A resource of this package in a stack's state that represents an object in the service. */
 export interface Holding {
   /**
-   * The stack's name in the CLI, such as `prod`; in other projects, with organization and project.
+   * The stack's name in the CLI, such as `prod`; for stacks in other projects, with organization
+   * and project.
    */
   readonly stack: string;
   readonly urn: string;
   readonly kind: string;
   readonly id: string;
-  /** The source of its object's mark: `<project>/<stack>/<random>/<logical name>`. */
+  /**
+   * The owner, from which the mark of the resource's object is derived:
+   * `<project>/<stack>/<random>/<logical name>`.
+   */
   readonly owner?: string;
-  /** The last written owner, if it differs because the resource was renamed since. */
+  /** The last written owner, if it differs because the resource has since been renamed. */
   readonly writtenOwner?: string;
-  /** The part of its object's mark that is new with every POST; undefined for old marks. */
+  /** The part of the object's mark that is new with every POST; undefined for old marks. */
   readonly serial?: string;
-  /** Whether it belongs to the requested stack. */
+  /** Whether the resource belongs to the requested stack. */
   readonly own: boolean;
-  /** Present if another resource has replaced it and it will be deleted. */
+  /** Present if another resource has replaced this one, which will be deleted. */
   readonly leaving?: true;
 }
 
@@ -48,12 +52,12 @@ interface PendingCreation {
 
 /** What one stack's state shows about the service. */
 export interface StackState {
-  /** Short name; undefined if the state is empty. */
+  /** Short name of the stack; undefined if the state is empty. */
   readonly name?: string;
   readonly project?: string;
   /** Id of the stack's `Ownership`. */
   readonly ownership?: string;
-  /** Ids that the plugin's providers created for their resources. */
+  /** The ownership ids that the plugin's providers created for their resources. */
   readonly pluginOwnerships?: readonly string[];
   /** The id of each `Ownership` that an unfinished run has replaced. */
   readonly replacedOwnerships?: readonly string[];
@@ -70,14 +74,14 @@ export interface StackStates {
    * destroyed.
    */
   readonly own: Pick<StackState, "name" | "project" | "ownership" | "pluginOwnerships">;
-  /** Every resource that stands for an object, except those that only look one up. */
+  /** Every resource that represents an object, except those that only look one up. */
   readonly holdings: readonly Holding[];
   holdersOf(kind: string, id: string): readonly Holding[];
-  /** Resources that look up an object (`get`). */
+  /** Returns the resources that look up an object (`get`). */
   readersOf(kind: string, id: string): readonly Holding[];
   /**
-   * The resource in the requested stack with this owner. Its URN contains its current name in the
-   * program.
+   * Returns the resource in the requested stack with this owner. The resource's URN contains its
+   * current name in the program.
    */
   resourceOf(owner: string): Holding | undefined;
   /** Creations in the requested stack that a run started and never completed. */
@@ -160,7 +164,8 @@ const namesIn = ([first]: readonly StateResource[]): Pick<StackState, "name" | "
 };
 
 /**
- * Reads a state. A resource that will be deleted still has its object, and follows those that stay.
+ * Reads a state. A resource that will be deleted still has its object, and is listed after those
+ * that remain.
  *
  * @param stack the stack's name in the CLI. Default: its short name
  */
@@ -305,7 +310,7 @@ const statesAround = async (own: StackState, place: PulumiPlace, scope: StateSco
 
 /**
  * Reads the state of one stack, or of all stacks in the backend (at most 50 besides the requested
- * one). Undefined if the stack's own state cannot be read.
+ * one). Returns undefined if the stack's own state cannot be read.
  */
 export const readStates = async (
   place: PulumiPlace,
@@ -317,9 +322,9 @@ export const readStates = async (
 };
 
 /**
- * The content of the states that a dynamic provider's process can see while the engine runs. The
- * process queries the CLI that started it, in that CLI's folder. Undefined if it cannot reliably
- * read the state of this owner's stack.
+ * Reads the states that a dynamic provider's process can see while the engine runs. The process
+ * queries the CLI that started it, in that CLI's folder. Returns undefined if the process cannot
+ * reliably read the state of this owner's stack.
  *
  * @param scope `own`: that stack only; `all`: all stacks in the backend
  */

@@ -24,11 +24,11 @@ import { addressAdvice } from "./settings.js";
 /** The result of a list operation, with all pages combined. */
 export interface Listing {
   /**
-   * Objects by id. An object whose id no call can use is included, because its name still counts,
-   * under a key that `assertId` refuses.
+   * Objects by id. An object with an id that no call can use is included under a key that
+   * `assertId` refuses, because its name still counts.
    */
   readonly objects: ReadonlyMap<string, WireObject>;
-  /** False if some pages could not be read, so that absence from the listing proves nothing. */
+  /** Whether all pages could be read. If not, absence from the list proves nothing. */
   readonly complete: boolean;
 }
 
@@ -42,8 +42,8 @@ interface ListOptions {
 /** The five operations of a collection (specification §4.1). Every failure is a ConversationError. */
 export interface Collections {
   /**
-   * Reads the list once per collection and process. All callers share it, and the writes below keep
-   * it up to date.
+   * Reads the list once per collection and process. All callers share the list, and the write
+   * operations keep it up to date.
    */
   list(definition: Definition, options?: ListOptions): Promise<Listing>;
   /**
@@ -65,8 +65,8 @@ export interface Collections {
   create(definition: Definition, body: WireObject): Promise<WireObject & { readonly id: string }>;
   /**
    * Replaces an object. Fails with `NOT_FOUND` if the object no longer exists, under the same
-   * conditions as `read`. Returns the time of the change, or that of the response if it does not
-   * state the time of the change.
+   * conditions as `read`. Returns the time of the change or, if the response does not state it, the
+   * time of the response.
    */
   replace(
     definition: Definition,
@@ -76,8 +76,9 @@ export interface Collections {
   /** Deletes an object. Succeeds if it no longer exists, under the same conditions as `read`. */
   remove(definition: Definition, id: string): Promise<void>;
   /**
-   * The service's time in milliseconds since 1970, accurate to about a second. Until a response
-   * shows it, this machine's time; undefined if this machine's clock was never set.
+   * Returns the service's time in milliseconds since 1970, accurate to about a second. Until a
+   * response shows that time, returns this machine's time; undefined if this machine's clock was
+   * never set.
    */
   now(): number | undefined;
 }
@@ -138,7 +139,7 @@ interface CollectionParts {
   readonly listBytes?: number | undefined;
 }
 
-/** The setup collections over HTTP (specification §4.1). */
+/** Returns the setup collections, accessed over HTTP (specification §4.1). */
 export const restCollections = ({
   request,
   address,

@@ -25,7 +25,7 @@ export interface TokenInfo {
 /** A connection to one tenant's service: the collections, all operations, and the token. */
 export interface Service extends Collections {
   readonly request: Request;
-  /** The grant of the current token; fetches a token if there is none. */
+  /** Returns the grant of the current token, fetching a token if there is none. */
   token(): Promise<TokenInfo>;
   /** Cancels waiting calls with `CANCELLED` and closes all connections. */
   close(): Promise<void>;
@@ -35,13 +35,17 @@ export interface Service extends Collections {
 export interface ServiceOptions {
   readonly clock?: Clock;
   readonly transport?: Transport;
-  /** Decides when calls are sent. Default: immediately, with waits after a 429. */
+  /**
+   * Decides when calls are sent. By default, calls are sent immediately and wait only after a 429.
+   */
   readonly pace?: Pace;
   /** Called whenever calls start to wait for an endpoint; only with the default pace. */
   readonly onWait?: (wait: Wait) => void;
   readonly retry?: Partial<RetryLimits>;
   readonly onRepeat?: OnRepeat;
-  /** Maximum total bytes of all lists. Default: derived from the memory of this process. */
+  /**
+   * Maximum total size of all lists, in bytes. Default: derived from the memory of this process.
+   */
   readonly listBytes?: number;
   /** Cancels waiting calls with `CANCELLED`, like `close`. */
   readonly signal?: AbortSignal;
