@@ -24,18 +24,19 @@ export const assertProfile = (profile: string | undefined): void => {
 export const providerAccount = (name: string): string => `provider ${name}`;
 
 /**
- * Whether an account belongs to an explicit provider, whose settings have no names of their own.
+ * Whether an account belongs to an explicit provider. Such an account's settings have no names in
+ * the configuration or environment.
  */
 export const isProviderAccount = (account: string | undefined): boolean =>
   account?.startsWith(providerAccount("")) === true;
 
-/** How messages refer to an account: `profile eu`, or `provider us`. */
+/** Returns the account's name for messages, such as `profile eu` or `provider us`. */
 export const accountTitle = (account: string): string =>
   isProviderAccount(account) ? account : `profile ${account}`;
 
 /**
- * The prefix of a profile's environment variables, such as `CONVERSATION_MY_EU_`; without a
- * profile, `CONVERSATION_`.
+ * The prefix of a profile's environment variables, such as `CONVERSATION_MY_EU_`; `CONVERSATION_`
+ * if there is no profile.
  */
 export const profilePrefix = (profile?: string): string => {
   if (!isProviderAccount(profile)) assertProfile(profile);
@@ -44,8 +45,8 @@ export const profilePrefix = (profile?: string): string => {
 };
 
 /**
- * Refuses a profile with the same environment variables as another profile, such as `my-eu` and
- * `my_eu`: each would silently use the other's account.
+ * Refuses a profile that has the same environment variables as another, as `my-eu` and `my_eu` do:
+ * each would silently use the other's account.
  *
  * @param others profiles already in use; may include the same name
  * @throws ConversationError `SETTINGS_INVALID` naming both
@@ -69,10 +70,11 @@ export const assertDistinctProfiles = (
 export interface SettingSource {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /**
-   * Returns a value from the stack's configuration by its full key, such as `conversation:baseUrl`.
+   * Returns the value for a full configuration key, such as `conversation:baseUrl`, from the
+   * stack's configuration.
    */
   readonly config: (key: string) => string | undefined;
-  /** The account's name, if the arguments of an explicit provider are among the values. */
+  /** The account's name, if the values include an explicit provider's arguments. */
   readonly account?: string;
 }
 
@@ -107,7 +109,7 @@ export const settingLabel = (key: SettingKey, profile?: string): string => {
   return `${names.config} (${names.environment})`;
 };
 
-/** Advice for when the base URL does not look like the service's. */
+/** Advice for a base URL that does not look like the service's. */
 export const addressAdvice = ({ baseUrl, profile }: Settings): string =>
   `Check ${settingLabel("baseUrl", profile)}, whose path is ${quoted(new URL(baseUrl).pathname)}, and run: npx pulumi-conversation doctor`;
 
@@ -136,7 +138,7 @@ export const readSetting = <K extends SettingKey>(
 };
 
 /**
- * The option that `pulumi config set` needs for a setting: without it, the command refuses a name
+ * The option that `pulumi config set` needs for a setting. Without it, the command refuses a name
  * that looks like a secret.
  */
 export const configOption = (key: SettingKey): "--secret" | "--plaintext" | undefined => {

@@ -78,8 +78,8 @@ const awaitArrival = async (sent: Sent): Promise<boolean> => {
 };
 
 /**
- * Reads an account's chain, sends one message through it, waits for the message to arrive if there
- * is a probe, and ends the conversation, even after a failure.
+ * Reads an account's chain, sends one message through it, waits for its arrival if the test has a
+ * probe, and ends the conversation, even after a failure.
  *
  * @throws ConversationError that names the broken link
  */
@@ -201,7 +201,7 @@ const sendSmokeMessage = async (
 };
 
 /**
- * Ends a test's conversation if possible; ignores failures.
+ * Ends a test's conversation if possible, ignoring failures.
  *
  * @returns whether it is over
  */

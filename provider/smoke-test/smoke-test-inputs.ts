@@ -62,8 +62,8 @@ const probeViolation = ({ probe }: JsonObject): readonly string[] => {
 };
 
 /**
- * Returns the normalized inputs and every rule that they break. Has no side effects. Failures name
- * no property, because the engine would print the property's value.
+ * Returns the normalized inputs and every rule that they break. Has no side effects. The failures
+ * do not name a property, because the engine would print the property's value.
  */
 export const checkSmokeTest = (news: JsonObject): CheckedInputs => {
   const { __provider, ...given } = news;

@@ -29,11 +29,11 @@ import {
  */
 export type Request = (operation: Operation, options?: CallOptions) => Promise<Answer>;
 
-/** Like {@link Request}, but also returns what else the response shows. */
+/** Like {@link Request}, but also returns the response's creation time and body length. */
 export type DatedRequest = (operation: Operation, options?: CallOptions) => Promise<DatedAnswer>;
 
 /**
- * Passes a call through the policies (repeat, wait for a turn, authenticate, send), and reads the
+ * Passes a call through the policies (repeat, wait for a turn, authenticate, send), then reads the
  * response once.
  */
 export const datedRequest =
