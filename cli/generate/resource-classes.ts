@@ -248,13 +248,14 @@ const common = (): string => {
         `${comment(doc, "  ")}  ${name}?: ${argumentTypes[form]} | undefined;\n`,
     )
     .join("");
-  const doc = ["Arguments that every resource has besides the fields of its kind."];
+  const doc = ["Arguments that every resource accepts in addition to the fields of its kind."];
   return `${comment(doc, "")}export interface CommonArgs {\n${members}}\n`;
 };
 
 const kindSource = (definition: Definition): string => {
   const types = nestedTypes(definition);
-  const doc = [`Arguments of ${article(definition.noun)} ${definition.noun}.`, definition.doc];
+  const { noun, doc: what } = definition;
+  const doc = [`Arguments for ${article(noun)} ${noun}: ${camel(what)}`];
   return [
     ...nested(types),
     argsOf(`${definition.kind}Args`, doc, definition, types, true),

@@ -377,7 +377,7 @@ const bodyIn = (sent: string): unknown => {
   return value;
 };
 
-/** Path of the control interface, below the origin. */
+/** Path of the control interface, relative to the origin. */
 export const controlPath = "/control";
 
 /** Performs a control call. @param path with its query, below the origin; `sent`: its body */

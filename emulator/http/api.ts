@@ -42,7 +42,7 @@ export interface Route {
   readonly name: string;
   /** Any one of these scopes suffices. If empty, any client or user may call the operation. */
   readonly scopes: readonly ScopeLabel[];
-  /** The operation's own rates; if omitted, those of the conversation service. */
+  /** The operation's own rates; if omitted, the conversation service's rates apply. */
   readonly rates?: SiblingRates;
   readonly carryOut: OperationHandler;
 }
@@ -91,7 +91,7 @@ interface PathMatch {
   readonly id: string;
 }
 
-/** The operations on a path below the base path; undefined if the path is unknown. */
+/** The operations on a path, relative to the base path; undefined if the path is unknown. */
 export const matchPath = (path: string): PathMatch | undefined => {
   const exact = path.includes("{") ? undefined : byPath.get(path);
   if (exact) return { methods: exact, template: path, id: "" };

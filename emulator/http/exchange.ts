@@ -22,8 +22,8 @@ interface Detail {
 const cut = (text: string): string => abbreviated(text, 255);
 
 /**
- * The only way for a part of the emulator to refuse a call: with one of the service's error bodies
- * (public reference).
+ * The only way for a part of the emulator to refuse a call. The response has one of the service's
+ * error bodies (public reference).
  */
 export class HttpError extends Error {
   override readonly name: string = "HttpError";
@@ -54,7 +54,7 @@ export class HttpError extends Error {
   }
 }
 
-/** Why the service refused, in one line; undefined for any other response. */
+/** Why the service refused a call, in one line; undefined for any other response. */
 export const reasonOf = ({ status, body }: ServiceResponse): string | undefined => {
   if (status < 400 || !isObject(body)) return undefined;
   // The token URL has the members of OAuth (RFC 6749 §5.2).
@@ -68,7 +68,7 @@ export const failureOf = (error: unknown): HttpError =>
     ? error
     : new HttpError(500, "500-100", `The emulator failed: ${String(error)}`);
 
-/** The response from the handler, or the response for its failure. */
+/** The handler's response, or an error response if the handler fails. */
 export const responseOf = (work: () => ServiceResponse): ServiceResponse => {
   try {
     return work();
@@ -92,7 +92,9 @@ export type ControlRoutes = Readonly<Record<string, (call: ControlCall) => Servi
 
 export const jsonResponse = (body: unknown): ServiceResponse => ({ status: 200, body });
 
-/** Sends nothing: the connection is closed, or kept open forever. The log shows status 0. */
+/**
+ * Stands for no response: the connection is closed, or kept open forever. The log shows status 0.
+ */
 export const noResponse: ServiceResponse = { status: 0 };
 
 /** A body in the form in which it is sent. */
@@ -134,7 +136,7 @@ interface Found {
   hasBrokenShape: boolean;
 }
 
-/** What is wrong with a body, in the order of detection, relative to one path in the body. */
+/** The errors found in a body, in order, with paths relative to one path in the body. */
 export class ValidationErrors {
   readonly #found: Found;
 
@@ -145,12 +147,12 @@ export class ValidationErrors {
     this.#found = found;
   }
 
-  /** The same errors, relative to a member at this path. */
+  /** Returns a view of the same errors in which paths start at a member of this value. */
   at(member: string): ValidationErrors {
     return new ValidationErrors(this.path ? `${this.path}.${member}` : member, this.#found);
   }
 
-  /** The same errors, relative to an item in the list at this path. */
+  /** Returns a view of the same errors in which paths start at an item of this list. */
   item(index: number): ValidationErrors {
     return new ValidationErrors(`${this.path}[${index}]`, this.#found);
   }
@@ -272,7 +274,7 @@ export interface ReceivedBody {
   readonly json: () => JsonObject;
 }
 
-/** Reads the whole body of a call to the service. @throws HttpError for more than 2 MiB */
+/** Reads the complete body of a call to the service. @throws HttpError for more than 2 MiB */
 export const readBody = async (request: IncomingMessage): Promise<ReceivedBody> => {
   const bytes = await readBytes(request);
   return { bytes, json: () => parse(bytes, request.headers["content-type"]) };

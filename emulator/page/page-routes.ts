@@ -238,9 +238,8 @@ const countIn = (text: string): number => {
 };
 
 /**
- * The routes in the control interface that are only for the page. The page makes changes through
- * ordinary control calls, and sends messages through the service's own call, with a token from one
- * of these routes.
+ * The control interface's routes for the page only. The page makes changes through ordinary control
+ * calls, and sends messages through the service's own call, with a token from one of these routes.
  *
  * @param endpoints that can have faults
  */

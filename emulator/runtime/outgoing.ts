@@ -123,7 +123,7 @@ export interface OutgoingAnswer {
   readonly body: string;
 }
 
-/** The error that says why there was no response, without secrets. */
+/** The error that explains, without secrets, why there was no response. */
 export class NoAnswer extends Error {}
 
 const mostBytes = 64 * 1024;

@@ -14,7 +14,7 @@ export interface EmulatorClock {
   advance(ms: number): void;
   /**
    * Runs `work` at this time or later: automatically on the real clock, or when a manual clock
-   * advances. Runs it immediately if the time has passed.
+   * advances. Runs it immediately if the time is already past.
    *
    * @returns a function that cancels it
    */

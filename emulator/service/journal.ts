@@ -62,12 +62,12 @@ const makePrivate = (file: string): void => {
     if (existsSync(each)) chmodSync(each, ownerOnly);
 };
 
-/** Durable storage: data is written here before the emulator acknowledges it. */
+/** Durable storage. Data is written here before the emulator acknowledges it. */
 export interface Journal {
   write(section: string, key: string, value: unknown): void;
   remove(section: string, key: string): void;
   clear(section: string): void;
-  /** Makes all writes in `work` atomic, however the process ends. Calls may be nested. */
+  /** Makes all writes in `work` atomic, no matter how the process ends. Calls may be nested. */
   together(work: () => void): void;
   /**
    * Runs `change` once the preceding writes are durable: immediately or, within `together`, after
@@ -181,7 +181,7 @@ export const dataFileError = (file: string, error: unknown): Error => {
 
 /**
  * A journal in a SQLite file that only its owner can read. Every write is one committed
- * transaction, so acknowledged data survives however the process ends.
+ * transaction, so acknowledged data survives no matter how the process ends.
  *
  * @throws Error that names the file if the file cannot be opened or is not a journal
  */

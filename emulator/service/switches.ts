@@ -249,13 +249,13 @@ const isComplete = (
 ): values is Switches & Readonly<Record<string, unknown>> =>
   names.every((name) => values[name] !== undefined);
 
-/** Whether a value, for example from the network, contains a value for every switch. */
+/** Whether untrusted input, such as data from the network, contains a value for every switch. */
 export const isSwitches = (value: unknown): value is Switches =>
   isObject(value) && isComplete(value);
 
 /**
- * The values at startup: for each switch, the given value, otherwise the saved one, otherwise the
- * default.
+ * Each switch's value at startup: the given value if there is one, otherwise the saved value,
+ * otherwise the default.
  */
 export const savedSwitches = (journal: Journal, given: Partial<Switches>): Switches => {
   const defaults = Object.entries(switchTable).map(([name, entry]) => [name, entry.default]);
@@ -277,7 +277,7 @@ const neutral = "platform_";
 
 /**
  * An identifier on the wire, with the vendor's word instead of `platform`. Deliberately independent
- * of the provider and the client, so that their mistakes are not accepted here.
+ * of the provider and the client, so that the emulator does not accept their mistakes.
  */
 export const vendorWord = (
   word: string,

@@ -17,7 +17,7 @@ import { beforeOperation, sendWithFault } from "../service/faults.js";
 import type { EmulatedService } from "../service/service.js";
 import type { TokenClaims } from "./tokens.js";
 
-/** Whom the URLs are for: users and customers have separate ones (specification §5.3). */
+/** Who the URLs are for. Users and customers have separate URLs (specification §5.3). */
 export type Audience = "user" | "customer";
 
 /** An error of the token or authorization URL, with its code (RFC 6749 §5.2). */
@@ -117,8 +117,8 @@ const once = (query: URLSearchParams, name: string): string => {
 };
 
 /**
- * Serves the authorization URL (specification §5.3). Approves immediately, because this is an
- * emulator.
+ * Serves the authorization URL (specification §5.3). Approves every valid request immediately,
+ * because this is an emulator.
  *
  * @throws OAuthError if the client or the redirect URI is wrong; there is no redirect then
  */

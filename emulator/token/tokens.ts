@@ -49,7 +49,7 @@ export class Tokens {
     return this.#keep(this.#codes, claims, codeLifetimeMs);
   }
 
-  /** Returns the claims of a code, but only once. */
+  /** Returns a code's claims, but only once. */
   redeem(code: string): CodeClaims | undefined {
     const claims = this.#good(this.#codes, code);
     this.#codes.delete(code);
@@ -118,7 +118,10 @@ export const assertScope = ({ subject, scopes }: TokenClaims, labels: readonly S
     throw new HttpError(403, "403-197", `The token lacks the scope ${enough.join(" or ")}.`);
 };
 
-/** A client at the token URL: with a secret, or public with redirect URIs. */
+/**
+ * A client that can request tokens: either a client with a secret or a public client with redirect
+ * URIs.
+ */
 export interface Client {
   readonly clientId: string;
   readonly clientSecret?: string;
@@ -209,7 +212,7 @@ export class Clients {
     return this.#clients.get(clientId);
   }
 
-  /** The client with this id and secret. Compares the secret in constant time. */
+  /** The client with this id and secret. Compares secrets in constant time. */
   withSecret(clientId: string, secret: string): Client | undefined {
     const own = this.#own.clientId === clientId ? this.#own : undefined;
     return [this.#clients.get(clientId), own].find((client) => {

@@ -14,7 +14,7 @@ export const participant = defineResource({
   noun: "participant",
   collection: "participants",
   listKey: "participant",
-  doc: "A registered bot. A client application can have several.",
+  doc: "A registered bot. A client application can have several participants.",
   fields: {
     ...namedFields("participant"),
     type: text({

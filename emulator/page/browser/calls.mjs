@@ -32,7 +32,7 @@ import { linkToEntry, subjectParts } from "./links.mjs";
 
 /** @template T @typedef {{ readonly place: number, readonly entry: T }} PlacedEntry */
 
-/** Whether an entry is about a subject, or about any object in a collection. An empty string matches every entry. @param {WithSubjects & { readonly template?: string }} entry @param {string} wanted */
+/** Whether an entry is about a subject or, given a collection, about any of its objects. An empty string matches every entry. @param {WithSubjects & { readonly template?: string }} entry @param {string} wanted */
 export const isAbout = ({ subjects, template }, wanted) =>
   wanted === "" ||
   template === `/${wanted}` ||

@@ -37,7 +37,7 @@ const objectsAt = (value, ...steps) => {
   return Array.isArray(found) ? found.filter(isRecord) : [];
 };
 
-/** The side of a conversation that a sender is on, given the sender's word on the wire. @param {string} sender */
+/** The side of a conversation that a sender is on, given the sender's wire type. @param {string} sender */
 export const sideOfSender = (sender) => {
   if (sender === "customer") return "customer";
   return sender.endsWith("_bot") ? "bot" : "agent";
@@ -99,7 +99,7 @@ const parsedObject = (text) => {
 };
 
 /**
- * A message to send.
+ * The message to send, built from a draft.
  *
  * @param {object} draft
  * @param {string} draft.sender
@@ -211,7 +211,7 @@ export class Composer {
     offer(this.#type, sender?.messageTypes ?? []);
   }
 
-  /** The conversation that a message goes to, and its customer. */
+  /** The conversation that a message is sent to, and its customer. */
   #conversation() {
     const { conversations } = this.page.state;
     if (this.id !== "")

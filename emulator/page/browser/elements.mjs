@@ -19,14 +19,14 @@ export const moveTo = (target, transform) => {
   if (target.style.transform !== transform) target.style.transform = transform;
 };
 
-/** Replaces all children. @param {Element} target @param {Child[]} children */
+/** Replaces all children of an element. @param {Element} target @param {Child[]} children */
 export const fill = (target, ...children) => {
   const present = children.filter((child) => child !== undefined && child !== false);
   target.replaceChildren(...present.map((each) => (each instanceof Node ? each : String(each))));
 };
 
 /**
- * An element with attributes, listeners (functions keyed by the name of the event) and children.
+ * An element with attributes, listeners (functions keyed by event name) and children.
  *
  * @template {keyof HTMLElementTagNameMap} T
  * @param {T} tag
@@ -65,7 +65,7 @@ export const drawing = (tag, attributes) => {
 const escaped = (text, signs) =>
   text.replace(signs, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
-/** Text with characters that change the writing direction escaped. @param {string} text */
+/** Text in which characters that change the writing direction are escaped. @param {string} text */
 export const withoutBidi = (text) => escaped(text, /[\u202a-\u202e\u2066-\u2069]/g);
 
 /** Human-readable JSON. @param {unknown} value */
@@ -86,11 +86,11 @@ const mostOfName = 200;
 export const beginningOf = (text, most) =>
   text.length <= most ? text : text.slice(0, most).replace(/[\ud800-\udbff]$/, "");
 
-/** A string, shortened if it is longer than anyone would read. @param {string} text */
+/** A string, shortened if it is too long to show. @param {string} text */
 export const shortText = (text) =>
   text.length <= mostOfName ? text : `${beginningOf(text, mostOfName)}…`;
 
-/** Changes the text only if it differs, so that a selection in it is kept. @param {Element} target @param {string} text */
+/** Changes an element's text only if it differs, to preserve any selection in the text. @param {Element} target @param {string} text */
 export const setText = (target, text) => {
   if (target.textContent !== text) target.textContent = text;
 };
@@ -180,7 +180,7 @@ export const labelled = (label, control, ...hints) => {
 
 /** @typedef {readonly (string | readonly [value: string, label: string])[]} Options */
 
-/** Offers options to choose from. The selected one stays selected if it is among them. @param {HTMLSelectElement} control @param {Options} options */
+/** Offers options to choose from. The selected option stays selected if it is still offered. @param {HTMLSelectElement} control @param {Options} options */
 export const offer = (control, options) => {
   const { value: before } = control;
   const pairs = options.map((each) => (typeof each === "string" ? [each, each] : each));
@@ -260,7 +260,7 @@ export const filterBar = ({ noun, nothing, search: [label, example], choices = {
 /** The rows of a container by their keys. @typedef {Map<string, { readonly version: unknown, readonly row: HTMLElement }>} Rows */
 
 /**
- * Keeps one element for each key, in the given order. Elements whose version has not changed stay untouched, and so do focus and selection.
+ * Keeps one element for each key, in the given order. Elements whose version has not changed are not touched, which preserves focus and selection.
  *
  * @param {HTMLElement} container
  * @param {Rows} rows those there are; is changed
