@@ -95,7 +95,7 @@ export interface EmulatorControl {
 
 /** The number of calls to each endpoint, and the number of tokens issued. */
 export interface EmulatorStats {
-  /** Calls by endpoint, such as `GET /channels/{id}`. */
+  /** Number of calls by endpoint, such as `GET /channels/{id}`. */
   readonly calls: Readonly<Record<string, CallCounts>>;
   readonly tokensIssued: number;
 }

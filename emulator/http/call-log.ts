@@ -28,7 +28,7 @@ export class RecentEntries<T> {
     return this.#entries.slice(-this.most);
   }
 
-  /** The entries starting at a position; all of them if the position is beyond the end. */
+  /** The entries starting at a position; all entries if the position is beyond the end. */
   since(place: number): EntriesSince<T> {
     const entries = this.all();
     const next = this.#forgotten + this.#entries.length;
@@ -67,8 +67,8 @@ export interface WithSubjects {
 /** A call as the page lists it. */
 export interface ShownCall extends LogEntry, WithSubjects {
   /**
-   * Why the service refused the call: the code and the message in its response, never a value that
-   * was sent.
+   * Why the service refused the call: the code and the message in its response, never a value from
+   * the request.
    */
   readonly reason?: string;
   /** Whether this is a refused call to the token URL. Only the page lists such calls. */

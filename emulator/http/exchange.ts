@@ -62,7 +62,10 @@ export const reasonOf = ({ status, body }: ServiceResponse): string | undefined 
   return `${asText(code)} ${asText(developerMessage)}`.trim() || undefined;
 };
 
-/** The error that the caller sees. Failures of the emulator itself, such as a full disk, become 500-100. */
+/**
+ * The error that the caller receives. Failures of the emulator itself, such as a full disk, become
+ * error 500-100.
+ */
 export const failureOf = (error: unknown): HttpError =>
   error instanceof HttpError
     ? error
@@ -167,7 +170,7 @@ export class ValidationErrors {
     this.#add("400-152", rule);
   }
 
-  /** Records that a value is not one of those allowed (400-196, assumed). */
+  /** Records that a value is not one of the allowed values (400-196, assumed). */
   notAllowed(values: readonly string[]): void {
     this.#add("400-196", `must be one of ${values.join(", ")}`);
   }

@@ -227,7 +227,7 @@ const plainFields = (fields: Fields, values: JsonObject): JsonObject => {
 export const fromOwnForms = ({ fields }: Definition, body: JsonObject): JsonObject =>
   plainFields(fields, body);
 
-/** Replaces values that are secret or may be secret. */
+/** Text that replaces values that are or might be secret. */
 export const mask = "********";
 
 type SecretsSwitch = Switches["secrets"];

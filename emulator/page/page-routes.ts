@@ -224,7 +224,7 @@ const formTables = ({ switches }: EmulatedService, endpoints: readonly string[])
 export type GraphObject = ReturnType<typeof graphObject>;
 export type ConversationSummary = ReturnType<typeof summaryOf>;
 export type ConversationAddress = ReturnType<typeof conversationAddresses>[number];
-/** What changed in an emulator since the last request. */
+/** The changes in an emulator since the last request. */
 export type PageChanges = ReturnType<ReturnType<typeof changesSince>>;
 export type FormTables = ReturnType<typeof formTables>;
 

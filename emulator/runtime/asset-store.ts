@@ -72,7 +72,7 @@ export const extensionInName = (name: string): string | undefined => {
 };
 
 /**
- * The content type for an extension; for an unknown extension, the type of arbitrary bytes
+ * The content type for an extension; for an unknown extension, the type for arbitrary binary data
  * (assumed).
  */
 export const contentTypeFor = (extension: string): string =>
@@ -146,7 +146,7 @@ export class SignedUrls {
       : undefined;
   }
 
-  /** Why a URL is not currently valid for this method; undefined if it is. */
+  /** Why a URL is not currently valid for this method; undefined if it is valid. */
   problemOf(
     method: string,
     id: string,

@@ -15,7 +15,7 @@ import { type RecipientRole, roleOf } from "./recipients.js";
 export interface NotificationMail {
   /** Time of the email, on the emulator's clock. */
   readonly at: string;
-  /** The `notificationEmail` of the role. */
+  /** The role's `notificationEmail`. */
   readonly to: string;
   readonly subject: string;
   readonly text: string;

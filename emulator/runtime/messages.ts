@@ -5,8 +5,8 @@ import { type Switches, vendorWord } from "../service/switches.js";
 import { extensionInName } from "./asset-store.js";
 
 /**
- * The part of a JSON value at this path of member names and list indexes; undefined if a step does
- * not exist.
+ * The part of a JSON value at this path, which consists of member names and list indexes; undefined
+ * if a step does not exist.
  */
 export const valueOnPath = (value: unknown, ...steps: readonly (string | number)[]): unknown => {
   let here = value;

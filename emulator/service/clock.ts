@@ -1,4 +1,4 @@
-/** Kinds of clock: the machine's clock, or one that you advance yourself. */
+/** The kinds of clocks: the machine's clock, or a clock that you advance yourself. */
 export const clockKinds = ["real", "manual"] as const;
 
 /** The emulator's time. It drives rates, tokens, signed URLs, deliveries, `created` and `modified`. */

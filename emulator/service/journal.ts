@@ -170,7 +170,7 @@ const journalIn = (database: DatabaseSync): Journal => {
   };
 };
 
-/** An error that says what is wrong with a data file, and what to do. */
+/** An error that describes what is wrong with a data file, and what to do about it. */
 export const dataFileError = (file: string, error: unknown): Error => {
   const reason = error instanceof Error ? error.message : String(error);
   return new Error(

@@ -33,8 +33,8 @@ export interface EmulatedServiceOptions {
    */
   readonly callbackRoute?: (address: string) => string;
   /**
-   * Called once for each message that a callback did not accept, with the last attempt. It must not
-   * fail.
+   * Called once for each message that a callback did not accept, with the last attempt. The
+   * function must not fail.
    */
   readonly onUndelivered?: (lastAttempt: DeliveryEntry) => void;
 }

@@ -2,7 +2,7 @@ import type { Basis } from "../../provider/definition/define.js";
 import { isObject } from "../../provider/kernel/json.js";
 import type { Journal } from "./journal.js";
 
-/** An uncertainty about the service, and its possible values. */
+/** An uncertain aspect of the service, and its possible values. */
 export interface Switch {
   readonly doc: string;
   /** The allowed values, or the range of whole numbers. */
@@ -14,7 +14,7 @@ export interface Switch {
 const assumed = "assumed";
 const yesOrNo = ["true", "false"];
 
-/** Everything uncertain about the service, with the most likely behavior as the default. */
+/** Every uncertain aspect of the service, with the most likely behavior as the default. */
 export const switchTable = {
   secrets: {
     doc: "How responses show secrets: masked with asterisks, in plain text, or not at all.",
@@ -186,7 +186,7 @@ export const switchTable = {
   },
 } as const satisfies Readonly<Record<string, Switch>>;
 
-/** An uncertainty about the service. */
+/** The name of a switch for an uncertain aspect of the service. */
 export type SwitchName = keyof typeof switchTable;
 
 type ValueOf<S> = S extends { readonly default: boolean }

@@ -221,7 +221,7 @@ export class Clients {
     });
   }
 
-  /** Adds a client, or replaces the one with its id and invalidates the old secret. */
+  /** Adds a client, or replaces the client with the same id and invalidates its old secret. */
   put(client: Client): void {
     this.journal.together(() => {
       this.journal.write("client", client.clientId, client);

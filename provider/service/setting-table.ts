@@ -123,7 +123,7 @@ export interface Settings {
   /** Fraction of each rate limit that may be used: greater than 0, at most 1. */
   readonly share: number;
   readonly redisUrl?: string;
-  /** The vendor's own word on the wire. */
+  /** The vendor's own word for `platform` on the wire. */
   readonly platformName: string;
   readonly ownershipMark: "description" | "none";
   /** How this tenant's PUT treats omitted members. Absent if unknown. */
@@ -143,7 +143,7 @@ export interface SettingSpec<T> {
   readonly doc: string;
   readonly parse: (text: string) => Parsed<T>;
   readonly required?: true;
-  /** Whether the value is never shown, and is encrypted in the stack's configuration. */
+  /** Whether the value is secret: never shown, and encrypted in the stack's configuration. */
   readonly secret?: true;
   readonly default?: T;
   /** Present if the value is a number: whether it can be any number or only a whole one. */

@@ -331,7 +331,7 @@ export interface TenantFindings {
   readonly probedAt: string;
   /** Base URL of the probed tenant. */
   readonly baseUrl: string;
-  /** Number of calls made. */
+  /** Number of calls that the probe made. */
   readonly calls: number;
   /** Values for the emulator's switches, by name. */
   readonly switches: Readonly<Record<string, FoundValue>>;
@@ -361,7 +361,10 @@ const textIn = (json: JsonObject, name: string): string | undefined => {
   return typeof value === "string" ? value : undefined;
 };
 
-/** Parses findings from JSON text; undefined if it contains no findings of this version. */
+/**
+ * Parses findings from JSON text; undefined if the text contains no findings in this version's
+ * format.
+ */
 export const findingsIn = (text: string): TenantFindings | undefined => {
   const json = jsonIn(text);
   if (!isObject(json) || json.version !== 1) return undefined;

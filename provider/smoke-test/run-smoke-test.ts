@@ -335,7 +335,7 @@ const awaitSighting = async (
 };
 
 /**
- * Why no server can be reached at a URL from this machine; undefined if one responds with any
+ * Why the server at a URL cannot be reached from this machine; undefined if it responds with any
  * status.
  */
 export const unreachable = async (

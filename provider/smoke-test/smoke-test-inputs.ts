@@ -44,7 +44,7 @@ const result = z.object({
   open: z.literal(true).optional(),
 });
 
-/** The part of a passed test that the state stores. */
+/** The part of a passed test's result that is stored in the state. */
 export type SmokeTestResult = Readonly<z.output<typeof result>>;
 
 /** The test result in a state; undefined before the first test. */

@@ -251,7 +251,7 @@ export class ChainReader {
   }
 }
 
-/** The findings before a broken link. */
+/** The findings collected before a broken link is reached. */
 export interface ChainFindings {
   /** Working links, with kind, name and id. */
   readonly sound: string[];

@@ -352,7 +352,7 @@ const keySteps = {
 /** What a list shows. @template T @typedef {{ readonly length: number, readonly at: (place: number) => T | undefined }} Items */
 
 /**
- * A list that renders only the visible rows, so that ten thousand rows are as fast as ten.
+ * A list that renders only the visible rows, so that ten thousand rows render as fast as ten.
  *
  * @template T
  * @param {object} options

@@ -39,7 +39,7 @@ const mostCentred = 14;
 /** If cards were narrower than this, names would be unreadable, so there are no columns. */
 const leastNodeWidth = 110;
 
-/** One key for each object in an account. @param {{ readonly collection: string, readonly id: string }} object */
+/** The key of an object, unique within its account. @param {{ readonly collection: string, readonly id: string }} object */
 export const graphKey = ({ collection, id }) => `${collection}/${id}`;
 
 /** @param {readonly number[]} numbers */

@@ -154,9 +154,9 @@ export const isNamesake = (a: Mark, b: Mark): boolean => a.label === b.label && 
 const longestWaitMs = 6 * 3600000;
 
 /**
- * Whether the object itself shows that it is a copy of a marked one: its mark was made for another
- * name, or long before the object was created. A copy with the same name made soon after the
- * original looks the same; only the state and the serial reveal it.
+ * Whether an object itself shows that it is a copy of a marked object: its mark was made for
+ * another name, or long before the object was created. A copy with the same name made soon after
+ * the original looks the same; only the state and the serial reveal it.
  */
 export const isCopy = (mark: Mark, name: unknown, created: unknown): boolean => {
   if (!mark.serial) return false;

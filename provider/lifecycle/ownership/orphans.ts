@@ -32,8 +32,8 @@ export interface MarkedObject {
  *
  * - `left-over`: created by this stack, and in no state;
  * - `held`: in the state of another stack to which it was moved, or looked up by another stack;
- * - `copy`: carries the mark of a resource for which a state holds another object: a person copied
- *   it, including the description;
+ * - `copy`: carries the mark of a resource for which a state contains another object, because a
+ *   person copied that object, including its description;
  * - `former`: carries the stack's name, but the mark of another state: a destroyed or lost state,
  *   or somebody else's state with the same name.
  */
@@ -70,7 +70,7 @@ export const markedAmong = (
     ),
   );
 
-/** An object in a list, with its mark; undefined if it carries none. */
+/** An object in a list, with its mark; undefined if it has no mark. */
 export const markedObject = (
   definition: Definition,
   id: string,

@@ -16,7 +16,7 @@ export interface CallOptions {
   readonly id?: string;
   /** Query parameters, sent in this order; `$` is not encoded. */
   readonly query?: Readonly<Record<string, string | number>>;
-  /** Sent as JSON. */
+  /** Request body, sent as JSON. */
   readonly body?: unknown;
   /**
    * Cancels the call while it waits or reads. A write that has already been sent still completes,
@@ -140,6 +140,6 @@ export interface TokenParts {
   readonly headers: Readonly<Record<string, string>>;
   readonly retry?: Partial<RetryLimits>;
   readonly onRepeat?: OnRepeat;
-  /** Cancels the waits of all calls. */
+  /** Cancels every waiting call. */
   readonly signal: AbortSignal;
 }

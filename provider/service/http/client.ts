@@ -249,7 +249,7 @@ export const tokenSource = (parts: TokenParts): AccessTokens => {
   return accessTokens(fetchGrant, clock);
 };
 
-/** A token as the token URL granted it. */
+/** A token granted by the token URL. */
 export interface TokenGrant {
   readonly accessToken: string;
   /** Lifetime in seconds from receipt. Absent if the token URL did not report it. */

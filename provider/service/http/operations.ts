@@ -48,7 +48,7 @@ export interface Operation extends Endpoint {
   readonly title: string;
   /** The scopes for this operation; any one of them suffices. */
   readonly scopes: readonly Scope[];
-  /** Whether the plan's standard rate or the special one applies (specification §8.2). */
+  /** Whether the plan's standard rate or its special rate applies (specification §8.2). */
   readonly rate: "standard" | "special";
 }
 

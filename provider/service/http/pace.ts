@@ -5,7 +5,7 @@ import type { HttpResponse } from "./transport.js";
 
 /**
  * The interface for pacing: decides when to run `attempt`, and repeats it as long as the response
- * is 429. Returns the first other response, and passes on failures of `attempt`.
+ * is 429. Returns the first response with another status, and passes on failures of `attempt`.
  *
  * The attempt itself runs outside any queue. `signal` cancels the wait, never an attempt.
  *

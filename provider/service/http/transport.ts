@@ -32,8 +32,8 @@ export interface HttpResponse {
 }
 
 /**
- * The error if no response arrived, not even its headers. `cause` may quote network data, so do not
- * show it in messages.
+ * The error for a call that received no response, not even headers. `cause` may quote network data,
+ * so do not show it in messages.
  */
 export class TransportFailure extends Error {
   override readonly name = "TransportFailure";
