@@ -91,7 +91,7 @@ interface PathMatch {
   readonly id: string;
 }
 
-/** The operations on a path, relative to the base path; undefined if the path is unknown. */
+/** The operations at a path relative to the base path; undefined if the path is unknown. */
 export const matchPath = (path: string): PathMatch | undefined => {
   const exact = path.includes("{") ? undefined : byPath.get(path);
   if (exact) return { methods: exact, template: path, id: "" };

@@ -96,7 +96,8 @@ export type ControlRoutes = Readonly<Record<string, (call: ControlCall) => Servi
 export const jsonResponse = (body: unknown): ServiceResponse => ({ status: 200, body });
 
 /**
- * Stands for no response: the connection is closed, or kept open forever. The log shows status 0.
+ * A placeholder for no response: the connection is closed, or kept open forever. The log shows
+ * status 0.
  */
 export const noResponse: ServiceResponse = { status: 0 };
 

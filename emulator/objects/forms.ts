@@ -289,8 +289,8 @@ const ownMembers = ["id", "created", "modified"];
 
 /**
  * An object's members in a form that is safe to show, whoever wrote them. Asterisks replace values
- * that the definition marks as secret. They also replace values of a different shape in the place
- * of a secret, and all unknown members next to a secret, because these could be misplaced secrets.
+ * that the definition marks as secret. They also replace values of a different shape where a secret
+ * is expected, and all unknown members next to a secret, because these could be misplaced secrets.
  */
 export const shownMembers = (fields: Fields, values: unknown): unknown => {
   if (!isObject(values)) return mask;

@@ -238,8 +238,9 @@ const countIn = (text: string): number => {
 };
 
 /**
- * The control interface's routes for the page only. The page makes changes through ordinary control
- * calls, and sends messages through the service's own call, with a token from one of these routes.
+ * The control interface routes that only the page uses. The page makes changes through ordinary
+ * control calls, and sends messages through the service's own call, with a token from one of these
+ * routes.
  *
  * @param endpoints that can have faults
  */

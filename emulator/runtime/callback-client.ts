@@ -267,7 +267,7 @@ export interface CallbackOutcome {
   readonly isHopeless?: true;
 }
 
-/** The dependencies of calls to callbacks. */
+/** Options for calls to callbacks. */
 export interface CallbackClientOptions {
   readonly store: Store;
   readonly conversations: ConversationStore;

@@ -73,7 +73,7 @@ export interface DeliveryEntry {
   readonly error?: string;
 }
 
-/** The dependencies of deliveries. */
+/** Options for deliveries. */
 export interface DeliveryOptions extends CallbackClientOptions {
   /** Called when the last attempt to deliver a message has failed. */
   readonly onUndelivered?: (lastAttempt: DeliveryEntry) => void;

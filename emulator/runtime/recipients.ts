@@ -26,8 +26,8 @@ export const phaseAfter = (phase: ConversationPhase, type: string): Conversation
 
 /**
  * The sides that receive a message: a customer's message goes to the side that handles the
- * conversation, and all others go to the customer. Agents also receive escalations, which is how
- * they learn about the conversation (assumed).
+ * conversation, and all other messages go to the customer. Agents also receive escalations, which
+ * is how they learn about the conversation (assumed).
  *
  * @param phase before the message
  */

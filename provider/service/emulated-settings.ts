@@ -58,7 +58,7 @@ export const emulatedAddress = (baseUrl: string): string => {
 
 /**
  * Prevents a run on emulators from reaching any other account. Replaces the settings of an account
- * that an emulator represents with those of the emulator.
+ * that an emulator represents with the emulator's settings.
  *
  * @param account name of an explicit provider that the program gave some of the settings
  * @throws ConversationError `SETTINGS_INVALID` if they would lead elsewhere

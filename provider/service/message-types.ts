@@ -119,7 +119,7 @@ export const maySend = (sender: SenderKind, type: MessageType): boolean =>
 
 const neutral = "platform_";
 
-/** The wire form of a kind of sender, in which the `platformName` setting replaces `platform`. */
+/** The wire name of a kind of sender, in which the `platformName` setting replaces `platform`. */
 export const senderToWire = (kind: SenderKind, platformName: string): string =>
   kind.startsWith(neutral) ? `${platformName}_${kind.slice(neutral.length)}` : kind;
 

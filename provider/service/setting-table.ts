@@ -4,8 +4,8 @@ import { type Plan, plans } from "./plans.js";
 
 /**
  * The result of parsing a setting: its value, or the rule that the string breaks. A message shows
- * the string itself only if the setting accepts a fixed set of words, because such a setting is
- * never a secret.
+ * the string itself only if the setting accepts only a fixed set of words, because such a setting
+ * is never a secret.
  */
 export type Parsed<T> = { readonly value: T } | { readonly rule: string };
 

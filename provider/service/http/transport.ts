@@ -361,7 +361,7 @@ export const proxyFailure = (
 export const proxyAdvice =
   "start or correct the proxy; if the service can be reached without it, add its host to NO_PROXY";
 
-/** The meaning of a connection failure, in words for a message. */
+/** The code and explanation of a connection failure. */
 export interface ConnectionFault {
   readonly code: ConversationErrorCode;
   /** What happened and what to check. Quotes no network data. */
