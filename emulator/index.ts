@@ -79,7 +79,11 @@ export interface Emulator extends EmulatorAddresses, AsyncDisposable {
    * a URL nor a secret.
    */
   readonly control: EmulatorControl;
-  /** Advances a manual clock by a number of milliseconds. @throws Error on the real clock */
+  /**
+   * Advances a manual clock by a number of milliseconds.
+   *
+   * @throws Error if the emulator uses the real clock
+   */
   advance(ms: number): void;
   /** Closes all connections and stops listening. */
   close(): Promise<void>;

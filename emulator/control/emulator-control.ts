@@ -48,9 +48,9 @@ export interface EmulatorControl {
    * Waits until a message is delivered. A delivery that has already happened since the last reset
    * also counts.
    *
-   * @param match the delivery; if omitted, any that a callback accepted
+   * @param match the delivery; if omitted, any delivery that a callback accepted
    * @param options `timeoutMs` in real milliseconds; default: 5,000
-   * @throws Error after that time, with the attempted deliveries
+   * @throws Error that lists the attempted deliveries, after that time
    */
   waitForDelivery(
     match?: DeliveryMatch,

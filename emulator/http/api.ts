@@ -101,7 +101,7 @@ export const matchPath = (path: string): PathMatch | undefined => {
   return methods && id !== "" && more.length === 0 ? { methods, template, id } : undefined;
 };
 
-/** @throws HttpError if the path or the method is none of the service's */
+/** @throws HttpError if the service does not have the path or the method */
 const routeFor = (match: PathMatch | undefined, method: string): Route => {
   if (!match) throw new HttpError(404, "404-100", "This path does not exist.");
   const found = match.methods.get(method);

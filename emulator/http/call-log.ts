@@ -119,7 +119,7 @@ export const longestKept = 64 * 1024;
 /** How much of all bodies is kept, in characters; the oldest go first. */
 const mostCharacters = 8 * 1024 * 1024;
 
-/** A body in its stored form; undefined if the body is empty. @param text makes its text */
+/** A body in its stored form; undefined if the body is empty. @param text returns the body's text */
 export const keptBody = (size: number, text: () => string): KeptBody | undefined => {
   if (size === 0) return undefined;
   return size > longestKept ? { size } : { size, text: text() };

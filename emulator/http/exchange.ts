@@ -83,7 +83,7 @@ export const responseOf = (work: () => ServiceResponse): ServiceResponse => {
 /** One call to the control interface. */
 export interface ControlCall {
   readonly query: URLSearchParams;
-  /** @throws Error if it is not JSON, or is nested too deeply */
+  /** @throws Error if the body is not JSON, or is nested too deeply */
   readonly body: () => unknown;
 }
 
@@ -181,7 +181,7 @@ export class ValidationErrors {
     return this.#found.hasBrokenShape;
   }
 
-  /** @throws HttpError for the first error, with all of them as details */
+  /** @throws HttpError for the first error, with all errors as details */
   assertNone(): void {
     const { list } = this.#found;
     const [first] = list;
@@ -203,7 +203,7 @@ const mostIgnored = 64 * 1024 * 1024;
 /** Maximum nesting depth of a body. */
 export const mostDepth = 64;
 
-/** Receives the body of a request. @param tooLarge the error for more bytes */
+/** Receives the body of a request. @param tooLarge the error for a larger body */
 export const receive = (
   request: IncomingMessage,
   most: number,
@@ -274,7 +274,7 @@ const parse = (bytes: Buffer, contentType = ""): JsonObject => {
 /** The body of a call to the service. */
 export interface ReceivedBody {
   readonly bytes: Buffer;
-  /** Parses the body. @throws HttpError unless it is a JSON object that is declared as JSON */
+  /** Parses the body. @throws HttpError unless the body is a JSON object and is declared as JSON */
   readonly json: () => JsonObject;
 }
 

@@ -119,7 +119,7 @@ const describeApi = ({ switches }: EmulatedService, request: IncomingMessage): S
 /**
  * The request listener for the emulator's server.
  *
- * @param secret that every control call must carry; if omitted, only this machine may control
+ * @param secret that every control call must include; if omitted, only this machine may control
  */
 export const createRequestListener = (service: EmulatedService, secret?: string) => {
   const control = controlOf(service);

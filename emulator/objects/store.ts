@@ -180,7 +180,7 @@ export class Store {
   readonly #referrers = new Map<string, number>();
   #version = 0;
 
-  /** @throws Error if the journal holds something that is not an object */
+  /** @throws Error if the journal contains anything that is not an object */
   constructor(
     private readonly clock: EmulatorClock,
     private readonly journal: Journal,

@@ -120,7 +120,7 @@ export class SignedUrls {
     this.#key = Buffer.from(text, "base64");
   }
 
-  /** @param until when it expires, in milliseconds since 1970 */
+  /** @param until when the URL expires, in milliseconds since 1970 */
   make(request: IncomingMessage, method: TransferMethod, id: string, until: number): SignedUrl {
     const origin = originFor(request);
     if (this.#origins.size < mostOrigins) this.#origins.add(origin.toLowerCase());
@@ -275,7 +275,7 @@ export class AssetStore {
   /** Bytes stored or in transit. */
   #bytes = 0;
 
-  /** @throws Error if the journal holds something that is not an asset */
+  /** @throws Error if the journal contains anything that is not an asset */
   constructor(
     private readonly journal: Journal,
     private readonly mostBytes = mostContentBytes,

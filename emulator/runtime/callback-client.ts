@@ -33,7 +33,7 @@ const delayed = async (ms: number, call: OutgoingCall, send: Send): Promise<Outg
  * Makes a call to a callback, spoiled by a fault as if the callback or the connection had failed
  * that way.
  *
- * @throws NoAnswer that says why there is no answer
+ * @throws NoAnswer that explains why there is no response
  */
 const callWithFault = async (
   fault: FaultRule | undefined,

@@ -42,7 +42,7 @@ export class DocumentArchive {
     return (this.#chunks.length - 1) * chunkBytes + from;
   }
 
-  /** The document at a position. @throws Error if there is none of this shape */
+  /** The document at a position. @throws Error if there is no document of this shape */
   read<T>(place: number, isDocument: (value: unknown) => value is T): T {
     const chunk = this.#chunkAt(Math.floor(place / chunkBytes));
     const from = place % chunkBytes;
@@ -212,7 +212,7 @@ export class ConversationStore {
   #version = 0;
   #replacedAt = 0;
 
-  /** @throws Error if the journal holds something else */
+  /** @throws Error if the journal contains anything else */
   constructor(private readonly journal: Journal) {
     this.#keep(
       documentsIn(journal, sections.conversations, isConversation),

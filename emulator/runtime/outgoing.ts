@@ -213,7 +213,7 @@ export class Outgoing {
   /** @param route the actual destination of a call */
   constructor(private readonly route: (address: string) => string = (address) => address) {}
 
-  /** @throws NoAnswer that says why */
+  /** @throws NoAnswer that explains why */
   async call(call: OutgoingCall): Promise<OutgoingAnswer> {
     const address = this.#addressOf(call);
     const release = await this.#slots.take(address.host, call.signal);

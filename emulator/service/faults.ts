@@ -136,7 +136,7 @@ const lowerCased = (headers: JsonObject): Readonly<Record<string, string>> =>
  * Parses a rule from a control call.
  *
  * @param endpoints the known endpoints; `isSibling` says whether one belongs to another service
- * @throws Error that says what is wrong and what is allowed
+ * @throws Error that describes what is wrong and what is allowed
  */
 export const parseFault = (
   value: unknown,

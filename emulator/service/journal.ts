@@ -24,7 +24,7 @@ const beginningOf = (file: string): string => {
  * Asserts, before anything is changed, that a file may be the data of an emulator; creates a
  * missing file, for its owner only.
  *
- * @throws Error if it is something else
+ * @throws Error if it is anything else
  */
 const assertMayBeData = (file: string): void => {
   if (file === ":memory:") return;
@@ -43,8 +43,8 @@ const numberIn = (database: DatabaseSync, query: string): number =>
   Number(Object.values(database.prepare(query).get() ?? {})[0]);
 
 /**
- * @throws Error if a database belongs to something else, or to a newer emulator; then nothing is
- * changed
+ * @throws Error if a database belongs to something else, or to a newer emulator, without
+ * changing anything
  */
 const assertIsNoOther = (database: DatabaseSync): void => {
   const tables = "SELECT count(*) FROM sqlite_master WHERE type = 'table'";

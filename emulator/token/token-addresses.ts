@@ -54,7 +54,7 @@ const mostParameters = 100;
 /**
  * Reads required parameters.
  *
- * @throws OAuthError if one is given twice, or if there are more than 100
+ * @throws OAuthError if a parameter appears twice, or if there are more than 100 parameters
  */
 const requiredParameters = (parameters: URLSearchParams): ((name: string) => string) => {
   if (parameters.size > mostParameters)
@@ -120,7 +120,7 @@ const once = (query: URLSearchParams, name: string): string => {
  * Serves the authorization URL (specification §5.3). Approves every valid request immediately,
  * because this is an emulator.
  *
- * @throws OAuthError if the client or the redirect URI is wrong; there is no redirect then
+ * @throws OAuthError if the client or the redirect URI is wrong; in that case, there is no redirect
  */
 export const authorize = (
   { clients, tokens }: EmulatedService,

@@ -108,7 +108,7 @@ export type ScopeLabel = keyof typeof scopesByLabel;
  * Checks that these claims allow a call.
  *
  * @param labels any one of these scopes suffices
- * @throws HttpError if they do not
+ * @throws HttpError if they do not allow it
  */
 export const assertScope = ({ subject, scopes }: TokenClaims, labels: readonly ScopeLabel[]) => {
   if (subject !== "client")
@@ -148,7 +148,7 @@ const isScope = (text: string): boolean => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(te
 
 const known = new Set(["clientId", "clientSecret", "public", "redirectUris", "scopes"]);
 
-/** Parses a client from a control call. @throws Error that says what is wrong */
+/** Parses a client from a control call. @throws Error that describes what is wrong */
 export const parseClient = (value: unknown): Client => {
   const shape =
     'A client is {"clientId", "clientSecret", "scopes": […]}, or {"clientId", "public": true, "redirectUris": […], "scopes": […]}.';

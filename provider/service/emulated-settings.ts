@@ -60,8 +60,8 @@ export const emulatedAddress = (baseUrl: string): string => {
  * Prevents a run on emulators from reaching any other account. Replaces the settings of an account
  * that an emulator represents with the emulator's settings.
  *
- * @param account name of an explicit provider that the program gave some of the settings
- * @throws ConversationError `SETTINGS_INVALID` if they would lead elsewhere
+ * @param account name of an explicit provider for which the program sets some of the settings
+ * @throws ConversationError `SETTINGS_INVALID` if the settings would lead elsewhere
  */
 export const emulatedSettings = (settings: Settings, account?: string): Settings => {
   const given = givenAddresses();

@@ -49,7 +49,7 @@ export const profilePrefix = (profile?: string): string => {
  * each would silently use the other's account.
  *
  * @param others profiles already in use; may include the same name
- * @throws ConversationError `SETTINGS_INVALID` naming both
+ * @throws ConversationError `SETTINGS_INVALID` that names both profiles
  */
 export const assertDistinctProfiles = (
   profile: string | undefined,
@@ -123,7 +123,7 @@ const textOf = (source: SettingSource, key: SettingKey, profile?: string): strin
 /**
  * Reads one optional setting, without its default; undefined if it is not set.
  *
- * @throws Error if it breaks its rule
+ * @throws Error if the setting breaks its rule
  */
 export const readSetting = <K extends SettingKey>(
   source: SettingSource,
@@ -225,8 +225,8 @@ const probed = ["put", "plan", "burst"] as const satisfies readonly SettingKey[]
 /**
  * The settings that are not given, as a probe of the tenant found them.
  *
- * @throws ConversationError `SETTINGS_INVALID` if the file cannot be read, holds a wrong value, or
- *   is of another tenant
+ * @throws ConversationError `SETTINGS_INVALID` if the file cannot be read, contains a wrong value,
+ *   or is for another tenant
  */
 const foundOut = (file: string, given: Partial<Settings>): Partial<Settings> => {
   const { baseUrl, settings } = readFindings(file);
@@ -381,7 +381,7 @@ export const findingsIn = (text: string): TenantFindings | undefined => {
 /**
  * Reads a file written by `pulumi-conversation probe`.
  *
- * @throws ConversationError `SETTINGS_INVALID` if the file cannot be read, or contains something
+ * @throws ConversationError `SETTINGS_INVALID` if the file cannot be read, or contains anything
  * else
  */
 export const readFindings = (file: string): TenantFindings => {

@@ -203,7 +203,7 @@ const sendSmokeMessage = async (
 /**
  * Ends a test's conversation if possible, ignoring failures.
  *
- * @returns whether it is over
+ * @returns whether the conversation has ended
  */
 export const endConversation = async (
   test: Pick<SmokeTestInputs, "sender">,

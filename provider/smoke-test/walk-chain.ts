@@ -226,7 +226,7 @@ export class ChainReader {
   /**
    * Reads an object whose absence breaks the chain. Lack of permission to read it proves nothing.
    *
-   * @returns undefined if there is no permission to read it
+   * @returns undefined if permission to read the object is missing
    */
   async wanted(definition: Definition, id: string, by: Referrer): Promise<ChainObject | undefined> {
     try {

@@ -49,7 +49,7 @@ class PassingEntries {
   #next = 0;
   #generation = -1;
 
-  /** @param {GrowingList<T>} list @param {(entry: T) => boolean} fits @returns how many were added; undefined: all are others */
+  /** @param {GrowingList<T>} list @param {(entry: T) => boolean} fits @returns number of entries added; undefined if all entries were replaced */
   take({ first, entries, generation }, fits) {
     const isOther = generation !== this.#generation;
     if (isOther) this.forget();

@@ -104,11 +104,11 @@ const parsedObject = (text) => {
  * @param {object} draft
  * @param {string} draft.sender
  * @param {string} draft.type
- * @param {string} draft.name shown name of the sender; empty: none
+ * @param {string} draft.name sender's displayed name; empty if none
  * @param {string} draft.text
- * @param {string} draft.json further content: the text of a JSON object; empty: none
+ * @param {string} draft.json additional content: the text of a JSON object; empty if none
  * @param {Json} draft.conversation
- * @throws {Error} if the further content is no JSON object
+ * @throws {Error} if the additional content is not a JSON object
  */
 export const messageToSend = ({ sender, type, name, text, json, conversation }) => {
   const further = json.trim() === "" ? {} : parsedObject(json);
@@ -227,7 +227,7 @@ export class Composer {
     };
   }
 
-  /** @throws {Error} if the further content is no JSON object */
+  /** @throws {Error} if the additional content is not a JSON object */
   #message() {
     const { conversation, customer } = this.#conversation();
     const { value: sender } = this.#sender;

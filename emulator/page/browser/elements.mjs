@@ -108,7 +108,7 @@ const copiedMs = 2_000;
 /**
  * A button that copies text.
  *
- * @param {string} what is copied, for those who listen
+ * @param {string} what description of the copied text, for screen readers
  * @param {() => string | Promise<string>} text
  * @param {Element} said where a failure is reported
  */
@@ -207,8 +207,8 @@ export const isFound = (sought, ...words) =>
  * A search field and filters above a list, with the number of matches.
  *
  * @param {object} options
- * @param {string} options.noun what the list holds
- * @param {string | readonly Child[]} options.nothing shown if it holds nothing
+ * @param {string} options.noun what the list contains
+ * @param {string | readonly Child[]} options.nothing shown if the list is empty
  * @param {readonly [label: string, placeholder: string]} options.search
  * @param {Readonly<Record<string, Options>>} [options.choices] by their labels
  * @param {() => void} changed
@@ -235,7 +235,7 @@ export const filterBar = ({ noun, nothing, search: [label, example], choices = {
     empty,
     /** The search text and the choices. */
     values: () => [text.value, ...chosen.map(({ control }) => control.value)],
-    /** Offers other values of a choice, and takes one of them. @param {string} title @param {Options} options @param {string} [value] left out: what was chosen stays */
+    /** Offers other values of a choice, and takes one of them. @param {string} title @param {Options} options @param {string} [value] if omitted, the selection stays */
     offer: (title, options, value) => {
       const control = chosen.find((each) => each.title === title)?.control;
       if (!control) return;
@@ -359,9 +359,9 @@ const keySteps = {
  * @param {number} options.rowHeight in pixels
  * @param {(item: T) => HTMLElement} options.make
  * @param {(item: T) => string} options.keyOf
- * @param {(place: number, count: number) => Attributes} options.position where a row stands, for those who listen
+ * @param {(place: number, count: number) => Attributes} options.position a row's position, for screen readers
  * @param {Attributes} options.attributes of the element that scrolls
- * @param {string} options.role of the element that holds the rows
+ * @param {string} options.role of the element that contains the rows
  * @param {HTMLElement} [options.head] stays at the top
  * @param {(key: string) => number} [options.placeOf] where the row of a key stands; below 0: nowhere. With it the list is one
  *   stop of the Tab key, at the link of a row, and keys lead on from row to row

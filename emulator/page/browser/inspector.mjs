@@ -74,7 +74,7 @@ const refusalSection = ({ reason = "" }, { explanation, answer, kind }) => {
   );
 };
 
-/** @param {string} title @param {InspectedCall["sent"]} body @param {string} nothing said if there is none */
+/** @param {string} title @param {InspectedCall["sent"]} body @param {string} nothing shown if there is none */
 const bodySection = (title, body, nothing) => {
   const size = body ? `${title}, ${counted(body.size, "byte")}` : title;
   const attributes = { tabindex: 0, "aria-label": title, dir: "ltr" };

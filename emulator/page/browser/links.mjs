@@ -25,7 +25,7 @@ export const anchorOf = (heading) =>
     .replace(/[^\p{L}\p{N} _-]/gu, "")
     .replaceAll(" ", "-");
 
-/** The link to a section of the documentation. @param {string} page of the folder `docs` @param {string} section its heading */
+/** The link to a section of the documentation. @param {string} page in the `docs` folder @param {string} section its heading */
 export const linkToSection = (page, section) => linkTo("docs", page, anchorOf(section));
 
 /** The name of a subject, and the link to it, if any. @param {Page} page @param {string} subject */

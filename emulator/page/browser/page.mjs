@@ -7,7 +7,7 @@ const control = "/control";
 
 /** The error for a failed call, in the emulator's words. */
 export class CallError extends Error {
-  /** @param {string} message @param {number} status 0: there was no response */
+  /** @param {string} message @param {number} status 0 if there was no response */
   constructor(message, status) {
     super(message);
     this.status = status;
@@ -309,7 +309,7 @@ export class Page {
    * @param {string} method
    * @param {string} path
    * @param {unknown} [body]
-   * @returns whether it was changed
+   * @returns whether the change was made
    */
   async change(said, method, path, body) {
     const problem = await call(method, control + path, body).then(() => "", causeText);

@@ -69,7 +69,7 @@ const authorized = async (parts: ClientParts, call: Call): Promise<Exchange> => 
   return { ...again, call: hiding(again.call, token) };
 };
 
-/** @param choose chooses a token after the wait, which may be longer than the life of a token */
+/** @param choose chooses a token after the wait, which may be longer than a token's lifetime */
 const paced = async (
   parts: ClientParts,
   call: Call,

@@ -9,7 +9,8 @@ import type { HttpResponse } from "./transport.js";
  *
  * The attempt itself runs outside any queue. `signal` cancels the wait, never an attempt.
  *
- * @throws ConversationError `THROTTLED` after the allowed time, `CANCELLED` on the signal
+ * @throws ConversationError `THROTTLED` after the allowed time, `CANCELLED` if the signal aborts
+ * the wait
  */
 export type Pace = (
   endpoint: Endpoint,

@@ -84,7 +84,7 @@ const afterAbort = <T>(last: Outcome<T> | undefined): T => {
 /**
  * Runs `attempt` and repeats it as long as `may` allows.
  *
- * @throws the last failure; ConversationError `CANCELLED` if the signal came first
+ * @throws the last failure; ConversationError `CANCELLED` if the signal aborts first
  */
 export const withRetry = async <T>(
   attempt: () => Promise<T>,
