@@ -248,7 +248,7 @@ export class ConversationStore {
     return this.#entries.size;
   }
 
-  /** A number that grows with every change. */
+  /** A number that increases with every change. */
   get version(): number {
     return this.#version;
   }

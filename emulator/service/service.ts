@@ -50,7 +50,7 @@ export interface OperationCall {
   readonly id: string;
   /** @throws HttpError if it is not a JSON object */
   readonly body: () => JsonObject;
-  /** The fault for this call; some faults change what the operation does. */
+  /** The fault for this call; some faults change the operation's behavior. */
   readonly fault?: FaultRule;
 }
 

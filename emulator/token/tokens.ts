@@ -180,7 +180,7 @@ const digest = (text: string): Buffer => hash("sha256", text, "buffer");
 export const isSameSecret = (a: string, b: string): boolean =>
   timingSafeEqual(digest(a), digest(b));
 
-/** The clients that can request tokens. They survive a reset. */
+/** The clients that can request tokens. A reset does not remove them. */
 export class Clients {
   readonly #clients = new Map<string, Client>();
   #own: Client;

@@ -286,8 +286,8 @@ export const foreignMessage = (error: unknown, secrets: readonly string[]): stri
 };
 
 /**
- * An error from outside this package: unchanged if its message may be shown, otherwise an error
- * without secrets.
+ * An error from outside this package: returned unchanged if its message may be shown, otherwise
+ * replaced with an error without secrets.
  */
 export const foreignError = (error: unknown, secrets: readonly string[]): unknown => {
   const message = foreignMessage(error, secrets);

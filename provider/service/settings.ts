@@ -102,7 +102,9 @@ export const settingNames = (key: SettingKey, profile?: string): SettingNames =>
   environment: profilePrefix(profile) + settingTable[key].environment,
 });
 
-/** How messages refer to a setting, such as `conversation:scope (CONVERSATION_SCOPE)`. */
+/**
+ * Returns the label for a setting in messages, such as `conversation:scope (CONVERSATION_SCOPE)`.
+ */
 export const settingLabel = (key: SettingKey, profile?: string): string => {
   if (isProviderAccount(profile)) return `${key} of the ${profile}`;
   const names = settingNames(key, profile);
@@ -337,7 +339,7 @@ export interface TenantFindings {
   readonly switches: Readonly<Record<string, FoundValue>>;
   /** Values for settings, by name. */
   readonly settings: Readonly<Record<string, FoundValue>>;
-  /** Other observations. */
+  /** Other observations about the tenant. */
   readonly observed: Readonly<Record<string, FoundValue>>;
   /** What could not be determined, and why. */
   readonly open: Readonly<Record<string, string>>;

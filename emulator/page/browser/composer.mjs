@@ -180,7 +180,7 @@ export class Composer {
     });
   }
 
-  /** Offers the current choices. */
+  /** Offers the current senders, message types and accounts. */
   update() {
     const { tables, state } = this.page;
     if (this.#tables !== tables) {

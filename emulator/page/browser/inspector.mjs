@@ -165,7 +165,7 @@ export const lastUndelivered = (entries) => {
 
 /** Why a delivery failed, and what to do next. @typedef {{ readonly fits: (entry: Pick<ShownDelivery, "status" | "error" | "fault" | "attempt">) => boolean, readonly rule: string, readonly next: string }} DeliveryFailure */
 
-/** Reasons why deliveries fail. The first one that matches an attempt explains its failure; the last one matches all attempts. @type {readonly DeliveryFailure[]} */
+/** Reasons why deliveries fail. The first reason that matches an attempt explains its failure; the last reason matches all attempts. @type {readonly DeliveryFailure[]} */
 export const deliveryFailures = [
   {
     fits: ({ fault }) => fault !== undefined,

@@ -177,7 +177,7 @@ export const createdOf = (operation: Operation, { body, status }: Answer) => {
 type Times = { readonly created?: string; readonly modified?: string };
 
 /**
- * When an object was created or changed: the time that the response states, otherwise the time of
+ * When an object was created or changed: the time that the response contains, otherwise the time of
  * the response.
  */
 export const timesOf = ({ body, date }: DatedAnswer, names: readonly (keyof Times)[]): Times =>
