@@ -74,9 +74,16 @@ export interface EmulatorAddresses {
 
 /** A running emulator: its URLs, its control interface, and a way to stop it. */
 export interface Emulator extends EmulatorAddresses, AsyncDisposable {
-  /** Shows what happened and makes calls fail; needs neither URL nor secret. */
+  /**
+   * The emulator's control interface, which shows what happened and makes calls fail; needs neither
+   * a URL nor a secret.
+   */
   readonly control: EmulatorControl;
-  /** Advances a manual clock by a number of milliseconds. @throws Error on the real clock */
+  /**
+   * Advances a manual clock by a number of milliseconds.
+   *
+   * @throws Error if the emulator uses the real clock
+   */
   advance(ms: number): void;
   /** Closes all connections and stops listening. */
   close(): Promise<void>;

@@ -220,7 +220,7 @@ const documentsOf = <T extends { readonly id: string }>(
 /**
  * Replaces everything with a snapshot. Clients and switches stay if the snapshot omits them.
  *
- * @throws Error that says what is wrong with the snapshot; nothing is changed then
+ * @throws Error that describes what is wrong with the snapshot; nothing is changed
  */
 export const putSnapshot = (service: EmulatedService, document: unknown): void => {
   if (!isObject(document) || document.version !== version)
@@ -377,10 +377,10 @@ const bodyIn = (sent: string): unknown => {
   return value;
 };
 
-/** Path of the control interface, below the origin. */
+/** Path of the control interface, relative to the origin. */
 export const controlPath = "/control";
 
-/** Performs a control call. @param path with its query, below the origin; `sent`: its body */
+/** Performs a control call. @param path path and query, relative to the origin @param sent body */
 export type Control = (method: string, path: string, sent: string) => ServiceResponse;
 
 /** The control interface of an emulator, for callers that are allowed to use it. */
@@ -402,8 +402,8 @@ export const controlOf = (service: EmulatedService): Control => {
 /**
  * Serves a control call from another process, or refuses it.
  *
- * @param secret of the control interface; if undefined, only this machine may call, without a
- * secret
+ * @param secret the control interface's secret; if undefined, only this machine may call, without
+ * a secret
  */
 export const serveControl = async (
   control: Control,

@@ -16,12 +16,14 @@ import { type FaultKind, type FaultRule, faultKinds } from "../service/faults.js
 import { isSwitches, type Switches } from "../service/switches.js";
 import type { Client } from "../token/tokens.js";
 
-/** What should fail: once and immediately, unless `times` and `after` say otherwise. */
+/**
+ * The fault to set. It affects only the next call, unless `times` or `after` specifies otherwise.
+ */
 export type FaultRequest = Pick<FaultRule, "on" | "kind"> & Partial<FaultRule>;
 
 /**
- * The delivery to wait for: either one with all these members, accepted (2xx) unless `status` or
- * `error` says otherwise, or one for which a function returns true.
+ * The delivery to wait for: either an accepted one (2xx, unless `status` or `error` specifies
+ * otherwise) with all these members, or one for which a function returns true.
  */
 export type DeliveryMatch = Partial<DeliveryEntry> | ((entry: DeliveryEntry) => boolean);
 
@@ -31,21 +33,24 @@ export type DeliveryMatch = Partial<DeliveryEntry> | ((entry: DeliveryEntry) => 
  * not respond.
  */
 export interface EmulatorControl {
-  /** Advances a manual clock. Returns its new time, in milliseconds since 1970. Fails on the real clock. */
+  /**
+   * Advances a manual clock. Returns its new time, in milliseconds since 1970. Fails if the
+   * emulator uses the real clock.
+   */
   advance(ms: number): Promise<number>;
-  /** How many times each endpoint was called since the last reset. */
+  /** The number of calls to each endpoint since the last reset. */
   stats(): Promise<EmulatorStats>;
   /** The last 10,000 calls, without secrets, tokens or bodies. */
   log(): Promise<readonly LogEntry[]>;
   /** The last 10,000 attempts to deliver a message to a callback. */
   deliveries(): Promise<readonly DeliveryEntry[]>;
   /**
-   * Waits until a message is delivered. A delivery that has happened since the last reset counts as
-   * well.
+   * Waits until a message is delivered. A delivery that has already happened since the last reset
+   * also counts.
    *
-   * @param match the delivery; if omitted, any that a callback accepted
+   * @param match the delivery; if omitted, any delivery that a callback accepted
    * @param options `timeoutMs` in real milliseconds; default: 5,000
-   * @throws Error after that time, with the attempted deliveries
+   * @throws Error that lists the attempted deliveries, after that time
    */
   waitForDelivery(
     match?: DeliveryMatch,
@@ -54,15 +59,15 @@ export interface EmulatorControl {
   /** The last 1,000 emails to a `notificationEmail`. The emulator never sends them. */
   mailbox(): Promise<readonly NotificationMail[]>;
   /**
-   * Adds faults, in the order given. Returns all pending faults; without rules, it only returns
-   * them. Fails for an unknown rule.
+   * Adds faults, in the order given. Returns all pending faults; without rules, only returns them.
+   * Fails if a rule is unknown.
    */
   faults(rules?: FaultRequest | readonly FaultRequest[]): Promise<readonly FaultRule[]>;
   /** Removes all faults. */
   clearFaults(): Promise<void>;
   /**
-   * Removes objects, conversations, assets, logs and faults, and fills the buckets. Clients and
-   * switches stay.
+   * Removes objects, conversations, assets, logs and faults, and fills the buckets. Keeps clients
+   * and switches.
    */
   reset(): Promise<void>;
   /** Everything that the emulator stores, with secrets in plain text. */
@@ -74,20 +79,23 @@ export interface EmulatorControl {
   restore(snapshot: EmulatorSnapshot): Promise<void>;
   /** Adds or changes clients, which can request tokens immediately. Fails if one is invalid. */
   clients(clients: Client | readonly Client[]): Promise<void>;
-  /** Sets switches, or only reads them. Fails for an unknown switch, without setting any. */
+  /**
+   * Sets the given switches, if any, and returns the values of all switches. Fails without setting
+   * any switch if one is unknown.
+   */
   switches(values?: Partial<Switches>): Promise<Switches>;
-  /** The tokens in each endpoint's bucket; empty without a plan. */
+  /** The state of each endpoint's token bucket; empty if the emulator has no plan. */
   buckets(): Promise<readonly BucketLevel[]>;
   /**
-   * The conversations with their messages; if a time is given, only those that changed then or
-   * later.
+   * The conversations with their messages. If a time is given, only those that have changed since
+   * then.
    */
   conversations(since?: Date): Promise<readonly ConversationDocument[]>;
 }
 
-/** How many times each endpoint was called, and how many tokens were issued. */
+/** The number of calls to each endpoint, and the number of tokens issued. */
 export interface EmulatorStats {
-  /** Calls by endpoint, such as `GET /channels/{id}`. */
+  /** Number of calls by endpoint, such as `GET /channels/{id}`. */
   readonly calls: Readonly<Record<string, CallCounts>>;
   readonly tokensIssued: number;
 }
@@ -189,10 +197,7 @@ const controlAnswers = {
   switches: z.custom<Switches>(isSwitches),
 };
 
-/**
- * The error if the emulator refused a control call, or if the response did not come from an
- * emulator.
- */
+/** The error for a refused control call, or for a response that did not come from an emulator. */
 export class ControlError extends Error {
   override readonly name = "ControlError";
 
@@ -327,7 +332,7 @@ export const controlThrough = (send: SendControl): EmulatorControl => {
 export interface ControlOptions {
   /** The `controlSecret` of the emulator, if it requires one. */
   readonly secret?: string;
-  /** The `certificate` of an emulator with TLS, if the process does not already trust it. */
+  /** The `certificate` of a TLS emulator, if the process does not already trust it. */
   readonly certificate?: string;
 }
 

@@ -42,7 +42,7 @@ export interface Route {
   readonly name: string;
   /** Any one of these scopes suffices. If empty, any client or user may call the operation. */
   readonly scopes: readonly ScopeLabel[];
-  /** The operation's own rates; if omitted, those of the conversation service. */
+  /** The operation's own rates; if omitted, the conversation service's rates apply. */
   readonly rates?: SiblingRates;
   readonly carryOut: OperationHandler;
 }
@@ -91,7 +91,7 @@ interface PathMatch {
   readonly id: string;
 }
 
-/** The operations on a path below the base path; undefined if the path is unknown. */
+/** The operations at a path relative to the base path; undefined if the path is unknown. */
 export const matchPath = (path: string): PathMatch | undefined => {
   const exact = path.includes("{") ? undefined : byPath.get(path);
   if (exact) return { methods: exact, template: path, id: "" };
@@ -101,7 +101,7 @@ export const matchPath = (path: string): PathMatch | undefined => {
   return methods && id !== "" && more.length === 0 ? { methods, template, id } : undefined;
 };
 
-/** @throws HttpError if the path or the method is none of the service's */
+/** @throws HttpError if the service does not have the path or the method */
 const routeFor = (match: PathMatch | undefined, method: string): Route => {
   if (!match) throw new HttpError(404, "404-100", "This path does not exist.");
   const found = match.methods.get(method);

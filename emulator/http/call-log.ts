@@ -2,7 +2,7 @@
 export interface EntriesSince<T> {
   /** Position of the oldest entry that is still stored. Positions increase over the emulator's lifetime. */
   readonly first: number;
-  /** Position of the next entry: the value to pass next time. */
+  /** Position of the next entry, to be passed in the next request. */
   readonly next: number;
   readonly entries: readonly T[];
 }
@@ -28,7 +28,7 @@ export class RecentEntries<T> {
     return this.#entries.slice(-this.most);
   }
 
-  /** The entries starting at a position; all of them if the position is beyond the end. */
+  /** The entries starting at a position; all entries if the position is beyond the end. */
   since(place: number): EntriesSince<T> {
     const entries = this.all();
     const next = this.#forgotten + this.#entries.length;
@@ -58,7 +58,7 @@ export interface LogEntry {
   readonly clientId?: string;
 }
 
-/** What an entry is about, for links and filters. */
+/** The subjects of an entry, for links and filters. */
 export interface WithSubjects {
   /** The subjects, such as `channels/<id>`, `conversations/<id>` or `messages/<messageId>`. */
   readonly subjects: readonly string[];
@@ -67,15 +67,15 @@ export interface WithSubjects {
 /** A call as the page lists it. */
 export interface ShownCall extends LogEntry, WithSubjects {
   /**
-   * Why the service refused the call: the code and the message in its response, never a value that
-   * was sent.
+   * Why the service refused the call: the code and the message in its response, never a value from
+   * the request.
    */
   readonly reason?: string;
-  /** Whether this is a refused call to the token URL, which only the page lists. */
+  /** Whether this is a refused call to the token URL. Only the page lists such calls. */
   readonly isTokenCall?: true;
 }
 
-/** An entry as the control interface shows it. */
+/** An entry in the form in which the control interface returns it. */
 export const withoutSubjects = <T extends WithSubjects>({ subjects: _, ...entry }: T) => entry;
 
 /**
@@ -95,13 +95,16 @@ export type Check =
 export interface KeptBody {
   /** Size in bytes. */
   readonly size: number;
-  /** Absent if the body is too large to be kept. */
+  /** The body's text. Absent if the body is too large to be stored. */
   readonly text?: string;
-  /** Whether secrets are already hidden in it. */
+  /** Whether secrets in the body are already hidden. */
   readonly isMasked?: true;
 }
 
-/** What a call carried, with secrets in plain text: hide them before you show it. */
+/**
+ * Details of a call. The bodies contain secrets in plain text; hide the secrets before you show a
+ * body.
+ */
 export interface CallContent {
   readonly sent?: KeptBody | undefined;
   readonly answer?: KeptBody | undefined;
@@ -111,12 +114,12 @@ export interface CallContent {
   readonly fault?: string;
 }
 
-/** Maximum size of a body that is kept, in bytes. */
+/** Maximum size of a stored body, in bytes. */
 export const longestKept = 64 * 1024;
 /** How much of all bodies is kept, in characters; the oldest go first. */
 const mostCharacters = 8 * 1024 * 1024;
 
-/** A body in the form in which it is kept; undefined if it is empty. @param text makes its text */
+/** A body in its stored form; undefined if the body is empty. @param text returns the body's text */
 export const keptBody = (size: number, text: () => string): KeptBody | undefined => {
   if (size === 0) return undefined;
   return size > longestKept ? { size } : { size, text: text() };
@@ -125,7 +128,7 @@ export const keptBody = (size: number, text: () => string): KeptBody | undefined
 const charactersOf = ({ sent, answer }: CallContent): number =>
   (sent?.text?.length ?? 0) + (answer?.text?.length ?? 0);
 
-/** Numbers of calls on an endpoint: those refused because of the rate limit, and all others. */
+/** Numbers of calls to an endpoint: those refused because of the rate limit, and all others. */
 export interface CallCounts {
   accepted: number;
   refused: number;
@@ -139,11 +142,11 @@ const mostEndpoints = 2_000;
 
 const mostCalls = 10_000;
 
-/** The last calls with their bodies, and the number of calls on each endpoint. */
+/** The last calls with their bodies, and the number of calls to each endpoint. */
 export class CallLog {
   readonly entries = new RecentEntries<ShownCall>(mostCalls);
   readonly #counts = new Map<string, CallCounts>();
-  /** What each call carried, by the position of the call, oldest first. */
+  /** The details of each call, keyed by the call's position, oldest first. */
   readonly #contents = new Map<number, CallContent>();
   #characters = 0;
 
@@ -166,7 +169,7 @@ export class CallLog {
     return Object.fromEntries(this.#counts);
   }
 
-  /** The call at a position, and what it carried; undefined if either is no longer kept. */
+  /** The call at a position, and its details; undefined if either is no longer stored. */
   callAt(place: number): { readonly entry: ShownCall; readonly content: CallContent } | undefined {
     const { entries } = this.entries.since(place);
     const [entry, content] = [entries[0], this.#contents.get(place)];

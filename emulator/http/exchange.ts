@@ -22,8 +22,8 @@ interface Detail {
 const cut = (text: string): string => abbreviated(text, 255);
 
 /**
- * The only way for a part of the emulator to refuse a call: with one of the service's error bodies
- * (public reference).
+ * The only way for a part of the emulator to refuse a call. The response has one of the service's
+ * error bodies (public reference).
  */
 export class HttpError extends Error {
   override readonly name: string = "HttpError";
@@ -54,7 +54,7 @@ export class HttpError extends Error {
   }
 }
 
-/** Why the service refused, in one line; undefined for any other response. */
+/** Why the service refused a call, in one line; undefined for any other response. */
 export const reasonOf = ({ status, body }: ServiceResponse): string | undefined => {
   if (status < 400 || !isObject(body)) return undefined;
   // The token URL has the members of OAuth (RFC 6749 §5.2).
@@ -62,13 +62,16 @@ export const reasonOf = ({ status, body }: ServiceResponse): string | undefined 
   return `${asText(code)} ${asText(developerMessage)}`.trim() || undefined;
 };
 
-/** The error that the caller sees. Failures of the emulator itself, such as a full disk, become 500-100. */
+/**
+ * The error that the caller receives. Failures of the emulator itself, such as a full disk, become
+ * error 500-100.
+ */
 export const failureOf = (error: unknown): HttpError =>
   error instanceof HttpError
     ? error
     : new HttpError(500, "500-100", `The emulator failed: ${String(error)}`);
 
-/** The response from the handler, or the response for its failure. */
+/** The handler's response, or an error response if the handler fails. */
 export const responseOf = (work: () => ServiceResponse): ServiceResponse => {
   try {
     return work();
@@ -80,7 +83,7 @@ export const responseOf = (work: () => ServiceResponse): ServiceResponse => {
 /** One call to the control interface. */
 export interface ControlCall {
   readonly query: URLSearchParams;
-  /** @throws Error if it is not JSON, or is nested too deeply */
+  /** @throws Error if the body is not JSON, or is nested too deeply */
   readonly body: () => unknown;
 }
 
@@ -92,7 +95,10 @@ export type ControlRoutes = Readonly<Record<string, (call: ControlCall) => Servi
 
 export const jsonResponse = (body: unknown): ServiceResponse => ({ status: 200, body });
 
-/** Sends nothing: the connection is closed, or kept open forever. The log shows status 0. */
+/**
+ * A placeholder for no response: the connection is closed, or kept open forever. The log shows
+ * status 0.
+ */
 export const noResponse: ServiceResponse = { status: 0 };
 
 /** A body in the form in which it is sent. */
@@ -134,7 +140,7 @@ interface Found {
   hasBrokenShape: boolean;
 }
 
-/** What is wrong with a body, in the order of detection, relative to one path in the body. */
+/** The errors found in a body, in order, with paths relative to one path in the body. */
 export class ValidationErrors {
   readonly #found: Found;
 
@@ -145,12 +151,12 @@ export class ValidationErrors {
     this.#found = found;
   }
 
-  /** The same errors, relative to a member at this path. */
+  /** Returns a view of the same errors in which paths start at a member of this value. */
   at(member: string): ValidationErrors {
     return new ValidationErrors(this.path ? `${this.path}.${member}` : member, this.#found);
   }
 
-  /** The same errors, relative to an item in the list at this path. */
+  /** Returns a view of the same errors in which paths start at an item of this list. */
   item(index: number): ValidationErrors {
     return new ValidationErrors(`${this.path}[${index}]`, this.#found);
   }
@@ -165,7 +171,7 @@ export class ValidationErrors {
     this.#add("400-152", rule);
   }
 
-  /** Records that a value is not one of those allowed (400-196, assumed). */
+  /** Records that a value is not one of the allowed values (400-196, assumed). */
   notAllowed(values: readonly string[]): void {
     this.#add("400-196", `must be one of ${values.join(", ")}`);
   }
@@ -175,7 +181,7 @@ export class ValidationErrors {
     return this.#found.hasBrokenShape;
   }
 
-  /** @throws HttpError for the first error, with all of them as details */
+  /** @throws HttpError for the first error, with all errors as details */
   assertNone(): void {
     const { list } = this.#found;
     const [first] = list;
@@ -197,7 +203,7 @@ const mostIgnored = 64 * 1024 * 1024;
 /** Maximum nesting depth of a body. */
 export const mostDepth = 64;
 
-/** Receives the body of a request. @param tooLarge the error for more bytes */
+/** Receives the body of a request. @param tooLarge the error for a larger body */
 export const receive = (
   request: IncomingMessage,
   most: number,
@@ -268,11 +274,11 @@ const parse = (bytes: Buffer, contentType = ""): JsonObject => {
 /** The body of a call to the service. */
 export interface ReceivedBody {
   readonly bytes: Buffer;
-  /** Parses the body. @throws HttpError unless it is a JSON object that is declared as JSON */
+  /** Parses the body. @throws HttpError unless the body is a JSON object and is declared as JSON */
   readonly json: () => JsonObject;
 }
 
-/** Reads the whole body of a call to the service. @throws HttpError for more than 2 MiB */
+/** Reads the complete body of a call to the service. @throws HttpError for more than 2 MiB */
 export const readBody = async (request: IncomingMessage): Promise<ReceivedBody> => {
   const bytes = await readBytes(request);
   return { bytes, json: () => parse(bytes, request.headers["content-type"]) };

@@ -50,7 +50,7 @@ const allowOrigin = (service: EmulatedService, origin: string): ResponseHeaders 
   }
 };
 
-/** The emulator's paths, below the origin. */
+/** The emulator's paths, relative to the origin. */
 export const paths = {
   base: "/conversation/v3",
   token: "/oauth/token",
@@ -117,9 +117,9 @@ const describeApi = ({ switches }: EmulatedService, request: IncomingMessage): S
 };
 
 /**
- * The request listener of the emulator's server.
+ * The request listener for the emulator's server.
  *
- * @param secret that every control call must carry; if omitted, only this machine may control
+ * @param secret that every control call must include; if omitted, only this machine may control
  */
 export const createRequestListener = (service: EmulatedService, secret?: string) => {
   const control = controlOf(service);

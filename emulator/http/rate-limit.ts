@@ -54,9 +54,9 @@ const siblingLimit = (rates: SiblingRates, plan: Exclude<PlanName, "none">): Lim
  */
 const mostBuckets = 5_000;
 
-/** The tokens in an endpoint's bucket. */
+/** The state of an endpoint's token bucket. */
 export interface BucketLevel {
-  /** For example, `GET /channels`. */
+  /** The endpoint, such as `GET /channels`. */
   readonly endpoint: string;
   /** Tokens added per second. */
   readonly rate: number;
@@ -77,15 +77,17 @@ const tolerance = 1e-9;
 
 const wholeSeconds = (ms: number): number => Math.ceil(ms / 1000);
 
-/** One token bucket for each method and path template. All callers share them (specification §8.1). */
+/**
+ * The token buckets, one for each method and path template, shared by all callers (specification
+ * §8.1).
+ */
 export class RateLimiter {
   readonly #buckets = new Map<string, { readonly tokens: number; readonly at: number }>();
 
   constructor(private readonly options: RateLimiterOptions) {}
 
   /**
-   * The response to a call that exceeds the rate. If the rate allows the call, takes a token and
-   * returns undefined.
+   * Takes a token and returns undefined, or returns the refusal if the call exceeds the rate.
    *
    * @param rates of an endpoint of another service; if omitted, those of the conversation service
    */
@@ -119,8 +121,8 @@ export class RateLimiter {
   }
 
   /**
-   * Takes a token and returns 0. If there is none, returns the number of milliseconds until there
-   * is one.
+   * Takes a token and returns 0. If there is no token, returns the number of milliseconds until the
+   * next one.
    */
   #take(endpoint: string, rates: SiblingRates | undefined): number {
     const { clock, switches } = this.options;

@@ -70,7 +70,7 @@ const isInUse = ({ store, switches }: Stored, target: Definition, id: string): b
 /**
  * The deletion rules of the specification's §2, and the references of orchestrations (assumed).
  *
- * @throws HttpError that names nobody, as the service's does
+ * @throws HttpError that does not name the other object, as in the service
  */
 const assertNotInUse = (stored: Stored, target: Definition, id: string) => {
   if (!isInUse(stored, target, id)) return;

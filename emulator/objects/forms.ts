@@ -220,13 +220,14 @@ const plainFields = (fields: Fields, values: JsonObject): JsonObject => {
 };
 
 /**
- * Returns a body as it would be without the switch `forms`, so that a client can write back what it
- * read in the service's own forms. Validation refuses what neither form allows.
+ * Returns a body in the form that it would have without the `forms` switch, so that a client can
+ * write back what it read in the service's own forms. Validation refuses values that neither form
+ * allows.
  */
 export const fromOwnForms = ({ fields }: Definition, body: JsonObject): JsonObject =>
   plainFields(fields, body);
 
-/** Replaces values that are secret or may be secret. */
+/** Text that replaces values that are or might be secret. */
 export const mask = "********";
 
 type SecretsSwitch = Switches["secrets"];
@@ -288,8 +289,8 @@ const ownMembers = ["id", "created", "modified"];
 
 /**
  * An object's members in a form that is safe to show, whoever wrote them. Asterisks replace values
- * that the definition marks as secret. They also replace values of a different shape in their
- * place, and every unknown member next to them, because these may be misplaced secrets.
+ * that the definition marks as secret. They also replace values of a different shape where a secret
+ * is expected, and all unknown members next to a secret, because these could be misplaced secrets.
  */
 export const shownMembers = (fields: Fields, values: unknown): unknown => {
   if (!isObject(values)) return mask;

@@ -79,8 +79,8 @@ const mostChanges = 2_000;
 const mostWeight = 4 * 1024 * 1024;
 
 /**
- * The last changes to a collection, which allow the emulator to show an earlier state; older
- * changes cannot be undone.
+ * The most recent changes to a collection, which the emulator undoes to show an earlier state.
+ * Older changes cannot be undone.
  */
 export class History<T extends { readonly id: string; readonly created: string }> {
   #changes: Change<T>[] = [];
@@ -133,7 +133,7 @@ export const isDateTime = (value: unknown): value is string =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/i.test(value) &&
   !Number.isNaN(Date.parse(value));
 
-/** Whether a value from a file or a snapshot is an object in a collection. */
+/** Whether a value from a file or a snapshot is a valid stored object. */
 export const isStoredObject = (value: unknown): value is StoredObject =>
   isObject(value) &&
   typeof value.id === "string" &&
@@ -180,7 +180,7 @@ export class Store {
   readonly #referrers = new Map<string, number>();
   #version = 0;
 
-  /** @throws Error if the journal holds something that is not an object */
+  /** @throws Error if the journal contains anything that is not an object */
   constructor(
     private readonly clock: EmulatorClock,
     private readonly journal: Journal,
@@ -223,7 +223,7 @@ export class Store {
     return this.#table(collection).objects.get(id);
   }
 
-  /** The unique member whose value another object already has. */
+  /** The unique member whose value another object already has, if any. */
   takenMember(collection: string, object: JsonObject, own?: string): string | undefined {
     for (const [member, byValue] of this.#table(collection).ids) {
       const id = byValue.get(object[member]);
@@ -255,7 +255,7 @@ export class Store {
     });
   }
 
-  /** The objects as they were the given time ago. */
+  /** The objects as they were this many milliseconds ago. */
   allBefore(collection: string, ms: number): readonly StoredObject[] {
     const { objects, history } = this.#table(collection);
     return history.undone(objects, this.clock.now() - ms);
@@ -289,7 +289,9 @@ export class Store {
     this.#count(table.definition, object, 1);
   }
 
-  /** Releases the unique values and references of an object that changes or is removed. */
+  /**
+   * Releases the unique values and references of an object that is about to change or be removed.
+   */
   #release(table: Table, id: string): void {
     const object = table.objects.get(id);
     for (const [member, byValue] of table.ids) byValue.delete(object?.[member]);

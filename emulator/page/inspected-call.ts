@@ -5,9 +5,7 @@ import type { CallContent, CallLog, Check, KeptBody, ShownCall } from "../http/c
 import { isDeeperThan, mostDepth } from "../http/exchange.js";
 import { mask, shownMembers } from "../objects/forms.js";
 
-/**
- * Why a call is refused, in one sentence, and a section of the documentation with more information.
- */
+/** Why a call is refused, in one sentence, and the documentation section with more information. */
 export interface CallExplanation {
   readonly rule: string;
   /** A page in the `docs` folder. */
@@ -49,7 +47,7 @@ const failure: CallExplanation = {
   section: "UNAVAILABLE",
 };
 
-/** Everything that can explain a call. */
+/** All explanations for refused and failed calls. */
 export const explanations = [...Object.values(byCheck), ...Object.values(byCode), failure];
 
 /** The pages in the `docs` folder that the emulator's page links to. */
@@ -93,7 +91,7 @@ const hidden = (call: ShownCall, body: unknown, isAnswer: boolean): unknown => {
 export interface ShownBody {
   /** Size in bytes. */
   readonly size: number;
-  /** Its JSON, with asterisks instead of secrets. */
+  /** The body's JSON, with asterisks in place of secrets. */
   readonly json?: unknown;
   /** Why `json` is absent. */
   readonly note?: string;
@@ -132,5 +130,5 @@ export const inspectedCall = (log: CallLog, place: number) => {
   };
 };
 
-/** A call as the page shows it in full. */
+/** A call with all the details that the page shows. */
 export type InspectedCall = NonNullable<ReturnType<typeof inspectedCall>>;

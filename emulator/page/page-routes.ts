@@ -224,7 +224,7 @@ const formTables = ({ switches }: EmulatedService, endpoints: readonly string[])
 export type GraphObject = ReturnType<typeof graphObject>;
 export type ConversationSummary = ReturnType<typeof summaryOf>;
 export type ConversationAddress = ReturnType<typeof conversationAddresses>[number];
-/** What changed in an emulator since the last request. */
+/** The changes in an emulator since the last request. */
 export type PageChanges = ReturnType<ReturnType<typeof changesSince>>;
 export type FormTables = ReturnType<typeof formTables>;
 
@@ -238,9 +238,9 @@ const countIn = (text: string): number => {
 };
 
 /**
- * The routes in the control interface that are only for the page. The page makes changes through
- * ordinary control calls, and sends messages through the service's own call, with a token from one
- * of these routes.
+ * The control interface routes that only the page uses. The page makes changes through ordinary
+ * control calls, and sends messages through the service's own call, with a token from one of these
+ * routes.
  *
  * @param endpoints that can have faults
  */

@@ -6,7 +6,7 @@ import { packageRoot } from "../../provider/kernel/package.js";
 import { type ServiceResponse, sendResponse } from "../http/exchange.js";
 import { explainingPages } from "./inspected-call.js";
 
-/** The path below which the page's files are served. */
+/** The path under which the page's files are served. */
 export const pagePath = "/page";
 
 const contentTypes: Readonly<Record<string, string>> = {
@@ -74,7 +74,7 @@ const readPage = (): ReadonlyMap<string, PageFile> => {
 
 let known: ReadonlyMap<string, PageFile> | undefined;
 
-/** Whether a path is the page's own path, or below it. */
+/** Whether a path is the page's own path, or under it. */
 export const isPagePath = (path: string): boolean =>
   path === "/" || path.startsWith(`${pagePath}/`);
 

@@ -79,7 +79,7 @@ const find = (service: EmulatedService, id: string): AssetRecord => {
   throw new HttpError(404, "404-101", "There is no asset with this id.");
 };
 
-/** Creates an asset and returns the signed URL to upload its content to (specification §4.2). */
+/** Creates an asset and returns the signed URL for uploading its content (specification §4.2). */
 export const createAssetRecord: OperationHandler = (service, call) => {
   const body = call.body();
   assertValid(service, body);
@@ -103,8 +103,8 @@ export const createAssetRecord: OperationHandler = (service, call) => {
 };
 
 /**
- * Returns the signed URL to download the content from (specification §4.2). Without content, the
- * response is 404 (assumed).
+ * Returns the signed URL for downloading the content (specification §4.2). If there is no content,
+ * the response is 404 (assumed).
  */
 export const getAssetRecord: OperationHandler = (service, { id, request }) => {
   const asset = find(service, id);

@@ -72,13 +72,13 @@ export const extensionInName = (name: string): string | undefined => {
 };
 
 /**
- * The content type for an extension; for an unknown extension, the type of arbitrary bytes
+ * The content type for an extension; for an unknown extension, the type for arbitrary binary data
  * (assumed).
  */
 export const contentTypeFor = (extension: string): string =>
   typeByExtension.get(extension) ?? "application/octet-stream";
 
-/** The path for uploads and downloads, below the origin. */
+/** The path for uploads and downloads, relative to the origin. */
 export const contentPath = "/assets-content";
 
 /** The purpose of a signed URL: POST uploads the content, GET downloads it. */
@@ -93,7 +93,7 @@ interface SignedUrl {
 
 const keySection = "signing key";
 
-/** The emulator's origin, as used by the caller. */
+/** The emulator's origin as the caller sees it. */
 export const originFor = ({ headers, socket }: IncomingMessage): string => {
   const { host = "" } = headers;
   const isHost = /^[\w.-]+(:\d{1,5})?$|^\[[\da-f:.]+\](:\d{1,5})?$/i.test(host);
@@ -104,10 +104,10 @@ export const originFor = ({ headers, socket }: IncomingMessage): string => {
 /** Callers use a few names for the emulator; made-up names must not fill the memory. */
 const mostOrigins = 100;
 
-/** Issues and checks URLs that need no token: their signature makes them valid for a limited time. */
+/** Issues and checks signed URLs, which are valid for a limited time and need no token. */
 export class SignedUrls {
   readonly #key: Buffer;
-  /** Origins of the issued URLs. */
+  /** Origins for the issued URLs. */
   readonly #origins = new Set<string>();
 
   /**
@@ -120,7 +120,7 @@ export class SignedUrls {
     this.#key = Buffer.from(text, "base64");
   }
 
-  /** @param until when it expires, in milliseconds since 1970 */
+  /** @param until when the URL expires, in milliseconds since 1970 */
   make(request: IncomingMessage, method: TransferMethod, id: string, until: number): SignedUrl {
     const origin = originFor(request);
     if (this.#origins.size < mostOrigins) this.#origins.add(origin.toLowerCase());
@@ -146,7 +146,7 @@ export class SignedUrls {
       : undefined;
   }
 
-  /** Why a URL is not currently valid for this method; undefined if it is. */
+  /** Why a URL is not currently valid for this method; undefined if it is valid. */
   problemOf(
     method: string,
     id: string,
@@ -233,8 +233,8 @@ const asset = z.object({
 export type AssetRecord = Readonly<z.infer<typeof asset>>;
 
 /**
- * What an asset adds to an attachment that refers to it. The recipient can fetch the asset by its
- * id.
+ * The members that an asset adds to an attachment that refers to it. The recipient can use the id
+ * to fetch the asset.
  */
 export const describeAsset = ({ id, name, contentType, size }: AssetRecord): JsonObject => ({
   id,
@@ -263,7 +263,7 @@ const assetDocument = asset
 
 export type AssetDocument = Readonly<z.infer<typeof assetDocument>>;
 
-/** Whether a part of a snapshot is an asset with its content. */
+/** Whether part of a snapshot is a valid asset with its content. */
 export const isAssetDocument = (value: unknown): value is AssetDocument =>
   assetDocument.safeParse(value).success;
 
@@ -275,7 +275,7 @@ export class AssetStore {
   /** Bytes stored or in transit. */
   #bytes = 0;
 
-  /** @throws Error if the journal holds something that is not an asset */
+  /** @throws Error if the journal contains anything that is not an asset */
   constructor(
     private readonly journal: Journal,
     private readonly mostBytes = mostContentBytes,

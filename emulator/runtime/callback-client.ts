@@ -33,7 +33,7 @@ const delayed = async (ms: number, call: OutgoingCall, send: Send): Promise<Outg
  * Makes a call to a callback, spoiled by a fault as if the callback or the connection had failed
  * that way.
  *
- * @throws NoAnswer that says why there is no answer
+ * @throws NoAnswer that explains why there is no response
  */
 const callWithFault = async (
   fault: FaultRule | undefined,
@@ -261,13 +261,13 @@ export interface CallbackOutcome {
   readonly error?: string;
   /** The kind of fault that the call encountered. */
   readonly fault?: string;
-  /** Authenticates again with new credentials; present only if that may help. */
+  /** Authenticates again with new credentials; present only if this might help. */
   readonly renew?: () => Promise<void>;
-  /** Present if there is no recipient for another attempt. */
+  /** Present if the message has no recipient, so that another attempt is pointless. */
   readonly isHopeless?: true;
 }
 
-/** What calls to callbacks need. */
+/** Options for calls to callbacks. */
 export interface CallbackClientOptions {
   readonly store: Store;
   readonly conversations: ConversationStore;

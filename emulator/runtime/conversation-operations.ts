@@ -118,7 +118,7 @@ class MessageBatch {
     };
   }
 
-  /** @throws HttpError 400-630 if there is none, or it is over (public reference) */
+  /** @throws HttpError 400-630 if the conversation does not exist or has ended (public reference) */
   #continued(id: string): StoredConversation {
     const found = this.#conversations.get(id) ?? this.service.conversations.get(id);
     if (found && !isCompleted(this.service, found) && this.#isInUse(found)) return found;

@@ -42,7 +42,7 @@ export class DocumentArchive {
     return (this.#chunks.length - 1) * chunkBytes + from;
   }
 
-  /** The document at a position. @throws Error if there is none of this shape */
+  /** The document at a position. @throws Error if there is no document of this shape */
   read<T>(place: number, isDocument: (value: unknown) => value is T): T {
     const chunk = this.#chunkAt(Math.floor(place / chunkBytes));
     const from = place % chunkBytes;
@@ -69,8 +69,8 @@ export class DocumentArchive {
   }
 
   /**
-   * A chunk with this much space at its end; a document larger than a chunk gets a chunk of its
-   * own.
+   * Returns a chunk with at least this much free space at its end. A document larger than a chunk
+   * gets its own chunk.
    */
   #chunkFor(bytes: number): Buffer {
     const last = this.#chunks.at(-1);
@@ -177,7 +177,7 @@ export type ConversationDocument = StoredConversation & {
   readonly messages: readonly StoredMessage[];
 };
 
-/** Whether a part of a snapshot is a conversation with its messages. */
+/** Whether part of a snapshot is a valid conversation with its messages. */
 export const isConversationDocument = (value: unknown): value is ConversationDocument =>
   isConversation(value) &&
   "messages" in value &&
@@ -202,8 +202,8 @@ interface Entry {
 }
 
 /**
- * All conversations and their messages, in order of arrival. They are never removed, so everything
- * that does not change is stored as text outside the heap, with message text compressed.
+ * All conversations and their messages, in order of arrival. Because they are never removed,
+ * everything that does not change is stored as text outside the heap, with message text compressed.
  */
 export class ConversationStore {
   readonly #beginnings = new DocumentArchive();
@@ -212,7 +212,7 @@ export class ConversationStore {
   #version = 0;
   #replacedAt = 0;
 
-  /** @throws Error if the journal holds something else */
+  /** @throws Error if the journal contains anything else */
   constructor(private readonly journal: Journal) {
     this.#keep(
       documentsIn(journal, sections.conversations, isConversation),
@@ -248,14 +248,14 @@ export class ConversationStore {
     return this.#entries.size;
   }
 
-  /** A number that grows with every change. */
+  /** A number that increases with every change. */
   get version(): number {
     return this.#version;
   }
 
   /**
-   * The conversations that changed after a version, in the order of their last change; all of them
-   * if they have been replaced since, or the version is unknown.
+   * The conversations that have changed since a version, in the order of their last change; all
+   * conversations if they have since been replaced or the version is unknown.
    *
    * @param most maximum number of conversations; returns the last ones
    */

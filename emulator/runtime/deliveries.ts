@@ -15,11 +15,13 @@ import { type RecipientRole, roleOf } from "./recipients.js";
 export interface NotificationMail {
   /** Time of the email, on the emulator's clock. */
   readonly at: string;
-  /** The `notificationEmail` of the role. */
+  /** The role's `notificationEmail`. */
   readonly to: string;
   readonly subject: string;
   readonly text: string;
-  /** The sender's own id for the undelivered message; the service's id if the sender gave none. */
+  /**
+   * The sender's own id for the undelivered message; the service's id if the sender provided none.
+   */
   readonly messageId: string;
 }
 
@@ -60,7 +62,7 @@ export interface DeliveryEntry {
   readonly at: string;
   /** The callback URL without user name, password or query; empty if there is none. */
   readonly url: string;
-  /** The sender's own id for the message; the service's id if the sender gave none. */
+  /** The sender's own id for the message; the service's id if the sender provided none. */
   readonly messageId: string;
   readonly type: string;
   /** Number of the attempt, starting at 1; 0 if there was no recipient. */
@@ -71,9 +73,9 @@ export interface DeliveryEntry {
   readonly error?: string;
 }
 
-/** What deliveries need. */
+/** Options for deliveries. */
 export interface DeliveryOptions extends CallbackClientOptions {
-  /** Called after the last attempt to deliver a message has failed. */
+  /** Called when the last attempt to deliver a message has failed. */
   readonly onUndelivered?: (lastAttempt: DeliveryEntry) => void;
 }
 

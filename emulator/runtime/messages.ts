@@ -5,8 +5,8 @@ import { type Switches, vendorWord } from "../service/switches.js";
 import { extensionInName } from "./asset-store.js";
 
 /**
- * The part of a JSON value at this path of member names and list indexes; undefined if a step does
- * not exist.
+ * The part of a JSON value at this path, which consists of member names and list indexes; undefined
+ * if a step does not exist.
  */
 export const valueOnPath = (value: unknown, ...steps: readonly (string | number)[]): unknown => {
   let here = value;
@@ -17,7 +17,7 @@ export const valueOnPath = (value: unknown, ...steps: readonly (string | number)
   return here;
 };
 
-/** The string at this path; undefined for anything else, and for an empty string. */
+/** The string at this path; undefined if it is empty or not a string. */
 export const textOnPath = (
   value: unknown,
   ...steps: readonly (string | number)[]
@@ -26,7 +26,7 @@ export const textOnPath = (
   return typeof found === "string" && found !== "" ? found : undefined;
 };
 
-/** The list at this path; empty for anything else. */
+/** The list at this path; an empty list if there is no list. */
 export const listAt = (
   value: unknown,
   ...steps: readonly (string | number)[]
@@ -48,8 +48,8 @@ export const stepsOf = (path: string): readonly (string | number)[] | undefined 
 
 /**
  * Who may send which messages. On the wire, the vendor's word replaces `platform` (specification
- * §6). This table is deliberately independent, like the rules below: if it used the client's table,
- * the emulator would accept the client's mistakes.
+ * §6). This table, like the rules below, is deliberately separate from the client's. Otherwise, the
+ * emulator would accept the client's mistakes.
  */
 export const senderTypes = [
   "customer",
@@ -118,9 +118,9 @@ export interface ConversationStart {
   readonly about: JsonObject;
 }
 
-/** One message in a request, in valid form. */
+/** One valid message from a request. */
 export interface ParsedMessage {
-  /** Its path in the request. */
+  /** The message's path in the request. */
   readonly path: string;
   readonly type: string;
   readonly sender: SenderType;
@@ -371,7 +371,7 @@ const textOrNumber = (value: unknown): string | number =>
 /**
  * Checks a message against the channel's restrictions for messages from or to the customer.
  *
- * @throws HttpError 400-152 that says which restriction the message breaks (assumed)
+ * @throws HttpError 400-152 that names the restriction that the message breaks (assumed)
  */
 export const assertCarried = (channel: StoredObject | undefined, message: CarriedMessage): void => {
   const direction = message.sender === "customer" ? "inbound" : "outbound";

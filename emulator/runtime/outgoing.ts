@@ -123,7 +123,7 @@ export interface OutgoingAnswer {
   readonly body: string;
 }
 
-/** The error that says why there was no response, without secrets. */
+/** The error that explains, without secrets, why there was no response. */
 export class NoAnswer extends Error {}
 
 const mostBytes = 64 * 1024;
@@ -213,7 +213,7 @@ export class Outgoing {
   /** @param route the actual destination of a call */
   constructor(private readonly route: (address: string) => string = (address) => address) {}
 
-  /** @throws NoAnswer that says why */
+  /** @throws NoAnswer that explains why */
   async call(call: OutgoingCall): Promise<OutgoingAnswer> {
     const address = this.#addressOf(call);
     const release = await this.#slots.take(address.host, call.signal);

@@ -26,8 +26,8 @@ export const phaseAfter = (phase: ConversationPhase, type: string): Conversation
 
 /**
  * The sides that receive a message: a customer's message goes to the side that handles the
- * conversation, and all others go to the customer. An escalation also goes to the agent, who learns
- * about the conversation from it (assumed).
+ * conversation, and all other messages go to the customer. Agents also receive escalations, which
+ * is how they learn about the conversation (assumed).
  *
  * @param phase before the message
  */
@@ -69,8 +69,8 @@ const orchestrationOf = (setUp: SetUp, owner: StoredObject): StoredObject | unde
   referredTo(setUp, account, owner, orchestration);
 
 /**
- * Whether an account can be used for conversations: it, its channel and its orchestration must be
- * active.
+ * Whether an account can be used for conversations: the account, its channel and its orchestration
+ * must be active.
  */
 export const isAccountInUse = (setUp: SetUp, owner: StoredObject): boolean =>
   [owner, channelOf(setUp, owner), orchestrationOf(setUp, owner)].every((object) =>
@@ -78,8 +78,8 @@ export const isAccountInUse = (setUp: SetUp, owner: StoredObject): boolean =>
   );
 
 /**
- * The active account with this address on a channel of this type; the oldest one if there are
- * several.
+ * The active account with this address on a channel of this type; the oldest such account if there
+ * are several.
  */
 export const accountAt = (setUp: SetUp, channelType: string, address: string) =>
   setUp.store
@@ -95,7 +95,7 @@ export const accountAt = (setUp: SetUp, channelType: string, address: string) =>
 export const channelTypeOf = (setUp: SetUp, owner: StoredObject): string | undefined =>
   textOnPath(channelOf(setUp, owner), "type");
 
-/** Whether an active channel has this type. */
+/** Whether there is an active channel of this type. */
 export const isChannelType = (setUp: SetUp, type: string): boolean =>
   setUp.store
     .all(channel.collection)
@@ -107,8 +107,8 @@ export const accountOf = (
 ): StoredObject | undefined => store.get(account.collection, accountId);
 
 /**
- * An account's idle time in milliseconds, after which a customer must start a new conversation;
- * undefined if unlimited.
+ * The idle time of an account's conversations, in milliseconds, after which a customer must start a
+ * new conversation; undefined if unlimited.
  */
 export const idleTimeOf = (owner: StoredObject | undefined): number | undefined => {
   const minutes = valueOnPath(owner, "chatConfigurations", "timeout");
@@ -121,7 +121,7 @@ export interface RecipientRole {
   readonly role: SenderType;
   /** Name of the participant. */
   readonly name?: string;
-  /** Present if the orchestration names it although it is not active. */
+  /** Present if the orchestration names the participant although the participant is inactive. */
   readonly isInactive?: true;
 }
 
@@ -172,7 +172,7 @@ const groupsOf = (
 const applicationsOf = (setUp: SetUp, owner: StoredObject | undefined): unknown =>
   owner && orchestrationOf(setUp, owner)?.applications;
 
-/** Whether the orchestration of an account starts with an active bot. */
+/** Whether an account's orchestration starts with an active bot. */
 export const beginsWithBot = (setUp: SetUp, owner: StoredObject): boolean =>
   botsOf(setUp, applicationsOf(setUp, owner)).some((named) => isUsable(setUp, named));
 
@@ -231,8 +231,8 @@ const standingOn = (setUp: SetUp, applications: unknown, side: Side): readonly N
 /**
  * The recipients for a side of a conversation, found through the account, its orchestration, client
  * applications and roles (specification §6). If no client application has the role, the result
- * still shows which application is meant to have it. A role receives a message only once, however
- * often the orchestration names it.
+ * still shows which application is meant to have it. A role receives a message only once, no matter
+ * how often the orchestration names the role.
  */
 export const recipientsOn = (
   setUp: SetUp,

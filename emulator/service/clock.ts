@@ -1,4 +1,4 @@
-/** Kinds of clock: the machine's clock, or one that you advance yourself. */
+/** The kinds of clocks: the machine's clock, or a clock that you advance yourself. */
 export const clockKinds = ["real", "manual"] as const;
 
 /** The emulator's time. It drives rates, tokens, signed URLs, deliveries, `created` and `modified`. */
@@ -9,14 +9,14 @@ export interface EmulatorClock {
   /**
    * Advances a manual clock and runs what is due by then.
    *
-   * @throws Error on the real clock, for a negative step, and beyond the year 9999
+   * @throws Error on the real clock, for a negative step, or beyond the year 9999
    */
   advance(ms: number): void;
   /**
    * Runs `work` at this time or later: automatically on the real clock, or when a manual clock
-   * advances. Runs it immediately if the time has passed.
+   * advances. Runs it immediately if the time is already past.
    *
-   * @returns a function that cancels it
+   * @returns a function that cancels the work
    */
   schedule(time: number, work: () => void): () => void;
 }

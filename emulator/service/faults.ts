@@ -24,20 +24,20 @@ const isAnything: Check = () => true;
 
 export interface FaultShape {
   readonly doc: string;
-  /** Additional members of the rule: how they are checked, and whether they are required. */
+  /** The rule's additional members: how they are checked, and whether they are required. */
   readonly members: Readonly<
     Record<string, { readonly fits: Check; readonly rule: string; readonly required?: true }>
   >;
-  /** Whether the fault applies only to a collection's list. */
+  /** Whether the fault applies only to operations that list a collection. */
   readonly listsOnly?: true;
   /**
    * Whether the fault also applies to callbacks, as if the callback or the connection to it failed
-   * that way.
+   * in that way.
    */
   readonly callbacks?: true;
 }
 
-/** Where you can set faults besides the service's operations. */
+/** The endpoints other than the service's operations for which you can set faults. */
 export const furtherEndpoints = ["TOKEN", "UPLOAD", "DOWNLOAD", "CALLBACK"] as const;
 
 const statusMembers = {
@@ -98,8 +98,8 @@ export interface FaultRule {
   readonly kind: FaultKind;
   readonly times: number;
   /**
-   * Number of calls on the endpoint between setting the rule and its first fault, including calls
-   * that an earlier rule affects.
+   * Number of calls to the endpoint from the time when the rule is set until its first fault,
+   * including calls that an earlier rule affects.
    */
   readonly after: number;
   readonly status?: number;
@@ -136,7 +136,7 @@ const lowerCased = (headers: JsonObject): Readonly<Record<string, string>> =>
  * Parses a rule from a control call.
  *
  * @param endpoints the known endpoints; `isSibling` says whether one belongs to another service
- * @throws Error that says what is wrong and what is allowed
+ * @throws Error that describes what is wrong and what is allowed
  */
 export const parseFault = (
   value: unknown,
@@ -181,7 +181,10 @@ export class Faults {
     this.#pending.push(...rules.map((rule) => ({ rule, after: rule.after, times: rule.times })));
   }
 
-  /** The fault for a call on this endpoint: the first rule that is due. Every rule counts the call. */
+  /**
+   * The fault for a call to this endpoint: the first rule that is due. The call counts toward the
+   * `after` of every rule for the endpoint.
+   */
   take(on: string): FaultRule | undefined {
     let due: PendingFault | undefined;
     for (const pending of this.#pending) {
@@ -303,7 +306,7 @@ const withoutId = (answer: ServiceResponse): ServiceResponse => {
 
 const page = "<!doctype html><html><body>The service is being maintained.</body></html>";
 
-/** Sends a response, altered by a fault. */
+/** Sends a response as altered by a fault. */
 export const sendWithFault = (
   response: ServerResponse,
   answer: ServiceResponse,

@@ -24,7 +24,7 @@ const beginningOf = (file: string): string => {
  * Asserts, before anything is changed, that a file may be the data of an emulator; creates a
  * missing file, for its owner only.
  *
- * @throws Error if it is something else
+ * @throws Error if it is anything else
  */
 const assertMayBeData = (file: string): void => {
   if (file === ":memory:") return;
@@ -43,8 +43,8 @@ const numberIn = (database: DatabaseSync, query: string): number =>
   Number(Object.values(database.prepare(query).get() ?? {})[0]);
 
 /**
- * @throws Error if a database belongs to something else, or to a newer emulator; then nothing is
- * changed
+ * @throws Error if a database belongs to something else, or to a newer emulator, without
+ * changing anything
  */
 const assertIsNoOther = (database: DatabaseSync): void => {
   const tables = "SELECT count(*) FROM sqlite_master WHERE type = 'table'";
@@ -62,12 +62,12 @@ const makePrivate = (file: string): void => {
     if (existsSync(each)) chmodSync(each, ownerOnly);
 };
 
-/** Durable storage: data is written here before the emulator acknowledges it. */
+/** Durable storage. Data is written here before the emulator acknowledges it. */
 export interface Journal {
   write(section: string, key: string, value: unknown): void;
   remove(section: string, key: string): void;
   clear(section: string): void;
-  /** Makes all writes in `work` atomic, however the process ends. Calls may be nested. */
+  /** Makes all writes in `work` atomic, no matter how the process ends. Calls may be nested. */
   together(work: () => void): void;
   /**
    * Runs `change` once the preceding writes are durable: immediately or, within `together`, after
@@ -170,7 +170,7 @@ const journalIn = (database: DatabaseSync): Journal => {
   };
 };
 
-/** An error that says what is wrong with a data file, and what to do. */
+/** An error that describes what is wrong with a data file, and what to do about it. */
 export const dataFileError = (file: string, error: unknown): Error => {
   const reason = error instanceof Error ? error.message : String(error);
   return new Error(
@@ -181,7 +181,7 @@ export const dataFileError = (file: string, error: unknown): Error => {
 
 /**
  * A journal in a SQLite file that only its owner can read. Every write is one committed
- * transaction, so acknowledged data survives however the process ends.
+ * transaction, so acknowledged data survives no matter how the process ends.
  *
  * @throws Error that names the file if the file cannot be opened or is not a journal
  */

@@ -33,8 +33,8 @@ export interface EmulatedServiceOptions {
    */
   readonly callbackRoute?: (address: string) => string;
   /**
-   * Called once for each message that a callback did not accept, with the last attempt. It must not
-   * fail.
+   * Called once for each message that a callback did not accept, with the last attempt. The
+   * function must not fail.
    */
   readonly onUndelivered?: (lastAttempt: DeliveryEntry) => void;
 }
@@ -50,7 +50,7 @@ export interface OperationCall {
   readonly id: string;
   /** @throws HttpError if it is not a JSON object */
   readonly body: () => JsonObject;
-  /** The fault for this call; some faults change what the operation does. */
+  /** The fault for this call; some faults change the operation's behavior. */
   readonly fault?: FaultRule;
 }
 

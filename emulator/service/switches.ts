@@ -2,7 +2,7 @@ import type { Basis } from "../../provider/definition/define.js";
 import { isObject } from "../../provider/kernel/json.js";
 import type { Journal } from "./journal.js";
 
-/** An uncertainty about the service, and its possible values. */
+/** An uncertain aspect of the service, and its possible values. */
 export interface Switch {
   readonly doc: string;
   /** The allowed values, or the range of whole numbers. */
@@ -14,7 +14,7 @@ export interface Switch {
 const assumed = "assumed";
 const yesOrNo = ["true", "false"];
 
-/** Everything uncertain about the service, with the most likely behavior as the default. */
+/** Every uncertain aspect of the service, with the most likely behavior as the default. */
 export const switchTable = {
   secrets: {
     doc: "How responses show secrets: masked with asterisks, in plain text, or not at all.",
@@ -186,7 +186,7 @@ export const switchTable = {
   },
 } as const satisfies Readonly<Record<string, Switch>>;
 
-/** An uncertainty about the service. */
+/** The name of a switch for an uncertain aspect of the service. */
 export type SwitchName = keyof typeof switchTable;
 
 type ValueOf<S> = S extends { readonly default: boolean }
@@ -249,13 +249,13 @@ const isComplete = (
 ): values is Switches & Readonly<Record<string, unknown>> =>
   names.every((name) => values[name] !== undefined);
 
-/** Whether a value, for example from the network, contains a value for every switch. */
+/** Whether untrusted input, such as data from the network, contains a value for every switch. */
 export const isSwitches = (value: unknown): value is Switches =>
   isObject(value) && isComplete(value);
 
 /**
- * The values at startup: for each switch, the given value, otherwise the saved one, otherwise the
- * default.
+ * Each switch's value at startup: the given value if there is one, otherwise the saved value,
+ * otherwise the default.
  */
 export const savedSwitches = (journal: Journal, given: Partial<Switches>): Switches => {
   const defaults = Object.entries(switchTable).map(([name, entry]) => [name, entry.default]);
@@ -277,7 +277,7 @@ const neutral = "platform_";
 
 /**
  * An identifier on the wire, with the vendor's word instead of `platform`. Deliberately independent
- * of the provider and the client, so that their mistakes are not accepted here.
+ * of the provider and the client, so that the emulator does not accept their mistakes.
  */
 export const vendorWord = (
   word: string,

@@ -17,7 +17,7 @@ import { beforeOperation, sendWithFault } from "../service/faults.js";
 import type { EmulatedService } from "../service/service.js";
 import type { TokenClaims } from "./tokens.js";
 
-/** Whom the URLs are for: users and customers have separate ones (specification §5.3). */
+/** Who the URLs are for. Users and customers have separate URLs (specification §5.3). */
 export type Audience = "user" | "customer";
 
 /** An error of the token or authorization URL, with its code (RFC 6749 §5.2). */
@@ -54,7 +54,7 @@ const mostParameters = 100;
 /**
  * Reads required parameters.
  *
- * @throws OAuthError if one is given twice, or if there are more than 100
+ * @throws OAuthError if a parameter appears twice, or if there are more than 100 parameters
  */
 const requiredParameters = (parameters: URLSearchParams): ((name: string) => string) => {
   if (parameters.size > mostParameters)
@@ -117,10 +117,10 @@ const once = (query: URLSearchParams, name: string): string => {
 };
 
 /**
- * Serves the authorization URL (specification §5.3). Approves immediately, because this is an
- * emulator.
+ * Serves the authorization URL (specification §5.3). Approves every valid request immediately,
+ * because this is an emulator.
  *
- * @throws OAuthError if the client or the redirect URI is wrong; there is no redirect then
+ * @throws OAuthError if the client or the redirect URI is wrong; in that case, there is no redirect
  */
 export const authorize = (
   { clients, tokens }: EmulatedService,

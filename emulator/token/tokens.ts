@@ -49,7 +49,7 @@ export class Tokens {
     return this.#keep(this.#codes, claims, codeLifetimeMs);
   }
 
-  /** Returns the claims of a code, but only once. */
+  /** Returns a code's claims, but only once. */
   redeem(code: string): CodeClaims | undefined {
     const claims = this.#good(this.#codes, code);
     this.#codes.delete(code);
@@ -108,7 +108,7 @@ export type ScopeLabel = keyof typeof scopesByLabel;
  * Checks that these claims allow a call.
  *
  * @param labels any one of these scopes suffices
- * @throws HttpError if they do not
+ * @throws HttpError if they do not allow it
  */
 export const assertScope = ({ subject, scopes }: TokenClaims, labels: readonly ScopeLabel[]) => {
   if (subject !== "client")
@@ -118,7 +118,10 @@ export const assertScope = ({ subject, scopes }: TokenClaims, labels: readonly S
     throw new HttpError(403, "403-197", `The token lacks the scope ${enough.join(" or ")}.`);
 };
 
-/** A client at the token URL: with a secret, or public with redirect URIs. */
+/**
+ * A client that can request tokens: either a client with a secret or a public client with redirect
+ * URIs.
+ */
 export interface Client {
   readonly clientId: string;
   readonly clientSecret?: string;
@@ -145,7 +148,7 @@ const isScope = (text: string): boolean => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(te
 
 const known = new Set(["clientId", "clientSecret", "public", "redirectUris", "scopes"]);
 
-/** Parses a client from a control call. @throws Error that says what is wrong */
+/** Parses a client from a control call. @throws Error that describes what is wrong */
 export const parseClient = (value: unknown): Client => {
   const shape =
     'A client is {"clientId", "clientSecret", "scopes": […]}, or {"clientId", "public": true, "redirectUris": […], "scopes": […]}.';
@@ -177,7 +180,7 @@ const digest = (text: string): Buffer => hash("sha256", text, "buffer");
 export const isSameSecret = (a: string, b: string): boolean =>
   timingSafeEqual(digest(a), digest(b));
 
-/** The clients that can request tokens. They survive a reset. */
+/** The clients that can request tokens. A reset does not remove them. */
 export class Clients {
   readonly #clients = new Map<string, Client>();
   #own: Client;
@@ -209,7 +212,7 @@ export class Clients {
     return this.#clients.get(clientId);
   }
 
-  /** The client with this id and secret. Compares the secret in constant time. */
+  /** The client with this id and secret. Compares secrets in constant time. */
   withSecret(clientId: string, secret: string): Client | undefined {
     const own = this.#own.clientId === clientId ? this.#own : undefined;
     return [this.#clients.get(clientId), own].find((client) => {
@@ -218,7 +221,7 @@ export class Clients {
     });
   }
 
-  /** Adds a client, or replaces the one with its id and invalidates the old secret. */
+  /** Adds a client, or replaces the client with the same id and invalidates its old secret. */
   put(client: Client): void {
     this.journal.together(() => {
       this.journal.write("client", client.clientId, client);

@@ -58,13 +58,16 @@ const commonHeaders = (): Readonly<Record<string, string>> => ({
   "user-agent": `${packageName}/${packageVersion()}`,
 });
 
-/** The parts that all connections to a tenant share, and a way to close them. */
+/** The parts that all connections to a tenant share, and a method that closes the connections. */
 export interface SharedParts extends Omit<TokenParts, "pace"> {
   /** Cancels waiting calls with `CANCELLED` and closes all connections. */
   close(): Promise<void>;
 }
 
-/** Creates the shared parts. Sends nothing: connections open on first use. */
+/**
+ * Creates the parts that all connections to a tenant share. Sends nothing; connections open on
+ * first use.
+ */
 export const sharedParts = (
   settings: Settings,
   options: Pick<ServiceOptions, "clock" | "transport" | "retry" | "onRepeat" | "signal">,
@@ -95,7 +98,9 @@ const infoOf = (token: AccessToken, clock: Clock): TokenInfo => ({
   fetched: token.generation,
 });
 
-/** Connects to a service. Sends nothing: token, connections and lists are created on first use. */
+/**
+ * Connects to a service. Sends nothing; the token, connections and lists are created on first use.
+ */
 export const connectService = (settings: Settings, options: ServiceOptions = {}): Service => {
   const { onWait } = options;
   const { close, ...shared } = sharedParts(settings, options);

@@ -3,22 +3,26 @@ import { filledText, isObject, type JsonObject, jsonIn } from "../kernel/json.js
 import { isLoopback, type SettingKey, type Settings } from "./setting-table.js";
 import { accountTitle, readSettings, type SettingSource } from "./settings.js";
 
-/** Environment variable for what a run on emulators may call: `EmulatedAddresses` as JSON. */
+/**
+ * Environment variable that lists what a run on emulators may call: `EmulatedAddresses` as JSON.
+ */
 export const addressesVariable = "PULUMI_CONVERSATION_ADDRESSES";
 
 /**
- * The settings that a run keeps on an emulator: they determine what it writes. The emulator's
- * settings determine where it writes, and how fast.
+ * The settings that a run on an emulator keeps because they determine what it writes. All others
+ * come from the emulator, including those that determine where and how fast the run writes.
  */
 export const ownSettings = ["platformName", "ownershipMark", "put"] as const;
 
-/** What a run on emulators may call, even if a program or a state gives a provider another URL. */
+/**
+ * What a run on emulators may call, even if a program or a state sets another URL for a provider.
+ */
 export interface EmulatedAddresses {
   /** The prefixes of the emulators' URLs. */
   readonly starts: readonly string[];
   /**
-   * The settings that lead to an emulator, keyed by its `baseUrl` and by the `baseUrl` of the
-   * account it represents.
+   * The settings for reaching each emulator, keyed by the emulator's `baseUrl` and by the `baseUrl`
+   * of the account that the emulator represents.
    */
   readonly instead?: Readonly<Record<string, Partial<Record<SettingKey, string>>>>;
   /** Whether the environment and the configuration may point to other servers on this machine. */
@@ -45,18 +49,19 @@ const insteadOf = (instead: unknown, baseUrl: string): JsonObject | undefined =>
 };
 
 /**
- * The base URL that a run on emulators uses for an account: the URL of its emulator, if it has one.
+ * Returns the base URL that a run on emulators uses for an account: its emulator's URL, if there is
+ * one.
  */
 export const emulatedAddress = (baseUrl: string): string => {
   return filledText(insteadOf(givenAddresses()?.instead, baseUrl)?.baseUrl) ?? baseUrl;
 };
 
 /**
- * Keeps a run on emulators from reaching any other account. An emulator replaces the account that
- * it represents.
+ * Prevents a run on emulators from reaching any other account. Replaces the settings of an account
+ * that an emulator represents with the emulator's settings.
  *
- * @param account name of an explicit provider that the program gave some of the settings
- * @throws ConversationError `SETTINGS_INVALID` if they would lead elsewhere
+ * @param account name of an explicit provider for which the program sets some of the settings
+ * @throws ConversationError `SETTINGS_INVALID` if the settings would lead elsewhere
  */
 export const emulatedSettings = (settings: Settings, account?: string): Settings => {
   const given = givenAddresses();

@@ -17,7 +17,7 @@ export type WireObject = Readonly<Record<string, unknown>>;
 export interface ListProgress {
   /** Objects received so far. */
   readonly objects: number;
-  /** Number of calls for the remaining pages; 0 if the service does not say. */
+  /** Number of calls for the remaining pages; 0 if unknown. */
   readonly callsLeft: number;
   /**
    * Total number of objects according to the last page. Absent if the service does not report it.
@@ -48,8 +48,8 @@ export const isTooLarge = (error: unknown): boolean =>
   typeof error === "object" && error !== null && tooLarge.has(error);
 
 /**
- * Limits the total size of the lists that one connection reads and keeps. Each list counts with its
- * size when last read. A list within its equal share is never refused because of the others.
+ * Limits the total size of the lists that one connection reads and keeps. Each list counts at its
+ * last known size. A list within its equal share is never refused because of other lists.
  */
 export class ListBudget {
   readonly #bytes = new Map<string, number>();
@@ -60,7 +60,7 @@ export class ListBudget {
   }
 
   /**
-   * Prepares to read a list. Its size from any earlier reading no longer counts.
+   * Prepares to read a list. The list's size from an earlier reading no longer counts.
    *
    * @throws ConversationError from its calls: `BAD_RESPONSE` if the list has become too large
    */
@@ -104,10 +104,10 @@ interface Pages {
   readonly complete: boolean;
 }
 
-/** The first page of a collection, and a way to read the others. */
+/** The first page of a collection, and a way to read the other pages. */
 export interface FirstPage {
   readonly objects: ReadonlyMap<string, WireObject>;
-  /** Number of calls for the other pages; 0 if the service does not say. */
+  /** Number of calls for the other pages; 0 if unknown. */
   readonly callsLeft: number;
   rest(): Promise<Pages>;
 }
@@ -230,8 +230,8 @@ type OnPage = (progress: ListProgress) => void;
 
 /**
  * Reads a collection: the first page as specified, then further pages with `$pagenum` (assumed)
- * until as many objects have arrived as the service counts. Requests larger pages with `$pagesize`
- * (assumed) if that saves calls and the service supports it.
+ * until the number of objects that the service reports has arrived. Requests larger pages with
+ * `$pagesize` (assumed) if this saves calls and the service supports it.
  */
 export const readFirstPage = async (
   request: Request,

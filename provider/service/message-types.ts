@@ -119,14 +119,14 @@ export const maySend = (sender: SenderKind, type: MessageType): boolean =>
 
 const neutral = "platform_";
 
-/**
- * A kind of sender as sent on the wire: `platform` in it is replaced with the setting
- * `platformName`.
- */
+/** The wire name of a kind of sender, in which the `platformName` setting replaces `platform`. */
 export const senderToWire = (kind: SenderKind, platformName: string): string =>
   kind.startsWith(neutral) ? `${platformName}_${kind.slice(neutral.length)}` : kind;
 
-/** The kind that a received word stands for. Unknown words such as `system` are returned unchanged. */
+/**
+ * The kind of sender that a word from the service stands for. Unknown words, such as `system`, are
+ * returned unchanged.
+ */
 export const senderFromWire = (word: string, platformName: string): SenderKind | (string & {}) => {
   const own = `${platformName}_`;
   const kind = word.startsWith(own) ? neutral + word.slice(own.length) : word;
@@ -137,14 +137,14 @@ export const senderFromWire = (word: string, platformName: string): SenderKind |
 export const conversationSides = ["customer", "bot", "agent"] as const;
 
 /**
- * A side of a conversation. Both kinds of bots are on one side, and both kinds of agents on
+ * A side of a conversation. Both kinds of bots are on one side, and both kinds of agents are on
  * another.
  */
 export type ConversationSide = (typeof conversationSides)[number];
 
 /**
- * The kinds of senders on each side, which are also the roles that receive its messages; custom
- * kinds first.
+ * The kinds of senders on each side, custom kinds first. They are also the roles that receive the
+ * side's messages.
  */
 export const rolesOnSide = {
   customer: ["customer"],
@@ -178,8 +178,8 @@ const named = (application: string | undefined, participant?: string): readonly 
   application === undefined ? [] : [{ application, participant }];
 
 /**
- * The recipients of messages for a side (specification §6; contract of the orchestration), in
- * groups. The first group with a participating recipient receives the messages.
+ * The recipients of messages for a side (specification §6; orchestration contract), in groups. The
+ * first group with a participating recipient receives the messages.
  */
 export const namedOnSide = (
   { botConfiguration, customerConfiguration, agentConfiguration }: NamedApplications,

@@ -241,10 +241,10 @@ const beginningsIn = (signs: readonly Sign[], { beginnings }: Wanted): Range[] =
 };
 
 /**
- * Replaces all secrets and parts of secrets in untrusted text. It finds secrets in JSON, in a URL
- * or a page, in base64 after any other text, in different case, and cut off. Use it only for
- * untrusted text: replacing one of this package's own words that happens to be a secret would
- * reveal it.
+ * Replaces all secrets and parts of secrets in untrusted text. Finds secrets in JSON, URLs and
+ * pages, in base64 after other text, in a different case, and in truncated form. Use it only for
+ * untrusted text: replacing one of this package's own words that happens to match a secret would
+ * reveal the secret.
  *
  * @param secrets unencoded; those shorter than 6 characters are not searched for
  */
@@ -265,15 +265,16 @@ export const redact = (text: string, secrets: readonly string[]): string => {
 };
 
 /**
- * Prepares text from the service for a message: no secrets, no control characters, at most 300
- * characters.
+ * Prepares text from the service for use in a message: removes secrets and control characters, and
+ * limits the text to 300 characters.
  */
 export const shownText = (text: string, secrets: readonly string[]): string =>
   abbreviated(cleaned(redact(text, secrets)).trim(), longestText);
 
 /**
- * The message of an error from outside this package, safe to show. The JSON parser quotes parts of
- * its input in which a secret cannot be recognized, so its message is omitted.
+ * The message of an error from outside this package, in a form that is safe to show. The JSON
+ * parser quotes parts of its input in which a secret might not be recognizable, so its message is
+ * omitted.
  */
 export const foreignMessage = (error: unknown, secrets: readonly string[]): string => {
   if (error instanceof SyntaxError && error.message.includes("JSON"))
@@ -285,8 +286,8 @@ export const foreignMessage = (error: unknown, secrets: readonly string[]): stri
 };
 
 /**
- * An error from outside this package: unchanged if its message may be shown, otherwise an error
- * without secrets.
+ * An error from outside this package: returned unchanged if its message may be shown, otherwise
+ * replaced with an error without secrets.
  */
 export const foreignError = (error: unknown, secrets: readonly string[]): unknown => {
   const message = foreignMessage(error, secrets);
@@ -301,10 +302,7 @@ export const clientSecrets = ({ clientId, clientSecret }: Settings): readonly st
 
 const ofRunningCall = new AsyncLocalStorage<readonly string[]>();
 
-/**
- * Runs a call from the engine, and makes sure that none of the service calls in it shows any of
- * these strings.
- */
+/** Runs an engine call and ensures that none of its service calls shows any of these strings. */
 export const keepingSecret = <T>(secrets: readonly string[], call: () => Promise<T>): Promise<T> =>
   ofRunningCall.run(secrets, call);
 

@@ -3,8 +3,9 @@ import { defaultScopes } from "./http/operations.js";
 import { type Plan, plans } from "./plans.js";
 
 /**
- * The result of parsing a string: its value, or the rule that it breaks. A message shows the string
- * itself only if the setting accepts just a few words, because such a setting is never a secret.
+ * The result of parsing a setting: its value, or the rule that the string breaks. A message shows
+ * the string itself only if the setting accepts only a fixed set of words, because such a setting
+ * is never a secret.
  */
 export type Parsed<T> = { readonly value: T } | { readonly rule: string };
 
@@ -122,10 +123,10 @@ export interface Settings {
   /** Fraction of each rate limit that may be used: greater than 0, at most 1. */
   readonly share: number;
   readonly redisUrl?: string;
-  /** The vendor's own word on the wire. */
+  /** The vendor's own word for `platform` on the wire. */
   readonly platformName: string;
   readonly ownershipMark: "description" | "none";
-  /** What this tenant's PUT does to omitted members. Absent if unknown. */
+  /** How this tenant's PUT treats omitted members. Absent if unknown. */
   readonly put?: "keep" | "replace";
   /** File written by `pulumi-conversation probe`. Absent if there are no findings. */
   readonly findings?: string;
@@ -142,10 +143,10 @@ export interface SettingSpec<T> {
   readonly doc: string;
   readonly parse: (text: string) => Parsed<T>;
   readonly required?: true;
-  /** Whether the value is never shown, and is encrypted in the stack's configuration. */
+  /** Whether the value is secret: never shown, and encrypted in the stack's configuration. */
   readonly secret?: true;
   readonly default?: T;
-  /** Set if the value is a number. */
+  /** Present if the value is a number: whether it can be any number or only a whole one. */
   readonly number?: "any" | "whole";
 }
 

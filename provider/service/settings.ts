@@ -24,18 +24,19 @@ export const assertProfile = (profile: string | undefined): void => {
 export const providerAccount = (name: string): string => `provider ${name}`;
 
 /**
- * Whether an account belongs to an explicit provider, whose settings have no names of their own.
+ * Whether an account belongs to an explicit provider. Such an account's settings have no names in
+ * the configuration or environment.
  */
 export const isProviderAccount = (account: string | undefined): boolean =>
   account?.startsWith(providerAccount("")) === true;
 
-/** How messages refer to an account: `profile eu`, or `provider us`. */
+/** Returns the account's name for messages, such as `profile eu` or `provider us`. */
 export const accountTitle = (account: string): string =>
   isProviderAccount(account) ? account : `profile ${account}`;
 
 /**
- * The prefix of a profile's environment variables, such as `CONVERSATION_MY_EU_`; without a
- * profile, `CONVERSATION_`.
+ * The prefix of a profile's environment variables, such as `CONVERSATION_MY_EU_`; `CONVERSATION_`
+ * if there is no profile.
  */
 export const profilePrefix = (profile?: string): string => {
   if (!isProviderAccount(profile)) assertProfile(profile);
@@ -44,11 +45,11 @@ export const profilePrefix = (profile?: string): string => {
 };
 
 /**
- * Refuses a profile with the same environment variables as another profile, such as `my-eu` and
- * `my_eu`: each would silently use the other's account.
+ * Refuses a profile that has the same environment variables as another, as `my-eu` and `my_eu` do:
+ * each would silently use the other's account.
  *
  * @param others profiles already in use; may include the same name
- * @throws ConversationError `SETTINGS_INVALID` naming both
+ * @throws ConversationError `SETTINGS_INVALID` that names both profiles
  */
 export const assertDistinctProfiles = (
   profile: string | undefined,
@@ -69,10 +70,11 @@ export const assertDistinctProfiles = (
 export interface SettingSource {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /**
-   * Returns a value from the stack's configuration by its full key, such as `conversation:baseUrl`.
+   * Returns the value for a full configuration key, such as `conversation:baseUrl`, from the
+   * stack's configuration.
    */
   readonly config: (key: string) => string | undefined;
-  /** The account's name, if the arguments of an explicit provider are among the values. */
+  /** The account's name, if the values include an explicit provider's arguments. */
   readonly account?: string;
 }
 
@@ -100,14 +102,16 @@ export const settingNames = (key: SettingKey, profile?: string): SettingNames =>
   environment: profilePrefix(profile) + settingTable[key].environment,
 });
 
-/** How messages refer to a setting, such as `conversation:scope (CONVERSATION_SCOPE)`. */
+/**
+ * Returns the label for a setting in messages, such as `conversation:scope (CONVERSATION_SCOPE)`.
+ */
 export const settingLabel = (key: SettingKey, profile?: string): string => {
   if (isProviderAccount(profile)) return `${key} of the ${profile}`;
   const names = settingNames(key, profile);
   return `${names.config} (${names.environment})`;
 };
 
-/** Advice for when the base URL does not look like the service's. */
+/** Advice for a base URL that does not look like the service's. */
 export const addressAdvice = ({ baseUrl, profile }: Settings): string =>
   `Check ${settingLabel("baseUrl", profile)}, whose path is ${quoted(new URL(baseUrl).pathname)}, and run: npx pulumi-conversation doctor`;
 
@@ -121,7 +125,7 @@ const textOf = (source: SettingSource, key: SettingKey, profile?: string): strin
 /**
  * Reads one optional setting, without its default; undefined if it is not set.
  *
- * @throws Error if it breaks its rule
+ * @throws Error if the setting breaks its rule
  */
 export const readSetting = <K extends SettingKey>(
   source: SettingSource,
@@ -136,7 +140,7 @@ export const readSetting = <K extends SettingKey>(
 };
 
 /**
- * The option that `pulumi config set` needs for a setting: without it, the command refuses a name
+ * The option that `pulumi config set` needs for a setting. Without it, the command refuses a name
  * that looks like a secret.
  */
 export const configOption = (key: SettingKey): "--secret" | "--plaintext" | undefined => {
@@ -223,8 +227,8 @@ const probed = ["put", "plan", "burst"] as const satisfies readonly SettingKey[]
 /**
  * The settings that are not given, as a probe of the tenant found them.
  *
- * @throws ConversationError `SETTINGS_INVALID` if the file cannot be read, holds a wrong value, or
- *   is of another tenant
+ * @throws ConversationError `SETTINGS_INVALID` if the file cannot be read, contains a wrong value,
+ *   or is for another tenant
  */
 const foundOut = (file: string, given: Partial<Settings>): Partial<Settings> => {
   const { baseUrl, settings } = readFindings(file);
@@ -329,13 +333,13 @@ export interface TenantFindings {
   readonly probedAt: string;
   /** Base URL of the probed tenant. */
   readonly baseUrl: string;
-  /** Number of calls made. */
+  /** Number of calls that the probe made. */
   readonly calls: number;
   /** Values for the emulator's switches, by name. */
   readonly switches: Readonly<Record<string, FoundValue>>;
   /** Values for settings, by name. */
   readonly settings: Readonly<Record<string, FoundValue>>;
-  /** Other observations. */
+  /** Other observations about the tenant. */
   readonly observed: Readonly<Record<string, FoundValue>>;
   /** What could not be determined, and why. */
   readonly open: Readonly<Record<string, string>>;
@@ -359,7 +363,10 @@ const textIn = (json: JsonObject, name: string): string | undefined => {
   return typeof value === "string" ? value : undefined;
 };
 
-/** Parses findings from JSON text; undefined if it contains no findings of this version. */
+/**
+ * Parses findings from JSON text; undefined if the text contains no findings in this version's
+ * format.
+ */
 export const findingsIn = (text: string): TenantFindings | undefined => {
   const json = jsonIn(text);
   if (!isObject(json) || json.version !== 1) return undefined;
@@ -376,7 +383,7 @@ export const findingsIn = (text: string): TenantFindings | undefined => {
 /**
  * Reads a file written by `pulumi-conversation probe`.
  *
- * @throws ConversationError `SETTINGS_INVALID` if the file cannot be read, or contains something
+ * @throws ConversationError `SETTINGS_INVALID` if the file cannot be read, or contains anything
  * else
  */
 export const readFindings = (file: string): TenantFindings => {

@@ -78,8 +78,8 @@ const awaitArrival = async (sent: Sent): Promise<boolean> => {
 };
 
 /**
- * Reads an account's chain, sends one message through it, waits for the message to arrive if there
- * is a probe, and ends the conversation, even after a failure.
+ * Reads an account's chain, sends one message through it, waits for its arrival if the test has a
+ * probe, and ends the conversation, even after a failure.
  *
  * @throws ConversationError that names the broken link
  */
@@ -201,9 +201,9 @@ const sendSmokeMessage = async (
 };
 
 /**
- * Ends a test's conversation if possible; ignores failures.
+ * Ends a test's conversation if possible, ignoring failures.
  *
- * @returns whether it is over
+ * @returns whether the conversation has ended
  */
 export const endConversation = async (
   test: Pick<SmokeTestInputs, "sender">,
@@ -335,7 +335,7 @@ const awaitSighting = async (
 };
 
 /**
- * Why no server can be reached at a URL from this machine; undefined if one responds with any
+ * Why the server at a URL cannot be reached from this machine; undefined if it responds with any
  * status.
  */
 export const unreachable = async (

@@ -44,7 +44,7 @@ const result = z.object({
   open: z.literal(true).optional(),
 });
 
-/** The part of a passed test that the state stores. */
+/** The part of a passed test's result that is stored in the state. */
 export type SmokeTestResult = Readonly<z.output<typeof result>>;
 
 /** The test result in a state; undefined before the first test. */
@@ -62,8 +62,8 @@ const probeViolation = ({ probe }: JsonObject): readonly string[] => {
 };
 
 /**
- * Returns the normalized inputs and every rule that they break. Has no side effects. Failures name
- * no property, because the engine would print the property's value.
+ * Returns the normalized inputs and every rule that they break. Has no side effects. The failures
+ * do not name a property, because the engine would print the property's value.
  */
 export const checkSmokeTest = (news: JsonObject): CheckedInputs => {
   const { __provider, ...given } = news;

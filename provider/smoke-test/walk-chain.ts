@@ -19,7 +19,7 @@ export interface Callback {
   readonly url: string;
   /** The recipient, such as `client application "bot" (id …), role custom_bot`. */
   readonly role: string;
-  /** Absent if the service sends no Authorization header. */
+  /** The authentication for the callback. Absent if the service sends no Authorization header. */
   readonly authentication?: string;
 }
 
@@ -224,9 +224,9 @@ export class ChainReader {
   }
 
   /**
-   * Reads an object whose absence breaks the chain; a lack of permission to read it proves nothing.
+   * Reads an object whose absence breaks the chain. Lack of permission to read it proves nothing.
    *
-   * @returns undefined if there is no permission to read it
+   * @returns undefined if permission to read the object is missing
    */
   async wanted(definition: Definition, id: string, by: Referrer): Promise<ChainObject | undefined> {
     try {
@@ -251,7 +251,7 @@ export class ChainReader {
   }
 }
 
-/** The findings before a broken link. */
+/** The findings collected before a broken link is reached. */
 export interface ChainFindings {
   /** Working links, with kind, name and id. */
   readonly sound: string[];

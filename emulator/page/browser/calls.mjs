@@ -32,7 +32,7 @@ import { linkToEntry, subjectParts } from "./links.mjs";
 
 /** @template T @typedef {{ readonly place: number, readonly entry: T }} PlacedEntry */
 
-/** Whether an entry is about a subject, or about any object in a collection. An empty string matches every entry. @param {WithSubjects & { readonly template?: string }} entry @param {string} wanted */
+/** Whether an entry is about a subject or, given a collection, about any of its objects. An empty string matches every entry. @param {WithSubjects & { readonly template?: string }} entry @param {string} wanted */
 export const isAbout = ({ subjects, template }, wanted) =>
   wanted === "" ||
   template === `/${wanted}` ||
@@ -49,7 +49,7 @@ class PassingEntries {
   #next = 0;
   #generation = -1;
 
-  /** @param {GrowingList<T>} list @param {(entry: T) => boolean} fits @returns how many were added; undefined: all are others */
+  /** @param {GrowingList<T>} list @param {(entry: T) => boolean} fits @returns number of entries added; undefined if all entries were replaced */
   take({ first, entries, generation }, fits) {
     const isOther = generation !== this.#generation;
     if (isOther) this.forget();

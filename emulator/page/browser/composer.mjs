@@ -37,7 +37,7 @@ const objectsAt = (value, ...steps) => {
   return Array.isArray(found) ? found.filter(isRecord) : [];
 };
 
-/** The side of a conversation that a sender is on, given the sender's word on the wire. @param {string} sender */
+/** The side of a conversation that a sender is on, given the sender's wire type. @param {string} sender */
 export const sideOfSender = (sender) => {
   if (sender === "customer") return "customer";
   return sender.endsWith("_bot") ? "bot" : "agent";
@@ -99,16 +99,16 @@ const parsedObject = (text) => {
 };
 
 /**
- * A message to send.
+ * The message to send, built from a draft.
  *
  * @param {object} draft
  * @param {string} draft.sender
  * @param {string} draft.type
- * @param {string} draft.name shown name of the sender; empty: none
+ * @param {string} draft.name sender's displayed name; empty if none
  * @param {string} draft.text
- * @param {string} draft.json further content: the text of a JSON object; empty: none
+ * @param {string} draft.json additional content: the text of a JSON object; empty if none
  * @param {Json} draft.conversation
- * @throws {Error} if the further content is no JSON object
+ * @throws {Error} if the additional content is not a JSON object
  */
 export const messageToSend = ({ sender, type, name, text, json, conversation }) => {
   const further = json.trim() === "" ? {} : parsedObject(json);
@@ -180,7 +180,7 @@ export class Composer {
     });
   }
 
-  /** Offers the current choices. */
+  /** Offers the current senders, message types and accounts. */
   update() {
     const { tables, state } = this.page;
     if (this.#tables !== tables) {
@@ -211,7 +211,7 @@ export class Composer {
     offer(this.#type, sender?.messageTypes ?? []);
   }
 
-  /** The conversation that a message goes to, and its customer. */
+  /** The conversation that a message is sent to, and its customer. */
   #conversation() {
     const { conversations } = this.page.state;
     if (this.id !== "")
@@ -227,7 +227,7 @@ export class Composer {
     };
   }
 
-  /** @throws {Error} if the further content is no JSON object */
+  /** @throws {Error} if the additional content is not a JSON object */
   #message() {
     const { conversation, customer } = this.#conversation();
     const { value: sender } = this.#sender;

@@ -6,7 +6,7 @@ import { anchorOf, linkToSection } from "./links.mjs";
 /** @type {Map<string, Promise<string>>} */
 const docs = new Map();
 
-/** A page of the documentation that comes with the emulator; rejects if there is none. @param {string} name */
+/** Loads a page of the documentation that comes with the emulator. Rejects if there is no such page. @param {string} name */
 export const readDoc = (name) => {
   const known =
     docs.get(name) ??

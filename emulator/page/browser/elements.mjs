@@ -19,14 +19,14 @@ export const moveTo = (target, transform) => {
   if (target.style.transform !== transform) target.style.transform = transform;
 };
 
-/** Replaces all children. @param {Element} target @param {Child[]} children */
+/** Replaces all children of an element. @param {Element} target @param {Child[]} children */
 export const fill = (target, ...children) => {
   const present = children.filter((child) => child !== undefined && child !== false);
   target.replaceChildren(...present.map((each) => (each instanceof Node ? each : String(each))));
 };
 
 /**
- * An element with attributes, listeners (functions keyed by the name of the event) and children.
+ * An element with attributes, listeners (functions keyed by event name) and children.
  *
  * @template {keyof HTMLElementTagNameMap} T
  * @param {T} tag
@@ -65,7 +65,7 @@ export const drawing = (tag, attributes) => {
 const escaped = (text, signs) =>
   text.replace(signs, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
-/** Text with characters that change the writing direction escaped. @param {string} text */
+/** Text in which characters that change the writing direction are escaped. @param {string} text */
 export const withoutBidi = (text) => escaped(text, /[\u202a-\u202e\u2066-\u2069]/g);
 
 /** Human-readable JSON. @param {unknown} value */
@@ -86,11 +86,11 @@ const mostOfName = 200;
 export const beginningOf = (text, most) =>
   text.length <= most ? text : text.slice(0, most).replace(/[\ud800-\udbff]$/, "");
 
-/** A string, shortened if it is longer than anyone would read. @param {string} text */
+/** A string, shortened if it is too long to show. @param {string} text */
 export const shortText = (text) =>
   text.length <= mostOfName ? text : `${beginningOf(text, mostOfName)}…`;
 
-/** Changes the text only if it differs, so that a selection in it is kept. @param {Element} target @param {string} text */
+/** Changes an element's text only if it differs, to preserve any selection in the text. @param {Element} target @param {string} text */
 export const setText = (target, text) => {
   if (target.textContent !== text) target.textContent = text;
 };
@@ -108,7 +108,7 @@ const copiedMs = 2_000;
 /**
  * A button that copies text.
  *
- * @param {string} what is copied, for those who listen
+ * @param {string} what description of the copied text, for screen readers
  * @param {() => string | Promise<string>} text
  * @param {Element} said where a failure is reported
  */
@@ -180,7 +180,7 @@ export const labelled = (label, control, ...hints) => {
 
 /** @typedef {readonly (string | readonly [value: string, label: string])[]} Options */
 
-/** Offers options to choose from. The selected one stays selected if it is among them. @param {HTMLSelectElement} control @param {Options} options */
+/** Offers options to choose from. The selected option stays selected if it is still offered. @param {HTMLSelectElement} control @param {Options} options */
 export const offer = (control, options) => {
   const { value: before } = control;
   const pairs = options.map((each) => (typeof each === "string" ? [each, each] : each));
@@ -207,8 +207,8 @@ export const isFound = (sought, ...words) =>
  * A search field and filters above a list, with the number of matches.
  *
  * @param {object} options
- * @param {string} options.noun what the list holds
- * @param {string | readonly Child[]} options.nothing shown if it holds nothing
+ * @param {string} options.noun what the list contains
+ * @param {string | readonly Child[]} options.nothing shown if the list is empty
  * @param {readonly [label: string, placeholder: string]} options.search
  * @param {Readonly<Record<string, Options>>} [options.choices] by their labels
  * @param {() => void} changed
@@ -235,7 +235,7 @@ export const filterBar = ({ noun, nothing, search: [label, example], choices = {
     empty,
     /** The search text and the choices. */
     values: () => [text.value, ...chosen.map(({ control }) => control.value)],
-    /** Offers other values of a choice, and takes one of them. @param {string} title @param {Options} options @param {string} [value] left out: what was chosen stays */
+    /** Offers other values of a choice, and takes one of them. @param {string} title @param {Options} options @param {string} [value] if omitted, the selection stays */
     offer: (title, options, value) => {
       const control = chosen.find((each) => each.title === title)?.control;
       if (!control) return;
@@ -260,7 +260,7 @@ export const filterBar = ({ noun, nothing, search: [label, example], choices = {
 /** The rows of a container by their keys. @typedef {Map<string, { readonly version: unknown, readonly row: HTMLElement }>} Rows */
 
 /**
- * Keeps one element for each key, in the given order. Elements whose version has not changed stay untouched, and so do focus and selection.
+ * Keeps one element for each key, in the given order. Elements whose version has not changed are not touched, which preserves focus and selection.
  *
  * @param {HTMLElement} container
  * @param {Rows} rows those there are; is changed
@@ -352,16 +352,16 @@ const keySteps = {
 /** What a list shows. @template T @typedef {{ readonly length: number, readonly at: (place: number) => T | undefined }} Items */
 
 /**
- * A list that renders only the visible rows, so that ten thousand rows are as fast as ten.
+ * A list that renders only the visible rows, so that ten thousand rows render as fast as ten.
  *
  * @template T
  * @param {object} options
  * @param {number} options.rowHeight in pixels
  * @param {(item: T) => HTMLElement} options.make
  * @param {(item: T) => string} options.keyOf
- * @param {(place: number, count: number) => Attributes} options.position where a row stands, for those who listen
+ * @param {(place: number, count: number) => Attributes} options.position a row's position, for screen readers
  * @param {Attributes} options.attributes of the element that scrolls
- * @param {string} options.role of the element that holds the rows
+ * @param {string} options.role of the element that contains the rows
  * @param {HTMLElement} [options.head] stays at the top
  * @param {(key: string) => number} [options.placeOf] where the row of a key stands; below 0: nowhere. With it the list is one
  *   stop of the Tab key, at the link of a row, and keys lead on from row to row

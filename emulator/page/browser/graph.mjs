@@ -39,7 +39,7 @@ const mostCentred = 14;
 /** If cards were narrower than this, names would be unreadable, so there are no columns. */
 const leastNodeWidth = 110;
 
-/** One key for each object in an account. @param {{ readonly collection: string, readonly id: string }} object */
+/** The key of an object, unique within its account. @param {{ readonly collection: string, readonly id: string }} object */
 export const graphKey = ({ collection, id }) => `${collection}/${id}`;
 
 /** @param {readonly number[]} numbers */
@@ -136,7 +136,7 @@ const crossing = (list, y, offset) => {
 };
 
 /**
- * The line of a reference, as an SVG path: from the right side of the target to the left side of the object that refers to it. It bends only between columns and crosses a column between two cards, so that it touches no other card.
+ * The line for a reference, as an SVG path: from the right side of the target to the left side of the object that refers to it. It bends only between columns and crosses a column between two cards, so that it touches no other card.
  *
  * @param {GraphLayout} layout in columns
  * @param {GraphEdge} edge
@@ -175,12 +175,12 @@ export const usersByKey = (objects) => {
   return users;
 };
 
-/** The nodes between two heights. @param {GraphLayout} layout @param {number} top @param {number} bottom */
+/** The nodes between two vertical positions. @param {GraphLayout} layout @param {number} top @param {number} bottom */
 export const nodesBetween = ({ columns }, top, bottom) =>
   columns.flat().filter(({ y }) => y + rowHeight > top && y < bottom);
 
 /**
- * The node that an arrow key leads to.
+ * The node that an arrow key moves the focus to.
  *
  * @param {GraphLayout} layout
  * @param {GraphNode} node
@@ -210,7 +210,7 @@ const spare = 600;
 /** What is rendered changes only after so much scrolling, so that most frames change nothing. */
 const scrollStep = 300;
 
-/** The name of an object; its id if it has none. @param {GraphObject} object */
+/** The name of an object, or its id if it has no name. @param {GraphObject} object */
 export const titleOf = ({ name, id }) => shortText(name || id);
 
 /** @param {GraphHeading} heading @param {number} width */
@@ -248,12 +248,12 @@ export class GraphView {
   /** @type {ReadonlyMap<string, readonly string[]>} */
   #users = new Map();
   #chosen = "";
-  /** The object that the Tab key leads to. */
+  /** The object that the Tab key moves the focus to. */
   #active = "";
   #width = 0;
   #height = 0;
   #isWaiting = false;
-  /** The last rendered step. */
+  /** The last rendered scroll step. */
   #rendered = 0;
 
   /** @param {readonly Kind[]} kinds in setup order @param {(key: string) => void} choose */
@@ -279,7 +279,7 @@ export class GraphView {
     this.#arrange();
   }
 
-  /** Highlights an object and what belongs to it; an empty key removes the highlight. @param {string} key */
+  /** Highlights an object and its connections; an empty key removes the highlight. @param {string} key */
   mark(key) {
     if (this.#chosen === key) return;
     this.#chosen = key;
@@ -422,7 +422,7 @@ export class GraphView {
     }
   }
 
-  /** A value that changes whenever anything that a card shows changes. @param {GraphNode} node */
+  /** A value that changes with anything that a card shows. @param {GraphNode} node */
   #versionOf(node) {
     const names = edgesFrom(this.layout, node).map(({ to }) => titleOf(to.object));
     return JSON.stringify([node.object, names, this.usersOf(node.key).length]);
@@ -441,7 +441,7 @@ export class GraphView {
     ];
   }
 
-  /** The card for an object. It has room for only one fact; the rest is for screen readers. @param {GraphNode} node */
+  /** The card for an object. Only one fact fits on the card; the others are for screen readers. @param {GraphNode} node */
   #node(node) {
     const { key, object, column } = node;
     const [first = ["on its own"], ...rest] = this.#saidOf(node);

@@ -74,7 +74,7 @@ const refusalSection = ({ reason = "" }, { explanation, answer, kind }) => {
   );
 };
 
-/** @param {string} title @param {InspectedCall["sent"]} body @param {string} nothing said if there is none */
+/** @param {string} title @param {InspectedCall["sent"]} body @param {string} nothing shown if there is none */
 const bodySection = (title, body, nothing) => {
   const size = body ? `${title}, ${counted(body.size, "byte")}` : title;
   const attributes = { tabindex: 0, "aria-label": title, dir: "ltr" };
@@ -106,7 +106,7 @@ const subjectSection = (page, { subjects }, log) => {
 const knownNames = ({ state }, { subjects }) =>
   JSON.stringify(subjects.map((subject) => state.objectOf(subject)?.name));
 
-/** One call: request and response, what refused it, and what it is about. @param {Page} page @param {ShownCall} entry @returns {Details} */
+/** Details of one call: its request and response, the reason for any refusal, and its subjects. @param {Page} page @param {ShownCall} entry @returns {Details} */
 export const callDetails = (page, entry) => {
   const { inspected } = page.state;
   const make = () => {
@@ -147,7 +147,7 @@ const lastEntryLink = ({ state }, log, subject, title) => {
 export const deliveryOutcome = ({ status, error }) =>
   status === undefined ? (error ?? "no response") : String(status);
 
-/** The outcome without a word that the text next to it already contains. @param {Pick<ShownDelivery, "status" | "error">} entry */
+/** The outcome, without a word that the adjacent text already contains. @param {Pick<ShownDelivery, "status" | "error">} entry */
 export const shortOutcome = (entry) => deliveryOutcome(entry).replace(/^undeliverable: /, "");
 
 /** Whether a callback accepted the message: only a 2xx counts. @param {Pick<ShownDelivery, "status">} entry */
@@ -165,7 +165,7 @@ export const lastUndelivered = (entries) => {
 
 /** Why a delivery failed, and what to do next. @typedef {{ readonly fits: (entry: Pick<ShownDelivery, "status" | "error" | "fault" | "attempt">) => boolean, readonly rule: string, readonly next: string }} DeliveryFailure */
 
-/** Reasons why deliveries fail. The first one that matches an attempt explains its failure; the last one matches all attempts. @type {readonly DeliveryFailure[]} */
+/** Reasons why deliveries fail. The first reason that matches an attempt explains its failure; the last reason matches all attempts. @type {readonly DeliveryFailure[]} */
 export const deliveryFailures = [
   {
     fits: ({ fault }) => fault !== undefined,
@@ -247,7 +247,7 @@ const failureSection = ({ tables }, entry) => {
   );
 };
 
-/** One delivery attempt: how it ended, and what it is about. @param {Page} page @param {ShownDelivery} entry @returns {Details} */
+/** Details of one delivery attempt: its outcome and its subjects. @param {Page} page @param {ShownDelivery} entry @returns {Details} */
 export const deliveryDetails = (page, entry) => {
   const { url, type, at, attempt, messageId } = entry;
   const tried = attempt === 0 ? "not tried" : `try ${attempt}`;
@@ -261,7 +261,7 @@ export const deliveryDetails = (page, entry) => {
   return [knownNames(page, entry), make];
 };
 
-/** One email: what it says, and what it is about. @param {Page} page @param {ShownMail} entry @returns {Details} */
+/** Details of one email: its content and its subjects. @param {Page} page @param {ShownMail} entry @returns {Details} */
 export const mailDetails = (page, entry) => {
   const { at, to, subject, text, messageId } = entry;
   const make = () => [

@@ -25,10 +25,10 @@ export const anchorOf = (heading) =>
     .replace(/[^\p{L}\p{N} _-]/gu, "")
     .replaceAll(" ", "-");
 
-/** The link to a section of the documentation. @param {string} page of the folder `docs` @param {string} section its heading */
+/** The link to a section of the documentation. @param {string} page in the `docs` folder @param {string} section its heading */
 export const linkToSection = (page, section) => linkTo("docs", page, anchorOf(section));
 
-/** What a subject is called, and the link to it, if any. @param {Page} page @param {string} subject */
+/** The name of a subject, and the link to it, if any. @param {Page} page @param {string} subject */
 export const subjectParts = (page, subject) => {
   const [collection = "", ...rest] = subject.split("/");
   const id = rest.join("/");
@@ -45,7 +45,7 @@ export const subjectParts = (page, subject) => {
   };
 };
 
-/** A subject as a list item: its name, which links to it, and more links. @param {Page} page @param {string} subject @param {readonly (Node | string)[]} more */
+/** A subject as a list item: its name, linked if possible, followed by any additional links. @param {Page} page @param {string} subject @param {readonly (Node | string)[]} more */
 export const subjectItem = (page, subject, ...more) => {
   const { noun, name, href } = subjectParts(page, subject);
   const title = foreignText(name);

@@ -7,7 +7,7 @@ const control = "/control";
 
 /** The error for a failed call, in the emulator's words. */
 export class CallError extends Error {
-  /** @param {string} message @param {number} status 0: there was no response */
+  /** @param {string} message @param {number} status 0 if there was no response */
   constructor(message, status) {
     super(message);
     this.status = status;
@@ -21,7 +21,7 @@ export const isRecord = (value) =>
 /** An error's message. @param {unknown} error */
 export const causeText = (error) => (error instanceof Error ? error.message : String(error));
 
-/** The reason in a refusal: the control interface returns `error`; the service returns `code`, `developerMessage` and `details`. @param {unknown} body @param {number} status */
+/** The reason for a refusal: `error` from the control interface, or `code`, `developerMessage` and `details` from the service. @param {unknown} body @param {number} status */
 export const refusalText = (body, status) => {
   if (!isRecord(body)) return `The emulator returned status ${status}.`;
   if (typeof body.error === "string") return body.error;
@@ -38,7 +38,7 @@ const answerWithinMs = 30_000;
 
 let secret = "";
 
-/** Sets the control secret, which is kept as long as the page is open. @param {string} given */
+/** Sets the control secret, which is kept for as long as the page is open. @param {string} given */
 export const useControlSecret = (given) => {
   secret = given;
 };
@@ -74,7 +74,7 @@ const call = async (method, path, body, bearer = secret) => {
   return answer;
 };
 
-/** Sends a message with the service's own call, as any application does. @param {unknown} message */
+/** Sends a message through the service's own call, as any application does. @param {unknown} message */
 export const sendMessage = async (message) => {
   const issued = await call("POST", `${control}/page/token`);
   const token = isRecord(issued) ? String(issued.token) : "";
@@ -82,7 +82,7 @@ export const sendMessage = async (message) => {
   return call("POST", `${servicePaths.base}/conversations/messages`, body, token);
 };
 
-/** Paths of the service, below the origin of the page. */
+/** Paths of the service, relative to the page's origin. */
 export const servicePaths = { base: "/conversation/v3", token: "/oauth/token" };
 
 /** The credentials of the emulator's own client, and all scopes that it may request. @typedef {{ readonly clientId: string, readonly clientSecret: string, readonly scope: string }} OwnClient */
@@ -90,7 +90,7 @@ export const servicePaths = { base: "/conversation/v3", token: "/oauth/token" };
 export const readOwnClient = async () =>
   /** @type {OwnClient} */ (await call("GET", `${control}/page/client`));
 
-/** Fetches a token as a program does. */
+/** Fetches a token the way a program does. */
 export const fetchToken = async () => {
   const { clientId, clientSecret, scope } = await readOwnClient();
   const grant = { grant_type: "client_credentials", scope };
@@ -115,7 +115,7 @@ export class GrowingList {
   entries = [];
   /** Position of the first entry. Positions increase over the emulator's lifetime. */
   first = 0;
-  /** Increases when the known entries are gone and the positions refer to other entries. */
+  /** A number that increases when the known entries have been replaced and the positions refer to other entries. */
   generation = 0;
 
   /** @param {EntriesSince<T>} more */
@@ -136,7 +136,7 @@ export class ShownConversation {
   messages = [];
   /** The number of messages before the known ones. */
   before = 0;
-  /** Whether the emulator has reported on it yet, and whether it exists. */
+  /** Whether the emulator has reported on the conversation yet, and whether the conversation exists. */
   isKnown = false;
   isThere = false;
 
@@ -272,7 +272,8 @@ const callErrorOf = (error) => {
 };
 
 /**
- * What all views share: what is known about the emulator, the page's location, and when to poll again.
+ * The state that all views share: what is known about the emulator, the page's location, and when
+ * to poll next.
  */
 export class Page {
   state = new PageState();
@@ -302,13 +303,13 @@ export class Page {
   }
 
   /**
-   * Changes something with a control call, and shows any problem.
+   * Makes a change through a control call, and shows any error.
    *
    * @param {HTMLElement} said where
    * @param {string} method
    * @param {string} path
    * @param {unknown} [body]
-   * @returns whether it was changed
+   * @returns whether the change was made
    */
   async change(said, method, path, body) {
     const problem = await call(method, control + path, body).then(() => "", causeText);

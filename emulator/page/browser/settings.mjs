@@ -164,7 +164,7 @@ const switchCard = (page, entry) => {
   };
 };
 
-/** The view for setting the switches for everything uncertain about the service. @param {Page} page */
+/** The view for setting the switches, which cover everything uncertain about the service. @param {Page} page */
 export const switchesView = (page) => {
   const cards = page.tables.switches.map((entry) => switchCard(page, entry));
   const bar = filterBar(

@@ -15,9 +15,11 @@ export interface Mark {
   readonly label: string;
   readonly stack: string;
   readonly resource: string;
-  /** New with every POST. A copy that a person makes carries the original's serial. */
+  /**
+   * The object's serial, new with every POST. A copy made by a person has the original's serial.
+   */
   readonly serial?: string;
-  /** Derived from the serial and the name: a copy with another name does not match its mark. */
+  /** A checksum of the serial and the name. A copy with another name does not match its mark. */
   readonly checksum?: string;
 }
 
@@ -61,8 +63,8 @@ export const markText = ({ label, stack, resource, serial, checksum }: Mark): st
   `[pulumi: ${label} #${stack}-${resource}${serial && checksum ? `-${serial}${checksum}` : ""}]`;
 
 /**
- * The number of characters left in a field next to a resource's mark, which always has the same
- * length.
+ * The number of characters that a resource's mark, which always has the same length, leaves for
+ * other text in a field.
  *
  * @param max length of the field. Default: unlimited
  */
@@ -130,7 +132,7 @@ const withoutZone = /^\d{4}-\d\d-\d\d[T ][\d:.]+$/;
 
 /**
  * A time that the service states for an object, in milliseconds since 1970; NaN if there is none.
- * The service's times are GMT (public reference), even without a time zone.
+ * The service's times are GMT (public reference), even if they specify no time zone.
  */
 export const objectTime = (value: unknown): number =>
   typeof value === "string"
@@ -152,9 +154,9 @@ export const isNamesake = (a: Mark, b: Mark): boolean => a.label === b.label && 
 const longestWaitMs = 6 * 3600000;
 
 /**
- * Whether the object itself shows that it is a copy of a marked one: its mark was made for another
- * name, or long before the object was created. A copy with the same name made soon after the
- * original looks the same; only the state and the serial reveal it.
+ * Whether an object itself shows that it is a copy of a marked object: its mark was made for
+ * another name, or long before the object was created. A copy with the same name made soon after
+ * the original looks the same; only the state and the serial reveal it.
  */
 export const isCopy = (mark: Mark, name: unknown, created: unknown): boolean => {
   if (!mark.serial) return false;
@@ -164,7 +166,10 @@ export const isCopy = (mark: Mark, name: unknown, created: unknown): boolean => 
   return objectTime(created) > madeAt(mark.serial) + longestWaitMs;
 };
 
-/** Whether a description leaves room for the mark, if there is one. */
+/**
+ * Returns true if the mark fits in the field with this description, or false if it does not fit or
+ * there is no mark.
+ */
 export const hasRoom = (
   { mark, room }: { readonly mark: Mark | undefined; readonly room: number },
   description: string | undefined,

@@ -20,7 +20,10 @@ export interface MarkedObject {
   readonly id: string;
   readonly name: unknown;
   readonly mark: Mark;
-  /** Whether the mark was made for an object with this name and age; false for a copy that a person made. */
+  /**
+   * Whether the mark was made for an object with this name and age. False for a copy made by a
+   * person.
+   */
   readonly fits: boolean;
 }
 
@@ -29,8 +32,8 @@ export interface MarkedObject {
  *
  * - `left-over`: created by this stack, and in no state;
  * - `held`: in the state of another stack to which it was moved, or looked up by another stack;
- * - `copy`: carries the mark of a resource for which a state holds another object: a person copied
- *   it, including the description;
+ * - `copy`: carries the mark of a resource for which a state contains another object, because a
+ *   person copied that object, including its description;
  * - `former`: carries the stack's name, but the mark of another state: a destroyed or lost state,
  *   or somebody else's state with the same name.
  */
@@ -39,11 +42,11 @@ export type Standing = "left-over" | "held" | "copy" | "former";
 /** A marked object that is not in its stack's state. */
 export interface Orphan extends MarkedObject {
   readonly standing: Standing;
-  /** The resources that hold it or look it up. */
+  /** The resources that hold or look up the object. */
   readonly heldBy: readonly Holding[];
   /**
-   * Whether a run started to create it but did not report the result, so that the next `up` adopts
-   * it.
+   * Whether a run started to create the object but did not report the result. If so, the next `up`
+   * adopts the object.
    */
   readonly pending: boolean;
 }
@@ -67,7 +70,7 @@ export const markedAmong = (
     ),
   );
 
-/** An object in a list, with its mark; undefined if it carries none. */
+/** An object in a list, with its mark; undefined if it has no mark. */
 export const markedObject = (
   definition: Definition,
   id: string,
@@ -105,8 +108,8 @@ const markedElsewhere = (object: MarkedObject, { holdings }: StackStates): Holdi
 };
 
 /**
- * Whether a marked object that is in no state is a copy or a left-over. If the resource has another
- * object by now, a left-over has a different serial.
+ * Whether a marked object that is in no state is a copy or a left-over. If the resource now has
+ * another object, only a left-over has a different serial.
  */
 export const kindOfMarked = (object: MarkedObject, states: StackStates): "copy" | "left-over" => {
   if (!object.fits) return "copy";

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { JsonObject } from "../../kernel/json.js";
 import type { Lifecycle } from "../index.js";
 
-/** Kind of the one resource in a stack that is not an object in the service. */
+/** The kind of the only resource in a stack that does not represent an object in the service. */
 export const ownershipKind = "Ownership";
 
 const withoutProvider = ({ __provider, ...rest }: JsonObject): JsonObject => rest;

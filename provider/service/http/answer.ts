@@ -60,7 +60,7 @@ export interface Answer {
   readonly body: unknown;
 }
 
-/** A response, and what else can be learned from it. */
+/** A response with its creation time and body length. */
 export interface DatedAnswer extends Answer {
   /**
    * When the service created the response, according to its own clock, in milliseconds since 1970.
@@ -71,7 +71,7 @@ export interface DatedAnswer extends Answer {
   readonly bytes: number;
 }
 
-/** A call with its token, and the response. */
+/** A call, the token that it was sent with, and the response. */
 export interface Exchange {
   readonly call: Call;
   readonly response: HttpResponse;
@@ -84,7 +84,7 @@ const leadingId = /^\s*\{\s*"id"\s*:\s*"([^"\\]{1,128})"/;
 const needsBody = ({ operation }: Call): boolean =>
   operation.method === "GET" || operation.method === "POST";
 
-/** The error if not even the headers of a response arrived. */
+/** The error for a call that received no response, not even headers. */
 export const unanswered = (call: Call, failure: TransportFailure): ConversationError => {
   const effect = failure.sent ? possibleEffect(call) : "none";
   if (call.signal.aborted && effect === "none") return givenUp(call);
@@ -177,7 +177,7 @@ export const createdOf = (operation: Operation, { body, status }: Answer) => {
 type Times = { readonly created?: string; readonly modified?: string };
 
 /**
- * When an object was created or changed: the time that the response states, otherwise the time of
+ * When an object was created or changed: the time that the response contains, otherwise the time of
  * the response.
  */
 export const timesOf = ({ body, date }: DatedAnswer, names: readonly (keyof Times)[]): Times =>

@@ -56,11 +56,11 @@ interface TracedAttempt extends Endpoint {
 }
 
 /**
- * Begins the span of one attempt, following the semantic conventions for HTTP clients. Records the
+ * Starts a span for one attempt, following the semantic conventions for HTTP clients. Records the
  * path template, but no headers, body or id.
  *
- * @param now milliseconds since 1970. Default: the time of the tracer
- * @returns the function that ends it
+ * @param now milliseconds since 1970. Default: the tracer's time
+ * @returns the function that ends the span
  */
 export const beginCallSpan = (
   tracer: SpanTracer,

@@ -16,11 +16,11 @@ export interface CallOptions {
   readonly id?: string;
   /** Query parameters, sent in this order; `$` is not encoded. */
   readonly query?: Readonly<Record<string, string | number>>;
-  /** Sent as JSON. */
+  /** Request body, sent as JSON. */
   readonly body?: unknown;
   /**
-   * Cancels waiting and reading. A write that was already sent completes, because its response must
-   * not be lost.
+   * Cancels the call while it waits or reads. A write that has already been sent still completes,
+   * because its response must not be lost.
    */
   readonly signal?: AbortSignal;
   /**
@@ -34,7 +34,7 @@ export interface CallOptions {
 export interface Call {
   readonly operation: Operation;
   readonly settings: Settings;
-  /** Path below the base URL, including the id. */
+  /** Path relative to the base URL, including the id. */
   readonly path: string;
   /** The complete URL, including the query. */
   readonly url: string;
@@ -44,8 +44,8 @@ export interface Call {
   /** The fields in the body, if known. */
   readonly fields?: Fields;
   /**
-   * What no message may show, even if the service echoes it; looked up only when a message needs
-   * it.
+   * Secrets that no message may show, even if the service echoes them. Looked up only when a
+   * message needs them.
    */
   readonly secrets: () => readonly string[];
   readonly signal: AbortSignal;
@@ -86,7 +86,7 @@ export const callOf = (parts: TokenParts, operation: Operation, options: CallOpt
 };
 
 /**
- * The path of an operation below the base URL, with the id filled in: `/channels/{id}` becomes
+ * An operation's path relative to the base URL, with the id filled in: `/channels/{id}` becomes
  * `/channels/4f…`.
  *
  * @throws ConversationError `ID_INVALID` if the id is invalid, missing or not expected
@@ -136,10 +136,10 @@ export interface TokenParts {
   readonly transport: Transport;
   readonly pace: Pace;
   readonly clock: Clock;
-  /** Headers of every call. */
+  /** Headers sent with every call. */
   readonly headers: Readonly<Record<string, string>>;
   readonly retry?: Partial<RetryLimits>;
   readonly onRepeat?: OnRepeat;
-  /** Cancels the waits of all calls. */
+  /** Cancels every waiting call. */
   readonly signal: AbortSignal;
 }

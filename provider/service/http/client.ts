@@ -29,11 +29,11 @@ import {
  */
 export type Request = (operation: Operation, options?: CallOptions) => Promise<Answer>;
 
-/** Like {@link Request}, but also returns what else the response shows. */
+/** Like {@link Request}, but also returns the response's creation time and body length. */
 export type DatedRequest = (operation: Operation, options?: CallOptions) => Promise<DatedAnswer>;
 
 /**
- * Passes a call through the policies (repeat, wait for a turn, authenticate, send), and reads the
+ * Passes a call through the policies (repeat, wait for a turn, authenticate, send), then reads the
  * response once.
  */
 export const datedRequest =
@@ -69,7 +69,7 @@ const authorized = async (parts: ClientParts, call: Call): Promise<Exchange> => 
   return { ...again, call: hiding(again.call, token) };
 };
 
-/** @param choose chooses a token after the wait, which may be longer than the life of a token */
+/** @param choose chooses a token after the wait, which may be longer than a token's lifetime */
 const paced = async (
   parts: ClientParts,
   call: Call,
@@ -249,7 +249,7 @@ export const tokenSource = (parts: TokenParts): AccessTokens => {
   return accessTokens(fetchGrant, clock);
 };
 
-/** A token as the token URL granted it. */
+/** A token granted by the token URL. */
 export interface TokenGrant {
   readonly accessToken: string;
   /** Lifetime in seconds from receipt. Absent if the token URL did not report it. */

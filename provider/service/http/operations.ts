@@ -19,7 +19,7 @@ export const isScope = (name: string): name is Scope =>
 
 /**
  * The service's scopes among those that a token URL reports. Undefined if it reports none of them,
- * because a token URL with scope names of its own says nothing about the grant.
+ * because a token URL that uses its own scope names reveals nothing about the grant.
  */
 export const knownScopes = (named: readonly string[] = []): readonly Scope[] | undefined => {
   const granted = named.filter(isScope);
@@ -38,7 +38,7 @@ export const isIdempotent = ({ method }: { readonly method: Method }): boolean =
 /** The identity of a rate bucket: method and path template (specification §8.1 rule 1). */
 export interface Endpoint {
   readonly method: Method;
-  /** Path below the base URL, such as `/channels/{id}`. */
+  /** Path relative to the base URL, such as `/channels/{id}`. */
   readonly template: string;
 }
 
@@ -48,7 +48,7 @@ export interface Operation extends Endpoint {
   readonly title: string;
   /** The scopes for this operation; any one of them suffices. */
   readonly scopes: readonly Scope[];
-  /** Whether the plan's standard rate or the special one applies (specification §8.2). */
+  /** Whether the plan's standard rate or its special rate applies (specification §8.2). */
   readonly rate: "standard" | "special";
 }
 

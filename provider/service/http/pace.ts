@@ -5,11 +5,12 @@ import type { HttpResponse } from "./transport.js";
 
 /**
  * The interface for pacing: decides when to run `attempt`, and repeats it as long as the response
- * is 429. Returns the first other response, and passes on failures of `attempt`.
+ * is 429. Returns the first response with another status, and passes on failures of `attempt`.
  *
  * The attempt itself runs outside any queue. `signal` cancels the wait, never an attempt.
  *
- * @throws ConversationError `THROTTLED` after the allowed time, `CANCELLED` on the signal
+ * @throws ConversationError `THROTTLED` after the allowed time, `CANCELLED` if the signal aborts
+ * the wait
  */
 export type Pace = (
   endpoint: Endpoint,
@@ -19,13 +20,13 @@ export type Pace = (
 
 /** A wait that has just started on one endpoint. */
 export interface Wait extends Endpoint {
-  /** Number of calls waiting there, including a refused one. */
+  /** Number of calls waiting on the endpoint, including any refused call. */
   readonly queued: number;
-  /** How many of them are ahead of this call. */
+  /** Number of waiting calls ahead of this call. */
   readonly ahead: number;
   /** How long this call has to wait, in milliseconds. */
   readonly waitMs: number;
-  /** Time between two calls there, in milliseconds. */
+  /** Time between two calls on the endpoint, in milliseconds. */
   readonly periodMs: number;
   /** The state of the first waiting call, if the service has already refused it. */
   readonly refused?: Refused;
@@ -33,9 +34,9 @@ export interface Wait extends Endpoint {
 
 /** A call that the service refused because of the rate limit and that is being repeated. */
 export interface Refused {
-  /** Time since its first refusal, in milliseconds. */
+  /** Time since the call's first refusal, in milliseconds. */
   readonly forMs: number;
-  /** Time left before it fails, in milliseconds. */
+  /** Time left before the call fails, in milliseconds. */
   readonly leftMs: number;
   /** The wait that the service requests, such as `999999999 s`, if it exceeds the accepted maximum. */
   readonly asks?: string;
@@ -66,9 +67,8 @@ export const refusedText = ({ method, template }: Wait, { leftMs, asks }: Refuse
 type Headers = HttpResponse["headers"];
 
 /**
- * The longest accepted Retry-After, in milliseconds: 16 periods of the lowest rate. A bucket
- * refills a token within one period, so a longer wait is either a mistake or longer than a run can
- * wait.
+ * The longest accepted Retry-After, in milliseconds: 16 periods of the lowest rate. A bucket gains
+ * a token within one period, so a longer wait is either a mistake or more than a run can afford.
  */
 export const longestRetryAfterMs = 100_000;
 
@@ -122,7 +122,7 @@ const askedFor = (headers: Headers, wallMs: number) => {
 };
 
 /**
- * The wait that a Retry-After header requests in seconds or as a date, in milliseconds. If the
+ * The wait, in milliseconds, that a Retry-After header requests in seconds or as a date. If the
  * header is repeated, the longest wait applies; the maximum is {@link longestRetryAfterMs}.
  * Undefined if there is no usable header.
  */
@@ -131,11 +131,16 @@ export const retryAfterMs = (headers: Headers, wallMs: number): number | undefin
   return asked && Math.min(asked.ms, longestRetryAfterMs);
 };
 
-/** The requested wait for messages: `30 s`, or a date. Undefined if the header requests no wait. */
+/**
+ * The requested wait as text for a message: `30 s`, or a date. Undefined if the header requests no
+ * wait.
+ */
 export const retryAfterText = (headers: Headers, wallMs: number): string | undefined =>
   askedFor(headers, wallMs)?.text;
 
-/** The requested wait for messages if it exceeds the accepted maximum. */
+/**
+ * The requested wait as text for a message if it exceeds the accepted maximum; otherwise undefined.
+ */
 export const unbelievedRetryAfter = (headers: Headers, wallMs: number): string | undefined => {
   const asked = askedFor(headers, wallMs);
   return asked && asked.ms > longestRetryAfterMs ? asked.text : undefined;
@@ -162,18 +167,18 @@ export const dateOf = ({ headers: { date, age } }: HttpResponse): number | undef
 
 /** Tracks the service's own time. */
 export interface ServiceTime {
-  /** Learns from the Date header in a response. */
+  /** Updates the service's time from the Date header in a response. */
   learn(response: HttpResponse): void;
   /**
-   * The service's time in milliseconds since 1970. Until a response shows it, this machine's time;
-   * undefined if this machine's clock was never set.
+   * The service's time in milliseconds since 1970, or this machine's time until a response contains
+   * the service's. Undefined if this machine's clock was never set.
    */
   now(): number | undefined;
 }
 
 /**
- * This machine's wall clock, corrected by the last response that stated the time; accurate to about
- * a second.
+ * This machine's wall clock, corrected by the last response that contained the time. Accurate to
+ * about a second.
  */
 export const serviceTime = (clock: Clock): ServiceTime => {
   let ahead: number | undefined;

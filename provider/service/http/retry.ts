@@ -7,8 +7,8 @@ export interface RetryLimits {
   /** Number of retries after the first attempt. Default: 4. */
   readonly retries: number;
   /**
-   * First pause in milliseconds. It doubles for each retry, plus a random time up to the same
-   * length. Default: 500.
+   * First pause in milliseconds. The pause doubles with each retry, and a random time of up to the
+   * same length is added. Default: 500.
    */
   readonly minTimeoutMs: number;
   /** Longest pause in milliseconds. Default: 8,000. */
@@ -43,8 +43,8 @@ interface RetryOptions {
 const unreadableRetries = 2;
 
 /**
- * Whether a call may be repeated without harm. A POST or PATCH is repeated only if the failed
- * attempt certainly had no effect.
+ * Whether a call may be repeated without harm. A POST or PATCH is repeated only if it is certain
+ * that the failed attempt had no effect.
  *
  * @param failures how often the call has failed so far
  */
@@ -82,9 +82,9 @@ const afterAbort = <T>(last: Outcome<T> | undefined): T => {
 };
 
 /**
- * Runs `attempt` and repeats it while `may` allows.
+ * Runs `attempt` and repeats it as long as `may` allows.
  *
- * @throws the last failure; ConversationError `CANCELLED` if the signal came first
+ * @throws the last failure; ConversationError `CANCELLED` if the signal aborts first
  */
 export const withRetry = async <T>(
   attempt: () => Promise<T>,
@@ -141,8 +141,8 @@ const longestRepeats = (limits: RetryLimits, attemptMs: number): number => {
 };
 
 /**
- * Wraps an attempt that may be retried: if an earlier try may have had an effect, no later failure
- * claims that nothing was done.
+ * Wraps an attempt that can be retried, so that if an earlier attempt might have had an effect, no
+ * later failure claims that nothing was done.
  */
 export const keepUnknownEffect = <T>(attempt: () => Promise<T>): (() => Promise<T>) => {
   let mayHaveActed = false;

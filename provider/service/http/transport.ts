@@ -32,14 +32,14 @@ export interface HttpResponse {
 }
 
 /**
- * The error if no response arrived, not even its headers. `cause` may quote network data, so do not
- * show it in messages.
+ * The error for a call that received no response, not even headers. `cause` may quote network data,
+ * so do not show it in messages.
  */
 export class TransportFailure extends Error {
   override readonly name = "TransportFailure";
 
   constructor(
-    /** False if not a single byte of the request was written. */
+    /** False only if no byte of the request was written. */
     readonly sent: boolean,
     override readonly cause: unknown,
     /** What the proxy did. Absent if the proxy did not cause the failure. */
@@ -52,8 +52,8 @@ export class TransportFailure extends Error {
 /** Sends calls to the service and returns its responses, without retries, redirects or tokens. */
 export interface Transport {
   /**
-   * Any status from 200 on is a response, even with a broken body; anything else is a
-   * {@link TransportFailure}.
+   * Any status of 200 or higher counts as a response, even if the body is malformed. Anything else
+   * is a {@link TransportFailure}.
    */
   send(request: HttpRequest): Promise<HttpResponse>;
   /** Closes all connections; calls in progress fail. */
@@ -357,11 +357,11 @@ export const proxyFailure = (
   return `${shown} cannot be reached${code}, so nothing was sent to ${target.host}`;
 };
 
-/** Advice for a failing proxy. */
+/** Advice for a proxy failure. */
 export const proxyAdvice =
   "start or correct the proxy; if the service can be reached without it, add its host to NO_PROXY";
 
-/** What a connection failure means, in words for a message. */
+/** The code and explanation of a connection failure. */
 export interface ConnectionFault {
   readonly code: ConversationErrorCode;
   /** What happened and what to check. Quotes no network data. */
@@ -403,7 +403,7 @@ const beforeSending = (code: string, host: string): ConnectionFault => {
   return passing("UNREACHABLE", `${what}${suffix}; check the URL, the network and the proxy`);
 };
 
-/** Maps a connection failure to the closed set of codes. */
+/** Maps a connection failure to one of a fixed set of codes. */
 export const connectionFault = (
   { cause, sent, proxy }: Pick<TransportFailure, "cause" | "sent" | "proxy">,
   url: string,
