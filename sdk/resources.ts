@@ -11,30 +11,30 @@ import { account } from "../provider/resources/account.js";
 import { isOfType } from "./given-arguments.js";
 import { ConversationResource, findBy, type Lookup, lookUp } from "./resource-class.js";
 
-/** Arguments that every resource has besides the fields of its kind. */
+/** Arguments that every resource accepts in addition to the fields of its kind. */
 export interface CommonArgs {
   /**
-   * An existing object to adopt instead of creating one: `true` for the one with the same unique name, or its id.
-   * It must exist, be the only match, and not carry another stack's owner mark.
+   * An existing object to adopt instead of creating one: `true` for the object with the same unique name, or an object's id.
+   * The object must exist, be the only match, and not have another stack's mark.
    * The preview reads the object and shows what will change; members that the program does not declare stay unchanged.
-   * From then on, the object belongs to the stack: removing the resource deletes it. Use `retainOnDelete` to keep it.
-   * Has no effect once the resource is in the state, so you can leave it in the program. Default: `false`.
+   * From then on, the object belongs to the stack, and removing the resource deletes it. To keep it, use `retainOnDelete`.
+   * The argument has no effect once the resource is in the state, so you can leave it in the program. Default: `false`.
    */
   adopt?: boolean | string | undefined;
   /**
-   * Additional members of the service's JSON that this package does not define. They are merged deeply, even into objects that it defines.
+   * Additional members of the service's JSON that this package does not define. They are merged deeply, even into objects that the package defines.
    * They must not replace a documented property at any depth. They are written, compared and repaired like other properties.
    * Secrets in them stay secret. Default: none.
    */
   extra?: pulumi.Input<pulumi.Inputs> | undefined;
   /**
-   * Whether an update or adoption may erase members that the program does not declare and the service hides (masked or omitted secrets), if it is unknown whether PUT keeps them.
-   * Otherwise, the run fails and lists them. Default: `false`.
+   * Whether an update or adoption may erase hidden members (secrets that the service masks or omits) that the program does not declare, if it is unknown whether PUT keeps them.
+   * If false, the run fails and lists them. Default: `false`.
    */
   eraseHidden?: boolean | undefined;
   /**
-   * Name of the settings profile, for programs that use several accounts: `staging` reads `CONVERSATION_STAGING_BASE_URL`, `conversation:staging.baseUrl` and so on.
-   * Letters, digits, `_` and `-`. Cannot be changed. Default: the settings without a profile.
+   * Name of the settings profile, for programs that use several accounts. For example, `staging` reads `CONVERSATION_STAGING_BASE_URL` and `conversation:staging.baseUrl`.
+   * Can contain letters, digits, `_` and `-`, but cannot be changed later. Default: no profile.
    */
   profile?: string | undefined;
 }
@@ -55,7 +55,7 @@ export interface AuthenticationBasicAuth {
   readonly password: string;
 }
 
-/** How the service gets a token for the callback. It uses a token until the callback responds with 401. */
+/** How the service obtains a token for the callback. The service reuses the token until the callback responds with 401. */
 export interface AuthenticationOauth2Args {
   /** URL of the token request. Absolute http or https URL. Source: public reference. */
   tokenRequestUrl?: pulumi.Input<string> | undefined;
@@ -63,13 +63,13 @@ export interface AuthenticationOauth2Args {
   method?: pulumi.Input<string> | undefined;
   /** Headers of the token request. Values are secret: encrypted in the state, never shown. Source: public reference. */
   headers?: pulumi.Input<Record<string, pulumi.Input<string>>> | undefined;
-  /** Body of the token request: text, or an object that is sent as JSON text. Secret: encrypted in the state, never shown. Source: public reference. */
+  /** Body of the token request: a string, or an object to send as JSON text. Secret: encrypted in the state, never shown. Source: public reference. */
   payload?: pulumi.Input<string | pulumi.Inputs> | undefined;
   /** JSONPath to the token in the response, such as `$.accessToken`. Source: public reference. */
   accessTokenPath?: pulumi.Input<string> | undefined;
 }
 
-/** How the service gets a token for the callback. It uses a token until the callback responds with 401. */
+/** How the service obtains a token for the callback. The service reuses the token until the callback responds with 401. */
 export interface AuthenticationOauth2 {
   /** URL of the token request. Absolute http or https URL. Source: public reference. */
   readonly tokenRequestUrl?: string;
@@ -77,7 +77,7 @@ export interface AuthenticationOauth2 {
   readonly method?: string;
   /** Headers of the token request. Values are secret: encrypted in the state, never shown. Source: public reference. */
   readonly headers?: Record<string, string>;
-  /** Body of the token request: text, or an object that is sent as JSON text. Secret: encrypted in the state, never shown. Source: public reference. */
+  /** Body of the token request: a string, or an object to send as JSON text. Secret: encrypted in the state, never shown. Source: public reference. */
   readonly payload?: string;
   /** JSONPath to the token in the response, such as `$.accessToken`. Source: public reference. */
   readonly accessTokenPath?: string;
@@ -92,30 +92,27 @@ interface AuthenticationArgsMembers extends CommonArgs {
   active?: pulumi.Input<boolean> | undefined;
 }
 
-/**
- * Arguments of an authentication.
- * How the service authenticates when it posts messages to a client application's callback: with Basic authentication or OAuth.
- */
+/** Arguments for an authentication: the method (Basic authentication or OAuth) and credentials that the service uses when it posts messages to a client application's callback. */
 export type AuthenticationArgs = AuthenticationArgsMembers & (
   | {
-      /** The method. If omitted, it is derived from `basicAuth` or `oauth2`. Source: public reference. */
+      /** Authentication method. Derived from `basicAuth` or `oauth2` if omitted. Source: public reference. */
       type?: "basic" | undefined;
       /** Credentials for Basic authentication. Source: public reference. */
       basicAuth: pulumi.Input<AuthenticationBasicAuthArgs>;
       oauth2?: undefined;
     }
   | {
-      /** The method. If omitted, it is derived from `basicAuth` or `oauth2`. Source: public reference. */
+      /** Authentication method. Derived from `basicAuth` or `oauth2` if omitted. Source: public reference. */
       type?: "oauth2" | undefined;
-      /** How the service gets a token for the callback. It uses a token until the callback responds with 401. Source: public reference. */
+      /** How the service obtains a token for the callback. The service reuses the token until the callback responds with 401. Source: public reference. */
       oauth2: pulumi.Input<AuthenticationOauth2Args>;
       basicAuth?: undefined;
     }
 );
 
 /**
- * How the service authenticates when it posts messages to a client application's callback: with Basic authentication or OAuth.
- * Collection `/authentications`. Updated in place, never replaced.
+ * The method (Basic authentication or OAuth) and credentials that the service uses when it posts messages to a client application's callback.
+ * Stored in the collection `/authentications`. Updated in place, never replaced.
  *
  * @throws pulumi.RunError if a reference is of the wrong kind, or if `import` contradicts `adopt`
  * @example
@@ -139,7 +136,7 @@ export type AuthenticationArgs = AuthenticationArgsMembers & (
  * });
  */
 export class Authentication extends ConversationResource {
-  /** Type token, part of every state file. */
+  /** Type token, which every state file contains. */
   static readonly __pulumiType: string = typeToken("Authentication");
 
   /** Whether a value is an authentication, including one from another copy of this package. Never fails. */
@@ -156,19 +153,19 @@ export class Authentication extends ConversationResource {
   /** Whether the authentication is in use. Default: `true`. Source: public reference. */
   declare readonly active: pulumi.Output<boolean | undefined>;
 
-  /** The method. If omitted, it is derived from `basicAuth` or `oauth2`. Source: public reference. */
+  /** Authentication method. Derived from `basicAuth` or `oauth2` if omitted. Source: public reference. */
   declare readonly type: pulumi.Output<"basic" | "oauth2">;
 
   /** Credentials for Basic authentication. Source: public reference. */
   declare readonly basicAuth: pulumi.Output<AuthenticationBasicAuth | undefined>;
 
-  /** How the service gets a token for the callback. It uses a token until the callback responds with 401. Source: public reference. */
+  /** How the service obtains a token for the callback. The service reuses the token until the callback responds with 401. Source: public reference. */
   declare readonly oauth2: pulumi.Output<AuthenticationOauth2 | undefined>;
 
-  /** When the service created the object: ISO 8601, GMT, milliseconds. Set by the service. Right after a creation or update, it is the time of the response. Source: public reference. */
+  /** When the service created the object: ISO 8601, GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed: ISO 8601, GMT, milliseconds. Set by the service. Right after a creation or update, it is the time of the response. Source: public reference. */
+  /** When the object was last changed: ISO 8601, GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
@@ -181,7 +178,7 @@ export class Authentication extends ConversationResource {
   }
 
   /**
-   * Reads an existing authentication without managing it, with one call to the service on every preview and update.
+   * Reads an existing authentication without managing it. Every preview and update makes one service call.
    * The run fails if no authentication has this id, or if the service does not return it.
    *
    * @param name Logical name, unique in the program.
@@ -194,7 +191,8 @@ export class Authentication extends ConversationResource {
 
   /**
    * Finds an existing authentication by its name and reads it without managing it. Every preview and update
-   * lists all authentications once per program, and reads this one with one call. Its name is also the logical name.
+   * lists all authentications once per program, and makes one more call to read this one. The name also serves
+   * as the logical name.
    * The run fails unless exactly one authentication matches.
    *
    * @param where The exact name.
@@ -207,40 +205,37 @@ export class Authentication extends ConversationResource {
 
 /** A role and its callback. */
 export interface ClientApplicationRoleArgs {
-  /** The role. An application must not have the same role twice. Source: public reference. */
+  /** The role, which must be unique within the application. Source: public reference. */
   name: pulumi.Input<"customer" | "custom_bot" | "platform_bot" | "platform_agent" | "custom_agent" | "business_notification">;
   /** Format of the messages that the service posts to the callback. Source: public reference. */
   version: pulumi.Input<"v1" | "v3">;
   /** URL that the service posts messages to. Absolute http or https URL. Source: public reference. */
   callback: pulumi.Input<string>;
-  /** Who receives an email when the service cannot reach the callback. Email address. Source: public reference. */
+  /** Whom the service notifies when it cannot reach the callback. Email address. Source: public reference. */
   notificationEmail: pulumi.Input<string>;
   /** Headers that the service sends to the callback. Values are secret: encrypted in the state, never shown. Source: public reference. */
   headers?: pulumi.Input<Record<string, pulumi.Input<string>>> | undefined;
-  /** How the service authenticates to the callback. If omitted, it sends no Authorization header. Source: public reference. */
+  /** How the service authenticates to the callback. If omitted, the service sends no Authorization header. Source: public reference. */
   authentication?: pulumi.Input<string> | pulumi.Input<Authentication> | undefined;
 }
 
 /** A role and its callback. */
 export interface ClientApplicationRole {
-  /** The role. An application must not have the same role twice. Source: public reference. */
+  /** The role, which must be unique within the application. Source: public reference. */
   readonly name: "customer" | "custom_bot" | "platform_bot" | "platform_agent" | "custom_agent" | "business_notification";
   /** Format of the messages that the service posts to the callback. Source: public reference. */
   readonly version: "v1" | "v3";
   /** URL that the service posts messages to. Absolute http or https URL. Source: public reference. */
   readonly callback: string;
-  /** Who receives an email when the service cannot reach the callback. Email address. Source: public reference. */
+  /** Whom the service notifies when it cannot reach the callback. Email address. Source: public reference. */
   readonly notificationEmail: string;
   /** Headers that the service sends to the callback. Values are secret: encrypted in the state, never shown. Source: public reference. */
   readonly headers?: Record<string, string>;
-  /** How the service authenticates to the callback. If omitted, it sends no Authorization header. Source: public reference. */
+  /** How the service authenticates to the callback. If omitted, the service sends no Authorization header. Source: public reference. */
   readonly authentication?: string;
 }
 
-/**
- * Arguments of a client application.
- * An external application that sends and receives messages.
- */
+/** Arguments for a client application: an external application that sends and receives messages. */
 export interface ClientApplicationArgs extends CommonArgs {
   /** Name; derived from the logical name if omitted. 1 to 255 characters. Unique. Source: public reference. */
   name?: pulumi.Input<string> | undefined;
@@ -254,7 +249,7 @@ export interface ClientApplicationArgs extends CommonArgs {
 
 /**
  * An external application that sends and receives messages.
- * Collection `/clientapplications`. Updated in place, never replaced.
+ * Stored in the collection `/clientapplications`. Updated in place, never replaced.
  *
  * @throws pulumi.RunError if a reference is of the wrong kind, or if `import` contradicts `adopt`
  * @example
@@ -277,7 +272,7 @@ export interface ClientApplicationArgs extends CommonArgs {
  * });
  */
 export class ClientApplication extends ConversationResource {
-  /** Type token, part of every state file. */
+  /** Type token, which every state file contains. */
   static readonly __pulumiType: string = typeToken("ClientApplication");
 
   /** Whether a value is a client application, including one from another copy of this package. Never fails. */
@@ -297,10 +292,10 @@ export class ClientApplication extends ConversationResource {
   /** The application's roles, each with its own callback. 1 to 7 items. Source: public reference. */
   declare readonly roles: pulumi.Output<(ClientApplicationRole)[]>;
 
-  /** When the service created the object: ISO 8601, GMT, milliseconds. Set by the service. Right after a creation or update, it is the time of the response. Source: public reference. */
+  /** When the service created the object: ISO 8601, GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed: ISO 8601, GMT, milliseconds. Set by the service. Right after a creation or update, it is the time of the response. Source: public reference. */
+  /** When the object was last changed: ISO 8601, GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
@@ -313,7 +308,7 @@ export class ClientApplication extends ConversationResource {
   }
 
   /**
-   * Reads an existing client application without managing it, with one call to the service on every preview and update.
+   * Reads an existing client application without managing it. Every preview and update makes one service call.
    * The run fails if no client application has this id, or if the service does not return it.
    *
    * @param name Logical name, unique in the program.
@@ -326,7 +321,8 @@ export class ClientApplication extends ConversationResource {
 
   /**
    * Finds an existing client application by its name and reads it without managing it. Every preview and update
-   * lists all client applications once per program, and reads this one with one call. Its name is also the logical name.
+   * lists all client applications once per program, and makes one more call to read this one. The name also serves
+   * as the logical name.
    * The run fails unless exactly one client application matches.
    *
    * @param where The exact name.
@@ -339,24 +335,21 @@ export class ClientApplication extends ConversationResource {
 
 /** A feature of the bot. */
 export interface ParticipantIntentArgs {
-  /** Internal value. Source: public reference. */
+  /** Internal value of the feature. Source: public reference. */
   value: pulumi.Input<string>;
-  /** Display value. Source: public reference. */
+  /** Display value of the feature. Source: public reference. */
   displayValue: pulumi.Input<string>;
 }
 
 /** A feature of the bot. */
 export interface ParticipantIntent {
-  /** Internal value. Source: public reference. */
+  /** Internal value of the feature. Source: public reference. */
   readonly value: string;
-  /** Display value. Source: public reference. */
+  /** Display value of the feature. Source: public reference. */
   readonly displayValue: string;
 }
 
-/**
- * Arguments of a participant.
- * A registered bot. A client application can have several.
- */
+/** Arguments for a participant: a registered bot. A client application can have several participants. */
 export interface ParticipantArgs extends CommonArgs {
   /** Name; derived from the logical name if omitted. 1 to 255 characters. Unique. Source: public reference. */
   name?: pulumi.Input<string> | undefined;
@@ -375,8 +368,8 @@ export interface ParticipantArgs extends CommonArgs {
 }
 
 /**
- * A registered bot. A client application can have several.
- * Collection `/participants`. Updated in place, never replaced.
+ * A registered bot. A client application can have several participants.
+ * Stored in the collection `/participants`. Updated in place, never replaced.
  *
  * @throws pulumi.RunError if a reference is of the wrong kind, or if `import` contradicts `adopt`
  * @example
@@ -402,7 +395,7 @@ export interface ParticipantArgs extends CommonArgs {
  * });
  */
 export class Participant extends ConversationResource {
-  /** Type token, part of every state file. */
+  /** Type token, which every state file contains. */
   static readonly __pulumiType: string = typeToken("Participant");
 
   /** Whether a value is a participant, including one from another copy of this package. Never fails. */
@@ -431,10 +424,10 @@ export class Participant extends ConversationResource {
   /** Custom attributes. 1 to 25 entries. Source: public reference. */
   declare readonly options: pulumi.Output<Record<string, string> | undefined>;
 
-  /** When the service created the object: ISO 8601, GMT, milliseconds. Set by the service. Right after a creation or update, it is the time of the response. Source: public reference. */
+  /** When the service created the object: ISO 8601, GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed: ISO 8601, GMT, milliseconds. Set by the service. Right after a creation or update, it is the time of the response. Source: public reference. */
+  /** When the object was last changed: ISO 8601, GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
@@ -447,7 +440,7 @@ export class Participant extends ConversationResource {
   }
 
   /**
-   * Reads an existing participant without managing it, with one call to the service on every preview and update.
+   * Reads an existing participant without managing it. Every preview and update makes one service call.
    * The run fails if no participant has this id, or if the service does not return it.
    *
    * @param name Logical name, unique in the program.
@@ -460,7 +453,8 @@ export class Participant extends ConversationResource {
 
   /**
    * Finds an existing participant by its name and reads it without managing it. Every preview and update
-   * lists all participants once per program, and reads this one with one call. Its name is also the logical name.
+   * lists all participants once per program, and makes one more call to read this one. The name also serves
+   * as the logical name.
    * The run fails unless exactly one participant matches.
    *
    * @param where The exact name.
@@ -471,11 +465,11 @@ export class Participant extends ConversationResource {
   }
 }
 
-/** Allowed attachments. */
+/** Restrictions on attachments. */
 export interface ChannelAttachmentPolicyArgs {
   /** Must be true to allow attachments. Source: public reference. */
   enabled?: pulumi.Input<boolean> | undefined;
-  /** Maximum size of an attachment; the unit is not documented, but probably bytes. Whole number, at least 0. Source: public reference. */
+  /** Maximum size of an attachment, probably in bytes (the unit is not documented). Whole number, at least 0. Source: public reference. */
   maxSize?: pulumi.Input<number> | undefined;
   /** Whether `extensions` lists allowed or blocked extensions. Source: public reference. */
   type?: pulumi.Input<"allow" | "block"> | undefined;
@@ -483,11 +477,11 @@ export interface ChannelAttachmentPolicyArgs {
   extensions?: pulumi.Input<readonly (pulumi.Input<string>)[]> | undefined;
 }
 
-/** Allowed attachments. */
+/** Restrictions on attachments. */
 export interface ChannelAttachmentPolicy {
   /** Must be true to allow attachments. Source: public reference. */
   readonly enabled?: boolean;
-  /** Maximum size of an attachment; the unit is not documented, but probably bytes. Whole number, at least 0. Source: public reference. */
+  /** Maximum size of an attachment, probably in bytes (the unit is not documented). Whole number, at least 0. Source: public reference. */
   readonly maxSize?: number;
   /** Whether `extensions` lists allowed or blocked extensions. Source: public reference. */
   readonly type?: "allow" | "block";
@@ -495,98 +489,95 @@ export interface ChannelAttachmentPolicy {
   readonly extensions?: (string)[];
 }
 
-/** Messages from the customer. */
+/** Restrictions on messages from the customer. */
 export interface ChannelInboundArgs {
   /** Maximum length of a text message, in characters. Whole number, at least 0. Source: public reference. */
   maxTextLength?: pulumi.Input<number> | undefined;
   /** Allowed features: `typing_events`, `attachments`, `richText`. If omitted, all are allowed. Source: public reference. */
   features?: pulumi.Input<readonly (pulumi.Input<string>)[]> | undefined;
-  /** Allowed attachments. Source: public reference. */
+  /** Restrictions on attachments. Source: public reference. */
   attachmentPolicy?: pulumi.Input<ChannelAttachmentPolicyArgs> | undefined;
 }
 
-/** Messages from the customer. */
+/** Restrictions on messages from the customer. */
 export interface ChannelInbound {
   /** Maximum length of a text message, in characters. Whole number, at least 0. Source: public reference. */
   readonly maxTextLength?: number;
   /** Allowed features: `typing_events`, `attachments`, `richText`. If omitted, all are allowed. Source: public reference. */
   readonly features?: (string)[];
-  /** Allowed attachments. Source: public reference. */
+  /** Restrictions on attachments. Source: public reference. */
   readonly attachmentPolicy?: ChannelAttachmentPolicy;
 }
 
-/** Messages to the customer. */
+/** Restrictions on messages to the customer. */
 export interface ChannelOutboundArgs {
   /** Maximum length of a text message, in characters. Whole number, at least 0. Source: public reference. */
   maxTextLength?: pulumi.Input<number> | undefined;
   /** Allowed features: `typing_events`, `attachments`, `richText`. If omitted, all are allowed. Source: public reference. */
   features?: pulumi.Input<readonly (pulumi.Input<string>)[]> | undefined;
-  /** Allowed attachments. Source: public reference. */
+  /** Restrictions on attachments. Source: public reference. */
   attachmentPolicy?: pulumi.Input<ChannelAttachmentPolicyArgs> | undefined;
   /** Whether the service sends system messages. Source: public reference. */
   systemMessages?: pulumi.Input<boolean> | undefined;
   /** Whether a customer can log in during a conversation. Source: public reference. */
   midChatAuth?: pulumi.Input<boolean> | undefined;
-  /** Types of rich messages that the channel can show, without the `richMessage.` prefix: for example, `listpicker`. Source: public reference. */
+  /** Types of rich messages that the channel can show, without the `richMessage.` prefix (for example, `listpicker`). Source: public reference. */
   richMessageTypes?: pulumi.Input<readonly (pulumi.Input<string>)[]> | undefined;
 }
 
-/** Messages to the customer. */
+/** Restrictions on messages to the customer. */
 export interface ChannelOutbound {
   /** Maximum length of a text message, in characters. Whole number, at least 0. Source: public reference. */
   readonly maxTextLength?: number;
   /** Allowed features: `typing_events`, `attachments`, `richText`. If omitted, all are allowed. Source: public reference. */
   readonly features?: (string)[];
-  /** Allowed attachments. Source: public reference. */
+  /** Restrictions on attachments. Source: public reference. */
   readonly attachmentPolicy?: ChannelAttachmentPolicy;
   /** Whether the service sends system messages. Source: public reference. */
   readonly systemMessages?: boolean;
   /** Whether a customer can log in during a conversation. Source: public reference. */
   readonly midChatAuth?: boolean;
-  /** Types of rich messages that the channel can show, without the `richMessage.` prefix: for example, `listpicker`. Source: public reference. */
+  /** Types of rich messages that the channel can show, without the `richMessage.` prefix (for example, `listpicker`). Source: public reference. */
   readonly richMessageTypes?: (string)[];
 }
 
-/** Messages that the channel can transport. */
+/** Restrictions on the messages that the channel transports. */
 export interface ChannelRestrictionsArgs {
-  /** Messages from the customer. Source: public reference. */
+  /** Restrictions on messages from the customer. Source: public reference. */
   inbound?: pulumi.Input<ChannelInboundArgs> | undefined;
-  /** Messages to the customer. Source: public reference. */
+  /** Restrictions on messages to the customer. Source: public reference. */
   outbound?: pulumi.Input<ChannelOutboundArgs> | undefined;
 }
 
-/** Messages that the channel can transport. */
+/** Restrictions on the messages that the channel transports. */
 export interface ChannelRestrictions {
-  /** Messages from the customer. Source: public reference. */
+  /** Restrictions on messages from the customer. Source: public reference. */
   readonly inbound?: ChannelInbound;
-  /** Messages to the customer. Source: public reference. */
+  /** Restrictions on messages to the customer. Source: public reference. */
   readonly outbound?: ChannelOutbound;
 }
 
-/**
- * Arguments of a channel.
- * A transport for chat messages, and its parameters.
- */
+/** Arguments for a channel: a transport for chat messages, and its parameters. */
 export interface ChannelArgs extends CommonArgs {
-  /** Identifier of the channel at run time, such as `custom.teams` for a custom channel. If you change it, lookups by type fail. 1 to 255 characters. Unique. Source: public reference. */
+  /** The channel's identifier at run time, such as `custom.teams` for a custom channel. If you change it, lookups by type fail. 1 to 255 characters. Unique. Source: public reference. */
   type: pulumi.Input<string>;
   /** Display name. 1 to 255 characters. Source: public reference. */
   displayName: pulumi.Input<string>;
-  /** Image as base64; must be a 32 × 32 pixel PNG if the platform's own agent desktop shows it. 1 to 512,000 characters. Base64 text, or a file: `new pulumi.asset.FileAsset("icon.png")`. Source: public reference. */
+  /** Icon image. Must be a 32 × 32 pixel PNG if the platform's own agent desktop shows it. 1 to 512,000 characters. Base64 text, or a file: `new pulumi.asset.FileAsset("icon.png")`. Source: public reference. */
   icon: pulumi.Input<string> | pulumi.asset.FileAsset;
   /** Purpose of the channel. 1 to 1,023 characters. Source: public reference. */
   description?: pulumi.Input<string> | undefined;
   /** Whether the channel is in use. Default: `true`. Source: public reference. */
   active?: pulumi.Input<boolean> | undefined;
-  /** Messages that the channel can transport. Source: public reference. */
+  /** Restrictions on the messages that the channel transports. Source: public reference. */
   restrictions?: pulumi.Input<ChannelRestrictionsArgs> | undefined;
-  /** System text by language (such as `en-US`), then by key (such as `msg_hub_off_hours`). 1 to 25 entries. Source: public reference. */
+  /** System text, grouped by language (such as `en-US`) and then by key (such as `msg_hub_off_hours`). 1 to 25 entries. Source: public reference. */
   l10nProperties?: pulumi.Input<Record<string, pulumi.Input<Record<string, pulumi.Input<string>>>>> | undefined;
 }
 
 /**
  * A transport for chat messages, and its parameters.
- * Collection `/channels`. Updated in place, never replaced.
+ * Stored in the collection `/channels`. Updated in place, never replaced.
  *
  * @throws pulumi.RunError if a reference is of the wrong kind, or if `import` contradicts `adopt`
  * @example
@@ -632,7 +623,7 @@ export interface ChannelArgs extends CommonArgs {
  * });
  */
 export class Channel extends ConversationResource {
-  /** Type token, part of every state file. */
+  /** Type token, which every state file contains. */
   static readonly __pulumiType: string = typeToken("Channel");
 
   /** Whether a value is a channel, including one from another copy of this package. Never fails. */
@@ -640,13 +631,13 @@ export class Channel extends ConversationResource {
     return isOfType(value, Channel.__pulumiType);
   }
 
-  /** Identifier of the channel at run time, such as `custom.teams` for a custom channel. If you change it, lookups by type fail. 1 to 255 characters. Unique. Source: public reference. */
+  /** The channel's identifier at run time, such as `custom.teams` for a custom channel. If you change it, lookups by type fail. 1 to 255 characters. Unique. Source: public reference. */
   declare readonly type: pulumi.Output<string>;
 
   /** Display name. 1 to 255 characters. Source: public reference. */
   declare readonly displayName: pulumi.Output<string>;
 
-  /** Image as base64; must be a 32 × 32 pixel PNG if the platform's own agent desktop shows it. 1 to 512,000 characters. Base64 text, or a file: `new pulumi.asset.FileAsset("icon.png")`. Source: public reference. */
+  /** Icon image. Must be a 32 × 32 pixel PNG if the platform's own agent desktop shows it. 1 to 512,000 characters. Base64 text, or a file: `new pulumi.asset.FileAsset("icon.png")`. Source: public reference. */
   declare readonly icon: pulumi.Output<string>;
 
   /** Purpose of the channel. 1 to 1,023 characters. Source: public reference. */
@@ -655,16 +646,16 @@ export class Channel extends ConversationResource {
   /** Whether the channel is in use. Default: `true`. Source: public reference. */
   declare readonly active: pulumi.Output<boolean | undefined>;
 
-  /** Messages that the channel can transport. Source: public reference. */
+  /** Restrictions on the messages that the channel transports. Source: public reference. */
   declare readonly restrictions: pulumi.Output<ChannelRestrictions | undefined>;
 
-  /** System text by language (such as `en-US`), then by key (such as `msg_hub_off_hours`). 1 to 25 entries. Source: public reference. */
+  /** System text, grouped by language (such as `en-US`) and then by key (such as `msg_hub_off_hours`). 1 to 25 entries. Source: public reference. */
   declare readonly l10nProperties: pulumi.Output<Record<string, Record<string, string>> | undefined>;
 
-  /** When the service created the object: ISO 8601, GMT, milliseconds. Set by the service. Right after a creation or update, it is the time of the response. Source: public reference. */
+  /** When the service created the object: ISO 8601, GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed: ISO 8601, GMT, milliseconds. Set by the service. Right after a creation or update, it is the time of the response. Source: public reference. */
+  /** When the object was last changed: ISO 8601, GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
@@ -677,7 +668,7 @@ export class Channel extends ConversationResource {
   }
 
   /**
-   * Reads an existing channel without managing it, with one call to the service on every preview and update.
+   * Reads an existing channel without managing it. Every preview and update makes one service call.
    * The run fails if no channel has this id, or if the service does not return it.
    *
    * @param name Logical name, unique in the program.
@@ -690,7 +681,8 @@ export class Channel extends ConversationResource {
 
   /**
    * Finds an existing channel by its type and reads it without managing it. Every preview and update
-   * lists all channels once per program, and reads this one with one call. Its type is also the logical name.
+   * lists all channels once per program, and makes one more call to read this one. The type also serves
+   * as the logical name.
    * The run fails unless exactly one channel matches.
    *
    * @param where The exact type.
@@ -713,21 +705,21 @@ export interface OrchestrationOnEscalation {
   readonly agent: string;
 }
 
-/** A bot, and who takes over from it. */
+/** A bot, and the agents who take over from it. */
 export interface OrchestrationBotArgs {
   /** The bot's client application. Source: public reference. */
   application: pulumi.Input<string> | pulumi.Input<ClientApplication>;
-  /** The bot itself. Source: public reference. */
+  /** The bot's participant. Source: public reference. */
   participant: pulumi.Input<string> | pulumi.Input<Participant>;
   /** What happens when the bot escalates. Source: public reference. */
   onEscalation?: pulumi.Input<OrchestrationOnEscalationArgs> | undefined;
 }
 
-/** A bot, and who takes over from it. */
+/** A bot, and the agents who take over from it. */
 export interface OrchestrationBot {
   /** The bot's client application. Source: public reference. */
   readonly application: string;
-  /** The bot itself. Source: public reference. */
+  /** The bot's participant. Source: public reference. */
   readonly participant: string;
   /** What happens when the bot escalates. Source: public reference. */
   readonly onEscalation?: OrchestrationOnEscalation;
@@ -737,7 +729,7 @@ export interface OrchestrationBot {
 export interface OrchestrationBotConfigurationArgs {
   /** Whether to pass the transcript to an agent if the bot did not escalate and the customer is known. Source: public reference. */
   forwardTranscript?: pulumi.Input<boolean> | undefined;
-  /** If a customer returns within this many minutes, the conversation skips the bot and goes to the agent. At least 0. Source: public reference. */
+  /** Number of minutes within which a returning customer's conversation skips the bot and goes to the agent. At least 0. Source: public reference. */
   bypassVaDuration?: pulumi.Input<number> | undefined;
   /** The bots. Source: public reference. */
   bots: pulumi.Input<readonly (pulumi.Input<OrchestrationBotArgs>)[]>;
@@ -747,19 +739,19 @@ export interface OrchestrationBotConfigurationArgs {
 export interface OrchestrationBotConfiguration {
   /** Whether to pass the transcript to an agent if the bot did not escalate and the customer is known. Source: public reference. */
   readonly forwardTranscript?: boolean;
-  /** If a customer returns within this many minutes, the conversation skips the bot and goes to the agent. At least 0. Source: public reference. */
+  /** Number of minutes within which a returning customer's conversation skips the bot and goes to the agent. At least 0. Source: public reference. */
   readonly bypassVaDuration?: number;
   /** The bots. Source: public reference. */
   readonly bots: (OrchestrationBot)[];
 }
 
-/** The customer's side; required for custom channels. */
+/** The customer's client application; required for custom channels. */
 export interface OrchestrationCustomerConfigurationArgs {
   /** Client application that receives the replies to the customer. Source: public reference. */
   customer: pulumi.Input<string> | pulumi.Input<ClientApplication>;
 }
 
-/** The customer's side; required for custom channels. */
+/** The customer's client application; required for custom channels. */
 export interface OrchestrationCustomerConfiguration {
   /** Client application that receives the replies to the customer. Source: public reference. */
   readonly customer: string;
@@ -780,7 +772,7 @@ export interface OrchestrationAgentConfiguration {
 interface OrchestrationApplicationsArgsMembers {
   /** The bots that answer first. Source: public reference. */
   botConfiguration?: pulumi.Input<OrchestrationBotConfigurationArgs> | undefined;
-  /** The customer's side; required for custom channels. Source: public reference. */
+  /** The customer's client application; required for custom channels. Source: public reference. */
   customerConfiguration?: pulumi.Input<OrchestrationCustomerConfigurationArgs> | undefined;
   /** The agents. Source: public reference. */
   agentConfiguration?: pulumi.Input<OrchestrationAgentConfigurationArgs> | undefined;
@@ -802,16 +794,13 @@ export type OrchestrationApplicationsArgs = OrchestrationApplicationsArgsMembers
 export interface OrchestrationApplications {
   /** The bots that answer first. Source: public reference. */
   readonly botConfiguration?: OrchestrationBotConfiguration;
-  /** The customer's side; required for custom channels. Source: public reference. */
+  /** The customer's client application; required for custom channels. Source: public reference. */
   readonly customerConfiguration?: OrchestrationCustomerConfiguration;
   /** The agents. Source: public reference. */
   readonly agentConfiguration?: OrchestrationAgentConfiguration;
 }
 
-/**
- * Arguments of an orchestration.
- * How a conversation moves between customer, bots and agents.
- */
+/** Arguments for an orchestration: how a conversation moves between the customer, the bots and the agents. */
 export interface OrchestrationArgs extends CommonArgs {
   /** Name, which need not be unique; derived from the logical name if omitted. Source: public reference. */
   name?: pulumi.Input<string> | undefined;
@@ -824,8 +813,8 @@ export interface OrchestrationArgs extends CommonArgs {
 }
 
 /**
- * How a conversation moves between customer, bots and agents.
- * Collection `/orchestrations`. Updated in place, never replaced.
+ * How a conversation moves between the customer, the bots and the agents.
+ * Stored in the collection `/orchestrations`. Updated in place, never replaced.
  *
  * @throws pulumi.RunError if a reference is of the wrong kind, or if `import` contradicts `adopt`
  * @example
@@ -859,7 +848,7 @@ export interface OrchestrationArgs extends CommonArgs {
  * });
  */
 export class Orchestration extends ConversationResource {
-  /** Type token, part of every state file. */
+  /** Type token, which every state file contains. */
   static readonly __pulumiType: string = typeToken("Orchestration");
 
   /** Whether a value is an orchestration, including one from another copy of this package. Never fails. */
@@ -879,10 +868,10 @@ export class Orchestration extends ConversationResource {
   /** The participants in a conversation. Source: public reference. */
   declare readonly applications: pulumi.Output<OrchestrationApplications>;
 
-  /** When the service created the object: ISO 8601, GMT, milliseconds. Set by the service. Right after a creation or update, it is the time of the response. Source: public reference. */
+  /** When the service created the object: ISO 8601, GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed: ISO 8601, GMT, milliseconds. Set by the service. Right after a creation or update, it is the time of the response. Source: public reference. */
+  /** When the object was last changed: ISO 8601, GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
@@ -895,7 +884,7 @@ export class Orchestration extends ConversationResource {
   }
 
   /**
-   * Reads an existing orchestration without managing it, with one call to the service on every preview and update.
+   * Reads an existing orchestration without managing it. Every preview and update makes one service call.
    * The run fails if no orchestration has this id, or if the service does not return it.
    *
    * @param name Logical name, unique in the program.
@@ -908,7 +897,8 @@ export class Orchestration extends ConversationResource {
 
   /**
    * Finds an existing orchestration by its name and reads it without managing it. Every preview and update
-   * lists all orchestrations once per program, and reads this one with one call. Its name is also the logical name.
+   * lists all orchestrations once per program, and makes one more call to read this one. The name also serves
+   * as the logical name.
    * The run fails unless exactly one orchestration matches.
    *
    * @param where The exact name.
@@ -919,17 +909,17 @@ export class Orchestration extends ConversationResource {
   }
 }
 
-/** How conversations become cases. */
+/** How conversations are assigned to cases. */
 export interface AccountCaseManagementArgs {
-  /** If a customer returns within this time, the conversation joins the same case. The unit is not documented. At least 0. Source: public reference. */
+  /** Time within which a returning customer's conversation joins the same case. The unit is not documented. At least 0. Source: public reference. */
   sameCaseDuration?: pulumi.Input<number> | undefined;
   /** Whether to copy custom attributes from the earlier conversation. Applies only if the orchestration sets `bypassVaDuration`. Source: public reference. */
   copyCustomAttributes?: pulumi.Input<boolean> | undefined;
 }
 
-/** How conversations become cases. */
+/** How conversations are assigned to cases. */
 export interface AccountCaseManagement {
-  /** If a customer returns within this time, the conversation joins the same case. The unit is not documented. At least 0. Source: public reference. */
+  /** Time within which a returning customer's conversation joins the same case. The unit is not documented. At least 0. Source: public reference. */
   readonly sameCaseDuration?: number;
   /** Whether to copy custom attributes from the earlier conversation. Applies only if the orchestration sets `bypassVaDuration`. Source: public reference. */
   readonly copyCustomAttributes?: boolean;
@@ -937,9 +927,9 @@ export interface AccountCaseManagement {
 
 /** Settings for the account's conversations. */
 export interface AccountChatConfigurationsArgs {
-  /** Idle time after which the customer must start a new conversation; in minutes, according to one integrator. At least 0. Source: public reference. */
+  /** Idle time after which the customer must start a new conversation, in minutes (according to one integrator). At least 0. Source: public reference. */
   timeout?: pulumi.Input<number> | undefined;
-  /** Language, such as `en-US`. Source: public reference. */
+  /** Default language, such as `en-US`. Source: public reference. */
   defaultLanguage?: pulumi.Input<string> | undefined;
   /** Whether to answer with the off-hours text or hold the message until an agent is available. Source: public reference. */
   onAgentUnavailability?: pulumi.Input<"off_hours" | "retain_and_retry"> | undefined;
@@ -949,15 +939,15 @@ export interface AccountChatConfigurationsArgs {
   allowQueueTransferOnAgentUnavailability?: pulumi.Input<boolean> | undefined;
   /** Orchestration for the account's conversations. Source: public reference. */
   orchestration?: pulumi.Input<string> | pulumi.Input<Orchestration> | undefined;
-  /** Id of the entry point, an object in another product area: numeric text such as `1007`. Source: public reference. */
+  /** Id of the entry point, which belongs to another product area. A numeric string such as `1007`. Source: public reference. */
   entryPoint?: pulumi.Input<string> | undefined;
 }
 
 /** Settings for the account's conversations. */
 export interface AccountChatConfigurations {
-  /** Idle time after which the customer must start a new conversation; in minutes, according to one integrator. At least 0. Source: public reference. */
+  /** Idle time after which the customer must start a new conversation, in minutes (according to one integrator). At least 0. Source: public reference. */
   readonly timeout?: number;
-  /** Language, such as `en-US`. Source: public reference. */
+  /** Default language, such as `en-US`. Source: public reference. */
   readonly defaultLanguage?: string;
   /** Whether to answer with the off-hours text or hold the message until an agent is available. Source: public reference. */
   readonly onAgentUnavailability?: "off_hours" | "retain_and_retry";
@@ -967,14 +957,11 @@ export interface AccountChatConfigurations {
   readonly allowQueueTransferOnAgentUnavailability?: boolean;
   /** Orchestration for the account's conversations. Source: public reference. */
   readonly orchestration?: string;
-  /** Id of the entry point, an object in another product area: numeric text such as `1007`. Source: public reference. */
+  /** Id of the entry point, which belongs to another product area. A numeric string such as `1007`. Source: public reference. */
   readonly entryPoint?: string;
 }
 
-/**
- * Arguments of an account.
- * The conversation account that connects a channel and an orchestration under one address.
- */
+/** Arguments for an account: the conversation account that connects a channel and an orchestration under one address. */
 export interface AccountArgs extends CommonArgs {
   /** Name; derived from the logical name if omitted. 1 to 255 characters. Unique. Source: public reference. */
   name?: pulumi.Input<string> | undefined;
@@ -986,7 +973,7 @@ export interface AccountArgs extends CommonArgs {
   address: pulumi.Input<string>;
   /** The account's channel. Source: public reference. */
   channel: pulumi.Input<string> | pulumi.Input<Channel>;
-  /** How conversations become cases. Source: public reference. */
+  /** How conversations are assigned to cases. Source: public reference. */
   caseManagement?: pulumi.Input<AccountCaseManagementArgs> | undefined;
   /** Settings for the account's conversations. Source: public reference. */
   chatConfigurations: pulumi.Input<AccountChatConfigurationsArgs>;
@@ -996,7 +983,7 @@ export interface AccountArgs extends CommonArgs {
 
 /**
  * The conversation account that connects a channel and an orchestration under one address.
- * Collection `/accounts`. Updated in place, never replaced.
+ * Stored in the collection `/accounts`. Updated in place, never replaced.
  *
  * @throws pulumi.RunError if a reference is of the wrong kind, or if `import` contradicts `adopt`
  * @example
@@ -1022,7 +1009,7 @@ export interface AccountArgs extends CommonArgs {
  * });
  */
 export class Account extends ConversationResource {
-  /** Type token, part of every state file. */
+  /** Type token, which every state file contains. */
   static readonly __pulumiType: string = typeToken("Account");
 
   /** Whether a value is an account, including one from another copy of this package. Never fails. */
@@ -1045,7 +1032,7 @@ export class Account extends ConversationResource {
   /** The account's channel. Source: public reference. */
   declare readonly channel: pulumi.Output<string>;
 
-  /** How conversations become cases. Source: public reference. */
+  /** How conversations are assigned to cases. Source: public reference. */
   declare readonly caseManagement: pulumi.Output<AccountCaseManagement | undefined>;
 
   /** Settings for the account's conversations. Source: public reference. */
@@ -1054,10 +1041,10 @@ export class Account extends ConversationResource {
   /** Additional attributes, which may include credentials for a provider. 1 to 10 entries. Values are secret: encrypted in the state, never shown. Source: assumed. */
   declare readonly attributes: pulumi.Output<Record<string, string> | undefined>;
 
-  /** When the service created the object: ISO 8601, GMT, milliseconds. Set by the service. Right after a creation or update, it is the time of the response. Source: public reference. */
+  /** When the service created the object: ISO 8601, GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed: ISO 8601, GMT, milliseconds. Set by the service. Right after a creation or update, it is the time of the response. Source: public reference. */
+  /** When the object was last changed: ISO 8601, GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
@@ -1070,7 +1057,7 @@ export class Account extends ConversationResource {
   }
 
   /**
-   * Reads an existing account without managing it, with one call to the service on every preview and update.
+   * Reads an existing account without managing it. Every preview and update makes one service call.
    * The run fails if no account has this id, or if the service does not return it.
    *
    * @param name Logical name, unique in the program.
@@ -1083,7 +1070,8 @@ export class Account extends ConversationResource {
 
   /**
    * Finds an existing account by its name and reads it without managing it. Every preview and update
-   * lists all accounts once per program, and reads this one with one call. Its name is also the logical name.
+   * lists all accounts once per program, and makes one more call to read this one. The name also serves
+   * as the logical name.
    * The run fails unless exactly one account matches.
    *
    * @param where The exact name.
