@@ -53,7 +53,7 @@ export const switchTable = {
     basis: assumed,
   },
   pageSize: {
-    doc: "Objects per page if the caller specifies no number.",
+    doc: "Objects per page if the caller does not specify a number.",
     values: { min: 1, max: 75 },
     default: 10,
     basis: assumed,
@@ -113,7 +113,7 @@ export const switchTable = {
     basis: assumed,
   },
   retryAfter: {
-    doc: "Whether a 429 carries Retry-After, and in which form.",
+    doc: "Whether a 429 response includes Retry-After, and in which form.",
     values: ["none", "seconds", "date"],
     default: "none",
     basis: assumed,
@@ -149,7 +149,7 @@ export const switchTable = {
     basis: assumed,
   },
   cors: {
-    doc: "Which pages from other origins can read the responses of token URLs and signed URLs: every page, those of registered redirect URIs, or none.",
+    doc: "Which pages from other origins can read responses from token URLs and signed URLs: all pages, those at registered redirect URIs, or none.",
     values: ["any", "registered", "none"],
     default: "any",
     basis: assumed,

@@ -179,7 +179,7 @@ export const resourceArguments: readonly ResourceArgument[] = [
     name: "adopt",
     form: "flag or id",
     doc: [
-      "An existing object to adopt instead of creating one: `true` for the one with the same unique name, or its id.",
+      "An existing object to adopt instead of creating a new one: `true` for the object with the same unique name, or the object's id.",
       "It must exist, be the only match, and not carry another stack's owner mark.",
       "The preview reads the object and shows what will change; members that the program does not declare stay unchanged.",
       "From then on, the object belongs to the stack: removing the resource deletes it. Use `retainOnDelete` to keep it.",
@@ -190,7 +190,7 @@ export const resourceArguments: readonly ResourceArgument[] = [
     name: "extra",
     form: "object",
     doc: [
-      "Additional members of the service's JSON that this package does not define. They are merged deeply, even into objects that it defines.",
+      "Additional members of the service's JSON that this package does not define. They are merged deeply, even into objects that the package defines.",
       "They must not replace a documented property at any depth. They are written, compared and repaired like other properties.",
       "Secrets in them stay secret. Default: none.",
     ],

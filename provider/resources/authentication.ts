@@ -23,7 +23,7 @@ export const authentication = defineResource({
       },
     }),
     oauth2: object({
-      doc: "How the service gets a token for the callback. It uses a token until the callback responds with 401.",
+      doc: "How the service gets a token for the callback. It uses each token until the callback responds with 401.",
       fields: {
         tokenRequestUrl: text({
           doc: "URL of the token request.",

@@ -35,7 +35,7 @@ const restrictions: Fields = {
     fields: {
       enabled: flag({ doc: "Must be true to allow attachments." }),
       maxSize: number({
-        doc: "Maximum size of an attachment; the unit is not documented, but probably bytes.",
+        doc: "Maximum size of an attachment; the unit is not documented but is probably bytes.",
         integer: true,
         min: 0,
       }),

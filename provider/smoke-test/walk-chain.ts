@@ -265,7 +265,7 @@ const soundText = ({ sound }: ChainFindings): string =>
   sound.length > 0 ? ` These links work: ${sound.join(", ")}.` : "";
 
 const doubtText = ({ doubts }: ChainFindings): string =>
-  doubts.length > 0 ? ` It may also matter that ${doubts.join("; that ")}.` : "";
+  doubts.length > 0 ? ` Other possible causes: ${doubts.join("; ")}.` : "";
 
 /**
  * The error for a failed test.

@@ -35,7 +35,7 @@ export const accountProtected: ResourceValidationPolicy = {
   ...policyNotes(
     "account-protected",
     "Accounts are protected",
-    "Accounts have the protect option, so that no run deletes them by mistake.",
+    "Accounts have the protect option set, so that no run deletes them by mistake.",
     "Add { protect: true } to the account's options.",
   ),
   severity: "medium",
@@ -83,8 +83,8 @@ export const botsMatchParticipants: StackValidationPolicy = {
   ...policyNotes(
     "bots-match-participants",
     "Bots match their participants",
-    "Each bot in an orchestration has its participant's client application, and that application has the participant's role.",
-    "Set the bot's application to that of its participant, and add a role of the participant's type to that application.",
+    "Each bot in an orchestration uses its participant's client application, and that application has the role for the participant's type.",
+    "Set the bot's application to its participant's application, and add the role for the participant's type to it.",
   ),
   severity: "high",
   validateStack: ({ resources }, report) => {
@@ -134,7 +134,7 @@ const withoutPlace = ({ orchestration, places, applications }: Named): readonly 
     .filter((application) => places.length > 0 && !hasOneOf(application, roles))
     .map(
       (application) =>
-        `Orchestration ${orchestration.name} uses client application ${application.name} (${rolesOf(application)?.join(", ")}), but has no place for its roles.`,
+        `Orchestration ${orchestration.name} uses client application ${application.name} (${rolesOf(application)?.join(", ")}), but has no place for any of its roles.`,
     );
 };
 
@@ -183,7 +183,7 @@ export const secureCallbacks: ResourceValidationPolicy = {
   ...policyNotes(
     "https-callbacks",
     "Callbacks use https",
-    "Callbacks and the token URLs of their authentications use https.",
+    "Callbacks and their authentications' token URLs use https.",
     "Use a URL with https: and a certificate that the service trusts.",
   ),
   severity: "high",
@@ -262,7 +262,7 @@ export const noBasicAuthentication: ResourceValidationPolicy = {
   ...policyNotes(
     "no-basic-authentication",
     "No Basic authentication",
-    "Callbacks of production stacks use OAuth, not Basic authentication.",
+    "Callbacks in production stacks use OAuth, not Basic authentication.",
     "Use oauth2 instead of basicAuth: OAuth tokens expire, but a Basic password does not.",
   ),
   severity: "medium",
