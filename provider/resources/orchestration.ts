@@ -47,7 +47,7 @@ export const orchestration = defineResource({
               min: 1,
               identity: ["participant"],
               of: object({
-                doc: "A bot, and who takes over from it.",
+                doc: "A bot, and how it escalates.",
                 fields: {
                   application: reference(clientApplication, {
                     doc: "The bot's client application.",

@@ -123,7 +123,7 @@ const misplaced = ({ orchestration, places, byId }: Named): readonly string[] =>
       .filter((application) => !hasOneOf(application, roles))
       .map(
         ({ name }) =>
-          `Client application ${name} is the ${place} of orchestration ${orchestration.name}, but has no role for it (${roles.join(" or ")}).`,
+          `Client application ${name} is the ${place} of orchestration ${orchestration.name}, but has no role for that place (${roles.join(" or ")}).`,
       ),
   );
 
@@ -155,7 +155,7 @@ export const rolesMatchOrchestration: StackValidationPolicy = {
     "roles-match-orchestration",
     "Roles match the orchestration",
     "The client applications in an orchestration have the roles that their places require.",
-    "Give the client application the role that its place requires: customer, custom_bot or platform_bot, custom_agent or platform_agent.",
+    "Give the client application the role that its place requires: customer; custom_bot or platform_bot; custom_agent or platform_agent.",
   ),
   severity: "high",
   validateStack: ({ resources }, report) => {
@@ -427,7 +427,7 @@ const clearInputs = (file: StackFile, resource: PolicyResource): readonly string
   );
   return [...new Set(found.map(([path]) => path))].map(
     (path) =>
-      `${path} of ${resource.name} comes from plain text in ${file.name}. Set it with: pulumi config set --secret`,
+      `${path} of ${resource.name} comes from plain text in ${file.name}. Set the value with: pulumi config set --secret`,
   );
 };
 
@@ -444,7 +444,7 @@ export const noClearSecrets: StackValidationPolicy = {
     properties: {
       folder: {
         type: "string",
-        description: "The Pulumi project folder. Default: the folder that Pulumi started in.",
+        description: "The Pulumi project folder. Default: the folder in which Pulumi was started.",
       },
     },
   },

@@ -429,7 +429,7 @@ export const goldenConversation = async (
   }
   if (isOn("CI") && !options.update)
     throw new Error(
-      `The golden file ${file} ${existsSync(file) ? "is marked for a new recording" : "is missing"}, but CI is set, so nothing is recorded. Record it where CI is not set, and commit it.`,
+      `The golden file ${file} ${existsSync(file) ? "is marked for a new recording" : "is missing"}, but CI is set, so nothing is recorded. Record the conversation where CI is not set, and commit the file.`,
     );
   await recorded(stack, options);
   return "recorded";
