@@ -84,7 +84,7 @@ export const botsMatchParticipants: StackValidationPolicy = {
     "bots-match-participants",
     "Bots match their participants",
     "Each bot in an orchestration uses its participant's client application, and that application has the role for the participant's type.",
-    "Set the bot's application to its participant's application, and add the role for the participant's type to it.",
+    "Set the bot's application to its participant's application, and add the role for the participant's type to that application.",
   ),
   severity: "high",
   validateStack: ({ resources }, report) => {
