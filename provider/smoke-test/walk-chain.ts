@@ -181,7 +181,7 @@ const recipientsOf = async (
   const missing = isCustomer
     ? "neither a bot nor an agent"
     : "no client application for a customer";
-  const what = `${flow.label} specifies ${missing}, so no one would receive the message from a ${sender}. Nothing was sent. Add it to the orchestration's applications.`;
+  const what = `${flow.label} specifies ${missing}, so no one would receive the message from a ${sender}. Nothing was sent. Add one to the orchestration's applications.`;
   throw brokenLink(flow.definition.noun, what, reader.findings);
 };
 
