@@ -191,7 +191,7 @@ const fitting = (value: object, takes: readonly string[], prefix: string, depth 
 
 const wayOut = (given: pulumi.Resource, takes: readonly string[]): string => {
   const parts = pulumi.ComponentResource.isInstance(given) ? fitting(given, takes, "") : [];
-  return parts.length > 0 ? `. Pass a part of it: ${parts.join(" or ")}` : "";
+  return parts.length > 0 ? `. Pass one of its parts: ${parts.join(" or ")}` : "";
 };
 
 const givenText = (resource: pulumi.Resource, byId: boolean): string =>

@@ -171,7 +171,7 @@ const storedObjects = (definition: Definition, value: unknown, switches: Switche
   if (!Array.isArray(value) || !value.every(isStoredObject))
     throw wrong(`${collection} must be a list of objects with id, created and modified`);
   const broken = value.find((object) => !hasShape(definition, object, switches));
-  if (broken) throw wrong(`${collection} ${broken.id.slice(0, 60)} breaks the rules of its kind`);
+  if (broken) throw wrong(`${collection} ${broken.id.slice(0, 60)} breaks the rules for its kind`);
   for (const member of ["id", ...uniqueMembers(definition)])
     assertDistinct(
       value.map((object) => object[member]),
@@ -224,7 +224,7 @@ const documentsOf = <T extends { readonly id: string }>(
  */
 export const putSnapshot = (service: EmulatedService, document: unknown): void => {
   if (!isObject(document) || document.version !== version)
-    throw wrong(`it must be a document of version ${version}`);
+    throw wrong(`it must be a document with version ${version}`);
   assertKnown(document, members, "member");
   const { journal, switches } = service;
   const turned = document.switches === undefined ? {} : switchesOf(document.switches);
@@ -298,7 +298,7 @@ const controlRoutes = (service: EmulatedService): ControlRoutes => ({
     if (service.clock.kind === "real")
       return refusal(
         409,
-        "The emulator runs on the real clock, which cannot be moved. Start the emulator with --clock manual.",
+        "The emulator uses the real clock, which cannot be moved. Start the emulator with --clock manual.",
       );
     service.clock.advance(msOf(body()));
     return jsonResponse({ now: service.clock.now() });

@@ -191,7 +191,7 @@ export class Store {
       for (const [key, value] of journal.read(sectionOf(definition.collection))) {
         if (!isStoredObject(value))
           throw new Error(
-            `${definition.collection} ${key.slice(0, 60)} is not an object of the service`,
+            `${definition.collection} ${key.slice(0, 60)} is not a valid stored object`,
           );
         this.#keep(table, value);
       }

@@ -45,7 +45,9 @@ const members: Readonly<Record<string, Check>> = {
   },
   name: (value, errors) => {
     if (typeof value !== "string" || value.length > longestName || !extensionInName(value))
-      errors.invalid(`must be a file name with an extension, of up to ${longestName} characters`);
+      errors.invalid(
+        `must be a file name with an extension, at most ${longestName} characters long`,
+      );
   },
   size: (value, errors) => {
     const fits = Number.isInteger(value) && Number(value) >= 1 && Number(value) <= mostBytes;

@@ -286,7 +286,7 @@ export class AssetStore {
       const read = asset.safeParse(value);
       const content = contents.get(id);
       if (!read.success || (content && content.length !== read.data.size))
-        throw new Error(`${id.slice(0, 60)} is not an asset of the service`);
+        throw new Error(`${id.slice(0, 60)} is not a valid stored asset`);
       this.#assets.set(id, { ...read.data, uploaded: content !== undefined });
       if (content) this.#hold(id, content);
     }

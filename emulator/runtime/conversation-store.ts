@@ -169,7 +169,7 @@ const documentsIn = <T>(
 ): readonly T[] =>
   journal.read(section).map(([key, value]) => {
     if (isDocument(value)) return value;
-    throw new Error(`${key.slice(0, 60)} is not an entry of ${section}`);
+    throw new Error(`${key.slice(0, 60)} is not a valid entry in ${section}`);
   });
 
 /** A conversation with its messages, in a snapshot. */

@@ -35,7 +35,7 @@ const realClock = (): EmulatorClock => {
     now,
     advance: () => {
       throw new Error(
-        "The emulator runs on the real clock, which cannot be moved. Start the emulator with --clock manual.",
+        "The emulator uses the real clock, which cannot be moved. Start the emulator with --clock manual.",
       );
     },
     schedule: (time, work) => afterMs(time - now(), work),
@@ -54,7 +54,7 @@ const manualClock = (): EmulatorClock => {
     advance: (ms) => {
       if (!(ms >= 0 && now + ms <= lastMoment))
         throw new Error(
-          "advanceMs must be a number of milliseconds that moves the clock forward, at most to the year 9999.",
+          "advanceMs must be a number of milliseconds that moves the clock forward, no further than the year 9999.",
         );
       now += ms;
       const due = [...scheduled].filter(({ time }) => time <= now);

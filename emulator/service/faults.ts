@@ -86,7 +86,7 @@ export const faultKinds = {
     members: msMember,
     listsOnly: true,
   },
-  "forbidden-list": { doc: "forbids the list (403)", members: {}, listsOnly: true },
+  "forbidden-list": { doc: "refuses to return the list (403)", members: {}, listsOnly: true },
 } as const satisfies Readonly<Record<string, FaultShape>>;
 
 /** The kind of a fault. */
@@ -159,7 +159,7 @@ export const parseFault = (
   const wrong = wrongMember(value, shape);
   if (wrong) throw new Error(`A fault of kind ${kind}: ${wrong}.`);
   if (shape.listsOnly && !/^GET [^{]+$/.test(on))
-    throw new Error(`A fault of kind ${kind} is for lists, such as "GET /channels".`);
+    throw new Error(`A fault of kind ${kind} applies only to lists, such as "GET /channels".`);
   if (on === "CALLBACK" && !shape.callbacks)
     throw new Error(`A fault of kind ${kind} cannot apply to callbacks, which the service calls.`);
   const { headers } = value;

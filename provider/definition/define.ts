@@ -206,6 +206,10 @@ export const namedFields = (noun: string) => ({
 
 /** Fields that the service sets and a program can only read. */
 export const outputFields = {
-  created: text({ doc: "When the service created the object: ISO 8601, GMT, with milliseconds." }),
-  modified: text({ doc: "When the object was last changed: ISO 8601, GMT, with milliseconds." }),
+  created: text({
+    doc: "When the service created the object, in ISO 8601 format: GMT, with milliseconds.",
+  }),
+  modified: text({
+    doc: "When the object was last changed, in ISO 8601 format: GMT, with milliseconds.",
+  }),
 } as const satisfies Fields;

@@ -168,7 +168,7 @@ const meantBy = (name: string, fields: Fields, { path, whole }: Place): string =
   if (elsewhere.length > 0)
     return `${path === "" ? "" : " here"}: it belongs in ${elsewhere.join(" or ")}`;
   const hint = nearestHint(name, Object.keys(fields));
-  return hint === "" ? '; put fields that this package does not know in "extra"' : hint;
+  return hint === "" ? '; put fields that this package does not define in "extra"' : hint;
 };
 
 const meant: Readonly<Record<string, string>> = {

@@ -30,12 +30,7 @@ const pathLine = (part: PathPart): readonly string[] => {
 const startLines = ([first]: readonly PathPart[]): readonly (readonly string[])[] =>
   first === undefined || first.fromSeconds === 0
     ? []
-    : [
-        [
-          `0 s – ${duration(first.fromSeconds)}`,
-          "startup of Pulumi and of the program, if it runs",
-        ],
-      ];
+    : [[`0 s – ${duration(first.fromSeconds)}`, "startup of Pulumi and, if it runs, the program"]];
 
 const endpointLines = ({ endpoints }: Forecast): readonly string[] =>
   textTable(

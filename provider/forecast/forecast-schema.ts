@@ -20,7 +20,7 @@ const pathPartSchema = z.strictObject({
 const endpointForecastSchema = z.strictObject({
   endpoint,
   calls: z.int().min(1),
-  seconds: seconds.describe("From when the first call is requested to the last response"),
+  seconds: seconds.describe("Time from the request for the first call to the last response"),
 });
 
 /** Shape of what the run would take on a plan. */
@@ -28,7 +28,7 @@ const planForecastSchema = z.strictObject({
   totalSeconds: seconds,
   savesSeconds: z
     .number()
-    .describe("If negative, how much longer the run takes than on the forecast's plan"),
+    .describe("Time saved compared with the forecast's plan; negative if the run takes longer"),
 });
 
 /** Schema of one forecast. */

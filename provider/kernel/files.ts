@@ -86,7 +86,7 @@ export const makeOwnFolder = (path: string): void => {
   if (!lookAt(path)) makeFolders(path, 0o700);
   if (isOwnFolder(path)) return;
   throw new Error(
-    `${path} was not used: it must be a folder, not a link, that this user owns and that only this user can write to. Correct that (chmod 700), or set XDG_CACHE_HOME to another folder`,
+    `${path} was not used: it must be a folder, not a link, that this user owns and that only this user can write to. Correct this (chmod 700), or set XDG_CACHE_HOME to another folder`,
   );
 };
 

@@ -81,7 +81,7 @@ const adoptionText = (declared: Declared, plan: PutPlan): string => {
     head +
     change +
     listed("changes:", changes) +
-    listed("erased, because the program chose another member instead:", gone) +
+    listed("erased, because the program sets another member instead:", gone) +
     listed("unchanged, because the program does not declare it:", undeclared) +
     listed("erased, because eraseHidden allows it:", hidden)
   );

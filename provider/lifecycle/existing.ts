@@ -127,7 +127,7 @@ const chosen = (
   throw new ConversationError(
     "AMBIGUOUS",
     `${objects.join(" and ")} carry the same mark for this resource: one is a copy of the other, ` +
-      "and it is unknown which. Nothing was changed. Choose one with adopt: and its id, or remove the mark from the copy with npx pulumi-conversation orphans --release --id and its id.",
+      'and it is unknown which. Nothing was changed. Choose one by its id (adopt: "<id>"), or remove the mark from the copy: npx pulumi-conversation orphans --release --id <id>',
   );
 };
 
@@ -307,6 +307,6 @@ const wayOut = (owner: Mark | Holding, isOwnStack: boolean, id: string): string 
     : "";
   const gone = isHolding
     ? ""
-    : ` If no state contains it anymore, npx pulumi-conversation orphans reports that, and orphans --release --id ${id} removes the mark, so that you can adopt the object.`;
+    : ` If no state contains it anymore, npx pulumi-conversation orphans lists the object, and orphans --release --id ${id} removes the mark, so that you can adopt it.`;
   return `Remove it there first, or give this resource another name.${renamed}${gone}`;
 };

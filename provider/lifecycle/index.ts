@@ -131,7 +131,7 @@ const repeatedCredentialError = (
 ): string | undefined => {
   if (!isConversationError(error, "CREDENTIALS_REFUSED")) return undefined;
   if (decisions?.reportedRefusals.has(error.message))
-    return "the service refused the credentials (CREDENTIALS_REFUSED); another resource in this run reports why, and what to do.";
+    return "the service refused the credentials (CREDENTIALS_REFUSED); the error for another resource in this run explains why and what to do.";
   decisions?.reportedRefusals.add(error.message);
   return undefined;
 };

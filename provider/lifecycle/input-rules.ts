@@ -144,7 +144,7 @@ const moveViolations = (old: Properties | undefined, { profile }: Properties): V
   return unless(
     stays,
     "profile",
-    `cannot change ${move}: the object belongs to the other account. Give the resource a new logical name, or run with --replace`,
+    `cannot change ${move}: the object belongs to the previous account. Give the resource a new logical name, or run with --replace`,
   );
 };
 

@@ -56,7 +56,7 @@ const warnOfBrokenTexts = (
   if (paths.length === 0) return;
   const title = objectTitle(definition, { ...fields, [nameKey]: name ?? fields[nameKey] });
   run.notify?.(
-    `${paths.join(", ")} of the ${title} ${paths.length === 1 ? "contains" : "contain"} an unpaired surrogate in the service, shown as \ufffd. Write the text again, in the program or in the service.`,
+    `${paths.join(", ")} of the ${title} ${paths.length === 1 ? "contains" : "contain"} an unpaired surrogate in the service, shown as \ufffd. Enter the text again, in the program or in the service.`,
     "warning",
   );
 };

@@ -179,7 +179,7 @@ export const sharedBuckets = (options: SharedBucketsOptions): BucketStore => {
     // The failure may quote the address, which often contains a password.
     const onLost = (): void =>
       onNotice?.(
-        "Could not reach Redis, which shares the rate limits. Until it is available again, this process uses half of each rate.",
+        "Could not reach Redis to share the rate limits. Until it is available again, this process uses half of each rate.",
       );
     const fallback = { local, share: aloneShare, now, againMs: redisAgainMs, onLost };
     return withLocalBuckets(redisBuckets(redisUrl), fallback);

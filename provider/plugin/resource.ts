@@ -192,7 +192,7 @@ export const resourceMethods = (configured: () => ConfiguredRun) => {
     if (given.owner === undefined)
       throw new ConversationError(
         "INPUT_INVALID",
-        "The state contains no ownership for the provider, so the object would have no known owner. Nothing was sent. Run pulumi up again, without --target.",
+        "The state contains no ownership record for the provider, so the object would have no known owner. Nothing was sent. Run pulumi up again, without --target.",
       );
     const { id, outs } = await sealing(definition, () => life.create(plainValues(given)));
     response.setId(id);

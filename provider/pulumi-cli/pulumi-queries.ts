@@ -106,7 +106,8 @@ export const queryPulumi = async (
     const { error, stdout, stderr } = await execPulumi(place, args, { timeout: longestMs });
     if (!error) return { text: stdout };
     if (error.killed) return { reason: `no response within ${longestMs / 1000} s` };
-    const missing = error.code === "ENOENT" ? "there is no pulumi on PATH" : "it gave no reason";
+    const missing =
+      error.code === "ENOENT" ? "there is no pulumi on PATH" : "Pulumi gave no reason";
     const reason = reasonIn(stderr) ?? missing;
     if (!isTorn(reason) || attempt === attempts) return { reason };
     await pause(againMs);
@@ -383,5 +384,5 @@ export const lockReader = async (
     return () => lockInFiles(folder, project, stack);
   }
   if (url && /^https?:/.test(url)) return () => progressOf(place);
-  return async () => unknown(`the backend ${url?.split(":")[0] ?? ""} does not show its locks`);
+  return async () => unknown(`the backend ${url?.split(":")[0] ?? ""} does not expose its locks`);
 };

@@ -16,7 +16,7 @@ export const account = defineResource({
   noun: "account",
   collection: "accounts",
   listKey: "account",
-  doc: "The conversation account that connects a channel and an orchestration under one address.",
+  doc: "A conversation account, which connects a channel and an orchestration under one address.",
   fields: {
     ...namedFields("account"),
     address: text({

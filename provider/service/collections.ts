@@ -93,7 +93,7 @@ export const isUnclear = (error: unknown): boolean =>
 const goneSince = ({ message, details }: ConversationError): ConversationError =>
   new ConversationError(
     "NOT_FOUND",
-    `${message} If it was deleted outside of Pulumi, run: pulumi refresh`,
+    `${message} If it was deleted outside Pulumi, run: pulumi refresh`,
     details,
   );
 
@@ -278,8 +278,8 @@ const isRefusal = ({ status = 0 }: ErrorDetails): boolean => status >= 400 && st
 
 /** Describes how the list failed. */
 const failureText = ({ code, details: { status = 0 } }: ConversationError): string => {
-  if (code === "NOT_FOUND") return "also gets a 404";
-  return status >= 300 ? `is redirected (${status})` : "gets an unusable response";
+  if (code === "NOT_FOUND") return "also returns a 404";
+  return status >= 300 ? `is redirected (${status})` : "returns an unusable response";
 };
 
 const wrongAddress = (
@@ -291,7 +291,7 @@ const wrongAddress = (
   const list = endpointName(setUpOperation(definition, "list"));
   return new ConversationError(
     "BAD_RESPONSE",
-    `${refusal.message} But ${list} ${failureText(failure)}, so this URL does not seem to be the service. The object stays in the state. ${addressAdvice(settings)}`,
+    `${refusal.message} But ${list} ${failureText(failure)}, so this URL does not seem to belong to the service. The object stays in the state. ${addressAdvice(settings)}`,
     { ...refusal.details, permanent: true },
     "none",
     { cause: failure },

@@ -187,12 +187,12 @@ export const settingTable: SettingTable = {
   },
   plan: {
     environment: "PLAN",
-    doc: "The tenant's plan: `developer`, `basic` or `enterprise`, in any case. Determines the rate of each endpoint.",
+    doc: "The tenant's plan: `developer`, `basic` or `enterprise` (case-insensitive). Determines the rate of each endpoint.",
     parse: plan,
   },
   burst: {
     environment: "BURST",
-    doc: "Calls that an endpoint allows in a short burst, if known: a whole number of at least 1.",
+    doc: "Number of calls that an endpoint allows in a short burst, if known: a whole number of at least 1.",
     parse: wholeNumber,
     number: "whole",
   },
@@ -229,7 +229,7 @@ export const settingTable: SettingTable = {
   },
   findings: {
     environment: "FINDINGS",
-    doc: "File that `pulumi-conversation probe` wrote about this tenant. Supplies `put`, `plan` and `burst` if they are not set.",
+    doc: "Findings file that `pulumi-conversation probe` wrote for this tenant. Supplies `put`, `plan` and `burst` if they are not set.",
     parse: printableText,
   },
 };

@@ -202,7 +202,7 @@ const onEmulator = (): string => {
   const emulator = hasEmulatorScript()
     ? "npm run emulator"
     : `npx pulumi-conversation emulator${data}`;
-  return `Or run the command on the emulator: ${emulator} -- <command>`;
+  return `Or run the command against an emulator: ${emulator} -- <command>`;
 };
 
 const complain = (findings: readonly Finding[], profile?: string): void => {

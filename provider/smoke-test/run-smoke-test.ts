@@ -329,7 +329,7 @@ const awaitSighting = async (
       return sighting;
     const leftMs = begun + timeoutMs - clock.now();
     if (leftMs <= 0) return sighting;
-    say(`waiting for the message to arrive at the probe, at most ${Math.ceil(leftMs / 1000)} s`);
+    say(`waiting for the message to arrive at the probe, for up to ${Math.ceil(leftMs / 1000)} s`);
     await pause(session, Math.min(pauseMs, leftMs));
   }
 };

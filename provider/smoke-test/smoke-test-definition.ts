@@ -50,7 +50,7 @@ export const smokeTest = defineResource({
       default: "Smoke test",
     }),
     probe: object({
-      doc: "How to check that the message arrived. If omitted, the service's 202 is sufficient.",
+      doc: "How to check that the message arrived. If omitted, a 202 response from the service is sufficient.",
       basis: "assumed",
       fields: {
         url: text({
@@ -68,7 +68,7 @@ export const smokeTest = defineResource({
       },
     }),
     timeout: number({
-      doc: "Time limit from the 202 until the probe finds the message, in seconds.",
+      doc: "Time limit from the 202 response until the probe finds the message, in seconds.",
       basis: "assumed",
       integer: true,
       min: 1,

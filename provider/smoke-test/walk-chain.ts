@@ -181,7 +181,7 @@ const recipientsOf = async (
   const missing = isCustomer
     ? "neither a bot nor an agent"
     : "no client application for a customer";
-  const what = `${flow.label} specifies ${missing}, so no one would receive the message from a ${sender}. Nothing was sent. Add it to the orchestration's applications.`;
+  const what = `${flow.label} specifies ${missing}, so no one would receive the message from a ${sender}. Nothing was sent. Add one to the orchestration's applications.`;
   throw brokenLink(flow.definition.noun, what, reader.findings);
 };
 
@@ -265,7 +265,7 @@ const soundText = ({ sound }: ChainFindings): string =>
   sound.length > 0 ? ` These links work: ${sound.join(", ")}.` : "";
 
 const doubtText = ({ doubts }: ChainFindings): string =>
-  doubts.length > 0 ? ` It may also matter that ${doubts.join("; that ")}.` : "";
+  doubts.length > 0 ? ` Other possible causes: ${doubts.join("; ")}.` : "";
 
 /**
  * The error for a failed test.

@@ -37,7 +37,7 @@ export const accountProtected: ResourceValidationPolicy = {
   ...policyNotes(
     "account-protected",
     "Accounts are protected",
-    "Accounts have the protect option, so that no run deletes them by mistake.",
+    "Accounts have the protect option set, so that no run deletes them by mistake.",
     "Add { protect: true } to the account's options.",
   ),
   severity: "medium",
@@ -85,8 +85,8 @@ export const botsMatchParticipants: StackValidationPolicy = {
   ...policyNotes(
     "bots-match-participants",
     "Bots match their participants",
-    "Each bot in an orchestration has its participant's client application, and that application has the participant's role.",
-    "Set the bot's application to that of its participant, and add a role of the participant's type to that application.",
+    "Each bot in an orchestration uses its participant's client application, and that application has the role for the participant's type.",
+    "Set the bot's application to its participant's application, and add the role for the participant's type to that application.",
   ),
   severity: "high",
   validateStack: ({ resources }, report) => {
@@ -125,7 +125,7 @@ const misplaced = ({ orchestration, places, byId }: Named): readonly string[] =>
       .filter((application) => !hasOneOf(application, roles))
       .map(
         ({ name }) =>
-          `Client application ${name} is the ${place} of orchestration ${orchestration.name}, but has no role for it (${roles.join(" or ")}).`,
+          `Client application ${name} is the ${place} of orchestration ${orchestration.name}, but has no role for that place (${roles.join(" or ")}).`,
       ),
   );
 
@@ -136,7 +136,7 @@ const withoutPlace = ({ orchestration, places, applications }: Named): readonly 
     .filter((application) => places.length > 0 && !hasOneOf(application, roles))
     .map(
       (application) =>
-        `Orchestration ${orchestration.name} uses client application ${application.name} (${rolesOf(application)?.join(", ")}), but has no place for its roles.`,
+        `Orchestration ${orchestration.name} uses client application ${application.name} (${rolesOf(application)?.join(", ")}), but has no place for any of its roles.`,
     );
 };
 
@@ -157,7 +157,7 @@ export const rolesMatchOrchestration: StackValidationPolicy = {
     "roles-match-orchestration",
     "Roles match the orchestration",
     "The client applications in an orchestration have the roles that their places require.",
-    "Give the client application the role that its place requires: customer, custom_bot or platform_bot, custom_agent or platform_agent.",
+    "Give the client application the role that its place requires: customer; custom_bot or platform_bot; custom_agent or platform_agent.",
   ),
   severity: "high",
   validateStack: ({ resources }, report) => {
@@ -185,7 +185,7 @@ export const secureCallbacks: ResourceValidationPolicy = {
   ...policyNotes(
     "https-callbacks",
     "Callbacks use https",
-    "Callbacks and the token URLs of their authentications use https.",
+    "Callbacks and their authentications' token URLs use https.",
     "Use a URL with https: and a certificate that the service trusts.",
   ),
   severity: "high",
@@ -264,7 +264,7 @@ export const noBasicAuthentication: ResourceValidationPolicy = {
   ...policyNotes(
     "no-basic-authentication",
     "No Basic authentication",
-    "Callbacks of production stacks use OAuth, not Basic authentication.",
+    "Callbacks in production stacks use OAuth, not Basic authentication.",
     "Use oauth2 instead of basicAuth: OAuth tokens expire, but a Basic password does not.",
   ),
   severity: "medium",
@@ -429,7 +429,7 @@ const clearInputs = (file: StackFile, resource: PolicyResource): readonly string
   );
   return [...new Set(found.map(([path]) => path))].map(
     (path) =>
-      `${path} of ${resource.name} comes from plain text in ${file.name}. Set it with: pulumi config set --secret`,
+      `${path} of ${resource.name} comes from plain text in ${file.name}. Set the value with: pulumi config set --secret`,
   );
 };
 
@@ -446,7 +446,7 @@ export const noClearSecrets: StackValidationPolicy = {
     properties: {
       folder: {
         type: "string",
-        description: "The Pulumi project folder. Default: the folder that Pulumi started in.",
+        description: "The Pulumi project folder. Default: the folder in which Pulumi was started.",
       },
     },
   },

@@ -149,7 +149,7 @@ const brokenRule = ({ channel, sender, name, size }: AssetRequest): string | und
   if (typeof channel !== "string" || channel === "") return "channel must be a channel type";
   if (!isSenderKind(sender)) return `sender must be one of: ${senderKinds.join(", ")}`;
   if (typeof name !== "string" || name.length > longestName || !fileExtension(name)) {
-    return `name must be a file name with an extension, of at most ${longestName} characters`;
+    return `name must be a file name with an extension, at most ${longestName} characters long`;
   }
   if (!Number.isSafeInteger(size) || size < 1 || size > largestAsset) {
     return `size must be a whole number of bytes from 1 to ${largestAsset}`;

@@ -146,7 +146,7 @@ export const fetchHandler =
   (answer: Answering): FetchHandler =>
   async (request) => {
     if (typeof memberOf(memberOf(request, "headers"), "get") !== "function") {
-      throw inputInvalid(doing, "the handler needs a Request, as in the Fetch standard");
+      throw inputInvalid(doing, "the handler needs a Request as defined by the Fetch standard");
     }
     const { status, headers } = await answer({
       method: request.method,

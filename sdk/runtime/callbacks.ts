@@ -325,7 +325,7 @@ const unreadableEntries = (count: number): ConversationError =>
 const wrongCredentials = (): ConversationError =>
   new ConversationError(
     "UNAUTHORIZED",
-    "Refused a call to the callback with 401: its credentials do not match authenticate. If the service sent it, compare authenticate with the authentication that the program declares. Further calls like this are not reported.",
+    "Refused a call to the callback with 401: its credentials do not match the authenticate option. If the service sent it, compare authenticate with the authentication that the program declares. Further calls like this are not reported.",
   );
 
 const idText = ({ id, messageId }: ReceivedMessage): string => {
@@ -340,7 +340,8 @@ const failureName = (
   acknowledge: CallbackOptions["acknowledge"],
 ): string | undefined => {
   if (!message) return isConversationError(error) ? undefined : "A callback failed";
-  const next = acknowledge === "after" ? "it may be delivered again" : "it is not delivered again";
+  const next =
+    acknowledge === "after" ? "it may be delivered again" : "it will not be delivered again";
   return `Could not handle ${idText(message)} (${message.type}) in conversation ${quoted(message.conversationId)}; ${next}`;
 };
 

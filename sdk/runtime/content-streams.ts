@@ -154,7 +154,7 @@ export async function* readable(open: () => CallerStream): Pieces & AsyncGenerat
     stream = open();
     yield* stream.pieces;
   } catch (error) {
-    const text = "Could not upload an asset: could not read the source to its end; see the cause.";
+    const text = "Could not upload an asset: could not read the source to the end; see the cause.";
     throw new ConversationError("INPUT_INVALID", text, {}, "none", { cause: error });
   } finally {
     stream?.stop();

@@ -132,7 +132,7 @@ const problemIn = (whole: unknown, allows: (value: unknown) => boolean): string 
     const at = () => pathText(next.path.slice(0, mostShown));
     if (!allows(next.value)) return `${at()} is not a JSON value`.trim();
     if (next.path.length > mostDepth) {
-      return `${at()}… is nested deeper than ${mostDepth} levels, or contains itself`;
+      return `${at()}… is nested more than ${mostDepth} levels deep, or contains itself`;
     }
     if (seen >= mostValues) return `it contains more than ${mostValues} values`;
     open.push(...membersOf(next));

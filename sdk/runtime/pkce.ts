@@ -244,7 +244,7 @@ export const codeFromRedirect = (address: string | URL, state: string): string =
     // Checked first: a redirect that somebody else forged means nothing, neither yes nor no.
     const [brought, ...others] = searchParams.getAll("state");
     if (!state || brought !== state || others.length > 0) {
-      throw unusable("its state does not match the authorization");
+      throw unusable("its state does not match the authorization request");
     }
     const error = errorCodeText(searchParams.get("error") ?? "");
     if (error !== "") throw unusable(`access was not granted (${error})`, error);

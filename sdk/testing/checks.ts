@@ -160,7 +160,7 @@ export const assertCalls = (calls: readonly HubCall[], expected: ExpectedCalls):
     (name) => `  ${name}: expected ${times(expected[name] ?? 0)}, made ${times(actual[name] ?? 0)}`,
   );
   throw assertionError({
-    message: ["The calls to the service differ from the expected ones:", ...lines].join("\n"),
+    message: ["The calls to the service differ from the expected calls:", ...lines].join("\n"),
     actual,
     expected,
     operator: "expectCalls",

@@ -179,7 +179,7 @@ const keyOf = ({ party }: GoldenRecipient): string => participantText(party);
 
 /** Who got a message and does not any more, and the other way round; several may be called the same. */
 const recipientLines = (before: GoldenMessage, now: GoldenMessage): readonly string[] => {
-  const title = `${titleOf(before)}:`;
+  const title = titleOf(before);
   const keys = new Set([...before.recipients, ...now.recipients].map(keyOf));
   const reachedBy = ({ recipients }: GoldenMessage, key: string): number =>
     recipients.filter((each) => each.isReached && keyOf(each) === key).length;
@@ -217,15 +217,15 @@ const turnLines = (before: readonly GoldenMessage[], now: readonly GoldenMessage
     if (!match) {
       const reached = each.recipients.filter(({ isReached }) => isReached).map(keyOf);
       const whom = reached.length === 0 ? "" : `; it reached ${reached.join(", ")}`;
-      return [`${titleOf(each)}: is no longer sent${whom}`];
+      return [`${titleOf(each)} is no longer sent${whom}`];
     }
     const lines = recipientLines(each, match);
     if (isSame(each, match)) return lines;
     const [was, is] = [titleOf(each), titleOf(match)];
     const more = is === was ? ` ${cut(JSON.stringify(match.body))}` : "";
-    return [...lines, `${was}: is now ${is}${more}`];
+    return [...lines, `${was} is now ${is}${more}`];
   });
-  return [...found, ...left.map((each) => `${titleOf(each)}: is new`)];
+  return [...found, ...left.map((each) => `${titleOf(each)} is new`)];
 };
 
 /**
@@ -317,11 +317,11 @@ const recorded = async (stack: EmulatedStack, options: GoldenOptions): Promise<v
   const why = conversation.handlerFailures().map((line) => `a handler in the test failed: ${line}`);
   if (document.messages.length === 0) why.push("it has no messages");
   if (why.length > 0)
-    throw new Error(`Could not record the conversation into ${file}: ${why.join("; ")}.`);
+    throw new Error(`Could not record the conversation in ${file}: ${why.join("; ")}.`);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, goldenText(document));
   process.stderr.write(
-    `${packageName}: wrote the golden file ${inertOutput(file, false)}. Read it, and commit it.\n`,
+    `${packageName}: wrote the golden file ${inertOutput(file, false)}. Review it, then commit it.\n`,
   );
 };
 
@@ -344,7 +344,7 @@ const sayAgain = async (
     try {
       await conversation.say(anySaid.parse({ type, ...body }), senderOf(message, file));
     } catch (error) {
-      return `${JSON.stringify(body)}: can no longer be sent. ${error instanceof Error ? error.message : String(error)}`;
+      return `${JSON.stringify(body)} can no longer be sent. ${error instanceof Error ? error.message : String(error)}`;
     }
   }
   await wait(messages.length);
@@ -430,7 +430,7 @@ export const goldenConversation = async (
   }
   if (isOn("CI") && !options.update)
     throw new Error(
-      `The golden file ${file} ${existsSync(file) ? "is marked for a new recording" : "is missing"}, but CI is set, so nothing is recorded. Record it where CI is not set, and commit it.`,
+      `The golden file ${file} ${existsSync(file) ? "is marked for a new recording" : "is missing"}, but CI is set, so nothing is recorded. Record the conversation where CI is not set, and commit the file.`,
     );
   await recorded(stack, options);
   return "recorded";

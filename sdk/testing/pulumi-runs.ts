@@ -114,7 +114,7 @@ export class OpenRuns {
 
   async add<T>(run: () => Promise<T>): Promise<T> {
     if (this.signal.aborted)
-      throw new StackFailure("The stack is closed: it accepts no more runs.");
+      throw new StackFailure("The stack is closed and accepts no more runs.");
     const running = run();
     this.#running.add(running);
     try {

@@ -419,7 +419,7 @@ export const testConversation = (
       if (!one) throw await failure(`There was no ${expectedText(expected)} ${within}.`, "expect");
       if (reached && !hasReached(one.found))
         throw await failure(
-          `The ${expectedText(expected)} arrived, but did not reach its recipients ${within}.`,
+          `The ${expectedText(expected)} was sent, but did not reach its recipients ${within}.`,
           "expect",
         );
       seen = one.place + 1;

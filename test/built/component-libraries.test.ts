@@ -127,7 +127,7 @@ test("a component of the library's copy in the place of a resource is refused in
   const { code, output } = await project.pulumi(["preview"], { WRONG: "yes" });
   expect(code).not.toBe(0);
   expect(output).toContain(
-    `Participant "orders": application must be a ClientApplication; got the ConversationAccount "whole". Pass a part of it: .applications.customer or .applications.agent`,
+    `Participant "orders": application must be a ClientApplication; got the ConversationAccount "whole". Pass one of its parts: .applications.customer or .applications.agent`,
   );
   expect(output).not.toMatch(/\n\s+at .*\.js:\d+/);
 });

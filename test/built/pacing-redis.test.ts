@@ -91,7 +91,7 @@ test("a Redis that is lost makes it slower, says so once, and is used again when
   expect(results.map(({ done }) => done)).toEqual([15, 15, 15, 15]);
   for (const { notices } of results) {
     expect(notices).toEqual([
-      "Could not reach Redis, which shares the rate limits. Until it is available again, this process uses half of each rate.",
+      "Could not reach Redis to share the rate limits. Until it is available again, this process uses half of each rate.",
     ]);
   }
 });

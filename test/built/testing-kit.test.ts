@@ -146,8 +146,8 @@ test("a golden conversation is recorded once and says later whom a message does 
   await shop.up(account(["other-bot"]));
   // What does not come is waited for to the end.
   const broken = golden(5_000);
-  await expect(broken).rejects.toThrow(/text "Hello": no longer reaches custom_bot "[^"]+": it is/);
-  await expect(broken).rejects.toThrow(/You said Hello"}: is no longer sent; it reached customer/);
+  await expect(broken).rejects.toThrow(/text "Hello" no longer reaches custom_bot "[^"]+": it is/);
+  await expect(broken).rejects.toThrow(/You said Hello"} is no longer sent; it reached customer/);
   rmSync(folder, { recursive: true });
 });
 

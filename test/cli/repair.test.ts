@@ -351,8 +351,8 @@ test.each(refusals)("a lock %s is refused, and nothing changes", async (_, prepa
 });
 
 test.each([
-  ["s3://states", "the backend s3 does not show its locks"],
-  ["gs://states", "the backend gs does not show its locks"],
+  ["s3://states", "the backend s3 does not expose its locks"],
+  ["gs://states", "the backend gs does not expose its locks"],
 ])("a backend that hides its locks: %s", async (backend, text) => {
   const box = await cutOff(backend);
   expect(await said(box)).toContain(text);

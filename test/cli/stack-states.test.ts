@@ -302,7 +302,7 @@ test.each([
 test("what cannot be seen is unknown, with the reason", async () => {
   expect(await (await reader("s3://states"))()).toEqual({
     state: "unknown",
-    why: "the backend s3 does not show its locks",
+    why: "the backend s3 does not expose its locks",
   });
   expect(await (await reader("https://api.pulumi.com", []))()).toMatchObject({ state: "unknown" });
   const nowhere = join(temporaryFolder(), "none");

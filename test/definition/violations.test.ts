@@ -114,7 +114,7 @@ test.each<[string, Definition, JsonObject, ...string[]]>([
     "a member that nobody knows",
     clientApplication,
     { priority: 1 },
-    'priority: is not a property of ClientApplication; put fields that this package does not know in "extra"',
+    'priority: is not a property of ClientApplication; put fields that this package does not define in "extra"',
   ],
   [
     "an output inside a text",

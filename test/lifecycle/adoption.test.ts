@@ -219,7 +219,7 @@ test("the preview of an adoption shows the member that gives way to the chosen o
   const oauth2 = { tokenRequestUrl: "https://x.example.com/", method: "POST" };
   await hub.of("Authentication").check({}, owned("b", { name: "web", adopt: true, oauth2 }));
   expect(hub.reported[0]).toMatch(
-    /erased, because the program chose another member instead:\n\s+basicAuth/,
+    /erased, because the program sets another member instead:\n\s+basicAuth/,
   );
 });
 

@@ -43,7 +43,7 @@ test("refused credentials are reported once for a run, and each resource says th
     expect(others).toHaveLength(2);
     for (const text of others)
       expect(text).toMatch(
-        /channel .* failed: the service refused the credentials \(CREDENTIALS_REFUSED\); another resource/,
+        /channel .* failed: the service refused the credentials \(CREDENTIALS_REFUSED\); the error for another resource/,
       );
     expect(said.join()).not.toContain("not-this-one");
   }

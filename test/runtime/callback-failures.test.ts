@@ -37,7 +37,7 @@ const failing = async (
 const begin = 'pulumi-conversation: Could not handle message "1" (text) in conversation "c-1"; ';
 
 test.each([
-  ["before", 200, "it is not delivered again"],
+  ["before", 200, "it will not be delivered again"],
   ["after", 500, "it may be delivered again"],
 ] as const)(
   "a handler that throws is seen on standard error, once, with what happens next (acknowledge: %s)",
@@ -60,7 +60,7 @@ test("with onError nothing is written, unless onError itself fails", async () =>
   const broken = () => Promise.reject(new Error("the log is full"));
   const { written } = await failing(failure, { onError: broken });
   expect(written).toHaveLength(2);
-  expect(written[0]).toContain(`${begin}it is not delivered again: Error: no stock`);
+  expect(written[0]).toContain(`${begin}it will not be delivered again: Error: no stock`);
   expect(written[1]).toContain("pulumi-conversation: onError failed: Error: the log is full");
 });
 
@@ -135,7 +135,7 @@ test("calls with wrong credentials are written once, without them, and do not re
   write.mockRestore();
   expect([statuses, errors]).toEqual([[401, 401], []]);
   expect(written).toHaveLength(1);
-  expect(written[0]).toContain("with 401: its credentials do not match authenticate");
+  expect(written[0]).toContain("with 401: its credentials do not match the authenticate option");
   expect(written[0]).not.toContain("wrong-secret");
 });
 
@@ -153,7 +153,7 @@ test("a handler that does not finish in time is named, with the time in words, a
   const written = write.mock.calls.map(([text]) => String(text)).join("");
   write.mockRestore();
   expect(written).toBe(
-    `${begin}it is not delivered again: ConversationError: The handler for a text message did not finish within 5 min. The conversation continues with the next message.\n`,
+    `${begin}it will not be delivered again: ConversationError: The handler for a text message did not finish within 5 min. The conversation continues with the next message.\n`,
   );
 });
 

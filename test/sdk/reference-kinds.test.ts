@@ -84,7 +84,7 @@ const account = (name: string, more: pulumi.Inputs = {}): sdk.ConversationAccoun
 
 test("a component in the place of one of its parts is refused with the parts that fit", () => {
   const shop = account("shop");
-  const given = 'got the ConversationAccount "shop". Pass a part of it:';
+  const given = 'got the ConversationAccount "shop". Pass one of its parts:';
   expect(() => new (classOf("Account"))("a", { channel: shop })).toThrow(
     `Account "a": channel must be a Channel; ${given} .channel`,
   );
@@ -106,7 +106,7 @@ test("the component and the smoke test refuse alike", async () => {
     'ConversationAccount "c": agent must be a ClientApplication; got the Channel "shop"',
   );
   expect(() => account("d", { channel: shop })).toThrow(
-    'ConversationAccount "d": channel must be a Channel; got the ConversationAccount "shop". Pass a part of it: .channel',
+    'ConversationAccount "d": channel must be a Channel; got the ConversationAccount "shop". Pass one of its parts: .channel',
   );
   const test = (account: unknown) => new (classOf("ConversationSmokeTest"))("smoke", { account });
   const must =

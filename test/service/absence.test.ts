@@ -85,7 +85,7 @@ describe.each(Object.entries(verbs))("%s", (_, call) => {
     expect(String(failure)).not.toContain("pulumi refresh");
     if (code !== "BAD_RESPONSE") return;
     expect(String(failure)).toMatch(
-      /found nothing \(404.*GET \/channels .* does not seem to be the service\. The object stays in the state\. Check conversation:baseUrl \(CONVERSATION_BASE_URL\), whose path is "\/conversation\/v3", and run: npx pulumi-conversation doctor$/,
+      /found nothing \(404.*GET \/channels .* does not seem to belong to the service\. The object stays in the state\. Check conversation:baseUrl \(CONVERSATION_BASE_URL\), whose path is "\/conversation\/v3", and run: npx pulumi-conversation doctor$/,
     );
   });
 

@@ -65,7 +65,7 @@ test("the configuration is used where the environment is empty", () => {
 test("all missing settings are named in one error, with both ways to set them", () => {
   expect(() => read({})).toThrow(expect.objectContaining({ code: "SETTINGS_MISSING" }));
   expect(() => read({})).toThrow(
-    /\nOr run the command on the emulator: npx pulumi-conversation emulator -- <command>$/,
+    /\nOr run the command against an emulator: npx pulumi-conversation emulator -- <command>$/,
   );
   const message = messageOf(() => read({}));
   for (const line of [

@@ -292,7 +292,7 @@ test("the row of the resource says what is waited for", async () => {
     void live.hub.bot.count(1).then(answer);
   };
   await live.run({ probe: { url: probe.url } });
-  expect(live.said[0]).toBe("waiting for the message to arrive at the probe, at most 30 s");
+  expect(live.said[0]).toBe("waiting for the message to arrive at the probe, for up to 30 s");
   expect(probe.received).toHaveLength(3);
   expect(live.clock.slept).toEqual([250, 500]);
 });
@@ -410,7 +410,7 @@ test("an account that is not in use is refused by the service, and the doubt is 
     for (const account of accounts ?? []) account.active = false;
   });
   await expect(live.run()).rejects.toThrow(
-    /at the message: .+It may also matter that account ".+" \(id .+\) is not active\./,
+    /at the message: .+Other possible causes: account ".+" \(id .+\) is not active\./,
   );
 });
 

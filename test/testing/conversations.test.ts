@@ -38,7 +38,7 @@ test("an answer that does not reach the customer is reported, with what the call
   const ada = on.conversation();
   await ada.say("Where is my order?");
   await expect(ada.expect({ from: "bot", withinMs: 10_000 })).rejects.toThrow(
-    /The message from the bot arrived, but did not reach its recipients within 10 s\.[\s\S]*→ customer "Ada" \(not reached: 500\)/,
+    /The message from the bot was sent, but did not reach its recipients within 10 s\.[\s\S]*→ customer "Ada" \(not reached: 500\)/,
   );
   await ada.expect({ from: "bot", reached: false });
 });

@@ -115,37 +115,33 @@ test.each([
     "a callback that refuses",
     of(refused),
     [
-      'customer "Ada" text "Hi": no longer reaches custom_bot "orders": 500',
-      'custom_bot "orders" text {"text":"Hello"}: is no longer sent; it reached customer "Ada"',
+      'customer "Ada" text "Hi" no longer reaches custom_bot "orders": 500',
+      'custom_bot "orders" text {"text":"Hello"} is no longer sent; it reached customer "Ada"',
     ],
   ],
   [
     "another recipient",
     of(toAgent, heard),
     [
-      'customer "Ada" text "Hi": no longer reaches custom_bot "orders": it is no longer a recipient',
-      'customer "Ada" text "Hi": now reaches custom_agent',
+      'customer "Ada" text "Hi" no longer reaches custom_bot "orders": it is no longer a recipient',
+      'customer "Ada" text "Hi" now reaches custom_agent',
     ],
   ],
   [
     "another answer",
     of(said, { ...heard, body: { content: { text: "Goodbye" } } }),
     [
-      'custom_bot "orders" text {"text":"Hello"}: is now custom_bot "orders" text {"text":"Goodbye"}',
+      'custom_bot "orders" text {"text":"Hello"} is now custom_bot "orders" text {"text":"Goodbye"}',
     ],
   ],
   [
     "the same answer with something else",
     of(said, { ...heard, body: { content: { text: "Hello" }, attributes: { a: "b" } } }),
     [
-      'custom_bot "orders" text {"text":"Hello"}: is now custom_bot "orders" text {"text":"Hello"} {"content":{"text":"Hello"},"attributes":{"a":"b"}}',
+      'custom_bot "orders" text {"text":"Hello"} is now custom_bot "orders" text {"text":"Hello"} {"content":{"text":"Hello"},"attributes":{"a":"b"}}',
     ],
   ],
-  [
-    "one answer more",
-    of(said, heard, heard),
-    ['custom_bot "orders" text {"text":"Hello"}: is new'],
-  ],
+  ["one answer more", of(said, heard, heard), ['custom_bot "orders" text {"text":"Hello"} is new']],
 ] as const)("%s is described in the words of the conversation", (_, now, lines) => {
   expect(goldenDifferences(of(said, heard), now)).toEqual(lines);
 });

@@ -340,7 +340,7 @@ export const mailboxView = (page) =>
     noun: "email",
     nothing: [
       ...withCode(
-        "No emails yet. If a callback does not accept a message, the service writes to the `notificationEmail` of its role. The emulator keeps such emails here and sends none. The `notificationMails` switch sets how often: ",
+        "No emails yet. If a callback does not accept a message, the service writes to the `notificationEmail` of the callback's role. The emulator keeps these emails here and sends none. The `notificationMails` switch sets how often: ",
       ),
       element("a", { href: "#switches" }, "Switches"),
       ".",
@@ -412,7 +412,7 @@ export const ratesView = (page) => {
   const table = element(
     "table",
     { class: "rates" },
-    element("caption", { class: "hidden" }, "Rate limit of each endpoint"),
+    element("caption", { class: "hidden" }, "Rate limits by endpoint"),
     element("thead", {}, element("tr", {}, ...titles)),
     body,
   );

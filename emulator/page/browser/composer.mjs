@@ -146,7 +146,10 @@ export class Composer {
     this.page = page;
     this.id = id;
     this.button = element("button", { type: "submit", class: "main" }, id ? "Send" : "Start");
-    const start = [labelled("Account", this.#account), labelled("Customer", this.#customer)];
+    const start = [
+      labelled("Account address", this.#account),
+      labelled("Customer", this.#customer),
+    ];
     this.element = formOf(
       { class: "composer", "aria-label": id ? "Send a message" : "Start a conversation" },
       () => {

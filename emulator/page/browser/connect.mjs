@@ -85,7 +85,7 @@ export const connectView = (page) => {
         ["Token URL", tokenUrl, () => tokenUrl],
         ["Client id", clientId, () => clientId],
         ["Client secret", hidden, () => clientSecret],
-        ["Token", "a new one for each copy", fetchToken],
+        ["Token", "a new one each time you copy it", fetchToken],
       ];
       list.append(
         ...settings.map(([label, shown, text]) => {

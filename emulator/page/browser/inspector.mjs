@@ -45,7 +45,7 @@ const refusalSection = ({ reason = "" }, { explanation, answer, kind }) => {
   return element(
     "section",
     { class: "refusal" },
-    element("h3", {}, "Why it was refused"),
+    element("h3", {}, "Why the call was refused"),
     paragraph("rule", rule),
     reason !== "" && element("p", {}, foreignText(reason)),
     details.length > 1 &&
@@ -189,7 +189,7 @@ export const deliveryFailures = [
   },
   {
     fits: ({ status = 0 }) => [404, 405].includes(status),
-    rule: "The bot serves nothing at this URL.",
+    rule: "The bot does not serve this URL.",
     next: "Compare the path of `callback` with the path that the bot serves.",
   },
   {
@@ -239,7 +239,7 @@ const failureSection = ({ tables }, entry) => {
   return element(
     "section",
     { class: "refusal" },
-    element("h3", {}, "Why it was not delivered"),
+    element("h3", {}, "Why the message was not delivered"),
     paragraph("rule", failure.rule),
     element("p", {}, foreignText(outcomeText(entry)), said),
     paragraph("doc", ...withCode(failure.next)),

@@ -414,7 +414,7 @@ export const connectionFault = (
   if (withoutTls.test(code)) {
     return lasting(
       "UNREACHABLE",
-      `the TLS connection to ${host} could not be trusted (${code}): the server does not use TLS; check the port of the URL, and whether it must start with http://`,
+      `the TLS connection to ${host} could not be trusted (${code}): the server does not use TLS; check the URL's port, and whether the URL must start with http://`,
     );
   }
   if (tlsCode.test(code)) {

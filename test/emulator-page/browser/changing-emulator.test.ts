@@ -123,7 +123,7 @@ describe("what a person has begun", () => {
   inBrowser("is for the same account, whatever becomes of others", async (started) => {
     const { page, service, view } = await openPage(started, { sample: smallAccount });
     await view("conversations/new");
-    const account = page.getByLabel("Account", { exact: true });
+    const account = page.getByLabel("Account address", { exact: true });
     await account.selectOption({ index: 1 });
     const chosen = () => account.locator("option:checked").textContent();
     const before = await chosen();

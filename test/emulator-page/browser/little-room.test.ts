@@ -139,7 +139,7 @@ inBrowser("at 400 pixels the account of a new conversation has a row", async (st
   await view("conversations/new");
   const widthOf = async (label: string): Promise<number | undefined> =>
     (await page.getByLabel(label, { exact: true }).boundingBox())?.width;
-  expect(await widthOf("Account")).toBe(await widthOf("Text"));
+  expect(await widthOf("Account address")).toBe(await widthOf("Text"));
 });
 
 inBrowser("what is chosen can be seen where the system decides on colours", async (started) => {
