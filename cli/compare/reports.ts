@@ -160,7 +160,10 @@ const advice = ({ changed, deleted, unmanaged }: DriftResult): readonly Block[] 
       )
     : [],
   unmanaged.length > 0
-    ? wrapped("To manage an object that is in no stack, adopt it in a program (adopt: true).", 80)
+    ? wrapped(
+        "To manage an object that belongs to no stack, adopt it in a program (adopt: true).",
+        80,
+      )
     : [],
 ];
 

@@ -63,7 +63,7 @@ export const driftSchema = z.strictObject({
   drift: z.boolean().describe("Whether changed, deleted or unmanaged contains an object"),
   changed: z.array(changedSchema).describe("Objects that differ from the state"),
   deleted: z.array(deletedSchema).describe("Objects that no longer exist"),
-  unmanaged: z.array(unmanagedSchema).describe("Objects that are in no stack"),
+  unmanaged: z.array(unmanagedSchema).describe("Objects that belong to no stack"),
   otherStacks: z.array(otherStacksSchema),
   uncheckable: z
     .array(uncheckableSchema)

@@ -304,7 +304,7 @@ const outOfUse = (objects: SetUpObjects, account: AccountObject): string | undef
   );
   return first === account
     ? undefined
-    : `no conversation begins: the account ${first?.name} is older and has the same address ${account.address} on ${type}`;
+    : `no conversation begins: the older account ${first?.name} has the same address, ${account.address}, on ${type}`;
 };
 
 const reasonsOf = (to: readonly ExplainedRecipient[], side: ConversationSide): string =>

@@ -101,7 +101,7 @@ const changeLine = (change: AccountChange): string =>
 
 const alternativeLines = ({ switches, differences, passes }: Alternative): readonly string[] => [
   ...wrappedText(
-    `If the service has ${Object.entries(switches)
+    `If the service behaves as ${Object.entries(switches)
       .map(([name, value]) => `${name}=${value}`)
       .join(" and ")} (see emulator --help), the run ${passes ? "succeeds" : "fails"}:`,
   ),
@@ -130,7 +130,7 @@ const afterLines = ({ outcome }: Rehearsal): readonly string[] => {
 const sameText = ({ unaffectedSwitches }: Rehearsal): readonly string[] =>
   unaffectedSwitches.length > 0
     ? wrappedText(
-        `Whatever the service does about ${unaffectedSwitches.join(", ")} (see emulator --help), the result is the same.`,
+        `However the service handles ${unaffectedSwitches.join(", ")} (see emulator --help), the result is the same.`,
       )
     : [];
 

@@ -297,7 +297,7 @@ test("each account has the limits of its own profile", () => {
   ]);
   expect(accounts[1]).not.toHaveProperty("burst");
   expect(notes).toEqual([
-    "The account of profile eu is on the developer plan; its calls keep to that plan's rates.",
+    "The account of profile eu is on the developer plan; calls to it stay within that plan's rates.",
   ]);
 });
 

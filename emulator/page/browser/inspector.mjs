@@ -266,7 +266,7 @@ export const mailDetails = (page, entry) => {
   const { at, to, subject, text, messageId } = entry;
   const make = () => [
     element("h2", { tabindex: -1 }, foreignText(subject)),
-    paragraph("quiet", `${dayTime(at)} · to `, foreignText(to), " · not really sent"),
+    paragraph("quiet", `${dayTime(at)} · to `, foreignText(to), " · not actually sent"),
     ...wholeText("p", text),
     lastEntryLink(page, "deliveries", `messages/${messageId}`, "The last attempt, and what to do"),
     subjectSection(page, entry, "mailbox"),
