@@ -128,7 +128,10 @@ const recipientSchema = z.strictObject({
   participant: z.string().optional().describe("Name of the bot"),
   role: z.string().optional(),
   callback: z.string().optional().describe("URL that receives its messages"),
-  unreached: z.string().optional().describe("Why it receives no messages; absent if it does"),
+  unreached: z
+    .string()
+    .optional()
+    .describe("Why it receives no messages; absent if it receives them"),
 });
 
 const routeSchema = z.strictObject({

@@ -330,7 +330,7 @@ export const readRecord = (file: string): ChangeRecord => {
   if (record && isSaidOnce(text, json)) return record;
   const isOther = isObject(json) && json.format === changeRecordSchema.shape.format.value;
   const what = isOther
-    ? "is a change record from another release, or someone edited it."
+    ? "is a change record from another release, or was edited."
     : "is not a change record.";
   throw new CommandFailure(`${file} ${what} ${advice}`, 2);
 };

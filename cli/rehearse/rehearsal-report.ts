@@ -40,7 +40,7 @@ const headline = (
   { operation, project, stack, outcome, alternatives }: Rehearsal,
   shown: (name: string) => string = inertText,
 ): string => {
-  const what = `pulumi ${operation} of ${shown(`${project}/${stack}`)}`;
+  const what = `pulumi ${operation} for ${shown(`${project}/${stack}`)}`;
   const { passes, refusals, steps, totalCalls, totalSeconds } = outcome;
   if (!passes) {
     const first = refusals.filter(({ later }) => !later).length;
@@ -261,8 +261,8 @@ const rebuiltHeadline = ({ project, stack, outcome }: RehearsalFromEmpty): strin
   const { passes, objects, totalCalls, totalSeconds } = outcome;
   const made = `${withCount(objects, "object")}, ${withCount(totalCalls, "call")}, about ${duration(totalSeconds)}`;
   return passes
-    ? `The program of ${project}/${stack} can recreate everything that it declares: ${made}.`
-    : `The program of ${project}/${stack} cannot recreate everything that it declares.`;
+    ? `The ${project}/${stack} program can recreate everything that it declares: ${made}.`
+    : `The ${project}/${stack} program cannot recreate everything that it declares.`;
 };
 
 const lostLines = ({ lost, liveObjects }: RehearsalFromEmpty): readonly string[] => {
