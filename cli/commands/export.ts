@@ -31,8 +31,8 @@ The program looks up objects that you omit but that others refer to (Channel.get
 --with-dependencies declares them instead. Names stay the same whatever you omit.
 
 The command omits and lists objects that carry a stack's mark, because they already have a
-program. --managed declares them too, under the same names, so that you can read, compare or move
-them. They are not in import.json, because no other stack can manage them.
+program. --managed declares them too, under the same names, so that you can read, compare
+or move them. They are not in import.json, because no other stack can manage them.
 
 No file contains a secret: the program reads each one from its stack's configuration, and
 does not start without it. Members that exist only in the service might also be secrets, so

@@ -337,7 +337,7 @@ export interface RehearsedAccountOptions extends ReadingOptions, Pick<ConditionO
 }
 
 const changedNote =
-  "The account changed while the rehearsal read it, so what it reports about the account may be wrong.";
+  "The account changed while the rehearsal was reading it, so the results may be wrong.";
 
 /**
  * Reads every account that the program may reach, and what determines how a run goes there.

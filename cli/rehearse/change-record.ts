@@ -159,7 +159,7 @@ export const scopeChanges = (
     const inUse = scopesInUse(reading);
     return asScopes
       .filter((scope) => !inUse.includes(scope))
-      .map((scope) => `the client ${whose} lacks the scope ${scope}, which the rehearsal had`);
+      .map((scope) => `the client ${whose} lacks the scope ${scope}, which the rehearsal used`);
   });
 
 /** What a rehearsal was made from, mostly as digests (SHA-256), and its outcome. */

@@ -43,7 +43,7 @@ export const catalogSchema = z.strictObject({
       ),
       options: z.array(
         z.strictObject({
-          name: z.string().describe("Name of the option, such as `--out`"),
+          name: z.string().describe("Option name, such as `--out`"),
           short: z.exactOptional(z.string()),
           value: z.exactOptional(z.string()).describe("Absent if the option takes no value"),
           doc: z.string(),

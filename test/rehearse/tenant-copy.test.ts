@@ -253,7 +253,7 @@ test("scopes are named in full or in short; another word is refused with those t
 test("a record of another client holds with one that has its scopes, and names those that are missing", () => {
   expect(scopeChanges([manage], [readingOf({ granted: manage })])).toEqual([]);
   expect(scopeChanges([manage, read], [readingOf({ granted: read })])).toEqual([
-    `the client in these settings lacks the scope ${manage}, which the rehearsal had`,
+    `the client in these settings lacks the scope ${manage}, which the rehearsal used`,
   ]);
 });
 

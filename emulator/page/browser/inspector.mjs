@@ -200,7 +200,7 @@ export const deliveryFailures = [
   {
     fits: ({ status = 0 }) => status > 0,
     rule: "The bot refused the message, or failed.",
-    next: "Its log shows why. Correct the bot, and send the message again.",
+    next: "Its log shows why. Fix the bot, and send the message again.",
   },
   {
     fits: ({ error = "" }) => error.startsWith("no response within"),
