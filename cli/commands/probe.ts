@@ -14,13 +14,13 @@ export const probeCommand = command({
   summary: "Test a tenant to find out what the specification does not define.",
   description:
     "Test the tenant in the settings to find out what the specification does not define.\n" +
-    "Examples are what PUT does to members that the body omits, how the service returns\n" +
-    "secrets, which status indicates a refusal, how lists work, and what the plan and burst\n" +
-    "are. The command shows how many calls it will make, and asks before it starts. It creates\n" +
-    "its own objects, named pulumi-conversation-probe-…, and then removes them. If a probe is\n" +
-    "killed, the next one removes what is left; --clean does only that, without asking. The\n" +
-    "command changes no other objects. It writes its findings to a file for the findings\n" +
-    "setting, rehearse and emulator --like.",
+    "Examples are what PUT does to omitted members, how the service returns secrets, which\n" +
+    "status indicates a refusal, how lists work, and what the plan and burst are. The command\n" +
+    "shows how many calls it will make, and asks before it starts. It creates its own objects,\n" +
+    "named pulumi-conversation-probe-…, and then removes them. If a probe is killed, the next\n" +
+    "one removes what is left; --clean does only that, without asking. The command changes no\n" +
+    "other objects. It writes its findings to a file for the findings setting, rehearse and\n" +
+    "emulator --like.",
   options: {
     out: withDefault(textOption("<file>", "The file to write."), "conversation-findings.json"),
     yes: flagOption("Make the calls without asking."),

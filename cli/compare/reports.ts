@@ -236,7 +236,7 @@ export const compareReport = (result: Comparison): string => {
     ...oneSided("Only in B:", onlyInB),
     unread.flatMap(({ side, kind }) =>
       wrapped(
-        `The command could not read every ${kind} in ${side.toUpperCase()}; it omits those that are only on the other side.`,
+        `The command could not read every ${kind} in ${side.toUpperCase()}, so it omits those that are only on the other side.`,
         80,
       ),
     ),
