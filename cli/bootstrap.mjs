@@ -222,7 +222,7 @@ const main = async ([entry, ...args]) => {
   const { node, path } = chooseNode();
   const target = join(root, "dist", entry);
   if (!existsSync(target))
-    throw new Failure(`dist/${entry} does not exist: the build produces no such file.`, 2);
+    throw new Failure(`dist/${entry} does not exist: the build does not produce it.`, 2);
   const env = { ...process.env, PATH: [...path, process.env.PATH ?? ""].join(delimiter) };
   return exitCodeOf(await run(node, [target, ...args], { env, stdio: "inherit" }));
 };

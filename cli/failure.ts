@@ -53,6 +53,6 @@ export const reportedFailure = (
     ? reported("USAGE", `To see all arguments and options: pulumi-conversation${of} --help`)
     : reported(
         "FAILED",
-        "Do what the message says. To check settings, token, scopes and clock: pulumi-conversation doctor",
+        "Follow the message's advice. To check settings, token, scopes and clock: pulumi-conversation doctor",
       );
 };

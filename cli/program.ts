@@ -66,7 +66,10 @@ export const createProgram = (session: Session, shapes: JsonShapes = new Map()):
     .description("Manage the messaging hub's conversation accounts alongside Pulumi.")
     .version(packageVersion(), "-V, --version", "Show the version of this package.")
     .helpOption("-h, --help", "Show this help.")
-    .helpCommand("help [command]", "Show help for a command; --json: all commands as data.")
+    .helpCommand(
+      "help [command]",
+      "Show help for a command; with --json, print all commands as data.",
+    )
     // This way the list of commands fits 80 columns; the help of each command shows its arguments.
     .configureHelp({
       subcommandTerm: (command) => command.name(),

@@ -74,7 +74,9 @@ const billProblems = (
   return [
     ...(subject === called(own) ? [] : [`the bill of materials is for ${subject}`]),
     ...lacking.map((name) => `the bill of materials lacks ${name}, which the package installs`),
-    ...extra.map((name) => `the bill of materials lists ${name}, which no installation contains`),
+    ...extra.map(
+      (name) => `the bill of materials lists ${name}, which the package does not install`,
+    ),
   ];
 };
 

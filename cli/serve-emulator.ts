@@ -68,7 +68,8 @@ const reasons: Readonly<Record<string, (options: EmulatorArguments) => string>> 
   EADDRINUSE: ({ port }) =>
     `port ${port} is in use. Stop the process that uses it, or choose another port with --port (0 picks a free one).`,
   EACCES: ({ port }) => `port ${port} is not permitted. Choose one above 1023 with --port.`,
-  EADDRNOTAVAIL: ({ host }) => `this machine has no address ${host}. Choose another with --host.`,
+  EADDRNOTAVAIL: ({ host }) =>
+    `this machine does not have the address ${host}. Choose another with --host.`,
   ENOTFOUND: ({ host }) => `the name ${host} does not resolve. Choose another with --host.`,
 };
 
@@ -150,14 +151,14 @@ const readable = (
   { plan, clock, data }: EmulatorArguments,
   certificate: string | undefined,
 ): string => {
-  const rates = plan === "none" ? "no rate limits" : `rates of the ${plan} plan`;
+  const rates = plan === "none" ? "no rate limits" : `${plan} plan rates`;
   const place = data === undefined ? "objects in memory" : `objects in ${data}`;
   const time = clock === "manual" ? ", manual clock" : "";
   const variables = Object.entries({ ...settingsOf(emulator, plan), ...trust(certificate) });
   return [
     `The conversation service emulator is running: ${rates}, ${place}${time}.`,
     "",
-    "Environment for programs and Pulumi, which then pace calls as they do for the service:",
+    "Environment for programs and Pulumi, which then pace calls as they would for the service:",
     ...variables.map(([name, value]) => `  export ${name}=${value}`),
     "",
     `Page:         ${new URL("/", emulator.baseUrl)}`,

@@ -38,7 +38,7 @@ export const selectionOptions = {
 
 /** What these options mean, for the help. */
 export const selectionHelp = `
-How to name objects in --include and --exclude:
+How to specify objects in --include and --exclude:
   a kind                Channel, client-application, …
   a name                orders-bot, or with * for any characters: test-*
   a kind and a name     Channel:custom.*

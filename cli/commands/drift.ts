@@ -4,19 +4,19 @@ import { profileOption, stackOption } from "./common-options.js";
 /** `drift`: shows what differs between a stack and the service. */
 export const driftCommand = command({
   name: "drift",
-  summary: "Show what changed outside Pulumi, and what is in no stack.",
+  summary: "Show changes made outside Pulumi, and unmanaged objects.",
   description:
     "Compare a stack's state with the service, field by field and by meaning, and list\n" +
-    "what else is in the account. The command reads only lists and states, and changes\n" +
+    "the account's other objects. The command reads only lists and states, and changes\n" +
     "nothing. Run it in the Pulumi project folder.",
   details: `
 What counts as drift:
-  changed    a field that the program declares has another meaning in the service
+  changed    a field that the program declares has a different meaning in the service
   deleted    the object is gone
-  unmanaged  no stack in the backend manages the object; not with --managed-only
-The command lists other stacks' objects, but they are not drift. It never shows secrets.
-It cannot check secrets that the service hides or that an import did not read, but lists
-them.`,
+  unmanaged  no stack in the backend manages the object (not with --managed-only)
+The command lists other stacks' objects, but does not count them as drift. It never shows
+secrets. It lists, but cannot check, secrets that the service hides or that an import did
+not read.`,
   options: {
     markdown: flagOption("Print Markdown for a comment; its first line names the stack."),
     preview: flagOption("Also run a preview, and list what blocks its deletions."),

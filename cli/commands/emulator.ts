@@ -37,8 +37,8 @@ export const emulatorCommand = command({
     "program needs to reach it. If a command follows --, the emulator runs it with\n" +
     "CONVERSATION_BASE_URL, the other settings and CONVERSATION_CONTROL_URL in its\n" +
     "environment. It passes signals on, stops with the command and returns its exit code.\n\n" +
-    "The emulator changes nothing elsewhere; it sends messages to the callbacks that its\n" +
-    "client applications name.",
+    "The emulator changes nothing elsewhere, but it sends messages to the callbacks of its\n" +
+    "client applications.",
   details: switchHelp,
   words: [
     {
@@ -60,7 +60,7 @@ export const emulatorCommand = command({
       choiceOption(
         "<clock>",
         ["real", "manual"],
-        "The clock for rates, tokens and dates; POST /clock advances the manual one.",
+        "The clock for rates, tokens and dates; POST /clock advances a manual clock.",
       ),
       "real",
     ),
@@ -68,7 +68,7 @@ export const emulatorCommand = command({
     switch: switchesOption("Set a switch (repeatable; defaults: see below)."),
     like: textOption(
       "<file>",
-      "Use the switches, plan and burst from this findings file, which probe wrote.",
+      "Use the switches, plan and burst from this findings file, written by probe.",
     ),
     controlSecret: {
       ...textOption(

@@ -7,12 +7,13 @@ export const explainCommand = command({
   summary: "Show who gets which messages, and where messages are lost.",
   description:
     "For each account, show who gets which types of messages from whom, in which order, and\n" +
-    "where a conversation reaches a dead end. The command reads the live account with list\n" +
-    "calls only, a stack's state, or a file. It changes nothing, and shows no secrets.",
+    "where a conversation reaches a dead end. The command reads the live account (with\n" +
+    "list calls only), a stack's state, or a file. It changes nothing, and shows no secrets.",
   details: `
 The table has a row for each sender and group of message types, first while a bot has the
 conversation, then while an agent has it. It shows who gets the messages, in call
-order. If an orchestration names several recipients, all active ones get them (assumed).`,
+order. If an orchestration lists several recipients, all active ones get each message
+(assumed).`,
   options: {
     state: flagOption("Read the stack's state instead of the live account."),
     snapshot: textOption("<file>", "Read a saved account or an emulator snapshot."),

@@ -23,19 +23,19 @@ export const exportCommand = command({
   description:
     "Read an account with list calls only, and write a project that declares it: the program,\n" +
     "its configuration, a README with the next steps, and import.json for pulumi import. The\n" +
-    "command changes nothing in the service. It writes only to a folder that is new, is\n" +
-    "empty, or contains an earlier export.",
+    "command changes nothing in the service. It writes only to a folder that is new or\n" +
+    "empty, or that contains an earlier export.",
   details: `${selectionHelp}
 
 The program looks up objects that you omit but that others refer to (Channel.get);
 --with-dependencies declares them instead. Names stay the same whatever you omit.
 
-The command omits and lists objects that carry a stack's mark, because they have a program.
---managed declares them too, under the same names, so that you can read, compare or move
-them. They are not in import.json, because no other stack can manage them.
+The command omits and lists objects that carry a stack's mark, because they already have a
+program. --managed declares them too, under the same names, so that you can read, compare
+or move them. They are not in import.json, because no other stack can manage them.
 
 No file contains a secret: the program reads each one from its stack's configuration, and
-does not start without it. Members that only the service knows may also be secrets, so
+does not start without it. Members that exist only in the service might also be secrets, so
 the README lists them without their values, and they stay as they are.`,
   options: {
     out: { ...textOption("<folder>", "Write the project to this folder."), isRequired: true },

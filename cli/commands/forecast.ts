@@ -35,8 +35,8 @@ export const forecastCommand = command({
   description:
     "Compute how many calls the next Pulumi run makes and how long it takes under the rate\n" +
     "limits. The command runs a preview and exports the stack's state, or reads both\n" +
-    "from files. It calls the service only for what the program looks up, as a preview does,\n" +
-    "and to see whether the stack's objects exist (not with --from). If the run deletes\n" +
+    "from files. It calls the service only for the program's lookups, as a preview does,\n" +
+    "and to check whether the stack's objects exist (not with --from). If the run deletes\n" +
     "something, the command also lists what still uses it (not with --from).",
   options: {
     operation: withDefault(
@@ -47,7 +47,7 @@ export const forecastCommand = command({
     plan,
     burst: numberOption(
       "<calls>",
-      "The number of calls that an endpoint accepts in a burst (default: CONVERSATION_BURST, then conversation:burst, then about 20 s at its rate).",
+      "The number of calls that an endpoint accepts in a burst (default: CONVERSATION_BURST, then conversation:burst, then about 20 s of calls at its rate).",
       1,
     ),
     parallel: numberOption(

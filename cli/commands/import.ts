@@ -23,7 +23,7 @@ export const importCommand = command({
     "Show which objects Pulumi would import. With --apply, import them. The command reads the\n" +
     "account with list calls only, and never writes to the service. Run it in the Pulumi\n" +
     "project folder. With --print, it prints an import file (pulumi import --file) for\n" +
-    "the objects that you name, with one call for each object, and changes nothing.",
+    "the objects that you specify. This takes one call for each object and changes nothing.",
   details: `${selectionHelp}
 
 With --apply, the command runs pulumi import --from conversation --generate-code=false
@@ -33,7 +33,7 @@ already in a state, objects with another stack's mark, and Pulumi versions befor
 Without --with-secrets, the first value that the program sets for a secret counts as the
 imported one.
 
-After --print: pulumi import --file <file> --generate-code=false --protect=false --yes
+After --print, run: pulumi import --file <file> --generate-code=false --protect=false --yes
 
 The file contains no secrets, and needs Pulumi 3.254 or later. If the stack's state has no
 Ownership yet, the file includes it.
@@ -42,8 +42,8 @@ Ownership yet, the file includes it.
 program would create, without their ids. The command looks up each object by the name that
 the program gives it or, if several match, by its mark. An id that you write into the file
 takes precedence. The command omits objects that are not in the account, so that up
-creates them, and refuses ambiguous ones. Resources from other packages stay as they are, and
---apply omits them.`,
+creates them, and refuses ambiguous ones. Resources from other packages stay in the file
+unchanged, but --apply omits them.`,
   words: [
     {
       value: "[object...]",
@@ -100,7 +100,7 @@ creates them, and refuses ambiguous ones. Resources from other packages stay as 
     }
     if (words.length > 0 || byName || (out !== undefined && options.file === undefined))
       throw new CommandFailure(
-        "Specify individual objects and use --by-name only with --print, and use --out only with --print or --file. To choose what to import, use --include.",
+        "Individual objects and --by-name require --print; --out requires --print or --file. To choose what to import, use --include.",
         2,
       );
     const { importJson, importReport, runImport } = await import("../import/run-import.js");

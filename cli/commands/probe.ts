@@ -11,16 +11,16 @@ import { profileOption, stackOption } from "./common-options.js";
 /** `probe`: finds out, on a tenant, what the specification leaves open. */
 export const probeCommand = command({
   name: "probe",
-  summary: "Find out on a tenant what the specification leaves open.",
+  summary: "Test a tenant to find out what the specification does not define.",
   description:
-    "Find out, on the tenant in the settings, what the specification leaves open. Examples are\n" +
-    "what PUT does to members that the body omits, how the service returns secrets, which\n" +
-    "status means a refusal, how lists work, and the plan and burst. The command shows how many\n" +
-    "calls it makes, and asks before it starts. It creates its own objects, named\n" +
-    "pulumi-conversation-probe-…, and then removes them. If a probe is killed, the next one\n" +
-    "removes what is left; --clean does only that, without asking. The command changes no\n" +
-    "other objects. It writes a file that the setting findings, rehearse and emulator --like\n" +
-    "read.",
+    "Test the tenant in the settings to find out what the specification does not define.\n" +
+    "Examples are what PUT does to omitted members, how the service returns secrets, which\n" +
+    "status indicates a refusal, how lists work, and what the plan and burst are. The command\n" +
+    "shows how many calls it will make, and asks before it starts. It creates its own objects,\n" +
+    "named pulumi-conversation-probe-…, and then removes them. If a probe is killed, the next\n" +
+    "one removes what is left; --clean does only that, without asking. The command changes no\n" +
+    "other objects. It writes its findings to a file for the findings setting, rehearse and\n" +
+    "emulator --like.",
   options: {
     out: withDefault(textOption("<file>", "The file to write."), "conversation-findings.json"),
     yes: flagOption("Make the calls without asking."),

@@ -25,8 +25,8 @@ export const rehearseCommand = command({
   summary: "Run the program on a copy of the account and the state, and report what happens.",
   description:
     "Read the account, load it into an emulator, copy the stack's state into a private\n" +
-    "folder, and run pulumi up for your program there. The report shows the steps with their\n" +
-    "times, refusals and the objects in the way, and the account afterwards. The command\n" +
+    "folder, and run pulumi up for your program there. The report shows the steps and their\n" +
+    "times, refusals and the objects in the way, and the resulting account. The command\n" +
     "changes nothing: it only reads lists from the service, and leaves the state and your\n" +
     "files as they are. Your program sees a dry run: code that it guards with\n" +
     "pulumi.runtime.isDryRun() does not run, and Pulumi does not call resource hooks.\n" +
@@ -35,14 +35,14 @@ export const rehearseCommand = command({
     "account and record are as they were when --record wrote the file, so that a pipeline runs\n" +
     "only what you rehearsed. With --from-empty, the emulator starts empty, as if the account\n" +
     "were lost. The report shows how long it takes to create everything again on the\n" +
-    "tenant's plan, what the program cannot create, and what is only in the account.",
+    "tenant's plan, what the program cannot create, and what exists only in the account.",
   details: `
 Options after -- go to pulumi up or to pulumi destroy, for example:
   rehearse -- --target 'urn:pulumi:…' --parallel 16
 
 With --from-empty, the command does not compare secrets, and compares references by what
-they stand for. If a lost object lists members, the program creates it, but those members
-differ.`,
+they refer to. If a lost object is listed with members, the program creates the object, but
+those members differ.`,
   words: [{ value: "[options...]", doc: "Options for pulumi up, after --." }],
   options: {
     destroy: flagOption("Rehearse pulumi destroy."),
@@ -67,7 +67,7 @@ differ.`,
       "The deploying client's scopes, such as manage (default: the current client's scopes, or all if it can only read).",
     ),
     runEffects: flagOption(
-      "Let the program see a real update. Warning: code that it guards with isDryRun() actually runs, in each run on a copy.",
+      "Let the program see a real update. Warning: code that it guards with isDryRun() actually runs in every run on a copy.",
     ),
     markdown: flagOption("Print a comment for a pull request."),
   },

@@ -4,7 +4,7 @@ import { profileOption, stackOption } from "./common-options.js";
 /** `repair`: puts a stack in order after a run was killed. */
 export const repairCommand = command({
   name: "repair",
-  summary: "Repair a stack after a run was killed.",
+  summary: "Repair a stack after a killed run.",
   description:
     "Find what a killed run left behind: its lock, its processes, pending operations, and\n" +
     "objects that exist twice. The command shows the steps that repair the stack. With\n" +
@@ -12,14 +12,14 @@ export const repairCommand = command({
     "duplicates. Run it in the Pulumi project folder.",
   details: `
 Steps:
-  remove-cut-off-files  remove files in a file:// backend that a kill left empty
+  remove-cut-off-files  remove empty files that a killed run left in a file:// backend
   restore-state         restore a truncated state in a file:// backend from its copy
   end-process           end a provider process that the killed run left waiting
   cancel                remove the killed run's lock
   record                add an existing object to the state
   refresh               refresh an object whose update was interrupted
   forget                remove a pending operation that is no longer under way
-  delete                delete one of a resource's two objects; the other one stays
+  delete                delete one of a resource's two objects, and keep the other
 
 Without --apply, the command changes nothing. It stops if a run is in progress, or if it
 cannot see whether one is. It finds objects by their marks, and never deletes a copy

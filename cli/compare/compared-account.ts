@@ -235,7 +235,7 @@ export const comparedAccount = async (
   if (existsSync(source)) return ofFile(source);
   const [, kind, name = ""] = /^(stack|profile):(.*)$/.exec(source) ?? [];
   if (kind !== undefined && name === "")
-    throw new CommandFailure(`Cannot compare "${source}": the name of the ${kind} is missing.`);
+    throw new CommandFailure(`Cannot compare "${source}": the ${kind} name is missing.`);
   if (kind === "stack") return ofStack(name, options);
   if (kind === "profile" || source === "live") return ofProfile(name || undefined, options);
   if (/[./\\]/.test(source))

@@ -348,7 +348,7 @@ const whoChanged = (object: ComparedObject, reading: StackReading): string => {
   const mark = originalMark(definition, live);
   const own = ownershipsOf(reading.states.own).map(stackMark);
   if (mark && own.length > 0 && !own.includes(mark.stack))
-    return `the stack whose mark it carries: ${mark.label}`;
+    return `the stack that its mark names: ${mark.label}`;
   if (interrupted(object, reading)) return "perhaps an interrupted or failed run of this stack";
   if (changedSince === undefined) return "unknown: it last changed when this stack last wrote it";
   const since = before.record.modified ?? before.record.created;

@@ -160,7 +160,10 @@ const advice = ({ changed, deleted, unmanaged }: DriftResult): readonly Block[] 
       )
     : [],
   unmanaged.length > 0
-    ? wrapped("To manage an object that is in no stack, adopt it in a program (adopt: true).", 80)
+    ? wrapped(
+        "To manage an object that belongs to no stack, adopt it in a program (adopt: true).",
+        80,
+      )
     : [],
 ];
 
@@ -233,7 +236,7 @@ export const compareReport = (result: Comparison): string => {
     ...oneSided("Only in B:", onlyInB),
     unread.flatMap(({ side, kind }) =>
       wrapped(
-        `The command could not read every ${kind} in ${side.toUpperCase()}; it omits those that are only on the other side.`,
+        `The command could not read every ${kind} in ${side.toUpperCase()}, so it omits those that are only on the other side.`,
         80,
       ),
     ),

@@ -63,7 +63,7 @@ export const driftSchema = z.strictObject({
   drift: z.boolean().describe("Whether changed, deleted or unmanaged contains an object"),
   changed: z.array(changedSchema).describe("Objects that differ from the state"),
   deleted: z.array(deletedSchema).describe("Objects that no longer exist"),
-  unmanaged: z.array(unmanagedSchema).describe("Objects that are in no stack"),
+  unmanaged: z.array(unmanagedSchema).describe("Objects that belong to no stack"),
   otherStacks: z.array(otherStacksSchema),
   uncheckable: z
     .array(uncheckableSchema)
@@ -73,11 +73,11 @@ export const driftSchema = z.strictObject({
   unread: z
     .array(z.strictObject({ kind: z.string(), problem: z.string() }))
     .describe("Kinds that the command could not read completely, with the reason"),
-  compared: z.int().min(0).describe("Number of compared resources in the stack"),
+  compared: z.int().min(0).describe("Number of stack resources that were compared"),
   notes: z.array(z.string()),
   deletions: z
     .exactOptional(blastRadiusSchema)
-    .describe("With --preview: what blocks its deletions"),
+    .describe("With --preview: what blocks the previewed deletions"),
 });
 
 /** A field that differs from the state. */
@@ -100,7 +100,9 @@ export const sideDifferenceSchema = z.strictObject({
   path: z.string().describe("The path in a program, such as roles[custom_bot].callback"),
   a: z
     .exactOptional(z.string())
-    .describe("Short JSON text, references as kind and name; absent if there is no value"),
+    .describe(
+      "Short JSON text, with references shown as kind and name; absent if there is no value",
+    ),
   b: z.exactOptional(z.string()),
 });
 
@@ -122,7 +124,7 @@ export const comparisonSchema = z.strictObject({
   a: z.string(),
   b: z.string(),
   same: z.boolean().describe("True if nothing differs and both sides were read completely"),
-  matched: z.int().min(0).describe("Number of objects that are on both sides"),
+  matched: z.int().min(0).describe("Number of objects on both sides"),
   different: z.array(differentSchema),
   onlyInA: z.array(oneSidedSchema),
   onlyInB: z.array(oneSidedSchema),

@@ -20,7 +20,7 @@ export type CheckStatus = (typeof statuses)[number];
 export const checkSchema = z.strictObject({
   name: z.string().describe("Stable name of the check, such as node or setting:baseUrl"),
   status: z.enum(statuses),
-  message: z.string().describe("The result; never a secret"),
+  message: z.string().describe("The result; never contains a secret"),
   advice: z.string().describe("What to do; empty if there is nothing to do"),
 });
 

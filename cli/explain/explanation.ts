@@ -128,7 +128,10 @@ const recipientSchema = z.strictObject({
   participant: z.string().optional().describe("Name of the bot"),
   role: z.string().optional(),
   callback: z.string().optional().describe("URL that receives its messages"),
-  unreached: z.string().optional().describe("Why it receives no messages; absent if it does"),
+  unreached: z
+    .string()
+    .optional()
+    .describe("Why it receives no messages; absent if it receives them"),
 });
 
 const routeSchema = z.strictObject({
@@ -304,7 +307,7 @@ const outOfUse = (objects: SetUpObjects, account: AccountObject): string | undef
   );
   return first === account
     ? undefined
-    : `no conversation begins: the account ${first?.name} is older and has the same address ${account.address} on ${type}`;
+    : `no conversation begins: the older account ${first?.name} has the same address, ${account.address}, on ${type}`;
 };
 
 const reasonsOf = (to: readonly ExplainedRecipient[], side: ConversationSide): string =>

@@ -137,7 +137,7 @@ const steps = ({ names: { stack }, secrets, plan }: ReadmeContent): readonly str
   `pulumi stack init ${stack}`,
   "# Pulumi asks for each value:",
   "pulumi config set --secret conversation:clientSecret",
-  ...(secrets.length > 0 ? ["# Each secret in the table below:"] : []),
+  ...(secrets.length > 0 ? ["# For each secret in the table below:"] : []),
   ...secrets.slice(0, 1).map(({ key }) => `pulumi config set --secret ${key}`),
   ...(plan.declared.every(isManaged) ? [] : [importLine]),
   "pulumi preview",
@@ -149,7 +149,7 @@ const secretRows = ({ secrets }: ReadmeContent): readonly string[] =>
     "Secrets to set",
     [
       "These files contain no secrets. The first value that you set counts as the one in the service, so a run " +
-        "writes it only when its object changes. Set each one with `pulumi config set --secret <key>`.",
+        "writes it only when its object changes. Set each secret with `pulumi config set --secret <key>`.",
     ],
     ["Key", "Object", "Member"],
     secrets.map(({ key, resource, path }) => [codeSpan(key), label(resource), codeSpan(path)]),
@@ -171,7 +171,7 @@ const undeclaredRows = ({ plan: { declared } }: ReadmeContent): readonly string[
   tableSection(
     "Members that the program does not declare",
     [
-      "Only the service knows these members. Any of them may be a secret, so no file contains their values. They stay as " +
+      "These members exist only in the service. Any of them may be a secret, so no file contains their values. They stay as " +
         "they are when a run changes their object; an account that you create again from this program lacks them. To " +
         "declare one that is not in a list, add it to its resource's `extra`; read a secret with `config.requireSecret`.",
     ],
@@ -185,8 +185,8 @@ const managedRows = ({ plan: { declared }, names }: ReadmeContent): readonly str
   tableSection(
     "Managed by a stack",
     [
-      "These objects already have a program and are not in `import.json`, because only one stack can manage an object. To " +
-        "read or compare them, do nothing. To move one here, move its resource; `pulumi stack --show-urns` shows the URN:",
+      "These objects already have a program and are not in `import.json`, because only one stack can manage an object. You " +
+        "can read and compare them as they are. To move one here, move its resource; `pulumi stack --show-urns` shows the URN:",
       `\`\`\`sh\npulumi state move --source <their stack> --dest ${names.stack} <urn>\n\`\`\``,
       "Then run `pulumi up` here, which writes the new mark, and remove the resource from its old program. If the stack no longer exists, `pulumi-conversation orphans --release --id " +
         "<id>` releases the object; then export again.",

@@ -36,7 +36,7 @@ const resource = {
 
 /** Shape of the result of an export on an emulator that holds the same account. */
 const proofSchema = z.strictObject({
-  ok: z.boolean().describe("True if the import succeeds and nothing changes after it"),
+  ok: z.boolean().describe("True if the import succeeds and nothing changes afterward"),
   differences: z
     .array(z.string())
     .describe("What would change: the operation, the resource and its members"),

@@ -32,7 +32,7 @@ const errorsIn = (text: string): readonly string[] =>
 
 const adviceFor = (said: string): string =>
   projectIsMissing.test(said)
-    ? `${stackAdvice(said)} forecast also reads saved output with --from.`
+    ? `${stackAdvice(said)} forecast can also read saved output with --from.`
     : stackAdvice(said);
 
 /** What Pulumi said about its failure, and what may help. */
@@ -61,7 +61,7 @@ const printed = async (
   const command = findProgram("pulumi", env.PATH);
   if (command === undefined)
     throw new CommandFailure(
-      "pulumi is not on PATH. Install it; forecast also reads saved output with --from.",
+      "pulumi is not on PATH. Install it; forecast can also read saved output with --from.",
     );
   const args = [...what, ...(stack === undefined ? [] : ["--stack", stack])];
   const shown = `pulumi ${args.join(" ")}`;

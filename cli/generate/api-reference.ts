@@ -341,12 +341,12 @@ const sectionWithin = (
   if (args && isResource(declared)) {
     const own = rows.filter(({ name }) => !given.has(name) && !ofEveryResource.includes(name));
     const page = `../resources.md#${declared.name.toLowerCase()}`;
-    const outputs = `Its outputs are the members of ${link(args.name)}, with the values in the service. [Example](${page})`;
+    const outputs = `Its outputs are the members of ${link(args.name)}, with their values in the service. [Example](${page})`;
     return section(declared, [outputs, ...tableOf(own)], []);
   }
   const isPart = args && rows.length > 0 && rows.every(({ name }) => given.has(name));
   return isPart
-    ? section(declared, [`The members of ${link(args.name)}, with the values in the service.`])
+    ? section(declared, [`The members of ${link(args.name)}, with their values in the service.`])
     : section(declared);
 };
 

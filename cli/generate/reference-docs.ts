@@ -76,7 +76,7 @@ const deletionOf = (definition: Definition, resources: readonly Definition[]): s
   const users = [...new Set(referencesTo(definition, resources).map(({ from }) => from.noun))];
   const held = definition.heldByAny ? ` ${definition.heldByAny.doc}` : "";
   return users.length > 0
-    ? `Refused while used by: ${users.join(", ")}.${held}`
+    ? `Cannot be deleted while used by: ${users.join(", ")}.${held}`
     : "Nothing refers to it.";
 };
 
@@ -89,8 +89,8 @@ const ownership = [
   "## Ownership",
   [
     "Every stack has an additional resource, `Ownership`, which the package registers. It represents no object in the service and makes no calls:",
-    "it is a random id in the state. The marks of the stack's objects contain it, so that two states with the same",
-    "project and stack name never mistake each other's objects for their own. It is created first and only once, even if",
+    "it is a random id in the state. The marks of the stack's objects contain it, so that the objects of two states with the same",
+    "project and stack name are never confused. It is created first and only once, even if",
     "component libraries have their own copies of this package, and removed last.",
   ].join(" "),
   [
@@ -107,7 +107,7 @@ const sectionOf = (definition: Definition, resources: readonly Definition[]): st
   [
     `## ${definition.kind}`,
     definition.doc,
-    `Collection \`/${definition.collection}\`. Refers to: ${usesOf(definition)}. Deletion: ${deletionOf(definition, resources)}`,
+    `Collection \`/${definition.collection}\`. Refers to: ${usesOf(definition)}. ${deletionOf(definition, resources)}`,
     `\`\`\`typescript\n${exampleOf(definition)}\n\`\`\``,
     ["| Property | Type | Required | Meaning |", "|---|---|---|---|", ...rowsOf(definition)].join(
       "\n",
@@ -181,7 +181,7 @@ export const resourceReference = (
     "## Calls",
     scopeWords,
     callsTable(resources),
-    "## Every resource also takes",
+    "## Every resource also accepts",
     argumentTable(),
     "## Every resource also has",
     outputs(),

@@ -104,7 +104,10 @@ const placed = (path: string, { nameTable = {}, resources = [] }: Skeleton) => {
       parents = `${urn?.split("::")[2] ?? found?.type}$${parents}`;
       if (urn !== undefined) break;
       if (!found || others.length > 0 || above.includes(found))
-        throw wrongFile(path, `has no clear parent ${JSON.stringify(parent)} for ${entry.name}`);
+        throw wrongFile(
+          path,
+          `does not clearly identify the parent ${JSON.stringify(parent)} of ${entry.name}`,
+        );
       above.push(found);
     }
     return { entry, logical: entry.logicalName || entry.name, parents, above };

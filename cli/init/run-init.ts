@@ -162,7 +162,7 @@ const makeStack = async (
   if (missing) {
     doing.end();
     progress.note(
-      `Stack ${answers.stack} is not created yet: ${laterFor[missing]}. See the next steps.`,
+      `Stack ${answers.stack} was not created: ${laterFor[missing]}. See the next steps.`,
     );
   } else if (refusal) doing.failed(`Stack ${answers.stack} is incomplete: ${refusal}`);
   else doing.done(`Created stack ${answers.stack} with encrypted secrets`);

@@ -227,8 +227,10 @@ export const tokenExperiment: Experiment = {
     const allowed = answer.header("access-control-allow-origin");
     const isAny = allowed === "*" || allowed === foreignOrigin;
     return {
-      tokenLifetime: expiresIn ?? new StillOpen("the token response does not say"),
-      cors: isAny ? "any" : new StillOpen("only web pages from registered origins can find out"),
+      tokenLifetime: expiresIn ?? new StillOpen("the token response does not specify it"),
+      cors: isAny
+        ? "any"
+        : new StillOpen("only web pages from registered origins can determine this"),
     };
   },
 };
@@ -283,7 +285,7 @@ const idsOf = (items: readonly { readonly id?: unknown }[]): ReadonlySet<unknown
 const pageSizeOf = (first: ReturnType<typeof listIn>) => {
   const { items, count = items.length, pageSize } = first;
   const seen = count > items.length ? items.length : undefined;
-  if (pageSize === undefined) return seen ?? new StillOpen("the list does not say");
+  if (pageSize === undefined) return seen ?? new StillOpen("the list does not specify it");
   const isSeen = items.length === Math.min(pageSize, count);
   return isSeen
     ? pageSize
@@ -375,7 +377,9 @@ const staleAnswer = async (
   if (!isRefused(stale)) throw unexpected(stale);
   const right = await put(means, id, { ...body, modified });
   if (isAccepted(right)) return "refuse";
-  throw new StillOpen(`the tenant refuses every PUT that contains modified (${right.status})`);
+  throw new StillOpen(
+    `the tenant refuses every PUT that contains the member modified (${right.status})`,
+  );
 };
 
 /**
@@ -383,7 +387,7 @@ const staleAnswer = async (
  * time.
  */
 const putExperiment: Experiment = {
-  asks: "what PUT does to members that the body omits, and what it does with an old modified value",
+  asks: "what PUT does to members that the body omits, and how it handles an outdated modified value",
   names: ["put", "staleModified"],
   mostCalls: 6 + mostLooks,
   run: async (means) => {
@@ -544,11 +548,11 @@ const assertAlone = async ({ client, objects }: ProbeMeans): Promise<void> => {
   const { items, count } = listIn(answer, listKey);
   if (count === undefined)
     throw new StillOpen(
-      "the list of client applications does not say how many exist. If others exist and use every channel, the probe could not remove a new channel",
+      "the list of client applications does not specify how many exist. If others exist and use every channel, the probe cannot remove a new channel",
     );
   if (count !== objects.countOf(clientApplication) || !items.every(isOurs))
     throw new StillOpen(
-      "the tenant has its own client applications. If these use every channel, the probe could not remove a new channel. To find out, delete a channel that no account uses",
+      "the tenant has its own client applications. If these use every channel, the probe cannot remove a new channel. To find out, delete a channel that no account uses",
     );
 };
 
@@ -652,7 +656,7 @@ const reasons = {
   deliveryRetries: `${conversation}. To find out, count the calls to a callback that returns 500`,
   notificationMails: `${conversation}; the email also goes to a person. To find out, check the mailbox after a callback fails`,
   deletionRule:
-    "if the tenant allows it, an orchestration with a deleted object remains. To find out, delete a client application that only an orchestration uses",
+    "if the tenant allows this, an orchestration that refers to a deleted object remains. To find out, delete a client application that only an orchestration uses",
   callbackContent: `${conversation}. To find out, check the content of a call to a callback`,
 } as const satisfies Partial<Record<SwitchName, string>>;
 

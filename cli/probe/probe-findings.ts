@@ -28,7 +28,7 @@ export const findingsSchema = z.strictObject({
 
 /** Shape of what `probe --clean --json` prints. */
 export const cleanedSchema = z.strictObject({
-  removed: z.int().min(0).describe("Number of an earlier probe's objects that were removed"),
+  removed: z.int().min(0).describe("Number of removed objects from earlier probes"),
 });
 
 /** What `probe --clean --json` prints. */

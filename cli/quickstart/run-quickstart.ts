@@ -200,7 +200,7 @@ const declareAccount = async (context: QuickstartContext): Promise<void> => {
 /** Declares the account of a bot that runs here, and has a conversation on it. */
 const tryBot = async (context: QuickstartContext): Promise<void> => {
   const project = pulumiProject(context.state.project("orders-bot"), context);
-  context.title("pulumi up: examples/orders-bot, the account of a bot");
+  context.title("pulumi up: examples/orders-bot, a bot's account");
   await project.ready();
   await configureCallbacks(project);
   await project.show("up", "--yes", "--skip-preview");
@@ -232,7 +232,7 @@ const takeDown = async (context: QuickstartContext): Promise<void> => {
   }
   await showObjects(context);
   state.remove();
-  print("\nThe stacks and the folder .quickstart are gone. To start over: npm run quickstart");
+  print("\nThe stacks and the folder .quickstart were removed. To start over: npm run quickstart");
 };
 
 interface QuickstartOptions {

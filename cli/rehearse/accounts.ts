@@ -140,7 +140,7 @@ export const settingsOfAccounts = (original: OriginalStack) => {
       if (isOnlyOne || !isConversationError(error, "SETTINGS_MISSING")) throw error;
       if (profile !== undefined)
         notes.push(
-          `The settings of ${accountTitle(profile)} are incomplete, so its account was not read.`,
+          `The settings for ${accountTitle(profile)} are incomplete, so its account was not read.`,
         );
       return [];
     }
@@ -172,7 +172,7 @@ export const readAccounts = async (all: readonly Settings[], options: ReadingOpt
 };
 
 const otherPlan = (profile = "", { plan }: Conditions): string =>
-  `The account of ${accountTitle(profile)} is on the ${plan} plan; its calls keep to that plan's rates.`;
+  `The account of ${accountTitle(profile)} is on the ${plan} plan; calls to it stay within that plan's rates.`;
 
 /**
  * The limits of every account: those of the command line first, then those of its profile's
@@ -337,7 +337,7 @@ export interface RehearsedAccountOptions extends ReadingOptions, Pick<ConditionO
 }
 
 const changedNote =
-  "The account changed while the rehearsal read it, so statements about it may be wrong.";
+  "The account changed while the rehearsal was reading it, so the results may be wrong.";
 
 /**
  * Reads every account that the program may reach, and what determines how a run goes there.

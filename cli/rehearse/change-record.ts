@@ -159,7 +159,7 @@ export const scopeChanges = (
     const inUse = scopesInUse(reading);
     return asScopes
       .filter((scope) => !inUse.includes(scope))
-      .map((scope) => `the client ${whose} lacks the scope ${scope}, which the rehearsal had`);
+      .map((scope) => `the client ${whose} lacks the scope ${scope}, which the rehearsal used`);
   });
 
 /** What a rehearsal was made from, mostly as digests (SHA-256), and its outcome. */
@@ -330,7 +330,7 @@ export const readRecord = (file: string): ChangeRecord => {
   if (record && isSaidOnce(text, json)) return record;
   const isOther = isObject(json) && json.format === changeRecordSchema.shape.format.value;
   const what = isOther
-    ? "is a change record from another release, or someone edited it."
+    ? "is a change record from another release, or was edited."
     : "is not a change record.";
   throw new CommandFailure(`${file} ${what} ${advice}`, 2);
 };

@@ -223,7 +223,7 @@ const orderOfDeletion = (
         : user.stack === own
           ? "in this program"
           : `in the stack ${user.stack}`;
-    return `Remove the reference to ${what} from ${obstacleTitle(user)}, or delete that object, ${where}.`;
+    return `Remove the reference to ${what} from ${obstacleTitle(user)}, or delete that object. Do this ${where}.`;
   }),
   "Then run the command again.",
 ];

@@ -40,7 +40,7 @@ const headline = (
   { operation, project, stack, outcome, alternatives }: Rehearsal,
   shown: (name: string) => string = inertText,
 ): string => {
-  const what = `pulumi ${operation} of ${shown(`${project}/${stack}`)}`;
+  const what = `pulumi ${operation} for ${shown(`${project}/${stack}`)}`;
   const { passes, refusals, steps, totalCalls, totalSeconds } = outcome;
   if (!passes) {
     const first = refusals.filter(({ later }) => !later).length;
@@ -101,7 +101,7 @@ const changeLine = (change: AccountChange): string =>
 
 const alternativeLines = ({ switches, differences, passes }: Alternative): readonly string[] => [
   ...wrappedText(
-    `If the service has ${Object.entries(switches)
+    `If the service behaves as ${Object.entries(switches)
       .map(([name, value]) => `${name}=${value}`)
       .join(" and ")} (see emulator --help), the run ${passes ? "succeeds" : "fails"}:`,
   ),
@@ -130,7 +130,7 @@ const afterLines = ({ outcome }: Rehearsal): readonly string[] => {
 const sameText = ({ unaffectedSwitches }: Rehearsal): readonly string[] =>
   unaffectedSwitches.length > 0
     ? wrappedText(
-        `Whatever the service does about ${unaffectedSwitches.join(", ")} (see emulator --help), the result is the same.`,
+        `However the service handles ${unaffectedSwitches.join(", ")} (see emulator --help), the result is the same.`,
       )
     : [];
 
@@ -261,8 +261,8 @@ const rebuiltHeadline = ({ project, stack, outcome }: RehearsalFromEmpty): strin
   const { passes, objects, totalCalls, totalSeconds } = outcome;
   const made = `${withCount(objects, "object")}, ${withCount(totalCalls, "call")}, about ${duration(totalSeconds)}`;
   return passes
-    ? `The program of ${project}/${stack} can recreate everything that it declares: ${made}.`
-    : `The program of ${project}/${stack} cannot recreate everything that it declares.`;
+    ? `The ${project}/${stack} program can recreate everything that it declares: ${made}.`
+    : `The ${project}/${stack} program cannot recreate everything that it declares.`;
 };
 
 const lostLines = ({ lost, liveObjects }: RehearsalFromEmpty): readonly string[] => {

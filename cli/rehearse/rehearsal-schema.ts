@@ -8,7 +8,7 @@ const namedSchema = z.strictObject({
   name: z.string(),
   id: z
     .exactOptional(z.string())
-    .describe("Absent if the run creates the object, because the service assigns another id"),
+    .describe("Absent if the run creates the object, because the service will assign another id"),
   profile: z.exactOptional(z.string()),
 });
 
@@ -26,13 +26,13 @@ const stepSchema = z.strictObject({
   name: z.string().describe("Logical name in the program"),
   operation: z.string().describe("create, update, delete, replace or read, as Pulumi calls it"),
   calls: z.int().min(0).describe("Calls in this step alone, excluding lists that steps share"),
-  fromSeconds: seconds.describe("From the start of pulumi up, without the preview before it"),
+  fromSeconds: seconds.describe("From the start of pulumi up, excluding the preview before it"),
   toSeconds: seconds,
 });
 
 const callSchema = z.strictObject({
-  method: z.string().describe("Such as PUT"),
-  template: z.string().describe("Such as /channels/{id}"),
+  method: z.string().describe("HTTP method, such as PUT"),
+  template: z.string().describe("Path template, such as /channels/{id}"),
   id: z.exactOptional(z.string()).describe("Id of the object that the call concerns or creates"),
   profile: z.exactOptional(z.string()),
   status: z.int(),
@@ -63,14 +63,14 @@ const outcomeSchema = z.strictObject({
   passes: z.boolean().describe("Whether the run succeeds"),
   totalSeconds: seconds,
   totalCalls: z.int().min(0),
-  calls: z.array(callSchema).describe("In the order they are sent, excluding token calls"),
+  calls: z.array(callSchema).describe("Calls in the order they are sent, excluding token calls"),
   steps: z.array(stepSchema),
   refusals: z.array(refusalSchema),
   leftOut: z
     .array(z.string())
     .describe("URNs of resources from other packages and of smoke tests, which were not run"),
   changes: z.array(changeSchema).describe("Changes to the account"),
-  undeclared: z.array(namedSchema).describe("Objects that are in no stack after the run"),
+  undeclared: z.array(namedSchema).describe("Objects that belong to no stack after the run"),
   objects: z.int().min(0).describe("Number of objects in the account after the run"),
   isIdempotent: z
     .exactOptional(z.boolean())
@@ -78,7 +78,7 @@ const outcomeSchema = z.strictObject({
 });
 
 const alternativeSchema = z.strictObject({
-  switches: z.record(z.string(), z.string()).describe("Such as put: keep"),
+  switches: z.record(z.string(), z.string()).describe("Switch values, such as put: keep"),
   differences: z.array(z.string()).describe("One sentence for each difference"),
   passes: z.boolean(),
 });

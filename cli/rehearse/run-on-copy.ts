@@ -400,7 +400,7 @@ const askedNotes = (packages: readonly string[]): readonly string[] =>
   packages.length === 0
     ? []
     : [
-        `The program also uses other packages: ${packages.join(", ")}. If it calls their functions, they actually ran. Results that depend on them may differ in the real run, once resources that the rehearsal omitted have changed.`,
+        `The program also uses other packages: ${packages.join(", ")}. Functions from these packages that the program calls actually ran. Results that depend on them may differ in the real run, once resources that the rehearsal omitted have changed.`,
       ];
 
 /** Shown before a run in which the program does not see a dry run. */

@@ -307,7 +307,7 @@ const lockRefusal = (
   if (lock.state === "free" || ignoreLock) return undefined;
   return (
     `the command cannot see whether a run is in progress on the stack ${project}/${stack}: ${lock.why}. ` +
-    "Make sure that none is, then try again with --ignore-lock"
+    "If you are sure that none is, try again with --ignore-lock"
   );
 };
 

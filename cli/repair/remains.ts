@@ -248,7 +248,7 @@ const standingOfFile = async (file: string): Promise<LockStanding> => {
   const holder = read() ?? (await pause(againMs).then(read));
   if (holder) return standingOf(holder);
   if (readPlainFile(file) !== undefined)
-    return { state: "left", by: "a run that was interrupted while taking the lock" };
+    return { state: "left", by: "a run that was interrupted while acquiring the lock" };
   // Its run may have ended since the folder was read.
   if (!lstatSync(file, { throwIfNoEntry: false })) return { state: "free" };
   return { state: "unknown", why: `its lock is unreadable: ${file}` };
@@ -309,7 +309,7 @@ const refusal = (lock: LockStanding, name: string, ignoreLock: boolean): string 
   if (lock.state !== "unknown" || ignoreLock) return undefined;
   return (
     `The command cannot see whether a run is in progress on the stack ${name}: ${lock.why}. ` +
-    "Make sure that none is, then try again with --ignore-lock."
+    "If you are sure that none is, try again with --ignore-lock."
   );
 };
 

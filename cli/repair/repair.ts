@@ -51,7 +51,7 @@ const sentenceOf = (step: RepairStep, alive: readonly number[]): string => {
     case "forget":
       return `Remove the pending operation on ${step.kind} ${logicalName(step.urn)}: ${reasonOf(step.why, alive)}.`;
     case "delete":
-      return `Delete the ${step.kind} "${step.name}" (id ${step.id}): it was created twice for ${step.label}, and the other one stays.`;
+      return `Delete the ${step.kind} "${step.name}" (id ${step.id}), one of two objects created for ${step.label}. The other one stays.`;
   }
 };
 

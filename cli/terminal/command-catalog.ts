@@ -43,7 +43,7 @@ export const catalogSchema = z.strictObject({
       ),
       options: z.array(
         z.strictObject({
-          name: z.string().describe("Such as `--out`"),
+          name: z.string().describe("Option name, such as `--out`"),
           short: z.exactOptional(z.string()),
           value: z.exactOptional(z.string()).describe("Absent if the option takes no value"),
           doc: z.string(),
@@ -57,7 +57,7 @@ export const catalogSchema = z.strictObject({
       ),
       excludes: z
         .record(z.string(), z.array(z.string()))
-        .describe("Options that you cannot combine"),
+        .describe("By option: other options that you cannot combine with it"),
       exitCodes: z
         .record(z.string(), z.record(z.string(), z.string()))
         .describe("Meanings of exit codes by use: `usual`, or the option that selects another use"),

@@ -170,7 +170,7 @@ test("the guide's lines, each with its client: the record of the one that reads,
   const lacking = await check(reader);
   expect(lacking).toMatchObject({ code: 3, changed: ["settings"] });
   expect(lacking.differences.settings).toEqual([
-    `the client in these settings lacks the scope ${scopes.manage}, which the rehearsal had`,
+    `the client in these settings lacks the scope ${scopes.manage}, which the rehearsal used`,
   ]);
   expect(await run(deploy, deployer)).toContain(
     "Not compared because the rehearsal could not read them: Authentication.",

@@ -128,9 +128,7 @@ test("sides that are none are refused by name", async () => {
     "no such file or folder",
   );
   for (const kind of ["stack", "profile"])
-    expect((await run("compare", `${kind}:`, "live")).err).toContain(
-      `the name of the ${kind} is missing`,
-    );
+    expect((await run("compare", `${kind}:`, "live")).err).toContain(`the ${kind} name is missing`);
   expect(await run("compare", "live")).toMatchObject({ code: 1 });
 });
 

@@ -283,7 +283,7 @@ const result = (name: string): DriftResult => {
           { path: "basicAuth.password", state: "[secret]", live: "[secret]" },
         ],
         modified: "2026-01-01T00:00:00.000Z",
-        who: `the stack whose mark it carries: ${name}`,
+        who: `the stack that its mark names: ${name}`,
       },
     ],
     deleted: [

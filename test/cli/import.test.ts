@@ -228,8 +228,8 @@ describe("import --print", () => {
     [["--print", "Channel", "web"], "Specify the kind, name and id of each object"],
     [["--print"], "Specify the kind, name and id of each object"],
     [["--print", "Channel", "web", "1", "--apply"], "Specify either --print or --apply, not both."],
-    [["Channel", "web", "1"], "only with --print"],
-    [["--out", "x.json"], "only with --print"],
+    [["Channel", "web", "1"], "require --print"],
+    [["--out", "x.json"], "requires --print"],
   ])("%j is a wrong command line", async (args, message) => {
     const { code, err } = await run("import", ...args);
     expect(code).toBe(2);

@@ -186,7 +186,7 @@ test("on a terminal the line under way is redrawn, and nothing is red where nobo
     expect(written.err).toContain("\r\u001b[K");
     for (const wrong of ["\\u00", "\u001b[31m", "✗"]) expect(written.err).not.toContain(wrong);
     expect(written.err).toContain(
-      "Stack dev is not created yet: you are not logged in to Pulumi yet.",
+      "Stack dev was not created: you are not logged in to Pulumi yet.",
     );
   } finally {
     process.stderr.isTTY = isTTY;
@@ -272,7 +272,7 @@ test.each([
   async (_, text, emulator, first) => {
     const { next, said } = await refused(text, emulator);
     expect(next.slice(0, first.length + 1)).toEqual([...first, "pulumi stack init dev"]);
-    expect(said).toContain("Stack dev is not created yet: ");
+    expect(said).toContain("Stack dev was not created: ");
     expect(said).not.toMatch(/✗|incomplete/);
   },
 );

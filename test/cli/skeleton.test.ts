@@ -357,7 +357,9 @@ describe("the file", () => {
   ])("%s is refused", async (_, resources) => {
     const hub = await sandbox([]);
     hub.write({ resources });
-    await expect(hub.import()).rejects.toThrow(/has no clear parent "[xy]" for [xy]/);
+    await expect(hub.import()).rejects.toThrow(
+      /does not clearly identify the parent "[xy]" of [xy]/,
+    );
   });
 
   test("a resource that is there twice is refused", async () => {
@@ -368,7 +370,9 @@ describe("the file", () => {
   test("a name that every object has by itself is a parent like any other", async () => {
     const hub = await sandbox([]);
     writeFileSync(hub.file, '{"resources":[{"type":"a","name":"x","parent":"__proto__"}]}');
-    await expect(hub.import()).rejects.toThrow('has no clear parent "__proto__" for x');
+    await expect(hub.import()).rejects.toThrow(
+      'does not clearly identify the parent "__proto__" of x',
+    );
   });
 
   test.each([["--include", "Channel"], ["--with-secrets"], ["--print"]])(

@@ -181,7 +181,7 @@ test("without files Pulumi is asked for a preview and the state of the stack", a
 test.each([
   [
     "no Pulumi.yaml project file found",
-    "a Pulumi project folder. forecast also reads saved output",
+    "a Pulumi project folder. forecast can also read saved output",
   ],
   ["no stack named nope found", "pulumi stack ls lists them"],
   ["getting stack configuration: incorrect passphrase", "Set PULUMI_CONFIG_PASSPHRASE"],
@@ -213,7 +213,7 @@ test("without pulumi on PATH the way out is named", async () => {
   const { session } = recordedSession();
   const forecasting = runForecast(up, session, { PATH: "" }, temporaryFolder());
   await expect(forecasting).rejects.toThrow(
-    "pulumi is not on PATH. Install it; forecast also reads saved",
+    "pulumi is not on PATH. Install it; forecast can also read saved",
   );
 });
 

@@ -65,7 +65,7 @@ const verdictOn = (file: string): string => {
 };
 
 const refusal =
-  /^\S+ (is not a change record|is a change record from another release, or someone edited it)\. To create one: npx pulumi-conversation rehearse --record <file>$/;
+  /^\S+ (is not a change record|is a change record from another release, or was edited)\. To create one: npx pulumi-conversation rehearse --record <file>$/;
 
 test("a record holds as it was written, however its lines end, after a byte order mark, and through a link", () => {
   expect(verdict(text)).toBe("holds");

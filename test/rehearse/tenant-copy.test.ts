@@ -253,7 +253,7 @@ test("scopes are named in full or in short; another word is refused with those t
 test("a record of another client holds with one that has its scopes, and names those that are missing", () => {
   expect(scopeChanges([manage], [readingOf({ granted: manage })])).toEqual([]);
   expect(scopeChanges([manage, read], [readingOf({ granted: read })])).toEqual([
-    `the client in these settings lacks the scope ${manage}, which the rehearsal had`,
+    `the client in these settings lacks the scope ${manage}, which the rehearsal used`,
   ]);
 });
 
@@ -297,7 +297,7 @@ test("each account has the limits of its own profile", () => {
   ]);
   expect(accounts[1]).not.toHaveProperty("burst");
   expect(notes).toEqual([
-    "The account of profile eu is on the developer plan; its calls keep to that plan's rates.",
+    "The account of profile eu is on the developer plan; calls to it stay within that plan's rates.",
   ]);
 });
 

@@ -66,6 +66,6 @@ test("a package that no installation gets, or that the bill does not know, stops
   const { problems } = await releaseBill(root);
   expect(problems).toEqual([
     "the bill of materials lacks inner@1.0.0-patched, which the package installs",
-    "the bill of materials lists inner@1.2.3, which no installation contains",
+    "the bill of materials lists inner@1.2.3, which the package does not install",
   ]);
 });

@@ -56,7 +56,7 @@ test("what follows from another member is not required either", () => {
   expect(rowsOf("Authentication").get("type")?.[1]?.trim()).toBe("");
 });
 
-test("what every resource also takes is listed once, and so is the ownership of a stack", () => {
+test("what every resource also accepts is listed once, and so is the ownership of a stack", () => {
   for (const argument of ["adopt", "extra", "eraseHidden", "profile"]) {
     expect(page.split(`\n| \`${argument}\` |`)).toHaveLength(2);
   }

@@ -200,7 +200,7 @@ export const deliveryFailures = [
   {
     fits: ({ status = 0 }) => status > 0,
     rule: "The bot refused the message, or failed.",
-    next: "Its log shows why. Correct the bot, and send the message again.",
+    next: "Its log shows why. Fix the bot, and send the message again.",
   },
   {
     fits: ({ error = "" }) => error.startsWith("no response within"),
@@ -266,7 +266,7 @@ export const mailDetails = (page, entry) => {
   const { at, to, subject, text, messageId } = entry;
   const make = () => [
     element("h2", { tabindex: -1 }, foreignText(subject)),
-    paragraph("quiet", `${dayTime(at)} · to `, foreignText(to), " · not really sent"),
+    paragraph("quiet", `${dayTime(at)} · to `, foreignText(to), " · not actually sent"),
     ...wholeText("p", text),
     lastEntryLink(page, "deliveries", `messages/${messageId}`, "The last attempt, and what to do"),
     subjectSection(page, entry, "mailbox"),

@@ -224,7 +224,7 @@ inBrowser(
     await page.getByText("1 email", { exact: true }).waitFor();
     await page.getByRole("link", { name: /cannot be reached$/ }).click();
     const mail = page.getByRole("complementary", { name: "Chosen email" });
-    await mail.getByText("to ops@example.com · not really sent").waitFor();
+    await mail.getByText("to ops@example.com · not actually sent").waitFor();
     await mail.getByText("It will make no more attempts.").waitFor();
     await mail.getByRole("link", { name: "returns-app" }).waitFor();
     await mail.getByRole("link", { name: "The last attempt" }).click();
