@@ -162,10 +162,10 @@ export class Authentication extends ConversationResource {
   /** How the service obtains a token for the callback. The service reuses the token until the callback responds with 401. Source: public reference. */
   declare readonly oauth2: pulumi.Output<AuthenticationOauth2 | undefined>;
 
-  /** When the service created the object: ISO 8601, GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
+  /** When the service created the object, in ISO 8601 format: GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed: ISO 8601, GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
+  /** When the object was last changed, in ISO 8601 format: GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
@@ -292,10 +292,10 @@ export class ClientApplication extends ConversationResource {
   /** The application's roles, each with its own callback. 1 to 7 items. Source: public reference. */
   declare readonly roles: pulumi.Output<(ClientApplicationRole)[]>;
 
-  /** When the service created the object: ISO 8601, GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
+  /** When the service created the object, in ISO 8601 format: GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed: ISO 8601, GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
+  /** When the object was last changed, in ISO 8601 format: GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
@@ -424,10 +424,10 @@ export class Participant extends ConversationResource {
   /** Custom attributes. 1 to 25 entries. Source: public reference. */
   declare readonly options: pulumi.Output<Record<string, string> | undefined>;
 
-  /** When the service created the object: ISO 8601, GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
+  /** When the service created the object, in ISO 8601 format: GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed: ISO 8601, GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
+  /** When the object was last changed, in ISO 8601 format: GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
@@ -652,10 +652,10 @@ export class Channel extends ConversationResource {
   /** System text, grouped by language (such as `en-US`) and then by key (such as `msg_hub_off_hours`). 1 to 25 entries. Source: public reference. */
   declare readonly l10nProperties: pulumi.Output<Record<string, Record<string, string>> | undefined>;
 
-  /** When the service created the object: ISO 8601, GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
+  /** When the service created the object, in ISO 8601 format: GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed: ISO 8601, GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
+  /** When the object was last changed, in ISO 8601 format: GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
@@ -868,10 +868,10 @@ export class Orchestration extends ConversationResource {
   /** The participants in a conversation. Source: public reference. */
   declare readonly applications: pulumi.Output<OrchestrationApplications>;
 
-  /** When the service created the object: ISO 8601, GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
+  /** When the service created the object, in ISO 8601 format: GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed: ISO 8601, GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
+  /** When the object was last changed, in ISO 8601 format: GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
@@ -961,7 +961,7 @@ export interface AccountChatConfigurations {
   readonly entryPoint?: string;
 }
 
-/** Arguments for an account: the conversation account that connects a channel and an orchestration under one address. */
+/** Arguments for an account: a conversation account, which connects a channel and an orchestration under one address. */
 export interface AccountArgs extends CommonArgs {
   /** Name; derived from the logical name if omitted. 1 to 255 characters. Unique. Source: public reference. */
   name?: pulumi.Input<string> | undefined;
@@ -982,7 +982,7 @@ export interface AccountArgs extends CommonArgs {
 }
 
 /**
- * The conversation account that connects a channel and an orchestration under one address.
+ * A conversation account, which connects a channel and an orchestration under one address.
  * Stored in the collection `/accounts`. Updated in place, never replaced.
  *
  * @throws pulumi.RunError if a reference is of the wrong kind, or if `import` contradicts `adopt`
@@ -1041,10 +1041,10 @@ export class Account extends ConversationResource {
   /** Additional attributes, which may include credentials for a provider. 1 to 10 entries. Values are secret: encrypted in the state, never shown. Source: assumed. */
   declare readonly attributes: pulumi.Output<Record<string, string> | undefined>;
 
-  /** When the service created the object: ISO 8601, GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
+  /** When the service created the object, in ISO 8601 format: GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed: ISO 8601, GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
+  /** When the object was last changed, in ISO 8601 format: GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
