@@ -182,7 +182,7 @@ const classOf = (definition: Definition, types: readonly NestedType[]): string =
   const known = naturalKey(definition);
   const doc = [
     definition.doc,
-    `Stored in the collection \`/${definition.collection}\`. Updated in place, never replaced.`,
+    `Stored in \`/${definition.collection}\`. Updated in place, never replaced.`,
     "",
     "@throws pulumi.RunError if a reference is of the wrong kind, or if `import` contradicts `adopt`",
     "@example",

@@ -76,6 +76,6 @@ export const foundId = (
     );
   throw failed(
     "NOT_FOUND",
-    `${what}none of the ${objects.size} ${noun}s has the ${shown(where)}. Check the value, and that the settings are for the right tenant${profile ? ` (profile ${profile})` : ""}.`,
+    `${what}no ${noun} has the ${shown(where)}; the tenant has ${objects.size} in all. Check the value, and that the settings are for the right tenant${profile ? ` (profile ${profile})` : ""}.`,
   );
 };

@@ -236,7 +236,7 @@ const resourceSpec = (types: KindTypes): ResourceSpec => {
     ...outputsOf(types),
     description: [
       doc,
-      `Stored in the collection \`/${collection}\`. Updated in place, never replaced.`,
+      `Stored in \`/${collection}\`. Updated in place, never replaced.`,
       ...ruleDoc(rule),
     ].join(" "),
     inputProperties: {

@@ -69,7 +69,7 @@ const listPicker = z.strictObject({
 
 /**
  * The content of a `richMessage.listpicker` message, without its `type`, which the client adds
- * (based on an example in a public reference).
+ * (from a public reference).
  */
 export type ListPicker = Readonly<z.input<typeof listPicker>>;
 
@@ -96,8 +96,8 @@ const richLink = z.strictObject({
 });
 
 /**
- * The content of a `richMessage.richlink` message, without its `type`, which the client adds (based
- * on an example in a public reference).
+ * The content of a `richMessage.richlink` message, without its `type`, which the client adds (from a
+ * public reference).
  */
 export type RichLink = Readonly<z.input<typeof richLink>>;
 
@@ -108,7 +108,7 @@ const conversationState = z.strictObject({
   content: z.string().optional(),
 });
 
-/** The content of a `conversation.state` message (based on an example in a public reference). */
+/** The content of a `conversation.state` message (from a public reference). */
 export type ConversationState = Readonly<z.input<typeof conversationState>>;
 
 const textBody = z
@@ -229,7 +229,7 @@ const contact = z.strictObject({
   address: words,
 });
 
-/** A way to reach a customer (based on an example in a public reference). */
+/** A way to reach a customer (from a public reference). */
 export type Contact = Readonly<z.input<typeof contact>>;
 
 const customer = z.strictObject({
@@ -240,7 +240,7 @@ const customer = z.strictObject({
   contacts: z.array(contact).readonly().optional(),
 });
 
-/** The customer in a new conversation (based on an example in a public reference). */
+/** The customer in a new conversation (from a public reference). */
 export type Customer = Readonly<z.input<typeof customer>>;
 
 const newConversation = z.strictObject({
@@ -264,7 +264,7 @@ const newConversation = z.strictObject({
   conversationContact: words.optional(),
 });
 
-/** The parameters for starting a conversation (based on an example in a public reference). */
+/** The parameters for starting a conversation (from a public reference). */
 export type NewConversation = Readonly<z.input<typeof newConversation>>;
 
 /**

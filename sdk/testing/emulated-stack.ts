@@ -95,8 +95,8 @@ const endWithProcess = (stack: UnfinishedStack): (() => void) => {
 };
 
 /**
- * A Pulumi program applied to its own emulator. A failed Pulumi run throws a StackFailure. A failed
- * expectation throws an AssertionError that shows the actual state.
+ * A Pulumi program applied to its own emulator. If a Pulumi run fails, the method throws a
+ * StackFailure; if an expectation fails, an AssertionError that shows the actual state.
  */
 export interface EmulatedStack extends AsyncDisposable {
   /** The emulator. */

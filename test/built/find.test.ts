@@ -48,7 +48,11 @@ test("an object is found by what people know it by, and is not managed", async (
 });
 
 test.each([
-  ["Channel", { type: "custom.wob" }, /none of the 1 channels has the type "custom\.wob"/],
+  [
+    "Channel",
+    { type: "custom.wob" },
+    /no channel has the type "custom\.wob"; the tenant has 1 in all/,
+  ],
   ["Channel", {}, /Channel\.find: specify a value to find it by/],
 ])("%s.find(%j) fails clearly, in the preview", async (kind, where, text) => {
   const { code, output } = await project.pulumi(["preview"], find(kind, where));

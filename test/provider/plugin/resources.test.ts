@@ -252,7 +252,7 @@ test("find gives the id and the outputs of the one object, its secrets sealed", 
     basicAuth: { password: { [key]: expect.any(String) } },
   });
   const none = await plugin.invoke("conversation:index:findAuthentication", { name: "no" });
-  expect(none.error).toMatch(/^Authentication.find: none of the 1 objects/);
+  expect(none.error).toMatch(/^Authentication.find: no authentication has/);
   const wrong = await plugin.invoke("conversation:index:findAuthentication", { nme: "no" });
   expect(wrong.error).toMatch(/nme is not a text property of Authentication.*name/);
 });
