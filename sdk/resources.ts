@@ -112,7 +112,7 @@ export type AuthenticationArgs = AuthenticationArgsMembers & (
 
 /**
  * The method (Basic authentication or OAuth) and credentials that the service uses when it posts messages to a client application's callback.
- * Stored in the collection `/authentications`. Updated in place, never replaced.
+ * Stored in `/authentications`. Updated in place, never replaced.
  *
  * @throws pulumi.RunError if a reference is of the wrong kind, or if `import` contradicts `adopt`
  * @example
@@ -249,7 +249,7 @@ export interface ClientApplicationArgs extends CommonArgs {
 
 /**
  * An external application that sends and receives messages.
- * Stored in the collection `/clientapplications`. Updated in place, never replaced.
+ * Stored in `/clientapplications`. Updated in place, never replaced.
  *
  * @throws pulumi.RunError if a reference is of the wrong kind, or if `import` contradicts `adopt`
  * @example
@@ -369,7 +369,7 @@ export interface ParticipantArgs extends CommonArgs {
 
 /**
  * A registered bot. A client application can have several participants.
- * Stored in the collection `/participants`. Updated in place, never replaced.
+ * Stored in `/participants`. Updated in place, never replaced.
  *
  * @throws pulumi.RunError if a reference is of the wrong kind, or if `import` contradicts `adopt`
  * @example
@@ -577,7 +577,7 @@ export interface ChannelArgs extends CommonArgs {
 
 /**
  * A transport for chat messages, and its parameters.
- * Stored in the collection `/channels`. Updated in place, never replaced.
+ * Stored in `/channels`. Updated in place, never replaced.
  *
  * @throws pulumi.RunError if a reference is of the wrong kind, or if `import` contradicts `adopt`
  * @example
@@ -814,7 +814,7 @@ export interface OrchestrationArgs extends CommonArgs {
 
 /**
  * How a conversation moves between the customer, the bots and the agents.
- * Stored in the collection `/orchestrations`. Updated in place, never replaced.
+ * Stored in `/orchestrations`. Updated in place, never replaced.
  *
  * @throws pulumi.RunError if a reference is of the wrong kind, or if `import` contradicts `adopt`
  * @example
@@ -983,7 +983,7 @@ export interface AccountArgs extends CommonArgs {
 
 /**
  * A conversation account, which connects a channel and an orchestration under one address.
- * Stored in the collection `/accounts`. Updated in place, never replaced.
+ * Stored in `/accounts`. Updated in place, never replaced.
  *
  * @throws pulumi.RunError if a reference is of the wrong kind, or if `import` contradicts `adopt`
  * @example
