@@ -46,7 +46,8 @@ a secret for your callbacks. Neither is ever passed as a command argument.`,
   },
   work: async ({ json, yes, ...given }, session, [folder = "."]) => {
     const { runInit } = await import("../init/run-init.js");
-    const { shellWord } = await import("../../provider/kernel/columns.js");
+    const { shellWord, wrapped } = await import("../../provider/kernel/columns.js");
+    const { pipelineOf } = await import("../init/template-project.js");
     const { sessionProgress } = await import("../terminal/progress.js");
     const { askPerson } = await import("../init/init-answers.js");
     const asks = !json && !yes && process.stdin.isTTY === true && process.stderr.isTTY === true;
@@ -58,9 +59,14 @@ a secret for your callbacks. Neither is ever passed as a command argument.`,
       ask: asks ? askPerson() : undefined,
     });
     const next = [...(folder === "." ? [] : [`cd ${shellWord(folder)}`]), ...made.next];
+    const lines = ["", "Next:", ...next.map((each) => `  ${each}`), ""];
+    const pipeline = made.files.find((file) => pipelineOf(file) !== undefined);
+    const toSet = pipeline
+      ? `For the pipeline, set the variables and secrets listed at the top of ${pipeline}.`
+      : undefined;
     return {
       value: made,
-      text: ["", "Next:", ...next.map((each) => `  ${each}`), ""].join("\n"),
+      text: [...lines, ...(toSet ? [...wrapped(toSet, 80), ""] : [])].join("\n"),
     };
   },
 });

@@ -26,8 +26,8 @@ export interface ProjectChoices {
 /** The same folder is the template of `pulumi new`. */
 const templateFolder = (): string => join(packageRoot(), "examples", "new-project");
 
-/** Which pipeline a file belongs to; undefined if every project has it. */
-const pipelineOf = (path: string): Pipeline | undefined => {
+/** Which pipeline a file belongs to; undefined if it is not a pipeline's own file. */
+export const pipelineOf = (path: string): Pipeline | undefined => {
   if (path.startsWith(".github/")) return "github";
   return path === ".gitlab-ci.yml" ? "gitlab" : undefined;
 };

@@ -85,6 +85,25 @@ test.each<[Pipeline, string | undefined]>([
   expect(found).toEqual(file ? [file, ...scripts.toSorted()] : []);
 });
 
+test.each([
+  ["github", ".github/workflows/conversation.yml"],
+  ["gitlab", ".gitlab-ci.yml"],
+  ["none", undefined],
+])(
+  "after the next steps for pipeline %s, the file with what to set is named",
+  async (kind, file) => {
+    vi.stubEnv("PATH", env.PATH);
+    vi.stubEnv("XDG_CACHE_HOME", bin);
+    const options = ["--pipeline", kind, "--emulator", "--yes", "--no-install"];
+    const { out } = await run("init", join(folder, "shop"), ...options);
+    const [, after = ""] = out.split("  npm run emulator -- pulumi up\n");
+    const named =
+      file && `For the pipeline, set the variables and secrets listed at the top of ${file}.`;
+    expect(after.replace(/\s+/g, " ").trim()).toBe(named ?? "");
+    for (const line of after.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+  },
+);
+
 test("what could not be done is a next step", async () => {
   expect((await quiet({ stack: "prod" }).done).next).toEqual([
     ...toFetch,

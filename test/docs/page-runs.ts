@@ -47,10 +47,6 @@ export const onlyChecked: readonly (readonly [RegExp, string])[] = [
     "forecast/command.test.ts runs it; without options it runs here",
   ],
   [/^npm run emulator -- /, "does not end, or is run by new-project.test.ts"],
-  [
-    /^pulumi login |^export PULUMI_CONFIG_PASSPHRASE=/,
-    "the test's project has its own; new-project.test.ts shows that init makes the stack with them",
-  ],
   [/^cd |^export .*(<|…)/, "holds what only the reader knows, or only moves about"],
   [/^pulumi config set .*…/, "holds what only the reader knows"],
   [

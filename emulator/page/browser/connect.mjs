@@ -61,8 +61,8 @@ export const connectionSteps = (page) => {
       "ol",
       {},
       commandLine(
-        "If you have no program yet, create one",
-        "npx pulumi-conversation init shop --emulator --yes && cd shop",
+        "If you have no program yet, create one, and run the commands under Next before npm test",
+        "npx pulumi-conversation init shop --emulator --yes",
         said,
       ),
       element("li", {}, copied("Point it at this emulator", lines, copyLines)),

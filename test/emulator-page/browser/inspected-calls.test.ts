@@ -256,6 +256,10 @@ inBrowser("an empty account shows the commands that fill it, to be copied", asyn
   expect((await copied("the environment")).split("\n").sort()).toEqual(
     lines.map(([name, value]) => `export ${name}=${value}`).sort(),
   );
+  // Without these, the new program has no stack, and Pulumi perhaps no passphrase.
+  await page.getByText("run the commands under Next before npm test").waitFor();
+  const init = "npx pulumi-conversation init shop --emulator --yes";
+  expect(await copied(init)).toBe(init);
   expect(await copied("pulumi up")).toBe("pulumi up");
   await open("connect");
   expect(await copied("base URL")).toBe(baseUrl);
