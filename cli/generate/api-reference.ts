@@ -252,18 +252,15 @@ const shortened = (node: ts.Statement, text: string): string => {
   return [text.slice(0, text.indexOf("{") + 1), ...names, "};"].join("\n");
 };
 
-const mostKeys = 20;
-
 const headOf = ({ node, source }: ExportedDeclaration): string => {
   const isLong = ts.isInterfaceDeclaration(node) || ts.isClassDeclaration(node);
   const text = node.getText(source).replace(/^export (declare )?/, "");
   if (isLong) return text.slice(0, text.indexOf("{")).trim();
-  if (!ts.isTypeAliasDeclaration(node) || node.typeParameters) return shortened(node, text);
-  if (!/\btypeof |\[\w+ in .*\]\?:/.test(text)) return text;
-  const spelled = spelledType(source.fileName, node.name.text);
-  // The keys of a long table stand in the section of that table.
-  const isLongList = /keyof typeof \w+;$/.test(text) && spelled.split("\n").length > mostKeys;
-  return isLongList ? text : `type ${node.name.text} = ${spelled};`;
+  return ts.isTypeAliasDeclaration(node) &&
+    /\btypeof |\[\w+ in .*\]\?:/.test(text) &&
+    !node.typeParameters
+    ? `type ${node.name.text} = ${spelledType(source.fileName, node.name.text)};`
+    : shortened(node, text);
 };
 
 const tableOf = (rows: readonly MemberRow[]): readonly string[] =>

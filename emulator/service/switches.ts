@@ -186,9 +186,6 @@ export const switchTable = {
   },
 } as const satisfies Readonly<Record<string, Switch>>;
 
-/** The name of a switch for an uncertain aspect of the service. */
-export type SwitchName = keyof typeof switchTable;
-
 type ValueOf<S> = S extends { readonly default: boolean }
   ? boolean
   : S extends { readonly default: number }
@@ -200,7 +197,12 @@ type ValueOf<S> = S extends { readonly default: boolean }
       : string;
 
 /** The value of every switch. */
-export type Switches = { readonly [N in SwitchName]: ValueOf<(typeof switchTable)[N]> };
+export type Switches = {
+  readonly [N in keyof typeof switchTable]: ValueOf<(typeof switchTable)[N]>;
+};
+
+/** The name of a switch for an uncertain aspect of the service. */
+export type SwitchName = keyof Switches;
 
 const names = Object.keys(switchTable);
 

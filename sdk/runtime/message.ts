@@ -137,13 +137,13 @@ interface Body {
 const unseen = {
   schema: openBody,
   basis: "assumed",
-  doc: "Not documented: an optional `content`, which can be any JSON object.",
+  doc: "Not documented: optional `content`, any JSON object.",
 } as const satisfies Body;
 
 const unseenAboutMessage = {
   schema: z.strictObject({ content: jsonObject.optional(), parent: parent.optional() }),
   basis: "assumed",
-  doc: "Not documented: `content`, which can be any JSON object, and `parent`, the `messageId` of an earlier message; both are optional.",
+  doc: "Not documented: optional `content`, any JSON object, and optional `parent`, the `messageId` of an earlier message.",
 } as const satisfies Body;
 
 const typing = { schema: nothing, basis: "public", doc: "No content." } as const satisfies Body;
