@@ -79,9 +79,10 @@ const isOneOf = (text: string, wanted: readonly string[], key: Uint8Array): bool
 
 const basicText = (credentials: BasicCredentials | undefined): string => {
   const { username, password } = credentials ?? {};
-  if (isText(username) && isText(password) && !username.includes(":"))
-    return `${username}:${password}`;
-  throw invalid('authenticate.basic needs a username without ":" and a password');
+  if (!isText(username) || username.includes(":"))
+    throw invalid('authenticate.basic.username must be a non-empty string without ":"');
+  if (!isText(password)) throw invalid("authenticate.basic.password must be a non-empty string");
+  return `${username}:${password}`;
 };
 
 /** Returns the secrets in the credentials, which must not appear in logs. */
@@ -146,7 +147,7 @@ export interface CallbackOptions<T extends MessageType = MessageType> {
   ) => void | Promise<void>;
   /**
    * Receives failures of `onMessage`, Bearer token checks and the message memory, and reports of
-   * unreadable messages. By default, they are written to standard error, as are failures of
+   * unreadable bodies and messages. By default, they are written to standard error, as are failures of
    * `onError` itself.
    */
   readonly onError?: (error: unknown, message?: ReceivedMessage) => void | Promise<void>;
@@ -156,8 +157,8 @@ export interface CallbackOptions<T extends MessageType = MessageType> {
    * When the service receives its response. `before` (default): immediately, before the messages
    * are handled; a message that could not be handled is not delivered again. `after`: when
    * `onMessage` has finished for every message in the call. A failure returns 500, and handling
-   * that takes longer than 4 s returns 503, so that the service delivers the messages again.
-   * Handlers that are still running are not started again.
+   * that takes longer than 4 s returns 503 (reported once, on standard error), so that the service
+   * delivers the messages again. Handlers that are still running are not started again.
    */
   readonly acknowledge?: "before" | "after";
   /**

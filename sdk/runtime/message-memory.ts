@@ -194,7 +194,8 @@ const redisFailure = (url: string, error: unknown): ConversationError => {
 /**
  * Returns a memory in Redis that all processes with the same URL and name share. Requires the
  * `ioredis` package, and connects on first use. While Redis is unreachable, each process uses its
- * own memory. If a message from that time arrives again, the process stores it in Redis.
+ * own memory. If a message from that time arrives again, the process stores it in Redis. A killed
+ * process's messages stay claimed for up to 5 s, so the service must retry for longer than that.
  *
  * @throws ConversationError `INPUT_INVALID` naming the invalid option, `SETTINGS_INVALID` if the
  * package is not installed
