@@ -147,8 +147,8 @@ export interface CallbackOptions<T extends MessageType = MessageType> {
   ) => void | Promise<void>;
   /**
    * Receives failures of `onMessage`, Bearer token checks and the message memory, and reports of
-   * unreadable bodies and messages. By default, they are written to standard error, as are failures of
-   * `onError` itself.
+   * unreadable bodies and messages. Default: they are written to standard error, as are `onError`'s
+   * own failures.
    */
   readonly onError?: (error: unknown, message?: ReceivedMessage) => void | Promise<void>;
   /** Message types to accept; others are discarded (specification §6). Default: all. */
@@ -158,11 +158,11 @@ export interface CallbackOptions<T extends MessageType = MessageType> {
    * are handled; a message that could not be handled is not delivered again. `after`: when
    * `onMessage` has finished for every message in the call. A failure returns 500, and handling
    * that takes longer than 4 s returns 503 (reported once, on standard error), so that the service
-   * delivers the messages again. Handlers that are still running are not started again.
+   * redelivers them. Running handlers are not started again.
    */
   readonly acknowledge?: "before" | "after";
   /**
-   * Time limit for one message, in milliseconds. When time is up, the signal aborts, `onError`
+   * Time limit for one message, in milliseconds. Then the signal aborts, `onError`
    * receives `TIMED_OUT`, and the conversation continues with its next message. Default: 300,000 (5
    * minutes).
    */
