@@ -318,7 +318,7 @@ const refusals = {
 const unreadableEntries = (count: number): ConversationError =>
   new ConversationError(
     "BAD_RESPONSE",
-    `Could not read ${count} ${count === 1 ? "message" : "messages"} in a callback: the type or the conversation is missing. The rest of the call was handled.`,
+    `Could not read ${count} ${count === 1 ? "message" : "messages"} in a callback: the type or the conversation is missing. Only the call's other messages are handled.`,
   );
 
 const unreadableBody = (rule: string): ConversationError =>
