@@ -84,9 +84,7 @@ export const sharedParts = (
     ...(retry ? { retry } : {}),
     ...(onRepeat ? { onRepeat } : {}),
     close: async () => {
-      closing.abort(
-        new ConversationError("CANCELLED", "The connection to the service was closed."),
-      );
+      closing.abort(new ConversationError("CANCELLED", "The client was closed."));
       await transport.close();
     },
   };

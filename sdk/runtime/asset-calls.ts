@@ -9,7 +9,7 @@ import {
   senderToWire,
 } from "../../provider/service/message-types.js";
 import { inputInvalid, prepared, refusalDetails } from "./caller-input.js";
-import { callOptions, checkedInput } from "./input-schemas.js";
+import { type CallOptions, callOptions, checkedInput } from "./input-schemas.js";
 
 /** What an asset of an unknown extension is taken for (assumed). */
 const anyBytes = "application/octet-stream";
@@ -137,10 +137,6 @@ export interface AssetCalls {
   readonly platformName: string;
   /** Scopes of the current token, if known. */
   readonly scopes: () => readonly string[] | undefined;
-}
-
-interface CallOptions {
-  readonly signal?: AbortSignal | undefined;
 }
 
 const operations = runtimeOperations;

@@ -38,6 +38,7 @@ import {
   transferSignal,
   type Upload,
 } from "./content-transfer.js";
+import type { CallOptions } from "./input-schemas.js";
 
 /** Options for an upload. `channel` and `sender` are required. */
 export interface UploadOptions extends Pick<AssetRequest, "channel" | "sender">, TransferOptions {
@@ -108,7 +109,7 @@ const delivered = async (
 
   const ask = async (old?: NewAsset): Promise<NewAsset> => {
     if (old) await discarded(parts, old);
-    return createAsset(parts, request, { signal: options.signal });
+    return createAsset(parts, request, options);
   };
 
   /** The content on its way to an asset; it is opened when it is sent. */
@@ -317,10 +318,6 @@ const downloadTo = async (
     opened.leave();
   }
 };
-
-interface CallOptions {
-  readonly signal?: AbortSignal;
-}
 
 /** Operations on attachments and their content. Every failure is a ConversationError. */
 export interface Assets {

@@ -79,9 +79,10 @@ const isOneOf = (text: string, wanted: readonly string[], key: Uint8Array): bool
 
 const basicText = (credentials: BasicCredentials | undefined): string => {
   const { username, password } = credentials ?? {};
-  if (isText(username) && isText(password) && !username.includes(":"))
-    return `${username}:${password}`;
-  throw invalid('authenticate.basic needs a username without ":" and a password');
+  if (!isText(username) || username.includes(":"))
+    throw invalid('authenticate.basic.username must be a non-empty string without ":"');
+  if (!isText(password)) throw invalid("authenticate.basic.password must be a non-empty string");
+  return `${username}:${password}`;
 };
 
 /** Returns the secrets in the credentials, which must not appear in logs. */
@@ -146,8 +147,8 @@ export interface CallbackOptions<T extends MessageType = MessageType> {
   ) => void | Promise<void>;
   /**
    * Receives failures of `onMessage`, Bearer token checks and the message memory, and reports of
-   * unreadable messages. By default, they are written to standard error, as are failures of
-   * `onError` itself.
+   * unreadable bodies and messages. Default: they are written to standard error, as are `onError`'s
+   * own failures.
    */
   readonly onError?: (error: unknown, message?: ReceivedMessage) => void | Promise<void>;
   /** Message types to accept; others are discarded (specification §6). Default: all. */
@@ -156,12 +157,12 @@ export interface CallbackOptions<T extends MessageType = MessageType> {
    * When the service receives its response. `before` (default): immediately, before the messages
    * are handled; a message that could not be handled is not delivered again. `after`: when
    * `onMessage` has finished for every message in the call. A failure returns 500, and handling
-   * that takes longer than 4 s returns 503, so that the service delivers the messages again.
-   * Handlers that are still running are not started again.
+   * that takes longer than 4 s returns 503 (reported once, on standard error), so that the service
+   * redelivers them. Running handlers are not started again.
    */
   readonly acknowledge?: "before" | "after";
   /**
-   * Time limit for one message, in milliseconds. When time is up, the signal aborts, `onError`
+   * Time limit for one message, in milliseconds. Then the signal aborts, `onError`
    * receives `TIMED_OUT`, and the conversation continues with its next message. Default: 300,000 (5
    * minutes).
    */

@@ -318,14 +318,25 @@ const refusals = {
 const unreadableEntries = (count: number): ConversationError =>
   new ConversationError(
     "BAD_RESPONSE",
-    `Could not read ${count} messages in a callback: they have no type or no conversation. They were dropped.`,
+    `Could not read ${count} ${count === 1 ? "message" : "messages"} in a callback: the type or the conversation is missing. Only the call's other messages are handled.`,
   );
 
-/** Reported once: anybody can send calls without credentials. */
+const unreadableBody = (rule: string): ConversationError =>
+  new ConversationError(
+    "BAD_RESPONSE",
+    `Could not read a callback: ${rule}. Its messages, if any, were not handled.`,
+  );
+
 const wrongCredentials = (): ConversationError =>
   new ConversationError(
     "UNAUTHORIZED",
     "Refused a call to the callback with 401: its credentials do not match the authenticate option. If the service sent it, compare authenticate with the authentication that the program declares. Further calls like this are not reported.",
+  );
+
+const notHandledInTime = (): ConversationError =>
+  new ConversationError(
+    "TIMED_OUT",
+    `Responded to a callback with 503: its messages were not handled within ${durationText(answerWithinMs)}. The work continues, and a repeated delivery does not start it again. Further calls like this are not reported.`,
   );
 
 const idText = ({ id, messageId }: ReceivedMessage): string => {
@@ -376,15 +387,20 @@ const answering = <T extends MessageType>(options: CompleteOptions<T>) => {
   const queues = new MessageQueues<T>({ ...options, joins }, messageWork(options, report));
   const unauthorized = { status: 401, headers: { "www-authenticate": credentials.challenge } };
 
-  let isRefusalReported = false;
-  const reportRefusal = (): void => {
-    if (isRefusalReported) return;
-    isRefusalReported = true;
-    const error = wrongCredentials();
-    publishFailure(error, undefined);
-    // Not to onError: a bot may end because of what that gets, and anybody can cause this.
-    writeFailure(undefined, error, secretsOf(options.authenticate));
+  const noticeOnce = (notice: () => ConversationError): (() => void) => {
+    let isWritten = false;
+    return () => {
+      if (isWritten) return;
+      isWritten = true;
+      const error = notice();
+      publishFailure(error, undefined);
+      // Not to onError: a bot may end because of what that gets, and no work has failed.
+      writeFailure(undefined, error, secretsOf(options.authenticate));
+    };
   };
+  // Anybody can send calls without credentials.
+  const reportRefusal = noticeOnce(wrongCredentials);
+  const reportDelay = noticeOnce(notHandledInTime);
 
   const refusalOf = async ({ method, authorization }: CallbackCall) => {
     if (method !== "POST") return refusals.method;
@@ -408,6 +424,7 @@ const answering = <T extends MessageType>(options: CompleteOptions<T>) => {
     let isLate = false;
     const late = (): CallbackAnswer => {
       isLate = true;
+      if (lateAnswer === refusals.later && !done.signal.aborted) reportDelay();
       return lateAnswer;
     };
 
@@ -415,9 +432,15 @@ const answering = <T extends MessageType>(options: CompleteOptions<T>) => {
       const refusal = await refusalOf(call);
       if (refusal) return refusal;
       const body = await call.body(maxBytes, done.signal);
-      if (!body) return refusals.tooLong;
+      if (!body) {
+        void report(unreadableBody(`its body is longer than ${maxBytes} bytes (maxBytes)`));
+        return refusals.tooLong;
+      }
       const received = receivedMessages(body.value, platformName);
-      if (!received) return refusals.unreadable;
+      if (!received) {
+        void report(unreadableBody("its body is not a JSON object with a list of messages"));
+        return refusals.unreadable;
+      }
       // The caller already got the answer that it took too long, and will come again.
       if (isLate) return lateAnswer;
       if (received.unreadable > 0) void report(unreadableEntries(received.unreadable));

@@ -26,7 +26,7 @@ export const inputFailure = (doing: string, error: unknown): ConversationError =
  * conversation`.
  */
 export const refusalDetails = ({ details }: ConversationError): string =>
-  [details.status, details.serviceCode, details.serviceMessage]
+  [details.status, details.serviceCode, details.serviceMessage?.replace(/\.$/, "")]
     .filter((each) => each !== undefined)
     .join(", ");
 

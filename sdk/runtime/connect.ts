@@ -36,6 +36,7 @@ import {
   addressText,
   anyFunction,
   assertJson,
+  type CallOptions,
   callOptions,
   checkedInput,
   checkedOptions,
@@ -140,10 +141,10 @@ export const runtimeSettings = (
       return "value" in parsed ? [] : `  ${key} (${name}) ${parsed.rule}`;
     });
     if (problems.length > 0) {
-      const said = "Could not connect: the settings are not valid. Nothing was sent.";
+      const what = isMissing ? "required settings are missing" : "the settings are not valid";
       throw new ConversationError(
         isMissing ? "SETTINGS_MISSING" : "SETTINGS_INVALID",
-        [said, ...problems].join("\n"),
+        [`Could not connect: ${what}. Nothing was sent.`, ...problems].join("\n"),
       );
     }
     return readSettings({ environment: texts, config: () => undefined }, given.profile);
@@ -285,7 +286,7 @@ const openConnection = (settings: Settings, options: ConnectionOptions) => {
 };
 
 /** A call to another service in the tenant (specification §8.3, §9). */
-export interface ServiceCall {
+export interface ServiceCall extends CallOptions {
   /** Name of a service with known rates, such as `Case Manager`. Not case-sensitive. */
   readonly service: string;
   /** `v3` or `v4`, depending on the service. */
@@ -308,11 +309,6 @@ export interface ServiceCall {
   readonly query?: Readonly<Record<string, string | number>>;
   /** Request body, sent as JSON. */
   readonly body?: unknown;
-  /**
-   * Signal that cancels the call while it is waiting for its turn. A write that has already been
-   * sent still completes.
-   */
-  readonly signal?: AbortSignal;
 }
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const satisfies readonly Method[];

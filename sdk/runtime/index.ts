@@ -67,6 +67,7 @@ export type {
 export { type ConversationClient, connect } from "./connect.js";
 export type { ContentSource, DownloadTarget } from "./content-streams.js";
 export type { OnProgress, TransferOptions } from "./content-transfer.js";
+export type { CallOptions } from "./input-schemas.js";
 export type {
   Contact,
   ConversationReference,

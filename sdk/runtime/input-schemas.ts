@@ -78,6 +78,15 @@ export const addressText = z
   .string({ message: "must be a string" })
   .refine((text) => text.isWellFormed(), { message: "contains an unpaired surrogate" });
 
+/** Options for a call. */
+export interface CallOptions {
+  /**
+   * Signal that cancels the call while it is waiting for its turn. A write that has already been
+   * sent still completes.
+   */
+  readonly signal?: AbortSignal;
+}
+
 /** Schema for the options that every call accepts. */
 export const callOptions = z.looseObject(
   { signal: signal.optional() },

@@ -126,8 +126,8 @@ export interface RedisMemoryOptions {
   /** `redis:` or `rediss:` URL, including the password if there is one. */
   readonly url: string;
   /**
-   * Name of the callback. It must be the same in all processes of the callback, but different for
-   * each participant, because several callbacks can receive the same messages.
+   * Name of the callback: the same in all its processes, but different for each participant,
+   * because several callbacks can receive the same messages.
    */
   readonly name: string;
   /** How long to remember a message, in milliseconds. Default: one day. */
@@ -194,7 +194,8 @@ const redisFailure = (url: string, error: unknown): ConversationError => {
 /**
  * Returns a memory in Redis that all processes with the same URL and name share. Requires the
  * `ioredis` package, and connects on first use. While Redis is unreachable, each process uses its
- * own memory. If a message from that time arrives again, the process stores it in Redis.
+ * own memory. If a message from that time arrives again, the process stores it in Redis. A killed
+ * process's messages stay claimed for up to 5 s; the service must retry for longer.
  *
  * @throws ConversationError `INPUT_INVALID` naming the invalid option, `SETTINGS_INVALID` if the
  * package is not installed

@@ -24,7 +24,13 @@ import {
   senderToWire,
 } from "../../provider/service/message-types.js";
 import { prepared, refusalDetails } from "./caller-input.js";
-import { assertJson, callOptions, checkedInput, violations } from "./input-schemas.js";
+import {
+  assertJson,
+  type CallOptions,
+  callOptions,
+  checkedInput,
+  violations,
+} from "./input-schemas.js";
 import {
   type ConversationReference,
   type Customer,
@@ -256,14 +262,9 @@ export interface Sent {
 }
 
 /** Options for a send call. */
-export interface SendOptions {
+export interface SendOptions extends CallOptions {
   /** Attributes that apply to the entire call. */
   readonly metadata?: Readonly<Record<string, string>>;
-  /**
-   * Signal that cancels the call while it is waiting for its turn. A call that has already been
-   * sent still completes.
-   */
-  readonly signal?: AbortSignal;
 }
 
 type OpenContent<T extends "escalation.transfer" | "conversation.end"> = Pick<
@@ -445,7 +446,7 @@ export interface Conversations {
    * @example
    * const { messages } = await hub.conversations.get(conversationId);
    */
-  get(id: string, options?: { readonly signal?: AbortSignal }): Promise<Conversation>;
+  get(id: string, options?: CallOptions): Promise<Conversation>;
 }
 
 const reading = runtimeOperations.getConversation;

@@ -202,6 +202,22 @@ test("a message that comes while the bot is dead is answered by the next one", a
   await next.shows(answer);
 });
 
+test("a bot whose base URL is wrong loses no message", async () => {
+  const url = access.baseUrl.replace(/\/v3$/, "/elsewhere/v3");
+  await start(`env CONVERSATION_BASE_URL=${url} npm start`);
+  await ask();
+  await control.waitForDelivery({ type: "text", attempt: 1, status: 500 }, { timeoutMs: 60_000 });
+  const next = await start("npm start");
+  await control.advance(1_000);
+  await next.shows(answer);
+});
+
+test("a bot without its callback password says which variable is missing", async () => {
+  await expect(inShell("env CALLBACK_PASSWORD= node server.mts")).rejects.toThrow(
+    "CALLBACK_PASSWORD is not set.",
+  );
+});
+
 test("with Redis, what was worked on before a restart is not worked on again", async () => {
   await goOn((line) => line === "npm start");
   await control.faults([{ on: "CALLBACK", kind: "status-after-commit", status: 500 }]);

@@ -69,6 +69,13 @@ test("a check that fails lets nothing pass, and is reported", async () => {
   expect([errors, received]).toEqual([[failure], []]);
 });
 
+test("an empty password is named", () => {
+  const basic = { username: "hub", password: "" };
+  expect(() => callbacks({ authenticate: { basic }, onMessage: () => {} })).toThrow(
+    "authenticate.basic.password must be a non-empty string.",
+  );
+});
+
 test.each<[string, unknown]>([
   ["nothing", undefined],
   ["an empty object", {}],

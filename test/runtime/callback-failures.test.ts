@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterEach, expect, test, vi } from "vitest";
 import { type CallbackOptions, conversationApp, redisMemory } from "../../sdk/runtime/index.js";
 import { ManualClock, nextTurn } from "../service/support/clocks.js";
-import { basic, message, v3 } from "./support/callback-calls.js";
+import { basic, message, progressed, v3 } from "./support/callback-calls.js";
 
 const password = "canary-of-the-callback";
 
@@ -155,6 +155,39 @@ test("a handler that does not finish in time is named, with the time in words, a
   expect(written).toBe(
     `${begin}it will not be delivered again: ConversationError: The handler for a text message did not finish within 5 min. The conversation continues with the next message.\n`,
   );
+});
+
+test("a handler that takes longer than 4 s is written once, and does not reach onError", async () => {
+  const write = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+  const clock = new ManualClock();
+  const errors: unknown[] = [];
+  const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
+  const app = conversationApp({
+    authenticate: { basic: { username: "hub", password } },
+    acknowledge: "after",
+    onError: (error) => void errors.push(error),
+    clock,
+  });
+  app.on("text", ({ id }) => (id === "1" ? undefined : finished));
+  const headers = { authorization: basic("hub", password) };
+  const statuses: number[] = [];
+  const deliver = async (id: string, act: () => void): Promise<void> => {
+    const body = JSON.stringify(v3(message(id)));
+    const call = new Request("http://bot.example.com/", { method: "POST", headers, body });
+    const response = app.fetch(call);
+    await progressed();
+    act();
+    statuses.push((await response).status);
+  };
+  await deliver("1", () => undefined);
+  expect(write).not.toHaveBeenCalled();
+  for (const id of ["2", "3"]) await deliver(id, () => clock.advance(4_000));
+  finish();
+  const written = write.mock.calls.map(([text]) => String(text));
+  write.mockRestore();
+  expect([statuses, errors]).toEqual([[200, 503, 503], []]);
+  expect(written).toHaveLength(1);
+  expect(written[0]).toContain("with 503: its messages were not handled within 4 s");
 });
 
 test("a failure that concerns no message is written without the word that a callback failed", async () => {

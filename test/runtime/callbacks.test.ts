@@ -93,8 +93,12 @@ test("entries that are no messages are dropped and reported, and the others arri
   expect((await deliver(v3(null, 5, {}, lost, message("1")))).status).toBe(200);
   expect(received.map(({ id }) => id)).toEqual(["1"]);
   expect(errors).toMatchObject([
-    { code: "BAD_RESPONSE", message: expect.stringContaining("Could not read 4") },
+    { code: "BAD_RESPONSE", message: expect.stringContaining("Could not read 4 messages") },
   ]);
+  await deliver(v3(null));
+  expect(errors[1]).toMatchObject({
+    message: expect.stringContaining("Could not read 1 message "),
+  });
 });
 
 test.each([
@@ -103,8 +107,13 @@ test.each([
   ["a list", "[]"],
   ["no messages", "{}"],
   ["messages that are no list", '{"messages":{"message":{}}}'],
-])("a body with %s gets a 400", async (_, body) => {
-  expect((await receiver().deliver(body)).status).toBe(400);
+])("a body with %s gets a 400, and is reported", async (_, body) => {
+  const { deliver, errors } = receiver();
+  expect((await deliver(body)).status).toBe(400);
+  expect(errors).toMatchObject([{ code: "BAD_RESPONSE" }]);
+  // Without credentials anybody can send it.
+  expect((await deliver(body, null)).status).toBe(401);
+  expect(errors).toHaveLength(1);
 });
 
 test.each(["GET", "PUT", "DELETE", "HEAD"])("%s gets a 405", async (method) => {
@@ -117,9 +126,10 @@ test("a body that is too long gets a 413, one of the limit passes", async () => 
   const body = JSON.stringify(v3(message("1", "é".repeat(50))));
   const maxBytes = Buffer.byteLength(body);
   expect((await receiver({ maxBytes }).deliver(body)).status).toBe(200);
-  const { deliver, received } = receiver({ maxBytes: maxBytes - 1 });
+  const { deliver, received, errors } = receiver({ maxBytes: maxBytes - 1 });
   expect((await deliver(body)).status).toBe(413);
   expect(received).toEqual([]);
+  expect(errors).toMatchObject([{ message: expect.stringContaining("maxBytes") }]);
 });
 
 test("a message that comes again is taken once; the memory has an end", async () => {

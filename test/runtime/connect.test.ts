@@ -54,7 +54,7 @@ test("everything that is missing is named at once, with both ways to give it", (
     expect.objectContaining({
       code: "SETTINGS_MISSING",
       message: expect.stringMatching(
-        /tokenUrl is missing: pass it to connect, or set CONVERSATION_TOKEN_URL\n.*clientId is missing/,
+        /: required settings are missing\. Nothing was sent\.\n.*tokenUrl is missing: pass it to connect, or set CONVERSATION_TOKEN_URL\n.*clientId is missing/,
       ),
     }),
   );
@@ -93,6 +93,7 @@ test("after closing nothing is sent any more", async () => {
   await live.client.close();
   await expect(live.client.messages.end("c-1", "customer")).rejects.toMatchObject({
     code: "CANCELLED",
+    message: "The client was closed. Nothing was sent.",
   });
   expect(live.hub.calls).toEqual([]);
 });

@@ -167,6 +167,15 @@ test.each([
   });
 });
 
+test("what the service says of a refused deletion is quoted with one stop", async () => {
+  await using hub = await hubWith(status(200));
+  const body = JSON.stringify({ code: "400-150", developerMessage: "The asset is in use." });
+  hub.deletion = (_, response) => void response.writeHead(400).end(body);
+  await expect(hub.client.assets.delete("a-7")).rejects.toThrow(
+    "the service refused the deletion (400, 400-150, The asset is in use). An asset",
+  );
+});
+
 test("a deletion is one call", async () => {
   await using hub = await hubWith(status(200));
   await hub.client.assets.delete("a-7");

@@ -26,7 +26,7 @@ test("a refusal names the call, what the service said, and what to do", async ()
   );
   expect(failure).toMatchObject({
     message:
-      "Could not update channel: PUT /channels/c1 was refused (400, 400-143: A required attribute is missing; name: missing). Correct what the service reports, and run again.",
+      "Could not update channel: PUT /channels/c1 was refused (400, 400-143: A required attribute is missing; name: missing). Correct what the service reports, and try again.",
     details: { serviceNotes: [{ key: "name", value: "missing" }] },
   });
 });

@@ -285,7 +285,7 @@ const refusal = (call: Call, response: HttpResponse): ConversationError => {
     default:
       return failed(
         "REJECTED",
-        `was refused ${quote}. Correct what the service reports, and run again.`,
+        `was refused ${quote}. Correct what the service reports, and try again.`,
       );
   }
 };

@@ -11,7 +11,7 @@ import type { OnRepeat, RetryLimits } from "./retry.js";
 import type { Transport } from "./transport.js";
 
 /** The parameters of one call to an operation. */
-export interface CallOptions {
+export interface CallParameters {
   /** The value for `{id}` in the path. */
   readonly id?: string;
   /** Query parameters, sent in this order; `$` is not encoded. */
@@ -53,7 +53,7 @@ export interface Call {
   readonly token?: AccessToken;
 }
 
-const queryText = (query: CallOptions["query"] = {}): string => {
+const queryText = (query: CallParameters["query"] = {}): string => {
   const encode = (text: string): string => encodeURIComponent(text).replaceAll("%24", "$");
   const pairs = Object.entries(query).map(([key, value]) => `${encode(key)}=${encode(`${value}`)}`);
   return pairs.length === 0 ? "" : `?${pairs.join("&")}`;
@@ -64,7 +64,7 @@ const queryText = (query: CallOptions["query"] = {}): string => {
  *
  * @throws ConversationError `ID_INVALID`
  */
-export const callOf = (parts: TokenParts, operation: Operation, options: CallOptions): Call => {
+export const callOf = (parts: TokenParts, operation: Operation, options: CallParameters): Call => {
   const { settings, signal } = parts;
   // Checked first: a bad id must not get any further.
   const path = pathOf(operation.template, options.id);

@@ -12,7 +12,13 @@ import {
   givenUp,
   unanswered,
 } from "./answer.js";
-import { type AccessToken, type Call, type CallOptions, callOf, type TokenParts } from "./call.js";
+import {
+  type AccessToken,
+  type Call,
+  type CallParameters,
+  callOf,
+  type TokenParts,
+} from "./call.js";
 import type { Endpoint, Operation } from "./operations.js";
 import { keepUnknownEffect, mayRepeat, withRetry } from "./retry.js";
 import {
@@ -27,10 +33,10 @@ import {
  *
  * @throws ConversationError for every failure
  */
-export type Request = (operation: Operation, options?: CallOptions) => Promise<Answer>;
+export type Request = (operation: Operation, options?: CallParameters) => Promise<Answer>;
 
 /** Like {@link Request}, but also returns the response's creation time and body length. */
-export type DatedRequest = (operation: Operation, options?: CallOptions) => Promise<DatedAnswer>;
+export type DatedRequest = (operation: Operation, options?: CallParameters) => Promise<DatedAnswer>;
 
 /**
  * Passes a call through the policies (repeat, wait for a turn, authenticate, send), then reads the

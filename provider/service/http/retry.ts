@@ -66,19 +66,21 @@ export const mayRepeat = (endpoint: Endpoint, error: unknown, failures: number):
 
 type Outcome<T> = { readonly value: T } | { readonly error: unknown };
 
-const cancelled = (): ConversationError =>
-  new ConversationError("CANCELLED", "The call was canceled. Nothing was sent.");
+const cancelled = (signal: AbortSignal): ConversationError => {
+  const why = isConversationError(signal.reason) ? signal.reason.message : "The call was canceled.";
+  return new ConversationError("CANCELLED", `${why} Nothing was sent.`);
+};
 
 /**
  * The result for the caller when the signal ended the repeats: an answer that arrived anyway is
  * never discarded, and neither is a failure that may have had an effect.
  */
-const afterAbort = <T>(last: Outcome<T> | undefined): T => {
-  if (last === undefined) throw cancelled();
+const afterAbort = <T>(last: Outcome<T> | undefined, signal: AbortSignal): T => {
+  if (last === undefined) throw cancelled(signal);
   if ("value" in last) return last.value;
   if (isConversationError(last.error) && last.error.effect !== "none") throw last.error;
   if (isConversationError(last.error, "CANCELLED")) throw last.error;
-  throw cancelled();
+  throw cancelled(signal);
 };
 
 /**
@@ -91,7 +93,7 @@ export const withRetry = async <T>(
   may: (error: unknown, failures: number) => boolean,
   { limits, signal, clock = systemClock, onRepeat }: RetryOptions = {},
 ): Promise<T> => {
-  if (signal?.aborted) throw cancelled();
+  if (signal?.aborted) throw cancelled(signal);
   const all = { ...defaultRetryLimits, ...limits };
   // The first attempt may wait long for its turn, so the allowed time starts at its failure.
   let first: { readonly began: number; readonly failedAt: number } | undefined;
@@ -125,7 +127,7 @@ export const withRetry = async <T>(
       },
     });
   } catch (error) {
-    if (signal?.aborted) return afterAbort(last);
+    if (signal?.aborted) return afterAbort(last, signal);
     throw last && "error" in last ? last.error : error;
   }
 };

@@ -1,4 +1,4 @@
-import type { CallOptions } from "../../../provider/service/http/call.js";
+import type { CallParameters } from "../../../provider/service/http/call.js";
 import type { Operation } from "../../../provider/service/http/operations.js";
 
 const operation = (method: Operation["method"], template: string): Operation => ({
@@ -10,7 +10,7 @@ const operation = (method: Operation["method"], template: string): Operation => 
 });
 
 /** One call by each method, with what it needs. */
-export const calls: Readonly<Record<Operation["method"], readonly [Operation, CallOptions]>> = {
+export const calls: Readonly<Record<Operation["method"], readonly [Operation, CallParameters]>> = {
   GET: [operation("GET", "/channels/{id}"), { id: "c1" }],
   POST: [operation("POST", "/channels"), { body: { type: "x" } }],
   PUT: [operation("PUT", "/channels/{id}"), { id: "c1", body: { type: "x" } }],
