@@ -1,4 +1,5 @@
 import { codeSpan, indented, withCount, wrapped } from "../../provider/kernel/columns.js";
+import { ownCommand } from "../../provider/kernel/package.js";
 import { blastRadiusLines } from "../stack/blast-radius.js";
 import {
   type Block,
@@ -194,7 +195,7 @@ export const driftMarkdown = (result: DriftResult): string => {
     `## ${result.drift ? "⚠️ Drift" : "✅ No drift"}: ${name}`,
     "",
     driftSummary(result),
-    ...sectionMarkdown(sectionsOf(result), "pulumi-conversation drift --json"),
+    ...sectionMarkdown(sectionsOf(result), ownCommand("drift --json")),
     ...(result.notes.length > 0 ? ["", ...result.notes.map((note) => `- ${codeSpan(note)}`)] : []),
     "",
     `Read at ${result.readAt} by \`pulumi-conversation drift\`.`,

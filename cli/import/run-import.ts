@@ -7,6 +7,7 @@ import { sameScalar } from "../../provider/definition/meaning.js";
 import type { Documents } from "../../provider/forecast/planned-steps.js";
 import { textTable, withCount, wrapped } from "../../provider/kernel/columns.js";
 import type { JsonObject, Printed } from "../../provider/kernel/json.js";
+import { ownCommand } from "../../provider/kernel/package.js";
 import { nameOnWire } from "../../provider/lifecycle/ownership/mark.js";
 import { type PrivateFolder, privateFolder } from "../../provider/pulumi-cli/own-folders.js";
 import { type Ended, runCommand } from "../../provider/pulumi-cli/processes.js";
@@ -117,14 +118,14 @@ const flags = [
 const lockedFailure = ({ names }: OpenStack, by?: string): CommandFailure =>
   new CommandFailure(
     `Nothing was imported: the stack ${names.project}/${names.stack} is locked${by ? ` (${by})` : ""}, so a run may be in progress. ` +
-      "Wait until it ends; if it was killed, run pulumi-conversation repair. Then import again.",
+      `Wait until it ends; if it was killed, run ${ownCommand("repair")}. Then import again.`,
   );
 
 /** What Pulumi says if a run, such as a second import, took the lock after the check. */
 const aboutLock = /stack is currently locked by|another update is currently in progress/i;
 
 const again =
-  "The state contains what was imported so far, or nothing if the import was killed. To clean up, run pulumi-conversation repair; " +
+  `The state contains what was imported so far, or nothing if the import was killed. To clean up, run ${ownCommand("repair")}; ` +
   "then import the rest with --skip-managed.";
 
 const aboutFile = /^Generated import file written out/;

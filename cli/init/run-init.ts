@@ -4,6 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import { makeFolders } from "../../provider/kernel/files.js";
 import type { Printed } from "../../provider/kernel/json.js";
+import { ownCommand } from "../../provider/kernel/package.js";
 import { type Ended, runCommand } from "../../provider/pulumi-cli/processes.js";
 import { environmentWith, findProgram } from "../../provider/pulumi-cli/pulumi-cli.js";
 import {
@@ -27,13 +28,13 @@ const assertRoom = (folder: string): void => {
   const isFile = existsSync(folder) && !statSync(folder).isDirectory();
   if (isFile)
     throw new CommandFailure(
-      `${folder} is a file, not a folder. Nothing was created. Specify a new folder: pulumi-conversation init <folder>`,
+      `${folder} is a file, not a folder. Nothing was created. Specify a new folder: ${ownCommand("init <folder>")}`,
     );
   const found = existsSync(folder) ? readdirSync(folder).filter((name) => !harmless.has(name)) : [];
   if (found.length === 0) return;
   const named = found.slice(0, 5).join(", ") + (found.length > 5 ? ", …" : "");
   throw new CommandFailure(
-    `${folder} is not empty (${named}). Nothing was created. Specify a new folder: pulumi-conversation init <folder>`,
+    `${folder} is not empty (${named}). Nothing was created. Specify a new folder: ${ownCommand("init <folder>")}`,
   );
 };
 
@@ -47,7 +48,7 @@ const writeProject = (folder: string, files: readonly ProjectFile[]): void => {
     }
   } catch (error) {
     throw new CommandFailure(
-      `Cannot write the project to ${folder}: ${messageOf(error)}. Specify another folder: pulumi-conversation init <folder>`,
+      `Cannot write the project to ${folder}: ${messageOf(error)}. Specify another folder: ${ownCommand("init <folder>")}`,
     );
   }
 };

@@ -1,4 +1,5 @@
 import { wrappedText } from "../../provider/kernel/columns.js";
+import { ownCommand } from "../../provider/kernel/package.js";
 import { logicalName, type StackExport } from "../../provider/pulumi-cli/stack-documents.js";
 import { messageOf } from "../command.js";
 import {
@@ -65,7 +66,7 @@ const stepLines = (step: RepairStep, alive: readonly number[]): readonly string[
 const ending = (result: RepairResult): readonly string[] => {
   const { applied, steps } = result;
   if (steps.length === 0) return [];
-  if (!applied) return ["To carry out these steps: pulumi-conversation repair --apply"];
+  if (!applied) return [`To carry out these steps: ${ownCommand("repair --apply")}`];
   return isRepaired(result) ? ["The stack is repaired. To continue: pulumi up"] : [];
 };
 

@@ -1,6 +1,7 @@
 import { withArticle } from "../definition/fields.js";
 import { ConversationError } from "../kernel/errors.js";
 import { assertId, isId } from "../kernel/object-id.js";
+import { ownCommand } from "../kernel/package.js";
 import type { Holding } from "../pulumi-cli/stack-states.js";
 import { isNamesake, type Mark, objectTime } from "./ownership/mark.js";
 import type { Declared, ObjectHolders } from "./run.js";
@@ -127,7 +128,7 @@ const chosen = (
   throw new ConversationError(
     "AMBIGUOUS",
     `${objects.join(" and ")} carry the same mark for this resource: one is a copy of the other, ` +
-      'and it is unknown which. Nothing was changed. Choose one by its id (adopt: "<id>"), or remove the mark from the copy: npx pulumi-conversation orphans --release --id <id>',
+      `and it is unknown which. Nothing was changed. Choose one by its id (adopt: "<id>"), or remove the mark from the copy: ${ownCommand("orphans --release --id <id>")}`,
   );
 };
 
