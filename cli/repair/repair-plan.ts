@@ -240,6 +240,12 @@ const gatherCreation = async (
 const isAsHeld = (entry: JsonObject, { outputs }: StateResource): boolean =>
   isObject(entry.outputs) && sameJson(openedValues(entry.outputs), openedValues(outputs));
 
+/** Why the operation on a resource in the state is removed, unless the next run repeats it. */
+const whyForgotten: Readonly<Record<string, "held" | "deletion">> = {
+  creating: "held",
+  deleting: "deletion",
+};
+
 /**
  * An update or a replacement may have reached the service: the next run compares with the object's
  * current values.
@@ -259,7 +265,7 @@ const gatherHeld = async (
     return;
   }
   if (!isWritten || !read.entry || isAsHeld(read.entry, held)) {
-    const why = type === "creating" ? "held" : "again";
+    const why = whyForgotten[type] ?? "again";
     steps.push({ action: "forget", kind: kindNamed(token), urn, why });
     return;
   }

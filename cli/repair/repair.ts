@@ -25,6 +25,7 @@ import { isRepaired, type RepairResult, type RepairStep } from "./schemas.js";
 const reasons = {
   held: "it is in the state",
   "not-made": "no object so far; if one appears, the next up adopts it",
+  deletion: "its object may already be deleted",
   again: "the next run repeats the operation",
 } as const;
 
@@ -67,7 +68,15 @@ const ending = (result: RepairResult): readonly string[] => {
   const { applied, steps } = result;
   if (steps.length === 0) return [];
   if (!applied) return [`To carry out these steps: ${ownCommand("repair --apply")}`];
-  return isRepaired(result) ? ["The stack is repaired. To continue: pulumi up"] : [];
+  if (!isRepaired(result)) return [];
+  // What a killed `destroy` had already deleted is no longer in the state: `up` would create it.
+  const wasDeleting = steps.some((step) => step.action === "forget" && step.why === "deletion");
+  if (!wasDeleting) return ["The stack is repaired. To continue: pulumi up"];
+  return [
+    "The stack is repaired. The killed run was deleting objects. To continue:",
+    "  pulumi destroy       deletes everything that is left in the stack",
+    "  pulumi up --refresh  also creates deleted objects that the program declares",
+  ];
 };
 
 /** The findings and actions, for people, within 80 columns. */
