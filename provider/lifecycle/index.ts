@@ -167,7 +167,8 @@ const resolved = ({
 const reasonOf = (error: unknown, secrets: readonly string[]): string => {
   const cause = error instanceof ResourceInitFailed ? error.cause : error;
   if (isConversationError(cause)) {
-    return `${cause.message.replace(/(?<![.!?])$/, ".")} ${moreAbout(cause.code)}`;
+    const next = cause.code === "CANCELLED" ? " Run again to continue." : "";
+    return `${cause.message.replace(/(?<![.!?])$/, ".")}${next} ${moreAbout(cause.code)}`;
   }
   const reason = foreignMessage(cause, secrets);
   return error === cause
