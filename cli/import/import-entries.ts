@@ -128,7 +128,7 @@ const obstacle = (candidate: Candidate, states: StackStates): string | undefined
   if (holder) return heldIn(holder);
   // What this very stack made and no state holds belongs to nobody else.
   const isOurs = mark !== undefined && ownershipsOf(states.own).map(stackMark).includes(mark.stack);
-  if (mark && !isOurs) return `it carries another stack's mark: ${mark.label}`;
+  if (mark && !isOurs) return `it carries the mark of another stack or state: ${mark.label}`;
   if (mark && isBegun(definition, mark, states))
     return `an unfinished run of this stack created it (${mark.label}); to write it into the state: ${ownCommand("repair")}`;
   const other = namesake(candidate, states);
