@@ -212,7 +212,9 @@ const complain = (findings: readonly Finding[], profile?: string): void => {
   throw new ConversationError(
     missing.length > 0 ? "SETTINGS_MISSING" : "SETTINGS_INVALID",
     [
-      `The settings${where} are not valid. Nothing was sent.`,
+      invalid.length > 0
+        ? `The settings${where} are not valid. Nothing was sent.`
+        : `Settings${where} are missing. Nothing was sent.`,
       ...missing,
       ...invalid,
       ...(missing.length > 0 ? [onEmulator()] : []),
