@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { z } from "zod";
+import { wrapped } from "../../provider/kernel/columns.js";
 import { makeFolders } from "../../provider/kernel/files.js";
 import type { Printed } from "../../provider/kernel/json.js";
 import { ownCommand } from "../../provider/kernel/package.js";
@@ -134,7 +135,7 @@ const missingFirst = (refusal = ""): "login" | "passphrase" | undefined => {
 };
 
 const laterFor = {
-  login: "you are not logged in to Pulumi yet",
+  login: "you are not logged in to Pulumi",
   passphrase: "it needs a passphrase",
 } as const;
 
@@ -151,7 +152,7 @@ const makeStack = async (
   const onPath = findProgram("pulumi", env.PATH);
   const pulumi = onPath ?? cachedPulumi(env);
   if (pulumi === undefined) {
-    progress.note(noPulumi);
+    progress.note(wrapped(noPulumi, 80).join("\n"));
     return { made: false, configured: false };
   }
   const bin = dirname(pulumi);
@@ -162,9 +163,8 @@ const makeStack = async (
   const missing = missingFirst(refusal);
   if (missing) {
     doing.end();
-    progress.note(
-      `Stack ${answers.stack} was not created: ${laterFor[missing]}. See the next steps.`,
-    );
+    const text = `Stack ${answers.stack} was not created: ${laterFor[missing]}. See the next steps.`;
+    progress.note(wrapped(text, 80).join("\n"));
   } else if (refusal) doing.failed(`Stack ${answers.stack} is incomplete: ${refusal}`);
   else doing.done(`Created stack ${answers.stack} with encrypted secrets`);
   return {
