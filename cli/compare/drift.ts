@@ -353,7 +353,7 @@ const whoChanged = (object: ComparedObject, reading: StackReading): string => {
   if (interrupted(object, reading)) return "perhaps an interrupted or failed run of this stack";
   if (changedSince === undefined) return "unknown: it last changed when this stack last wrote it";
   const since = before.record.modified ?? before.record.created;
-  return `not this stack, which last wrote it ${since ? `at ${since}` : "before that"}`;
+  return `someone else: this stack last wrote it ${since ? `at ${since}` : "before that"}`;
 };
 
 /** The object of the same kind that has the name now. */

@@ -43,7 +43,7 @@ const sentenceOf = (step: RepairStep, alive: readonly number[]): string => {
     case "restore-state":
       return `Replace the truncated state (${step.file}) with the newest copy that Pulumi keeps (${step.copy}). The next repair finds objects created since then in the service.`;
     case "end-process":
-      return `End process ${step.pid}, the killed run's provider, which would wait forever.`;
+      return `End process ${step.pid}, the killed run's provider: it would wait forever.`;
     case "cancel":
       return `Remove the lock (pulumi cancel): ${step.by}`;
     case "record":
