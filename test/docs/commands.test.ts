@@ -82,13 +82,13 @@ test("the command line takes every command that a message or a comment advises",
     ),
   );
   expect(advised.length).toBeGreaterThan(40);
-  const bare = sources.flatMap(([file, text]) =>
+  const withoutNpx = sources.flatMap(([file, text]) =>
     [...text.matchAll(/(?:[:.,(] ?|\b[Rr]un )pulumi-conversation ([a-z-]+)/g)].flatMap(
       ([whole, name = ""]) =>
         commands.has(name) && name !== "completion" ? [`${file}: ${whole}`] : [],
     ),
   );
-  expect(bare).toEqual([]);
+  expect(withoutNpx).toEqual([]);
   const program = createProgram(recordedSession().session);
   const wrong = advised.filter(({ name, options }) => {
     const command = program.commands.find((each) => each.name() === name) ?? new Command();
