@@ -1,6 +1,6 @@
 import { CommanderError } from "commander";
 import { type ConversationErrorCode, isConversationError } from "../provider/kernel/errors.js";
-import { moreAbout } from "../provider/kernel/package.js";
+import { moreAbout, ownCommand } from "../provider/kernel/package.js";
 import { CommandFailure, messageOf } from "./command.js";
 
 /**
@@ -41,7 +41,7 @@ export const reportedFailure = (
   command: string | undefined,
 ): ReportedFailure => {
   const message = messageOf(error).replace(/^error: /, "");
-  const of = command === undefined ? "" : ` ${command}`;
+  const of = command === undefined ? "" : `${command} `;
   const reported = (code: ReportedFailure["error"]["code"], advice: string) => ({
     error: { code, message, advice, exitCode },
   });
@@ -50,9 +50,9 @@ export const reportedFailure = (
   if (exitCode === stoppedExitCode) return reported("STOPPED", "To finish, run the command again.");
   const isUsage = error instanceof CommanderError || exitCode === 2;
   return isUsage
-    ? reported("USAGE", `To see all arguments and options: pulumi-conversation${of} --help`)
+    ? reported("USAGE", `To see all arguments and options: ${ownCommand(`${of}--help`)}`)
     : reported(
         "FAILED",
-        "Follow the message's advice. To check settings, token, scopes and clock: pulumi-conversation doctor",
+        `Follow the message's advice. To check settings, token, scopes and clock: ${ownCommand("doctor")}`,
       );
 };

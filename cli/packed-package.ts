@@ -1,6 +1,7 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 import { shellWord } from "../provider/kernel/columns.js";
+import { jsonIn, textAt } from "../provider/kernel/json.js";
 import { packageName, packageRoot, packageVersion } from "../provider/kernel/package.js";
 
 /** Where npm gets this package for a new project that must not take it from the registry. */
@@ -13,9 +14,24 @@ export interface PackedPackage {
   readonly command: string;
 }
 
+/** The package file that the project around an installed package depends on, if it is one. */
+const installedFile = (root: string): string | undefined => {
+  const project = dirname(dirname(root));
+  if (basename(dirname(root)) !== "node_modules") return undefined;
+  const file = join(project, "package.json");
+  const manifest = existsSync(file) ? jsonIn(readFileSync(file, "utf8")) : undefined;
+  const given =
+    textAt(manifest, "dependencies", packageName) ??
+    textAt(manifest, "devDependencies", packageName);
+  const packed = given?.match(/^file:(.*\.tgz)$/)?.[1];
+  const path = packed === undefined ? undefined : resolve(project, packed);
+  return path !== undefined && existsSync(path) ? path : undefined;
+};
+
 /**
- * How a new project gets this very package from a running checkout, whose version the registry may
- * not have; undefined if npm installed the package: then the registry has it.
+ * How a new project gets this very package, whose version the registry may not have, from a running
+ * checkout or from the package file that the current project depends on; undefined if npm installed
+ * the package from the registry.
  *
  * A packed copy rather than a link to the checkout: through a link the program would load another
  * Pulumi SDK than the package does.
@@ -24,11 +40,12 @@ export interface PackedPackage {
  */
 export const packedPackage = (root: string = packageRoot()): PackedPackage | undefined => {
   // Packages that npm installs have no lock file.
-  if (!existsSync(join(root, "package-lock.json"))) return undefined;
+  const source = existsSync(join(root, "package-lock.json")) ? root : installedFile(root);
+  if (source === undefined) return undefined;
   const quietly = ["--ignore-scripts", "--loglevel=error"];
   return {
     dependency: `file:${packageName}-${packageVersion()}.tgz`,
-    pack: ["pack", root, ...quietly],
-    command: ["npm", "pack", shellWord(root), ...quietly].join(" "),
+    pack: ["pack", source, ...quietly],
+    command: ["npm", "pack", shellWord(source), ...quietly].join(" "),
   };
 };

@@ -127,7 +127,9 @@ const start = async (
   } catch (error) {
     if (error instanceof CommandFailure) throw error;
     const reason = reasons[String(codeOf(error))]?.(options) ?? messageOf(error);
-    throw new CommandFailure(`Starting the emulator: ${reason}`, 1, { cause: error });
+    // The emulator's own errors are complete sentences.
+    const start = codeOf(error) === undefined ? "" : "Starting the emulator: ";
+    throw new CommandFailure(`${start}${reason}`, 1, { cause: error });
   }
 };
 

@@ -44,15 +44,23 @@ const reportsFirst = (say: Say): OnRepeat => {
 /** A call that is refused for this long holds up the command, in milliseconds. */
 const longRefusedMs = 10_000;
 
-/** Reports waits, and once a wait that a person may not want to sit through. */
+/**
+ * Reports waits, and once a wait that a person may not want to sit through. Waits for the pages of
+ * a list would all look the same, so they are numbered.
+ */
 const reportsWaits = (say: Say) => {
   let isReported = false;
+  const waits = new Map<string, number>();
   return (wait: Wait): void => {
     const { refused } = wait;
     const isLong = refused && (refused.asks !== undefined || refused.forMs >= longRefusedMs);
     if (isLong && !isReported) say(refusedText(wait, refused), "failure");
     isReported ||= isLong === true;
-    say(waitText(wait), "wait");
+    const endpoint = `${wait.method} ${wait.template}`;
+    const number = (waits.get(endpoint) ?? 0) + 1;
+    waits.set(endpoint, number);
+    const isAlike = wait.queued === 1 && number > 1;
+    say(`${waitText(wait)}${isAlike ? ` (wait ${number})` : ""}`, "wait");
   };
 };
 

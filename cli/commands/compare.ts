@@ -1,9 +1,10 @@
 import { shellWord } from "../../provider/kernel/columns.js";
+import { ownCommand } from "../../provider/kernel/package.js";
 import { CommandFailure, command, textOption } from "../command.js";
 import { stackOption } from "./common-options.js";
 
 const oneSide = (a: string): string => {
-  const compared = `pulumi-conversation compare ${shellWord(a)}`;
+  const compared = ownCommand(`compare ${shellWord(a)}`);
   const other = a === "live" ? "stack:dev" : "live";
   return `Specify two accounts, for example: ${compared} ${other}. To save one: ${compared} --save account.json`;
 };

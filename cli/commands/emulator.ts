@@ -1,6 +1,7 @@
 import { planNames } from "../../emulator/http/rate-limit.js";
 import { switchTable } from "../../emulator/service/switches.js";
 import { indented, wrapped } from "../../provider/kernel/columns.js";
+import { ownCommand } from "../../provider/kernel/package.js";
 import {
   CommandFailure,
   choiceOption,
@@ -97,7 +98,7 @@ export const emulatorCommand = command({
     if (words[0]?.startsWith("-")) {
       const data = given.data === undefined ? "" : ` --data ${given.data}`;
       throw new CommandFailure(
-        `${words[0]} is not a command: emulator options go before the --. Run: npx pulumi-conversation emulator${data} ${words[0]} …`,
+        `${words[0]} is not a command: emulator options go before the --. Run: ${ownCommand(`emulator${data} ${words[0]} …`)}`,
         2,
       );
     }

@@ -1,3 +1,4 @@
+import { ownCommand } from "../../provider/kernel/package.js";
 import { CommandFailure, command, flagOption, textsOption } from "../command.js";
 import { profileOption, stackOption } from "./common-options.js";
 
@@ -74,7 +75,7 @@ also a left-over.`,
         const result = await runOrphans({ ...options, ...(ids ? { ids } : {}), say, signal });
         return { done: result, isEnded: signal.aborted };
       },
-      "To see what is left: pulumi-conversation orphans",
+      `To see what is left: ${ownCommand("orphans")}`,
     );
     for (const note of done.notes) session.err(`note: ${note}\n`);
     const isDone = done.found.every(({ reason }) => reason === undefined);

@@ -1,3 +1,4 @@
+import { ownCommand } from "../../provider/kernel/package.js";
 import { command, flagOption } from "../command.js";
 import { profileOption, stackOption } from "./common-options.js";
 
@@ -52,7 +53,7 @@ that a person made.`,
         result: await runRepair({ ...options, ...means }),
         isEnded: means.signal.aborted,
       }),
-      "To see what is left to do: pulumi-conversation repair",
+      `To see what is left to do: ${ownCommand("repair")}`,
     );
     return {
       value: result,

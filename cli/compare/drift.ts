@@ -6,6 +6,7 @@ import { isMissing, looksMasked } from "../../provider/definition/merge.js";
 import { fieldsFromWire } from "../../provider/definition/wire.js";
 import { asText, isObject, type JsonObject, memberOf } from "../../provider/kernel/json.js";
 import { ownershipsOf } from "../../provider/kernel/owner.js";
+import { ownCommand } from "../../provider/kernel/package.js";
 import { environmentSecretsIn, holdsUndisclosed } from "../../provider/kernel/stand-ins.js";
 import { lifecycle } from "../../provider/lifecycle/index.js";
 import { nameOnWire, stackMark, stackOfLabel } from "../../provider/lifecycle/ownership/mark.js";
@@ -352,7 +353,7 @@ const whoChanged = (object: ComparedObject, reading: StackReading): string => {
   if (interrupted(object, reading)) return "perhaps an interrupted or failed run of this stack";
   if (changedSince === undefined) return "unknown: it last changed when this stack last wrote it";
   const since = before.record.modified ?? before.record.created;
-  return `not this stack, which last wrote it ${since ? `at ${since}` : "before that"}`;
+  return `someone else: this stack last wrote it ${since ? `at ${since}` : "before that"}`;
 };
 
 /** The object of the same kind that has the name now. */
@@ -438,7 +439,7 @@ const notesOf = (
 };
 
 const begunNote = (object: string): string =>
-  `A run of this stack is creating ${object}. If that run was killed, use: pulumi-conversation repair`;
+  `A run of this stack is creating ${object}. If that run was killed, use: ${ownCommand("repair")}`;
 
 const lockNotes = async ({ readLock, names }: OpenStack): Promise<readonly string[]> => {
   const lock = await readLock();

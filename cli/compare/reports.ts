@@ -1,4 +1,5 @@
 import { codeSpan, indented, withCount, wrapped } from "../../provider/kernel/columns.js";
+import { ownCommand } from "../../provider/kernel/package.js";
 import { blastRadiusLines } from "../stack/blast-radius.js";
 import {
   type Block,
@@ -30,8 +31,8 @@ const driftSummary = (result: DriftResult): string => {
   const { project, stack, changed, deleted, unmanaged, unread, compared } = result;
   const of = `${withCount(compared, "object")} of ${project}/${stack} compared`;
   const found = [
-    ...(changed.length > 0 ? [`${changed.length} changed outside`] : []),
-    ...(deleted.length > 0 ? [`${deleted.length} deleted outside`] : []),
+    ...(changed.length > 0 ? [`${changed.length} changed outside Pulumi`] : []),
+    ...(deleted.length > 0 ? [`${deleted.length} deleted outside Pulumi`] : []),
     ...(unmanaged.length > 0 ? [`${unmanaged.length} in no stack`] : []),
   ];
   const missing = unread.length > 0 ? `; ${withCount(unread.length, "kind")} unreadable` : "";
@@ -46,7 +47,7 @@ const changeText = ({ path, state, live }: DriftChange): string =>
     : `${path}: ${shown(state)} in the state, ${shown(live)} live`;
 
 const standings = {
-  foreign: "in no stack",
+  foreign: "it has no mark",
   "left-over": "this stack created it, but no state contains it",
   copy: "a copy that a person made of this stack's object",
   former: "from a former state with this name",
@@ -82,7 +83,7 @@ const uncheckableLines = (objects: readonly UncheckableSecrets[]): readonly stri
 
 const sectionsOf = (result: DriftResult): readonly ReportSection[] => [
   {
-    title: "Changed outside",
+    title: "Changed outside Pulumi",
     lines: listed(result.changed, (each) => [
       ...indented(titleOf(each), 2),
       ...each.changes.flatMap((change) => indented(changeText(change), 4)),
@@ -96,7 +97,7 @@ const sectionsOf = (result: DriftResult): readonly ReportSection[] => [
     ),
   },
   {
-    title: "Deleted outside",
+    title: "Deleted outside Pulumi",
     lines: listed(result.deleted, (each) => [
       ...indented(titleOf(each), 2),
       ...indented(`by: ${each.who}`, 4),
@@ -194,7 +195,7 @@ export const driftMarkdown = (result: DriftResult): string => {
     `## ${result.drift ? "⚠️ Drift" : "✅ No drift"}: ${name}`,
     "",
     driftSummary(result),
-    ...sectionMarkdown(sectionsOf(result), "pulumi-conversation drift --json"),
+    ...sectionMarkdown(sectionsOf(result), ownCommand("drift --json")),
     ...(result.notes.length > 0 ? ["", ...result.notes.map((note) => `- ${codeSpan(note)}`)] : []),
     "",
     `Read at ${result.readAt} by \`pulumi-conversation drift\`.`,

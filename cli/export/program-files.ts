@@ -1,7 +1,7 @@
 import type { Definition } from "../../provider/definition/define.js";
 import { naturalKey, referencesIn } from "../../provider/definition/fields.js";
 import { codeSpan, markdownTable, withCount } from "../../provider/kernel/columns.js";
-import { packageName, packageVersion } from "../../provider/kernel/package.js";
+import { ownCommand, packageName, packageVersion } from "../../provider/kernel/package.js";
 import { resources } from "../../provider/resources/index.js";
 import { type Settings, settingTable } from "../../provider/service/setting-table.js";
 import type { ObjectInputs } from "../account/object-inputs.js";
@@ -188,8 +188,8 @@ const managedRows = ({ plan: { declared }, names }: ReadmeContent): readonly str
       "These objects already have a program and are not in `import.json`, because only one stack can manage an object. You " +
         "can read and compare them as they are. To move one here, move its resource; `pulumi stack --show-urns` shows the URN:",
       `\`\`\`sh\npulumi state move --source <their stack> --dest ${names.stack} <urn>\n\`\`\``,
-      "Then run `pulumi up` here, which writes the new mark, and remove the resource from its old program. If the stack no longer exists, `pulumi-conversation orphans --release --id " +
-        "<id>` releases the object; then export again.",
+      "Then run `pulumi up` here, which writes the new mark, and remove the resource from its old program. If the stack no longer exists, " +
+        `${codeSpan(ownCommand("orphans --release --id <id>"))} releases the object; then export again.`,
     ],
     ["Object", "Stack", "Resource"],
     declared.filter(isManaged).map((resource) => {

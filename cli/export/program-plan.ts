@@ -259,8 +259,7 @@ export interface ProgramPlan {
 const obstacle = (
   { mark, problem }: ObjectInputs,
   { managed = false }: PlanProgramOptions,
-): string | undefined =>
-  mark && !managed ? `it carries another stack's mark: ${mark.label}` : problem;
+): string | undefined => (mark && !managed ? `it carries a stack's mark: ${mark.label}` : problem);
 
 /** A resource as commands print it. */
 export const printedResource = ({

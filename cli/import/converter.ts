@@ -6,6 +6,7 @@ import { dirname } from "node:path";
 import { Command, Option } from "commander";
 import { z } from "zod";
 import { methodOf, propertyOf } from "../../provider/engine/sdk-module.js";
+import { ownCommand } from "../../provider/kernel/package.js";
 import { projectFile } from "../../provider/pulumi-cli/project-files.js";
 import { parentPulumi, pulumiOfThisRun } from "../../provider/pulumi-cli/pulumi-queries.js";
 import { readAccountInputs } from "../account/open-account.js";
@@ -124,7 +125,7 @@ const serviceOf = (load: (path: string) => unknown, convert: Convert) => {
       respond().catch((error) => answer({ code: unknownStatus, details: messageOf(error) }));
     },
     convertProgram: (_: unknown, answer: unknown): void => {
-      const details = "To write a program: pulumi-conversation export";
+      const details = `To write a program: ${ownCommand("export")}`;
       if (isAnswer(answer)) answer({ code: unimplementedStatus, details });
     },
   };

@@ -4,6 +4,7 @@ import type { z } from "zod";
 import { withoutSecrets } from "../../provider/definition/importable.js";
 import type { Printed } from "../../provider/kernel/json.js";
 import { ownershipsOf } from "../../provider/kernel/owner.js";
+import { ownCommand } from "../../provider/kernel/package.js";
 import { inertOutput } from "../../provider/kernel/text.js";
 import { stackMark } from "../../provider/lifecycle/ownership/mark.js";
 import type { StackNames } from "../../provider/lifecycle/ownership/orphans.js";
@@ -127,9 +128,9 @@ const obstacle = (candidate: Candidate, states: StackStates): string | undefined
   if (holder) return heldIn(holder);
   // What this very stack made and no state holds belongs to nobody else.
   const isOurs = mark !== undefined && ownershipsOf(states.own).map(stackMark).includes(mark.stack);
-  if (mark && !isOurs) return `it carries another stack's mark: ${mark.label}`;
+  if (mark && !isOurs) return `it carries the mark of another stack or state: ${mark.label}`;
   if (mark && isBegun(definition, mark, states))
-    return `an unfinished run of this stack created it (${mark.label}); to write it into the state: pulumi-conversation repair`;
+    return `an unfinished run of this stack created it (${mark.label}); to write it into the state: ${ownCommand("repair")}`;
   const other = namesake(candidate, states);
   if (other) return `the state has another object under this name: ${other.urn} (id ${other.id})`;
   return problem === undefined ? undefined : `no program can declare it unchanged: ${problem}`;
@@ -201,7 +202,7 @@ export const importOwnership = (names: StackNames, states: StackStates) => {
  */
 export const takeOverAdvice = (way: string): string =>
   `${way}, or all of them with --skip-managed. To release an object that ` +
-  "a stack no longer has: pulumi-conversation orphans --release --id <id>";
+  `a stack no longer has: ${ownCommand("orphans --release --id <id>")}`;
 
 /**
  * Decides what is imported, under the names that an export gives.

@@ -7,6 +7,7 @@ import { sameScalar } from "../../provider/definition/meaning.js";
 import type { Documents } from "../../provider/forecast/planned-steps.js";
 import { textTable, withCount, wrapped } from "../../provider/kernel/columns.js";
 import type { JsonObject, Printed } from "../../provider/kernel/json.js";
+import { ownCommand } from "../../provider/kernel/package.js";
 import { nameOnWire } from "../../provider/lifecycle/ownership/mark.js";
 import { type PrivateFolder, privateFolder } from "../../provider/pulumi-cli/own-folders.js";
 import { type Ended, runCommand } from "../../provider/pulumi-cli/processes.js";
@@ -117,14 +118,14 @@ const flags = [
 const lockedFailure = ({ names }: OpenStack, by?: string): CommandFailure =>
   new CommandFailure(
     `Nothing was imported: the stack ${names.project}/${names.stack} is locked${by ? ` (${by})` : ""}, so a run may be in progress. ` +
-      "Wait until it ends; if it was killed, run pulumi-conversation repair. Then import again.",
+      `Wait until it ends; if it was killed, run ${ownCommand("repair")}. Then import again.`,
   );
 
 /** What Pulumi says if a run, such as a second import, took the lock after the check. */
 const aboutLock = /stack is currently locked by|another update is currently in progress/i;
 
 const again =
-  "The state contains what was imported so far, or nothing if the import was killed. To clean up, run pulumi-conversation repair; " +
+  `The state contains what was imported so far, or nothing if the import was killed. To clean up, run ${ownCommand("repair")}; ` +
   "then import the rest with --skip-managed.";
 
 const aboutFile = /^Generated import file written out/;
@@ -257,30 +258,47 @@ export const importJson = ({
   notes,
 });
 
+/** An export has the same names. */
+const exported = ownCommand("export --out <folder>");
+
 /** The next step. */
-const nextStep = ({ names: { project, stack }, applied, taken }: ImportResult): string => {
-  if (taken.length === 0)
-    return `Nothing is left to import into ${project}/${stack}. Nothing was changed.`;
+const nextStep = ({ names, applied, taken, filled }: ImportResult): string => {
+  const stack = `${names.project}/${names.stack}`;
+  if (taken.length === 0) return `Nothing is left to import into ${stack}. Nothing was changed.`;
   const counted = taken.length === 1 ? "this object" : `these ${taken.length} objects`;
-  return applied
-    ? `The objects are in the state of ${project}/${stack}. Declare them in the program under these names; then ` +
-        "pulumi preview shows the differences, and the first pulumi up writes the dependencies into the state."
-    : `Nothing was imported. To import ${counted} into ${project}/${stack}, add --apply.`;
+  if (!applied) return `Nothing was imported. To import ${counted} into ${stack}, add --apply.`;
+  // A file from a preview has what the program declares.
+  const declare = filled
+    ? ""
+    : "Declare them in the program under these names before the next pulumi up, " +
+      `which would otherwise delete them in the service. To write the code: ${exported}. Then `;
+  return (
+    `The objects are in the state of ${stack}. ${declare}pulumi preview shows the differences, ` +
+    "and the first pulumi up writes the dependencies into the state."
+  );
+};
+
+/** More omitted objects than this are only counted, because their reasons are long and alike. */
+const mostOmitted = 3;
+
+const omittedLines = ({ left, skipped = [] }: ImportResult): readonly string[] => {
+  const omitted = [
+    ...left.map(({ object, reason }) => `${objectLabel(object)} (id ${object.id}): ${reason}`),
+    ...skipped.map(({ type, name, reason }) => `${type} ${name}: ${reason}`),
+  ];
+  return omitted.length > mostOmitted
+    ? [`Omitted: ${omitted.length} objects. To list them with the reasons, add --json.`]
+    : omitted.flatMap((each) => wrapped(`Omitted: ${each}.`, 80));
 };
 
 /** What was, or would be, imported, for people, within 80 columns. */
 export const importReport = (result: ImportResult): string => {
-  const { taken, left, skipped = [], notes } = result;
+  const { taken, notes } = result;
   const rows = taken.map(({ object, logical }) => [object.definition.kind, object.id, logical]);
   return textReport(
     rows.length > 0 ? textTable(["kind", "id", "resource"], rows, { whole: ["kind", "id"] }) : [],
     [
-      ...left.flatMap(({ object, reason }) =>
-        wrapped(`Omitted: ${objectLabel(object)} (id ${object.id}): ${reason}.`, 80),
-      ),
-      ...skipped.flatMap(({ type, name, reason }) =>
-        wrapped(`Omitted: ${type} ${name}: ${reason}.`, 80),
-      ),
+      ...omittedLines(result),
       ...notes.flatMap((note) => wrapped(`Not read: ${note}`, 80)),
       ...wrapped(nextStep(result), 80),
     ],

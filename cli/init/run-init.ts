@@ -2,8 +2,10 @@ import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { z } from "zod";
+import { wrapped } from "../../provider/kernel/columns.js";
 import { makeFolders } from "../../provider/kernel/files.js";
 import type { Printed } from "../../provider/kernel/json.js";
+import { ownCommand } from "../../provider/kernel/package.js";
 import { type Ended, runCommand } from "../../provider/pulumi-cli/processes.js";
 import { environmentWith, findProgram } from "../../provider/pulumi-cli/pulumi-cli.js";
 import {
@@ -27,13 +29,13 @@ const assertRoom = (folder: string): void => {
   const isFile = existsSync(folder) && !statSync(folder).isDirectory();
   if (isFile)
     throw new CommandFailure(
-      `${folder} is a file, not a folder. Nothing was created. Specify a new folder: pulumi-conversation init <folder>`,
+      `${folder} is a file, not a folder. Nothing was created. Specify a new folder: ${ownCommand("init <folder>")}`,
     );
   const found = existsSync(folder) ? readdirSync(folder).filter((name) => !harmless.has(name)) : [];
   if (found.length === 0) return;
   const named = found.slice(0, 5).join(", ") + (found.length > 5 ? ", …" : "");
   throw new CommandFailure(
-    `${folder} is not empty (${named}). Nothing was created. Specify a new folder: pulumi-conversation init <folder>`,
+    `${folder} is not empty (${named}). Nothing was created. Specify a new folder: ${ownCommand("init <folder>")}`,
   );
 };
 
@@ -47,7 +49,7 @@ const writeProject = (folder: string, files: readonly ProjectFile[]): void => {
     }
   } catch (error) {
     throw new CommandFailure(
-      `Cannot write the project to ${folder}: ${messageOf(error)}. Specify another folder: pulumi-conversation init <folder>`,
+      `Cannot write the project to ${folder}: ${messageOf(error)}. Specify another folder: ${ownCommand("init <folder>")}`,
     );
   }
 };
@@ -133,7 +135,7 @@ const missingFirst = (refusal = ""): "login" | "passphrase" | undefined => {
 };
 
 const laterFor = {
-  login: "you are not logged in to Pulumi yet",
+  login: "you are not logged in to Pulumi",
   passphrase: "it needs a passphrase",
 } as const;
 
@@ -150,7 +152,7 @@ const makeStack = async (
   const onPath = findProgram("pulumi", env.PATH);
   const pulumi = onPath ?? cachedPulumi(env);
   if (pulumi === undefined) {
-    progress.note(noPulumi);
+    progress.note(wrapped(noPulumi, 80).join("\n"));
     return { made: false, configured: false };
   }
   const bin = dirname(pulumi);
@@ -161,9 +163,8 @@ const makeStack = async (
   const missing = missingFirst(refusal);
   if (missing) {
     doing.end();
-    progress.note(
-      `Stack ${answers.stack} was not created: ${laterFor[missing]}. See the next steps.`,
-    );
+    const text = `Stack ${answers.stack} was not created: ${laterFor[missing]}. See the next steps.`;
+    progress.note(wrapped(text, 80).join("\n"));
   } else if (refusal) doing.failed(`Stack ${answers.stack} is incomplete: ${refusal}`);
   else doing.done(`Created stack ${answers.stack} with encrypted secrets`);
   return {

@@ -4,6 +4,7 @@ import { createInterface } from "node:readline/promises";
 import { type Clock, systemClock } from "../../provider/kernel/clock.js";
 import { textTable, wrappedWords } from "../../provider/kernel/columns.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
+import { ownCommand } from "../../provider/kernel/package.js";
 import { rateOf } from "../../provider/pacing/plan-rates.js";
 import { readStackConfig } from "../../provider/pulumi-cli/project-files.js";
 import { calledAccount } from "../../provider/service/emulated-settings.js";
@@ -131,7 +132,7 @@ const findingsText = (findings: TenantFindings, file: string): string => {
     "",
     `The probe made ${calls} calls and left nothing behind. To use the findings:`,
     `  export CONVERSATION_FINDINGS=${file}`,
-    `  npx pulumi-conversation emulator --like ${file}`,
+    `  ${ownCommand(`emulator --like ${file}`)}`,
     "",
   ].join("\n");
 };

@@ -13,6 +13,7 @@ import {
   wrappedText,
 } from "../../provider/kernel/columns.js";
 import { asText } from "../../provider/kernel/json.js";
+import { ownCommand } from "../../provider/kernel/package.js";
 import { nameOnWire } from "../../provider/lifecycle/ownership/mark.js";
 import { tryLock } from "../../provider/pulumi-cli/own-folders.js";
 import { runCommand } from "../../provider/pulumi-cli/processes.js";
@@ -168,12 +169,12 @@ const converse = async (context: QuickstartContext, pulumi: PulumiProject): Prom
 };
 
 const nextSteps = [
-  ["Create your own project", "npx pulumi-conversation init ../shop --emulator"],
+  ["Create your own project", ownCommand("init ../shop --emulator")],
   ["Change the account", "examples/default-account/index.ts, then npm run quickstart"],
   ["See how the bot works", "examples/orders-bot/README.md"],
   ["Remove everything", "npm run quickstart -- --destroy"],
   ["Run the emulator", "npm run emulator"],
-  ["Use a real service", "docs/guides/configuration.md, then npx pulumi-conversation doctor"],
+  ["Use a real service", `docs/guides/configuration.md, then ${ownCommand("doctor")}`],
 ] as const;
 
 /** What to do and how, side by side within 80 columns. */

@@ -3,6 +3,7 @@ import { readFileSync, statSync } from "node:fs";
 import { z } from "zod";
 import { shellWord } from "../../provider/kernel/columns.js";
 import { isObject, jsonIn, type Printed } from "../../provider/kernel/json.js";
+import { ownCommand } from "../../provider/kernel/package.js";
 import { inertText } from "../../provider/kernel/text.js";
 import type { SettingKey, Settings } from "../../provider/service/setting-table.js";
 import {
@@ -298,7 +299,7 @@ export const changeRecord = (
  */
 const mostBytes = 256 * 1024 * 1024;
 
-const advice = "To create one: npx pulumi-conversation rehearse --record <file>";
+const advice = `To create one: ${ownCommand("rehearse --record <file>")}`;
 
 const recordText = (file: string): string => {
   try {

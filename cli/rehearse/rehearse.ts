@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { withCount } from "../../provider/kernel/columns.js";
+import { ownCommand } from "../../provider/kernel/package.js";
 import { keepHeapSmall } from "../../provider/pulumi-cli/frugal-node.js";
 import { CommandFailure, messageOf } from "../command.js";
 import { type LockStanding, lockStanding } from "../repair/remains.js";
@@ -43,7 +44,7 @@ const cutOffNotes = ({ document }: OriginalStack, { state }: LockStanding): read
     state === "unknown" ? "A run is in progress or was interrupted" : "A run was interrupted";
   return pending?.length && state !== "alive"
     ? [
-        `${run}: the state contains ${withCount(pending.length, "pending operation")}. To see what it left behind and what to do: pulumi-conversation repair`,
+        `${run}: the state contains ${withCount(pending.length, "pending operation")}. To see what it left behind and what to do: ${ownCommand("repair")}`,
       ]
     : [];
 };

@@ -5,6 +5,7 @@ import { textTable, wrapped } from "../../provider/kernel/columns.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
 import { asText, type JsonObject, objectOf, type Printed } from "../../provider/kernel/json.js";
 import { ownershipsOf } from "../../provider/kernel/owner.js";
+import { ownCommand } from "../../provider/kernel/package.js";
 import { describeUser, usersOf } from "../../provider/lifecycle/delete.js";
 import {
   type Mark,
@@ -68,8 +69,7 @@ const sections = [
   {
     standing: "left-over",
     heading: "Left-overs: this stack created them, and no state contains them.",
-    advice:
-      "pulumi up adopts those that the program still declares. To delete all of them: pulumi-conversation orphans --delete",
+    advice: `pulumi up adopts those that the program still declares. To delete all of them: ${ownCommand("orphans --delete")}`,
   },
   {
     standing: "held",
@@ -79,14 +79,12 @@ const sections = [
   {
     standing: "copy",
     heading: "Copies: a person copied them from this stack's objects, mark included.",
-    advice:
-      "The command never deletes these. To remove the mark from one: pulumi-conversation orphans --release --id <id>",
+    advice: `The command never deletes these. To remove the mark from one: ${ownCommand("orphans --release --id <id>")}`,
   },
   {
     standing: "former",
     heading: "Former: from an earlier state, or another stack, with this name.",
-    advice:
-      "If they are yours, remove the mark (pulumi-conversation orphans --release --id <id>) and adopt them in a program, or delete them (--delete --id <id>).",
+    advice: `If they are yours, remove the mark (${ownCommand("orphans --release --id <id>")}) and adopt them in a program, or delete them (--delete --id <id>).`,
   },
 ];
 

@@ -2,6 +2,7 @@ import type { Definition } from "../../provider/definition/define.js";
 import { namingOf, naturalKey } from "../../provider/definition/fields.js";
 import { withCount } from "../../provider/kernel/columns.js";
 import { asText, isObject, type JsonObject, sameJson } from "../../provider/kernel/json.js";
+import { ownCommand } from "../../provider/kernel/package.js";
 import { usersAmong } from "../../provider/lifecycle/delete.js";
 import { lifecycle } from "../../provider/lifecycle/index.js";
 import { isSameResource, markOf, objectTime } from "../../provider/lifecycle/ownership/mark.js";
@@ -138,7 +139,7 @@ const outcomeAmong = (
   const ids = found.map(({ id }) => id).join(", ");
   return unclear(
     `${logicalName(urn)}: one of these objects is a copy of the other, but the marks do not show which: ${ids}. ` +
-      "Remove the mark from the copy (pulumi-conversation orphans --release --id <id>), then repair again.",
+      `Remove the mark from the copy (${ownCommand("orphans --release --id <id>")}), then repair again.`,
   );
 };
 
@@ -239,6 +240,12 @@ const gatherCreation = async (
 const isAsHeld = (entry: JsonObject, { outputs }: StateResource): boolean =>
   isObject(entry.outputs) && sameJson(openedValues(entry.outputs), openedValues(outputs));
 
+/** Why the operation on a resource in the state is removed, unless the next run repeats it. */
+const whyForgotten: Readonly<Record<string, "held" | "deletion">> = {
+  creating: "held",
+  deleting: "deletion",
+};
+
 /**
  * An update or a replacement may have reached the service: the next run compares with the object's
  * current values.
@@ -258,7 +265,7 @@ const gatherHeld = async (
     return;
   }
   if (!isWritten || !read.entry || isAsHeld(read.entry, held)) {
-    const why = type === "creating" ? "held" : "again";
+    const why = whyForgotten[type] ?? "again";
     steps.push({ action: "forget", kind: kindNamed(token), urn, why });
     return;
   }
@@ -322,7 +329,7 @@ const leftOversIn = ({ reading }: AccountRead, { names, states }: RepairFacts) =
 
 const noteOn = ({ definition: { kind }, name, id }: MarkedObject): string =>
   `A run that left no pending operation created ${kind} "${asText(name)}" (id ${id}). ` +
-  "If the program still declares it, the next pulumi up adopts it. If not, run: pulumi-conversation orphans --delete";
+  `If the program still declares it, the next pulumi up adopts it. If not, run: ${ownCommand("orphans --delete")}`;
 
 /** How many operations of other packages are named; a run may have left hundreds. */
 const namedForeign = 3;

@@ -1,4 +1,5 @@
 import { wrappedText } from "../../provider/kernel/columns.js";
+import { ownCommand } from "../../provider/kernel/package.js";
 import { logicalName, type StackExport } from "../../provider/pulumi-cli/stack-documents.js";
 import { messageOf } from "../command.js";
 import {
@@ -24,6 +25,7 @@ import { isRepaired, type RepairResult, type RepairStep } from "./schemas.js";
 const reasons = {
   held: "it is in the state",
   "not-made": "no object so far; if one appears, the next up adopts it",
+  deletion: "its object may already be deleted",
   again: "the next run repeats the operation",
 } as const;
 
@@ -41,7 +43,7 @@ const sentenceOf = (step: RepairStep, alive: readonly number[]): string => {
     case "restore-state":
       return `Replace the truncated state (${step.file}) with the newest copy that Pulumi keeps (${step.copy}). The next repair finds objects created since then in the service.`;
     case "end-process":
-      return `End process ${step.pid}, the killed run's provider, which would wait forever.`;
+      return `End process ${step.pid}, the killed run's provider: it would wait forever.`;
     case "cancel":
       return `Remove the lock (pulumi cancel): ${step.by}`;
     case "record":
@@ -65,8 +67,16 @@ const stepLines = (step: RepairStep, alive: readonly number[]): readonly string[
 const ending = (result: RepairResult): readonly string[] => {
   const { applied, steps } = result;
   if (steps.length === 0) return [];
-  if (!applied) return ["To carry out these steps: pulumi-conversation repair --apply"];
-  return isRepaired(result) ? ["The stack is repaired. To continue: pulumi up"] : [];
+  if (!applied) return [`To carry out these steps: ${ownCommand("repair --apply")}`];
+  if (!isRepaired(result)) return [];
+  // What a killed `destroy` had already deleted is no longer in the state: `up` would create it.
+  const wasDeleting = steps.some((step) => step.action === "forget" && step.why === "deletion");
+  if (!wasDeleting) return ["The stack is repaired. To continue: pulumi up"];
+  return [
+    "The stack is repaired. The killed run was deleting objects. To continue:",
+    "  pulumi destroy       deletes everything that is left in the stack",
+    "  pulumi up --refresh  also creates deleted objects that the program declares",
+  ];
 };
 
 /** The findings and actions, for people, within 80 columns. */

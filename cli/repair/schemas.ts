@@ -57,9 +57,9 @@ const repairStepSchema = z.discriminatedUnion("action", [
     kind: z.string(),
     urn: z.string(),
     why: z
-      .enum(["held", "not-made", "again"])
+      .enum(["held", "not-made", "deletion", "again"])
       .describe(
-        "held: it is in the state; not-made: no object so far; again: the next run repeats the operation",
+        "held: it is in the state; not-made: no object so far; deletion: the object may already be deleted; again: the next run repeats the operation",
       ),
     ...outcome,
   }),

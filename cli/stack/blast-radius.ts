@@ -177,8 +177,8 @@ export const changesOfDestroy = (held: readonly StateResource[]): PlannedChanges
 export const blockedDeletionCode = 4;
 
 const holderText = ({ managed, stack }: RemainingUser): string => {
-  if (managed === "own") return "of this stack";
-  if (managed === "stack") return `of the stack ${stack}`;
+  if (managed === "own") return "in this stack";
+  if (managed === "stack") return `in the stack ${stack}`;
   return stack ? `in no readable state; its mark names ${stack}` : "not managed by Pulumi";
 };
 
@@ -194,9 +194,12 @@ const uncertainLines = ({ unread = [] }: BlastRadius): readonly string[] =>
 export const blastRadiusLines = (radius: BlastRadius): readonly string[] => {
   const { blocked, order } = radius;
   if (blocked.length === 0) return uncertainLines(radius);
-  const many = blocked.length === 1 ? "this deletion" : `these ${blocked.length} deletions`;
+  const refused =
+    blocked.length === 1
+      ? "this deletion, because the object is"
+      : `these ${blocked.length} deletions, because the objects are`;
   return [
-    `The service will refuse ${many}, because the objects are still in use:`,
+    `The service will refuse ${refused} still in use:`,
     "",
     ...blocked.flatMap(({ kind, name, id, users }) => [
       ...indented(`${kind} "${name}" (id ${id}) is used by`, 2),

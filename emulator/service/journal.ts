@@ -173,10 +173,10 @@ const journalIn = (database: DatabaseSync): Journal => {
 /** An error that describes what is wrong with a data file, and what to do about it. */
 export const dataFileError = (file: string, error: unknown): Error => {
   const reason = error instanceof Error ? error.message : String(error);
-  return new Error(
-    `Could not use the data file ${file}: ${reason}. Choose another file, or stop the emulator that uses this one.`,
-    { cause: error },
-  );
+  const other = /locked/.test(reason) ? ", or stop the emulator that uses this one" : "";
+  return new Error(`Could not use the data file ${file}: ${reason}. Choose another file${other}.`, {
+    cause: error,
+  });
 };
 
 /**

@@ -86,6 +86,12 @@ export const describePackage = (): PackageDescription => ({
 });
 
 /**
+ * Returns a command of this package as messages show it, such as `npx pulumi-conversation repair`:
+ * the name alone works only if `node_modules/.bin` is on PATH.
+ */
+export const ownCommand = (words: string): string => `npx ${packageName} ${words}`;
+
+/**
  * Returns the location of a documentation page: in the repository at this release if package.json
  * specifies a repository, otherwise in the package's folder, which contains the same pages.
  *

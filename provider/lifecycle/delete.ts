@@ -192,12 +192,12 @@ const explained = async (
   const states = isInDoubt ? await run.states?.(owner, "all") : undefined;
   const named =
     users.length > 0
-      ? `, because it is in use by ${users.map((user) => describeUser(user, mark, states)).join("; ")}`
-      : `. No object that uses it was found. ${held?.doc.replace(/\.$/, "")}`;
+      ? `, because it is in use by ${users.map((user) => describeUser(user, mark, states)).join("; ")}. ` +
+        "Remove the reference, or the object that contains it, then try again."
+      : `. No visible object refers to it. ${held?.doc} Delete every ${held?.kinds.map(({ noun }) => noun).join(" and ")} that may use it first, then try again.`;
   return new ConversationError(
     "IN_USE",
-    `the service refuses the deletion (${refusal.details.status ?? "no status"})${named}. ` +
-      "Remove the reference, or the object that contains it, then try again.",
+    `the service refuses the deletion (${refusal.details.status ?? "no status"})${named}`,
     refusal.details,
     "none",
     { cause: refusal },
@@ -225,12 +225,12 @@ const whose = (
   const [elsewhere] = states?.holdersOf(kind, id).filter((each) => !each.own) ?? [];
   if (elsewhere) return `in the state of the stack ${elsewhere.stack}: ${mark.label}`;
   return mark.stack === own?.stack
-    ? `of this stack: ${mark.label}`
-    : `of another stack: ${mark.label}`;
+    ? `in this stack: ${mark.label}`
+    : `in another stack: ${mark.label}`;
 };
 
 /**
- * Describes an object that uses another one, for messages, such as `account "kiosk" (id …, of this
+ * Describes an object that uses another one, for messages, such as `account "kiosk" (id …, in this
  * stack: shop/prod kiosk)`.
  */
 export const describeUser = (user: User, own: Mark | undefined, states?: ObjectHolders): string =>

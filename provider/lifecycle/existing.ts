@@ -1,6 +1,7 @@
 import { withArticle } from "../definition/fields.js";
 import { ConversationError } from "../kernel/errors.js";
 import { assertId, isId } from "../kernel/object-id.js";
+import { ownCommand } from "../kernel/package.js";
 import type { Holding } from "../pulumi-cli/stack-states.js";
 import { isNamesake, type Mark, objectTime } from "./ownership/mark.js";
 import type { Declared, ObjectHolders } from "./run.js";
@@ -127,7 +128,7 @@ const chosen = (
   throw new ConversationError(
     "AMBIGUOUS",
     `${objects.join(" and ")} carry the same mark for this resource: one is a copy of the other, ` +
-      'and it is unknown which. Nothing was changed. Choose one by its id (adopt: "<id>"), or remove the mark from the copy: npx pulumi-conversation orphans --release --id <id>',
+      `and it is unknown which. Nothing was changed. Choose one by its id (adopt: "<id>"), or remove the mark from the copy: ${ownCommand("orphans --release --id <id>")}`,
   );
 };
 
@@ -282,14 +283,14 @@ export const takenByProgram = (
 
 /** Returns the error for an object that a mark or a state assigns to another owner. */
 export const ownedElsewhere = (
-  { definition, mark }: Declared,
+  declared: Declared,
   found: Found,
   owner: Mark | Holding,
 ): ConversationError => {
-  const isOwnStack = "urn" in owner ? owner.own : owner.stack === mark?.stack;
+  const { definition } = declared;
   return new ConversationError(
     "OWNED_ELSEWHERE",
-    `the ${describe(definition, found)} ${whose(owner)}. Nothing was changed. ${wayOut(owner, isOwnStack, found.id)}`,
+    `the ${describe(definition, found)} ${whose(owner)}. Nothing was changed. ${wayOut(declared, owner, found.id)}`,
   );
 };
 
@@ -298,15 +299,17 @@ const whose = (owner: Mark | Holding): string => {
   return `belongs to ${owner.urn} in the state of ${owner.own ? "this stack" : `the stack ${owner.stack}`}`;
 };
 
-const wayOut = (owner: Mark | Holding, isOwnStack: boolean, id: string): string => {
+const wayOut = ({ mark, nameKey }: Declared, owner: Mark | Holding, id: string): string => {
   const isHolding = "urn" in owner;
+  const isOwnStack = isHolding ? owner.own : owner.stack === mark?.stack;
   // The logical name of the resource.
   const name = (isHolding ? owner.urn.split("::") : owner.label.split(" ")).at(-1) ?? "";
-  const renamed = isOwnStack
-    ? ` If you renamed that resource to this one, add the option aliases: [{ name: ${JSON.stringify(name)} }].`
-    : "";
+  // Removing it there would delete the object.
+  const way = isOwnStack
+    ? `. If you renamed that resource to this one, add the option aliases: [{ name: ${JSON.stringify(name)} }].`
+    : ", or hand the object over as the page below describes, so that the other stack does not delete it.";
   const gone = isHolding
     ? ""
-    : ` If no state contains it anymore, npx pulumi-conversation orphans lists the object, and orphans --release --id ${id} removes the mark, so that you can adopt it.`;
-  return `Remove it there first, or give this resource another name.${renamed}${gone}`;
+    : ` If no state contains it anymore, ${ownCommand(`orphans --release --id ${id}`)} removes the mark, so that you can adopt it.`;
+  return `Use another ${nameKey}${way}${gone}`;
 };

@@ -4,6 +4,7 @@ import { tidyFields, withoutSecrets } from "../definition/importable.js";
 import { fieldsFromWire } from "../definition/wire.js";
 import { ConversationError } from "../kernel/errors.js";
 import { assertId } from "../kernel/object-id.js";
+import { ownCommand } from "../kernel/package.js";
 import type { WireObject } from "../service/lists.js";
 import { isSameResource } from "./ownership/mark.js";
 import type { Properties } from "./properties.js";
@@ -66,7 +67,7 @@ const assertFreeToImport = async (
     );
   if (mark && mark.stack !== ownMark?.stack)
     throw refused(
-      `it carries another stack's mark, ${mark.label}. If that stack no longer contains the object, release it: pulumi-conversation orphans --release --id ${id}`,
+      `it carries the mark of another stack or state, ${mark.label}. If that stack no longer contains the object, release it: ${ownCommand(`orphans --release --id ${id}`)}`,
     );
   const other = identity && run.decisions.take(`adopt ${definition.kind} ${id}`, identity);
   if (other) throw refused(`this run also imports it as ${other.label}`);

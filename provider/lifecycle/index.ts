@@ -167,7 +167,14 @@ const resolved = ({
 const reasonOf = (error: unknown, secrets: readonly string[]): string => {
   const cause = error instanceof ResourceInitFailed ? error.cause : error;
   if (isConversationError(cause)) {
-    return `${cause.message.replace(/(?<![.!?])$/, ".")} ${moreAbout(cause.code)}`;
+    const more = [
+      ...(cause.code === "CANCELLED" ? ["Run again to continue."] : []),
+      moreAbout(cause.code),
+    ];
+    // The last of several lines may be a command.
+    return cause.message.includes("\n")
+      ? [cause.message, ...more].join("\n")
+      : [cause.message.replace(/(?<![.!?])$/, "."), ...more].join(" ");
   }
   const reason = foreignMessage(cause, secrets);
   return error === cause

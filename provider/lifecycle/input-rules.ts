@@ -43,7 +43,7 @@ export const checkedSettings = (
     if (!isConversationError(error)) throw error;
     if (error.code !== "SETTINGS_MISSING") return { reasons: [error.message], areThere: false };
     run.notify?.(
-      `${error.message} The preview continues without them; pulumi up will fail.`,
+      `${error.message}\nThe preview continues without them; pulumi up will fail.`,
       "warning",
     );
     return { reasons: [], areThere: false };

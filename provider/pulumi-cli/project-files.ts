@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { readPlainFile } from "../kernel/files.js";
 import { isObject, jsonIn } from "../kernel/json.js";
+import { ownCommand } from "../kernel/package.js";
 import type { SettingSource } from "../service/settings.js";
 import { watchQuestions } from "./processes.js";
 import { findProgram } from "./pulumi-cli.js";
@@ -17,7 +18,7 @@ const advices = [
   },
   {
     when: /load checkpoint/,
-    text: "The state file is incomplete. pulumi-conversation repair restores Pulumi's own copy, if there is one; otherwise, restore the file from your backups.",
+    text: `The state file is incomplete. ${ownCommand("repair")} restores Pulumi's own copy, if there is one; otherwise, restore the file from your backups.`,
   },
   {
     // It names the missing file, which is no reason to correct it.

@@ -62,7 +62,7 @@ export const account = defineResource({
           doc: "Orchestration for the account's conversations.",
         }),
         entryPoint: text({
-          doc: "Id of the entry point, which belongs to another product area. A numeric string such as `1007`.",
+          doc: "Id of the entry point, which belongs to another product area. Usually numeric, such as `1007`.",
           min: 1,
           envelope: "id",
         }),

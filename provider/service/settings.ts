@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject, jsonIn } from "../kernel/json.js";
+import { ownCommand } from "../kernel/package.js";
 import { quoted } from "../kernel/text.js";
 import { type SettingKey, type SettingSpec, type Settings, settingTable } from "./setting-table.js";
 
@@ -113,7 +114,7 @@ export const settingLabel = (key: SettingKey, profile?: string): string => {
 
 /** Advice for a base URL that does not look like the service's. */
 export const addressAdvice = ({ baseUrl, profile }: Settings): string =>
-  `Check ${settingLabel("baseUrl", profile)}, whose path is ${quoted(new URL(baseUrl).pathname)}, and run: npx pulumi-conversation doctor`;
+  `Check ${settingLabel("baseUrl", profile)}, whose path is ${quoted(new URL(baseUrl).pathname)}, and run: ${ownCommand("doctor")}`;
 
 const textOf = (source: SettingSource, key: SettingKey, profile?: string): string | undefined => {
   const names = settingNames(key, profile);
@@ -199,9 +200,7 @@ const hasEmulatorScript = (): boolean => {
 /** Names the emulator of this project: a new one would have none of the objects in its stack. */
 const onEmulator = (): string => {
   const data = existsSync(join(process.cwd(), emulatorData)) ? ` --data ${emulatorData}` : "";
-  const emulator = hasEmulatorScript()
-    ? "npm run emulator"
-    : `npx pulumi-conversation emulator${data}`;
+  const emulator = hasEmulatorScript() ? "npm run emulator" : ownCommand(`emulator${data}`);
   return `Or run the command against an emulator: ${emulator} -- <command>`;
 };
 
@@ -213,7 +212,9 @@ const complain = (findings: readonly Finding[], profile?: string): void => {
   throw new ConversationError(
     missing.length > 0 ? "SETTINGS_MISSING" : "SETTINGS_INVALID",
     [
-      `The settings${where} are not valid. Nothing was sent.`,
+      invalid.length > 0
+        ? `The settings${where} are not valid. Nothing was sent.`
+        : `Settings${where} are missing. Nothing was sent.`,
       ...missing,
       ...invalid,
       ...(missing.length > 0 ? [onEmulator()] : []),
@@ -244,7 +245,7 @@ const foundOut = (file: string, given: Partial<Settings>): Partial<Settings> => 
     if ("value" in parsed) return [[key, parsed.value]];
     throw new ConversationError(
       "SETTINGS_INVALID",
-      `${key} in the findings ${file} ${parsed.rule}. Nothing was sent. Create the file again: pulumi-conversation probe --out ${file}`,
+      `${key} in the findings ${file} ${parsed.rule}. Nothing was sent. Create the file again: ${ownCommand(`probe --out ${file}`)}`,
     );
   });
   return Object.fromEntries(values);
@@ -397,13 +398,13 @@ export const readFindings = (file: string): TenantFindings => {
         : "the file system gave no reason";
     throw new ConversationError(
       "SETTINGS_INVALID",
-      `Could not read the findings in ${file} (${code}). Create the file: pulumi-conversation probe --out ${file}`,
+      `Could not read the findings in ${file} (${code}). Create the file: ${ownCommand(`probe --out ${file}`)}`,
     );
   }
   const findings = findingsIn(text);
   if (findings) return findings;
   throw new ConversationError(
     "SETTINGS_INVALID",
-    `${file} contains no findings from this release. Create the file: pulumi-conversation probe --out ${file}`,
+    `${file} contains no findings from this release. Create the file: ${ownCommand(`probe --out ${file}`)}`,
   );
 };

@@ -128,23 +128,25 @@ export const runtimeSettings = (
     assertKnown(settings);
     const given: ConnectionSettings = settings;
     const texts = asEnvironment(given, environment);
-    let isMissing = false;
+    let missing = 0;
     const problems = keys.flatMap((key) => {
       const { required, secret, parse } = settingTable[key];
       const name = settingNames(key, given.profile).environment;
       const text = texts[name] ?? "";
       if (text.trim() === "") {
-        isMissing ||= required === true;
+        if (required) missing += 1;
         return required ? `  ${key} is missing: pass it to connect, or set ${name}` : [];
       }
       const parsed = parse(secret ? text : text.trim());
       return "value" in parsed ? [] : `  ${key} (${name}) ${parsed.rule}`;
     });
     if (problems.length > 0) {
-      const what = isMissing ? "required settings are missing" : "the settings are not valid";
+      const wrong =
+        missing === problems.length ? "settings are missing" : "the settings are not valid";
+      const said = `Could not connect: ${wrong}. Nothing was sent.`;
       throw new ConversationError(
-        isMissing ? "SETTINGS_MISSING" : "SETTINGS_INVALID",
-        [`Could not connect: ${what}. Nothing was sent.`, ...problems].join("\n"),
+        missing > 0 ? "SETTINGS_MISSING" : "SETTINGS_INVALID",
+        [said, ...problems].join("\n"),
       );
     }
     return readSettings({ environment: texts, config: () => undefined }, given.profile);

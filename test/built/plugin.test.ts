@@ -250,7 +250,9 @@ test("an object with the mark of another stack is not imported", async () => {
     "--skip-preview",
   ]);
   expect(code).not.toBe(0);
-  expect(output).toMatch(/cannot be imported: it carries another stack's mark, shop\/prod web/);
+  expect(output).toMatch(
+    /cannot be imported: it carries the mark of another stack or state, shop\/prod web/,
+  );
 });
 
 test("the option import of a program adopts, by the same refusals", async () => {

@@ -91,7 +91,7 @@ test("each refused deletion names who uses the object and whose that is", async 
   const refusals: [kind: string, user: RegExp][] = [
     [
       "Authentication",
-      /in use by client application "orders-bot" \(id [\w-]{36}, of this stack: shop\/prod example-ClientApplication\)/,
+      /in use by client application "orders-bot" \(id [\w-]{36}, in this stack: shop\/prod example-ClientApplication\)/,
     ],
     ["ClientApplication", /in use by participant "orders-bot".*orchestration "orders"/],
     ["Participant", /in use by orchestration "orders"/],

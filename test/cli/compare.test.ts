@@ -157,14 +157,14 @@ test("what one side could not read is named, and nothing is said to be missing t
 test.each([
   [
     "stack:dev",
-    "compare stack:dev live. To save one: pulumi-conversation compare stack:dev --save",
+    "compare stack:dev live. To save one: npx pulumi-conversation compare stack:dev --save",
   ],
   ["live", "compare live stack:dev"],
   ["my account.json", "compare 'my account.json' live"],
 ])("%s alone is answered with a whole command line", async (side, line) => {
   const { code, err } = await run("compare", side);
   expect(code).toBe(1);
-  expect(err).toContain(`Specify two accounts, for example: pulumi-conversation ${line}`);
+  expect(err).toContain(`Specify two accounts, for example: npx pulumi-conversation ${line}`);
 });
 
 const seed = Number(process.env.COMPARE_SEED ?? 20_261_122);

@@ -69,6 +69,26 @@ describe("import", () => {
     );
   });
 
+  test("warns that up deletes what the program does not declare, and names the command for the code", async () => {
+    const hub = await importSandbox();
+    const result = { ...(await hub.import()), applied: true };
+    const report = (more: Partial<typeof result>) =>
+      importReport({ ...result, ...more }).replaceAll(/\s+/g, " ");
+    expect(report({})).toContain("the next pulumi up, which would otherwise delete them");
+    expect(report({})).toContain("To write the code: npx pulumi-conversation export --out");
+    expect(report({ filled: {} })).not.toContain("delete them");
+  });
+
+  test("lists a few omitted objects, and counts more", async () => {
+    const { taken, ...result } = await (await importSandbox()).import();
+    const left = taken.map((each) => ({ ...each, reason: "it is already in the state" }));
+    const report = (count: number) =>
+      importReport({ ...result, taken, left: left.slice(0, count) });
+    expect(report(3).match(/Omitted: /g)).toHaveLength(3);
+    expect(report(4)).toContain("Omitted: 4 objects. To list them with the reasons, add --json.\n");
+    expect(report(4)).not.toContain("already");
+  });
+
   test.each([
     [
       "its own",
@@ -88,7 +108,7 @@ describe("import", () => {
     [
       "a mark",
       { objects: withMarkedChannel(2, `${ownership("else")}/web`) },
-      "it carries another stack's mark: shop/else web",
+      "it carries the mark of another stack or state: shop/else web",
     ],
   ])(
     "refuses what a stack has already: %s; --skip-managed leaves it out",

@@ -204,9 +204,7 @@ test("on a terminal the line under way is redrawn, and nothing is red where nobo
     await runProgram(["init", join(folder, "shop"), ...options], { ...session, coloured: true });
     expect(written.err).toContain("\r\u001b[K");
     for (const wrong of ["\\u00", "\u001b[31m", "✗"]) expect(written.err).not.toContain(wrong);
-    expect(written.err).toContain(
-      "Stack dev was not created: you are not logged in to Pulumi yet.",
-    );
+    expect(written.err).toContain("Stack dev was not created: you are not logged in to Pulumi.");
   } finally {
     process.stderr.isTTY = isTTY;
   }

@@ -16,9 +16,29 @@ const checkoutIn = (name: string): string => {
   return root;
 };
 
-test("a checkout is packed into the project; what npm installed is asked of the registry", () => {
+test("a checkout is packed into the project; what npm installed is requested from the registry", () => {
   expect(packedPackage()).toMatchObject({ dependency: expect.stringMatching(/^file:.*\.tgz$/) });
   expect(packedPackage(join(checkoutIn("a"), "none"))).toBeUndefined();
+});
+
+/** A package that npm installed into a project, which depends on it like this. */
+const installedIn = (dependency: string): string => {
+  const project = temporaryFolder();
+  const dependencies = { "pulumi-conversation": dependency };
+  writeFileSync(join(project, "package.json"), JSON.stringify({ dependencies }));
+  writeFileSync(join(project, "p.tgz"), "");
+  const root = join(project, "node_modules", "pulumi-conversation");
+  mkdirSync(root, { recursive: true });
+  return root;
+};
+
+test("a project that depends on a package file hands that file on", () => {
+  const root = installedIn("file:p.tgz");
+  const { pack, dependency } = packedPackage(root) ?? {};
+  expect(pack?.[1]).toBe(join(root, "..", "..", "p.tgz"));
+  expect(dependency).toBe(packedPackage()?.dependency);
+  for (const other of ["^0.1.0", "file:gone.tgz", "file:../checkout"])
+    expect(packedPackage(installedIn(other))).toBeUndefined();
 });
 
 test.each(["plain", "with space", "it's $HOME", 'a"b`c', "ü &; rm"])(

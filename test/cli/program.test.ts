@@ -68,7 +68,7 @@ test.each([
   expect([ended.code, error.code, error.exitCode]).toEqual([exit, code, exit]);
   expect(error.message).toContain(says);
   expect(error.message).not.toMatch(/^error: /);
-  expect(error.advice).toMatch(/pulumi-conversation( \w+)? (--help|doctor)/);
+  expect(error.advice).toMatch(/: npx pulumi-conversation( \w+)? (--help|doctor)/);
   // People read the same on the other stream.
   expect(ended.err).toContain(error.message.split("\n")[0]);
 });

@@ -171,9 +171,12 @@ test.each([true, false])("a deletion that was cut off is done again (reached: %s
   box.write(pending("deleting", { ...box.state.at(-1) }));
   const found = await box.repair({ apply: true });
   expect(found).toMatchObject({
-    steps: [{ action: "forget", why: "again", done: true }],
+    steps: [{ action: "forget", why: "deletion", done: true }],
     left: [],
   });
+  const report = repairReport(found);
+  expect(report).toMatch(/its object may already be\s+deleted\./);
+  expect(report).toMatch(/To continue:\n {2}pulumi destroy .*\n {2}pulumi up --refresh .*/);
   expect(box.deployment().resources.at(-1)).toMatchObject({ id });
   expect(await box.control.objects("channels")).toHaveLength(is ? 0 : 1);
 });

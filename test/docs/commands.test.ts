@@ -75,12 +75,20 @@ test("the command line takes every command that a message or a comment advises",
   const sources = ["cli", "provider", "sdk", "emulator"].flatMap(sourcesIn);
   const commands = new Set(createProgram(recordedSession().session).commands.map((c) => c.name()));
   const advised = sources.flatMap(([file, text]) =>
-    [...text.matchAll(/pulumi-conversation ([a-z][a-z-]+)((?: --[a-z-]+)*)/g)].flatMap(
-      ([whole, name = "", options = ""]) =>
-        commands.has(name) ? [{ file, whole, name, options: options.trim().split(" ") }] : [],
+    [
+      ...text.matchAll(/(?:pulumi-conversation |ownCommand\(["`])([a-z][a-z-]+)((?: --[a-z-]+)*)/g),
+    ].flatMap(([whole, name = "", options = ""]) =>
+      commands.has(name) ? [{ file, whole, name, options: options.trim().split(" ") }] : [],
     ),
   );
-  expect(advised.length).toBeGreaterThan(15);
+  expect(advised.length).toBeGreaterThan(40);
+  const withoutNpx = sources.flatMap(([file, text]) =>
+    [...text.matchAll(/(?:[:.,(] ?|\b[Rr]un )pulumi-conversation ([a-z-]+)/g)].flatMap(
+      ([whole, name = ""]) =>
+        commands.has(name) && name !== "completion" ? [`${file}: ${whole}`] : [],
+    ),
+  );
+  expect(withoutNpx).toEqual([]);
   const program = createProgram(recordedSession().session);
   const wrong = advised.filter(({ name, options }) => {
     const command = program.commands.find((each) => each.name() === name) ?? new Command();

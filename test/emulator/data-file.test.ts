@@ -60,7 +60,7 @@ test("two emulators cannot use one file at once: the second names it", async () 
   const data = fileIn();
   await once({ data }, async () => {
     await expect(startEmulator({ data })).rejects.toThrow(
-      `Could not use the data file ${data}: database is locked`,
+      `Could not use the data file ${data}: database is locked. Choose another file, or stop the emulator that uses this one.`,
     );
   });
   await once({ data }, async (service) =>
@@ -148,7 +148,7 @@ test.each<[string, (file: string) => void, string]>([
   chmodSync(data, 0o644);
   const before = stateOf(data);
   await expect(startEmulator({ data })).rejects.toThrow(
-    `Could not use the data file ${data}: ${reason}.`,
+    `Could not use the data file ${data}: ${reason}. Choose another file.`,
   );
   expect(stateOf(data)).toEqual(before);
 });

@@ -121,6 +121,7 @@ test("settings that are missing are a warning in the preview", async () => {
   );
   expect(reasons).toBe("");
   expect(reported).toContain("CONVERSATION_CLIENT_SECRET");
+  expect(reported).toMatch(/ -- <command>\nThe preview continues/);
 });
 
 test("a resource that does not change needs no settings", async () => {

@@ -76,7 +76,7 @@ test("by the letter of the rule a channel goes after the client applications", a
   const app = await make("ClientApplication", owned("app", { name: "app", roles: [botRole()] }));
   hub.nextRun();
   await expect(hub.of("Channel").delete(channel.id, channel.state)).rejects.toThrow(
-    /No object that uses it was found\. [^.]*client application refers to a channel\. Remove the reference/,
+    /No visible object refers to it\. [^.]*client application refers to a channel\. Delete every client application that may use it first/,
   );
   await Promise.all([
     hub.of("Channel").delete(channel.id, channel.state),
@@ -100,7 +100,7 @@ test("a refused deletion says in whose state a user is, also after `pulumi state
       ({ message }: Error) => message,
     );
   };
-  expect(await refusal()).toContain(`(id ${app.id}, of this stack: `);
+  expect(await refusal()).toContain(`(id ${app.id}, in this stack: `);
   expect(await refusal("other")).toContain(`(id ${app.id}, in the state of the stack other: `);
 });
 

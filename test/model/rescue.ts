@@ -78,7 +78,7 @@ export class Rescue {
     // What has no mark may hold what `orphans` would remove: it says so, and a person looks.
     const shown = isStuck ? (await this.#third.live()).map(({ id }) => id) : ids;
     await this.#strays(error, shown, failed?.declared.name, help);
-    if (/of this stack|orphans/.test(error)) await this.#sweep();
+    if (/(in|of) this stack|orphans/.test(error)) await this.#sweep();
     if (!this.#sight && error.includes("orphans")) await this.#nameAside(ids);
   }
 

@@ -54,7 +54,7 @@ test("everything that is missing is named at once, with both ways to give it", (
     expect.objectContaining({
       code: "SETTINGS_MISSING",
       message: expect.stringMatching(
-        /: required settings are missing\. Nothing was sent\.\n.*tokenUrl is missing: pass it to connect, or set CONVERSATION_TOKEN_URL\n.*clientId is missing/,
+        /settings are missing.*\n.*tokenUrl is missing: pass it to connect, or set CONVERSATION_TOKEN_URL\n.*clientId is missing/,
       ),
     }),
   );

@@ -62,7 +62,7 @@ test("a name of the other stack is refused for every kind, also as something to 
     const wanted = theirs.held.find((entry) => entry.form.name === form.name);
     for (const changes of [{}, { adopt: true }, { adopt: wanted?.id }]) {
       await expect(ours.create(stage.run(), form, changes), form.name).rejects.toThrow(
-        /belongs to another Pulumi resource or state: shop\/prod.*orphans --release --id/s,
+        /belongs to another Pulumi resource or state: shop\/prod.*Use another (name|type), or hand the object over.*orphans --release --id.*#owned_elsewhere/s,
       );
     }
   }

@@ -68,6 +68,10 @@ test("all missing settings are named in one error, with both ways to set them", 
     /\nOr run the command against an emulator: npx pulumi-conversation emulator -- <command>$/,
   );
   const message = messageOf(() => read({}));
+  expect(message).toMatch(/^Settings are missing\. Nothing was sent\.\n/);
+  expect(messageOf(() => read({ CONVERSATION_BASE_URL: "no URL" }))).toMatch(
+    /^The settings are not valid\./,
+  );
   for (const line of [
     "set CONVERSATION_BASE_URL, or run: pulumi config set conversation:baseUrl <value>",
     "set CONVERSATION_TOKEN_URL, or run: pulumi config set --plaintext conversation:tokenUrl <value>",

@@ -316,7 +316,7 @@ const refused = (settings: Settings, { status, text }: HttpResponse): Conversati
   const description = oauthText(body, settings);
   const keys = suspects[error] ?? fallbackSuspects;
   const check = keys.map((key) => settingLabel(key, settings.profile)).join(", ");
-  const expires = keys.includes("clientSecret") ? "; client secrets also expire" : "";
+  const expires = keys.includes("clientSecret") ? "; the secret may have expired" : "";
   const said = [error, description].filter(Boolean).join(": ");
   return fail(
     "CREDENTIALS_REFUSED",

@@ -49,7 +49,7 @@ test("import beside a run: what it is making is left to it, and nothing is impor
   const { box } = await runAtWork();
   const options = { ...box.options, skipManaged: true };
   await expect(runImport({ ...options, apply: true })).rejects.toThrow(
-    /^Nothing was imported: the stack shop\/prod is locked \(ci@runner, process .*run pulumi-conversation repair/,
+    /^Nothing was imported: the stack shop\/prod is locked \(ci@runner, process .*run npx pulumi-conversation repair/,
   );
   const { left, taken } = await runImport(options);
   expect(taken.map(({ object }) => object.wire.type)).toEqual(["custom.hand"]);

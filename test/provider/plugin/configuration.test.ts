@@ -147,7 +147,7 @@ test("what an explicit provider lacks is an argument to add, not a key of the st
   const { clientSecret: _, ...given } = account;
   const read = (name: string) => () => readSettings(configurationOf(name, given).source);
   expect(read("eu")).toThrow(
-    /settings of provider eu are[\s\S]*clientSecret is missing: set it in the program, as an argument of the provider eu, or set CONVERSATION_CLIENT_SECRET\n/,
+    /Settings of provider eu are missing[\s\S]*clientSecret is missing: set it in the program, as an argument of the provider eu, or set CONVERSATION_CLIENT_SECRET\n/,
   );
   expect(read("default")).toThrow(/or run: pulumi config set --secret conversation:clientSecret/);
 });

@@ -237,7 +237,9 @@ test("an object with the mark of another stack is not imported", async () => {
   const { id } = await made("desk", desk, "Authentication");
   await nextRun("us", "shop/other/fedcba9876543210");
   const { error } = await plugin.read(urn("Authentication", "desk"), id);
-  expect(error).toMatch(/cannot be imported: it carries another stack's mark, shop\/prod desk/);
+  expect(error).toMatch(
+    /cannot be imported: it carries the mark of another stack or state, shop\/prod desk/,
+  );
   await nextRun();
   const own = await plugin.read(urn("Authentication", "desk"), id);
   expect(own.inputs?.owner).toBe(`${ownership}/desk`);
