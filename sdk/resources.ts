@@ -939,7 +939,7 @@ export interface AccountChatConfigurationsArgs {
   allowQueueTransferOnAgentUnavailability?: pulumi.Input<boolean> | undefined;
   /** Orchestration for the account's conversations. Source: public reference. */
   orchestration?: pulumi.Input<string> | pulumi.Input<Orchestration> | undefined;
-  /** Id of the entry point, which belongs to another product area. A numeric string such as `1007`. Source: public reference. */
+  /** Id of the entry point, which belongs to another product area. Usually numeric, such as `1007`. Source: public reference. */
   entryPoint?: pulumi.Input<string> | undefined;
 }
 
@@ -957,7 +957,7 @@ export interface AccountChatConfigurations {
   readonly allowQueueTransferOnAgentUnavailability?: boolean;
   /** Orchestration for the account's conversations. Source: public reference. */
   readonly orchestration?: string;
-  /** Id of the entry point, which belongs to another product area. A numeric string such as `1007`. Source: public reference. */
+  /** Id of the entry point, which belongs to another product area. Usually numeric, such as `1007`. Source: public reference. */
   readonly entryPoint?: string;
 }
 
