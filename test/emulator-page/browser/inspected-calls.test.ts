@@ -209,12 +209,15 @@ inBrowser(
     expect(await page.getByText("Last undelivered").isVisible()).toBe(false);
     callback.answer = (_received, response) => void response.writeHead(401).end();
     await service.call("POST", "/conversations/messages", messageTo(conversation));
-    await page.getByRole("link", { name: "Last undelivered: text, 401" }).click();
+    await page
+      .getByRole("link", { name: "Last undelivered: text. The callback refused the login." })
+      .click();
     const attempt = page.getByRole("complementary", { name: "Chosen attempt" });
     await attempt.getByText("The callback refused the login.").waitFor();
     await attempt.getByText("Returned 401").waitFor();
+    await attempt.getByText("The service will try again.").waitFor();
     await attempt.getByText("Compare the role's authentication").waitFor();
-    await attempt.getByRole("link", { name: "docs/resources.md, ClientApplication" }).waitFor();
+    await attempt.getByRole("link", { name: "docs/resources.md, Authentication" }).waitFor();
     // After a retry none is left: there is an email about the client application.
     await page.getByRole("button", { name: "+1 s" }).click();
     await view(page, "Mailbox").getByText("1").waitFor();
@@ -224,17 +227,20 @@ inBrowser(
     await page.getByText("1 email", { exact: true }).waitFor();
     await page.getByRole("link", { name: /cannot be reached$/ }).click();
     const mail = page.getByRole("complementary", { name: "Chosen email" });
-    await mail.getByText("to ops@example.com · not actually sent").waitFor();
+    await mail.getByText("to ops@example.com · not sent, only recorded").waitFor();
     await mail.getByText("It will make no more attempts.").waitFor();
     await mail.getByRole("link", { name: "returns-app" }).waitFor();
     await mail.getByRole("link", { name: "The last attempt" }).click();
-    await attempt.getByText("try 2").waitFor();
+    await attempt.getByText("attempt 2").waitFor();
+    await attempt.getByText("This was the last attempt.").waitFor();
     await attempt.getByText("The callback refused the login.").waitFor();
     // The next message arrives: the sign stays with the one that did not.
     callback.answer = (_received, response) => void response.writeHead(200).end();
     await service.call("POST", "/conversations/messages", messageTo(conversation));
     await view(page, "Deliveries").getByText("3").waitFor();
-    await page.getByRole("link", { name: "Last undelivered: text, 401" }).waitFor();
+    await page
+      .getByRole("link", { name: "Last undelivered: text. The callback refused the login." })
+      .waitFor();
   },
 );
 
