@@ -193,7 +193,7 @@ export class Deliveries {
       const hasRetries = !isHopeless && retries < this.options.switches.deliveryRetries;
       const entry = this.#note(delivery, outcome, {
         number,
-        attempt,
+        attempt: isHopeless ? 0 : attempt,
         begun,
         isRetried: renewed !== undefined || hasRetries,
       });

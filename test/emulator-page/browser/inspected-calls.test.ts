@@ -45,7 +45,7 @@ describe("a refused call", () => {
     await shown.getByText("The body breaks a rule.").waitFor();
     await shown.getByText("400-143 basicAuth.password: required attribute is missing.").waitFor();
     // What the documentation says, and where.
-    await shown.getByText("The service refused the request (another 4xx).").waitFor();
+    await shown.getByText("The service refused the request (any other 4xx).").waitFor();
     for (const [name, title] of [
       ["docs/troubleshooting.md, REJECTED", "REJECTED"],
       ["docs/resources.md, Authentication", "Authentication"],
