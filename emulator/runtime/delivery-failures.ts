@@ -68,7 +68,7 @@ export const deliveryFailures = {
     kind: clientApplication.kind,
   },
   exampleCallback: {
-    rule: "The callback is only an example URL, where no bot listens.",
+    rule: "The callback is only an example URL, so no bot can receive the message.",
     next: "In the program, replace it with your bot's URL, and apply the program again.",
     kind: clientApplication.kind,
   },

@@ -95,7 +95,7 @@ test("a message to be sent holds what was typed, and nothing empty", () => {
   });
   for (const json of ["[1]", "1", "{", "null"])
     expect(() => messageToSend({ ...draft, json })).toThrow("JSON object");
-  expect(() => messageToSend({ ...draft, text: "" })).toThrow("Enter a text.");
+  expect(() => messageToSend({ ...draft, text: "" })).toThrow("Enter some text.");
   expect(messageToSend({ ...draft, type: "typing.start", text: "" })).not.toHaveProperty("content");
 });
 

@@ -356,7 +356,7 @@ test("without a response the cause says what failed: bot, deadline, fault, examp
   await expect.poll(() => none.failures).toEqual([{ cause: "noRecipient", isRetried: false }]);
 });
 
-test("a bot that asks for a later attempt is not told that it refused the message", () => {
+test("a bot that asks for a later attempt is not said to have refused the message", () => {
   const { rule, next } = deliveryFailures.askedToWait;
   expect(rule).toBe("The bot asked for a later attempt.");
   expect(next).not.toContain("send the message again");

@@ -113,7 +113,7 @@ const parsedObject = (text) => {
 export const messageToSend = ({ sender, type, name, text, json, conversation }) => {
   const further = json.trim() === "" ? {} : parsedObject(json);
   const content = text === "" ? further : { ...further, text };
-  if (type === "text" && Object.keys(content).length === 0) throw new Error("Enter a text.");
+  if (type === "text" && Object.keys(content).length === 0) throw new Error("Enter some text.");
   return {
     type: { value: type },
     conversation,

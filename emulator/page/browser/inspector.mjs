@@ -162,7 +162,7 @@ export const lastUndelivered = (entries) => {
 };
 
 /** Why an attempt failed, and what to do next; undefined if it succeeded. @param {Page} page @param {Pick<ShownDelivery, "failure">} entry */
-export const failureOf = ({ tables }, { failure }) =>
+export const reasonFor = ({ tables }, { failure }) =>
   failure && tables.deliveryFailures[failure.cause];
 
 /** What became of a delivery after a failed attempt. @param {readonly Pick<ShownDelivery, "delivery" | "attempt" | "failure">[]} entries @param {Pick<ShownDelivery, "delivery" | "attempt" | "failure">} entry @returns {{ readonly isDelivered: boolean, readonly text: string }} */
@@ -189,7 +189,7 @@ export const faultDoc = { page: "emulator.md", section: "Faults" };
 
 /** @param {Page} page @param {ShownDelivery} entry */
 const failureSection = (page, entry) => {
-  const failure = failureOf(page, entry);
+  const failure = reasonFor(page, entry);
   if (!failure) return undefined;
   const { fault, tokenUrl } = entry.failure ?? {};
   const after = afterFailure(page.state.deliveries.entries, entry);
