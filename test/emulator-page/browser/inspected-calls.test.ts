@@ -241,6 +241,17 @@ inBrowser(
     await page
       .getByRole("link", { name: "Last undelivered: text. The callback refused the login." })
       .waitFor();
+    // An attempt that a later one made up for says so, and asks for nothing.
+    callback.answer = (_received, response) => void response.writeHead(503).end();
+    await service.call("POST", "/conversations/messages", messageTo(conversation));
+    await view(page, "Deliveries").getByText("4").waitFor();
+    await open("deliveries/3");
+    await attempt.getByText("The bot asked for a later attempt.").waitFor();
+    await attempt.getByText("increase the deliveryRetries switch").waitFor();
+    callback.answer = (_received, response) => void response.writeHead(200).end();
+    await page.getByRole("button", { name: "+1 s" }).click();
+    await attempt.getByText("Attempt 2 delivered the message.").waitFor();
+    expect(await attempt.getByText("deliveryRetries").isVisible()).toBe(false);
   },
 );
 
