@@ -23,12 +23,12 @@ export const deliveryFailures = {
     kind: clientApplication.kind,
   },
   exampleToken: {
-    rule: "The service could not log in, because the token URL is only an example.",
+    rule: "The token URL is only an example URL.",
     next: "In the program, replace the role's authentication with the one that your bot requires, and apply the program again.",
     kind: authentication.kind,
   },
   noTokenUrl: {
-    rule: "The service could not log in, because the token URL cannot be reached.",
+    rule: "The token URL cannot be reached.",
     next: "Start the server at this URL, or correct it in the role's authentication and apply the program again.",
     kind: authentication.kind,
   },
@@ -68,7 +68,7 @@ export const deliveryFailures = {
     kind: clientApplication.kind,
   },
   exampleCallback: {
-    rule: "The callback is only an example URL, so no bot can receive the message.",
+    rule: "The callback is only an example URL.",
     next: "In the program, replace it with your bot's URL, and apply the program again.",
     kind: clientApplication.kind,
   },
