@@ -5,13 +5,14 @@ import type { z } from "zod";
 import { paths } from "../emulator/http/listener.js";
 import { openApiDocument } from "../emulator/http/openapi.js";
 import {
-  type DeliveryEntry,
   type Emulator,
   type PlanName,
   type Switches,
   startEmulator,
   type TlsFiles,
 } from "../emulator/index.js";
+import type { ShownDelivery } from "../emulator/runtime/deliveries.js";
+import { deliveryFailures } from "../emulator/runtime/delivery-failures.js";
 import { noJournal } from "../emulator/service/journal.js";
 import { savedSwitches } from "../emulator/service/switches.js";
 import { isObject, jsonIn, type Printed } from "../provider/kernel/json.js";
@@ -92,28 +93,21 @@ const tlsOf = ({ tlsCert, tlsKey }: EmulatorArguments): { tls?: TlsFiles } => {
   return { tls: { cert: pemIn("--tls-cert", tlsCert), key: pemIn("--tls-key", tlsKey) } };
 };
 
-const adviceOn = ({ status, attempt }: DeliveryEntry): string => {
-  if (attempt === 0) return "Run pulumi preview to check the setup.";
-  if (status === 401)
-    return "Compare the password that the callback expects with the one in the stack.";
-  return status === undefined
-    ? "Start the program that serves this URL, or correct the callback."
-    : "Check the output of the program that serves this URL.";
-};
-
 /** One line; a sender chooses the id of its message. */
-const undeliveredLine = (lastAttempt: DeliveryEntry): string => {
-  const { url, messageId, type, status, error, attempt } = lastAttempt;
+const undeliveredLine = (lastAttempt: ShownDelivery): string => {
+  const { url, messageId, type, status, error, attempt, failure } = lastAttempt;
   const times = attempt === 1 ? "1 attempt" : `${attempt} attempts`;
   const where = attempt === 0 ? "" : ` to ${url} (${times})`;
   const why = error ?? `it responded with ${status}`;
-  const text = `Message ${messageId} (${type}) was not delivered${where}: ${why}. ${adviceOn(lastAttempt)}`;
+  const { rule, next } = failure ? deliveryFailures[failure.cause] : { rule: "", next: "" };
+  const address = failure?.tokenUrl === undefined ? "" : ` (${failure.tokenUrl})`;
+  const text = `Message ${messageId} (${type}) was not delivered${where}: ${why}${address}. ${rule} ${next}`;
   return `${inertOutput(text, false)}\n`;
 };
 
 const start = async (
   options: EmulatorArguments,
-  onUndelivered: ((lastAttempt: DeliveryEntry) => void) | undefined,
+  onUndelivered: ((lastAttempt: ShownDelivery) => void) | undefined,
 ): Promise<Emulator> => {
   const { switch: switches, tlsCert, tlsKey, openapi, json, ...others } = options;
   const { data } = options;

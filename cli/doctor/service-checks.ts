@@ -6,6 +6,8 @@ import {
   endpointName,
   knownScopes,
   type Operation,
+  runtimeOperations,
+  scopes as scopeNames,
 } from "../../provider/service/http/operations.js";
 import {
   connectionFault,
@@ -65,6 +67,13 @@ const SHOWN_OPERATIONS = 5;
 const isAllowed = (operation: Operation, scopes: readonly string[] | undefined): boolean =>
   scopes === undefined || operation.scopes.some((scope) => scopes.includes(scope));
 
+/** Whether these scopes allow everything that a bot does, and nothing that Pulumi does. */
+const isForBotsOnly = (scopes: readonly string[]): boolean => {
+  const runtime: readonly Operation[] = Object.values(runtimeOperations);
+  const titles = new Set(runtime.map(({ title }) => title));
+  return allOperations().every((each) => isAllowed(each, scopes) === titles.has(each.title));
+};
+
 /** Which operations the granted scopes omit. */
 export const checkScopes = (scopes: readonly string[] | undefined): DoctorCheck => {
   const name = "scopes";
@@ -72,6 +81,12 @@ export const checkScopes = (scopes: readonly string[] | undefined): DoctorCheck 
     return skipped(name, "the token response does not list the granted scopes");
   const refused = allOperations().filter((operation) => !isAllowed(operation, scopes));
   if (refused.length === 0) return ok(name, `${scopes.length} granted: every operation is allowed`);
+  if (isForBotsOnly(scopes))
+    return warn(
+      name,
+      "this client can run a bot, but cannot set up the account with Pulumi",
+      `For a bot, nothing is missing. For Pulumi, use another client: reading the account needs the scope ${scopeNames.read}, changing it needs ${scopeNames.manage}`,
+    );
   const shown = refused.slice(0, SHOWN_OPERATIONS).map(({ title }) => title);
   const more = refused.length > shown.length ? ` and ${refused.length - shown.length} more` : "";
   const needed = [...new Set(refused.flatMap(({ scopes: [first] }) => first ?? []))];

@@ -313,7 +313,9 @@ const controlRoutes = (service: EmulatedService): ControlRoutes => ({
     ),
   "GET /deliveries": (call) =>
     jsonResponse(
-      growing(call, service.deliveries.log, ({ fault: _, ...entry }) => withoutSubjects(entry)),
+      growing(call, service.deliveries.log, ({ delivery: _, failure: _failure, ...entry }) =>
+        withoutSubjects(entry),
+      ),
     ),
   "GET /mailbox": (call) =>
     jsonResponse(growing(call, service.deliveries.mailbox.mails, withoutSubjects)),

@@ -11,6 +11,7 @@ import { shownMembers } from "../objects/forms.js";
 import { type StoredObject, storedReferences } from "../objects/store.js";
 import { isCompleted } from "../runtime/conversation-operations.js";
 import { messageJson, type StoredConversation } from "../runtime/conversation-store.js";
+import { deliveryFailures } from "../runtime/delivery-failures.js";
 import { messageTypesOf, senderTypes, textOnPath } from "../runtime/messages.js";
 import { channelTypeOf, isAccountInUse } from "../runtime/recipients.js";
 import { type FaultShape, faultKinds } from "../service/faults.js";
@@ -195,6 +196,7 @@ const formTables = ({ switches }: EmulatedService, endpoints: readonly string[])
   /** In setup order. */
   kinds: resources.map(({ kind, collection, noun, doc }) => ({ kind, collection, noun, doc })),
   endpoints,
+  deliveryFailures,
   faults: Object.entries<FaultShape>(faultKinds).map(([kind, { doc, listsOnly, members }]) => ({
     kind,
     doc,

@@ -10,22 +10,38 @@ import {
   type StoredConversation,
   type StoredMessage,
 } from "./conversation-store.js";
+import { causeOfStatus, type DeliveryCause, isExampleUrl } from "./delivery-failures.js";
 import { listAt, stepsOf, textOnPath, valueOnPath } from "./messages.js";
-import { NoAnswer, Outgoing, type OutgoingAnswer, type OutgoingCall } from "./outgoing.js";
+import {
+  NoAnswer,
+  NoAnswerInTime,
+  Outgoing,
+  type OutgoingAnswer,
+  type OutgoingCall,
+  UnusableAnswer,
+} from "./outgoing.js";
 import { isActive, type RecipientRole, roleOf, type SetUp } from "./recipients.js";
 
 type Send = (call: OutgoingCall) => Promise<OutgoingAnswer>;
 
 const lost = (): NoAnswer => new NoAnswer("ECONNRESET");
 
-const late = ({ deadlineMs }: OutgoingCall): NoAnswer =>
-  new NoAnswer(`no response within ${deadlineMs} ms`);
+/** The error that explains why the service could not log in to a callback. */
+class NoLogin extends NoAnswer {
+  /** @param tokenUrl if it gave no response */
+  constructor(
+    message: string,
+    readonly tokenUrl?: string,
+  ) {
+    super(message);
+  }
+}
 
 /** The time counts as the callback's own: if it takes too long, nobody waits for the rest. */
 const delayed = async (ms: number, call: OutgoingCall, send: Send): Promise<OutgoingAnswer> => {
   const { deadlineMs, signal } = call;
   await sleep(Math.min(ms, deadlineMs), undefined, { ref: false, signal });
-  if (ms >= deadlineMs) throw late(call);
+  if (ms >= deadlineMs) throw new NoAnswerInTime(call);
   return send({ ...call, deadlineMs: deadlineMs - ms });
 };
 
@@ -53,7 +69,7 @@ const callWithFault = async (
       throw lost();
     case "hang":
       // Waiting for it would reveal nothing more.
-      throw late(call);
+      throw new NoAnswerInTime(call);
     case "delay":
       return delayed(fault.ms ?? 0, call, send);
     default:
@@ -92,19 +108,19 @@ const basic = (object: StoredObject): string => {
 
 const tokenIn = (text: string, path: string): string => {
   const steps = stepsOf(path);
-  if (!steps) throw new NoAnswer("no token: accessTokenPath must look like $.accessToken");
+  if (!steps) throw new NoLogin("no token: accessTokenPath must look like $.accessToken");
   const reply = jsonIn(text);
   if (reply === undefined)
-    throw new NoAnswer("no token: the response from the token URL is not JSON");
+    throw new NoLogin("no token: the response from the token URL is not JSON");
   const token = textOnPath(reply, ...steps);
   if (token) return token;
-  throw new NoAnswer("no token: the response has none at accessTokenPath");
+  throw new NoLogin("no token: the response has none at accessTokenPath");
 };
 
 /** The call that fetches a token; POST with JSON and `$.access_token` by default (assumed). */
 const tokenCall = (object: StoredObject, terms: CallTerms): OutgoingCall => {
   const url = textOnPath(object, "oauth2", "tokenRequestUrl");
-  if (url === undefined) throw new NoAnswer("no token: the authentication has no tokenRequestUrl");
+  if (url === undefined) throw new NoLogin("no token: the authentication has no tokenRequestUrl");
   const body = textOnPath(object, "oauth2", "payload");
   const own = headersOf(listAt(object, "oauth2", "headers"));
   const json = body === undefined ? {} : { "content-type": "application/json" };
@@ -130,15 +146,14 @@ class CallbackAuthentication {
   /**
    * The Authorization header for a role; undefined if it has no authentication.
    *
-   * @throws NoAnswer if no token can be obtained
+   * @throws NoLogin if no token can be obtained
    */
   async headerFor(role: JsonObject, terms: CallTerms): Promise<string | undefined> {
     const id = textOnPath(role, "authentication", "id");
     if (id === undefined) return undefined;
     const object = this.setUp.store.get(authentication.collection, id);
-    if (!object) throw new NoAnswer("the role's authentication does not exist");
-    if (!isActive(this.setUp, object))
-      throw new NoAnswer("the role's authentication is not active");
+    if (!object) throw new NoLogin("the role's authentication does not exist");
+    if (!isActive(this.setUp, object)) throw new NoLogin("the role's authentication is not active");
     return object.basicAuth === undefined
       ? `Bearer ${await this.#tokenOf(object, terms)}`
       : basic(object);
@@ -172,10 +187,14 @@ class CallbackAuthentication {
   async #fetch(object: StoredObject, terms: CallTerms): Promise<string> {
     const call = tokenCall(object, terms);
     const { status, body } = await this.outgoing.call(call).catch((error) => {
-      throw new NoAnswer(`no token: ${error instanceof NoAnswer ? error.message : "failed"}`);
+      const reason = error instanceof NoAnswer ? error.message : "failed";
+      throw new NoLogin(
+        `no token: ${reason}`,
+        error instanceof UnusableAnswer ? undefined : call.url,
+      );
     });
     if (status < 200 || status > 299)
-      throw new NoAnswer(`no token: the token URL responded with ${status}`);
+      throw new NoLogin(`no token: the token URL responded with ${status}`);
     return tokenIn(body, textOnPath(object, "oauth2", "accessTokenPath") ?? "$.access_token");
   }
 }
@@ -254,17 +273,33 @@ const addressForLog = (url: string): string => {
   return origin === "null" ? "" : origin + pathname;
 };
 
+/** Why a callback did not accept a message. */
+export interface CallbackFailure {
+  readonly cause: DeliveryCause;
+  /** The kind of fault that the call encountered. */
+  readonly fault?: string;
+  /** The token URL, without user name, password or query, if it gave no response. */
+  readonly tokenUrl?: string;
+}
+
+const failureOf = (error: unknown, url: string): CallbackFailure => {
+  if (error instanceof NoAnswerInTime) return { cause: "tooLate" };
+  if (!(error instanceof NoLogin))
+    return { cause: isExampleUrl(url) ? "exampleCallback" : "unreachable" };
+  if (error.tokenUrl === undefined) return { cause: "noLogin" };
+  const tokenUrl = addressForLog(error.tokenUrl);
+  return { cause: isExampleUrl(tokenUrl) ? "exampleToken" : "noTokenUrl", tokenUrl };
+};
+
 /** How one call to a callback ended. */
 export interface CallbackOutcome {
   readonly url: string;
   readonly status?: number;
   readonly error?: string;
-  /** The kind of fault that the call encountered. */
-  readonly fault?: string;
+  /** Present if the callback did not accept the message. */
+  readonly failure?: CallbackFailure;
   /** Authenticates again with new credentials; present only if this might help. */
   readonly renew?: () => Promise<void>;
-  /** Present if the message has no recipient, so that another attempt is pointless. */
-  readonly isHopeless?: true;
 }
 
 /** Options for calls to callbacks. */
@@ -301,9 +336,16 @@ export class CallbackClient {
     const callback = textOnPath(role, "callback") ?? "";
     const url = addressForLog(callback);
     if (!role || !conversation || recipient.isInactive)
-      return { url, isHopeless: true, error: `undeliverable: ${missingRole(recipient)}` };
+      return {
+        url,
+        error: `undeliverable: ${missingRole(recipient)}`,
+        failure: { cause: "noRecipient" },
+      };
     const limits = { deadlineMs, signal };
-    let noted: { readonly url: string; readonly fault?: string } = { url };
+    let fault: FaultRule | undefined;
+    const failed = (failure: CallbackFailure) => ({
+      failure: fault ? ({ cause: "fault", fault: fault.kind } as const) : failure,
+    });
     try {
       const authorization = await this.#authentication.headerFor(role, limits);
       const call = {
@@ -314,14 +356,16 @@ export class CallbackClient {
         body: JSON.stringify(payloadOf(role.version, message, conversation, switches)),
       };
       const send = (one: OutgoingCall) => this.#outgoing.call(one);
-      const fault = faults.take("CALLBACK");
-      if (fault) noted = { url, fault: fault.kind };
+      fault = faults.take("CALLBACK");
       const { status } = await callWithFault(fault, call, send);
+      const cause = causeOfStatus(status);
+      const outcome = { url, status, ...(cause === undefined ? {} : failed({ cause })) };
       // Only a token can be renewed: the next attempt reads a changed password by itself.
-      if (!authorization?.startsWith("Bearer ")) return { ...noted, status };
-      return { ...noted, status, renew: () => this.#authentication.forget(role, authorization) };
+      if (!authorization?.startsWith("Bearer ")) return outcome;
+      return { ...outcome, renew: () => this.#authentication.forget(role, authorization) };
     } catch (error) {
-      return { ...noted, error: error instanceof NoAnswer ? error.message : "the delivery failed" };
+      const said = error instanceof NoAnswer ? error.message : "the delivery failed";
+      return { url, error: said, ...failed(failureOf(error, callback)) };
     }
   }
 

@@ -5,6 +5,7 @@ import type { Switches } from "../service/switches.js";
 import {
   CallbackClient,
   type CallbackClientOptions,
+  type CallbackFailure,
   type CallbackOutcome,
 } from "./callback-client.js";
 import type { StoredMessage } from "./conversation-store.js";
@@ -76,13 +77,15 @@ export interface DeliveryEntry {
 /** Options for deliveries. */
 export interface DeliveryOptions extends CallbackClientOptions {
   /** Called when the last attempt to deliver a message has failed. */
-  readonly onUndelivered?: (lastAttempt: DeliveryEntry) => void;
+  readonly onUndelivered?: (lastAttempt: ShownDelivery) => void;
 }
 
 /** An attempt as the page lists it. */
 export interface ShownDelivery extends DeliveryEntry, WithSubjects {
-  /** The kind of fault that the attempt encountered. */
-  readonly fault?: string;
+  /** Number of the delivery that the attempt belongs to: one message to one recipient. */
+  readonly delivery: number;
+  /** Why the attempt failed, and whether another follows; omitted if it succeeded. */
+  readonly failure?: CallbackFailure & { readonly isRetried: boolean };
 }
 
 /** What an attempt, and the email about it, are about. */
@@ -98,6 +101,16 @@ const keyOf = ({ applicationId, role }: RecipientRole): string => `${application
 
 /** Between the tries for one message, on the emulator's clock (assumed). */
 const retrySpacingMs = 1_000;
+
+/** What an attempt's outcome does not say. */
+interface AttemptTerms {
+  /** Number of the delivery. */
+  readonly number: number;
+  readonly attempt: number;
+  /** Start of the attempt. */
+  readonly begun: number;
+  readonly isRetried: boolean;
+}
 
 /** The messages of one conversation that one recipient has yet to get. */
 interface Queue {
@@ -116,6 +129,7 @@ export class Deliveries {
   readonly mailbox = new Mailbox();
   readonly #callbacks: CallbackClient;
   readonly #queues = new Map<string, Queue>();
+  #begun = 0;
 
   constructor(
     private readonly clock: EmulatorClock,
@@ -162,7 +176,10 @@ export class Deliveries {
     if (!signal.aborted) this.#queues.delete(key);
   }
 
-  async #deliver({ recipient, message }: Delivery, signal: AbortSignal): Promise<void> {
+  async #deliver(delivery: Delivery, signal: AbortSignal): Promise<void> {
+    const { recipient, message } = delivery;
+    this.#begun += 1;
+    const number = this.#begun;
     let due = this.clock.now();
     let retries = 0;
     let isRenewed = false;
@@ -170,17 +187,23 @@ export class Deliveries {
       const begun = this.clock.now();
       const outcome = await this.#callbacks.post(recipient, message, signal);
       if (signal.aborted) return;
-      const entry = this.#note({ recipient, message }, outcome, attempt, begun);
-      const { status = 0, renew, isHopeless } = outcome;
-      if (status >= 200 && status <= 299) return this.mailbox.reached(keyOf(recipient));
-      if (isHopeless) return this.#notify({ recipient, message }, entry);
-      if (status === 401 && renew && !isRenewed) {
+      const { status, renew, failure } = outcome;
+      const isHopeless = failure?.cause === "noRecipient";
+      const renewed = status === 401 && !isRenewed ? renew : undefined;
+      const hasRetries = !isHopeless && retries < this.options.switches.deliveryRetries;
+      const entry = this.#note(delivery, outcome, {
+        number,
+        attempt: isHopeless ? 0 : attempt,
+        begun,
+        isRetried: renewed !== undefined || hasRetries,
+      });
+      if (!failure) return this.mailbox.reached(keyOf(recipient));
+      if (renewed) {
         isRenewed = true;
-        await renew();
+        await renewed();
         continue;
       }
-      if (retries >= this.options.switches.deliveryRetries)
-        return this.#notify({ recipient, message }, entry);
+      if (!hasRetries) return this.#notify(delivery, entry);
       retries += 1;
       // Counted from when the try was due: one long step of a manual clock makes all tries due.
       due += this.clock.now() - begun + retrySpacingMs;
@@ -190,30 +213,28 @@ export class Deliveries {
 
   #note(
     delivery: Delivery,
-    { url, status, error, fault, isHopeless }: CallbackOutcome,
-    attempt: number,
-    begun: number,
-  ): DeliveryEntry {
+    { url, status, error, failure }: CallbackOutcome,
+    { number, attempt, begun, isRetried }: AttemptTerms,
+  ): ShownDelivery {
     const { messageId, type } = delivery.message;
     const entry = {
       at: timestamp(begun),
       url,
       messageId,
       type,
-      attempt: isHopeless ? 0 : attempt,
+      attempt,
       ...(status === undefined ? {} : { status }),
       ...(error === undefined ? {} : { error }),
-    };
-    this.log.add({
-      ...entry,
       subjects: subjectsOf(delivery),
-      ...(fault === undefined ? {} : { fault }),
-    });
+      delivery: number,
+      ...(failure === undefined ? {} : { failure: { ...failure, isRetried } }),
+    };
+    this.log.add(entry);
     return entry;
   }
 
   /** Records an email to the person responsible for the callback, because no attempts are left. */
-  #notify(delivery: Delivery, lastAttempt: DeliveryEntry): void {
+  #notify(delivery: Delivery, lastAttempt: ShownDelivery): void {
     this.options.onUndelivered?.(lastAttempt);
     const { recipient, message } = delivery;
     const { url, status, error } = lastAttempt;

@@ -212,7 +212,7 @@ class MessageParser {
     return { type, sender };
   }
 
-  /** A text message must have a text; the content of other types is unrestricted. */
+  /** Only the form is checked: which types require content is not documented. */
   #checkContent(): void {
     const { content } = this.value;
     if (content === undefined || content === null || typeof content === "string") return;

@@ -126,6 +126,16 @@ export interface OutgoingAnswer {
 /** The error that explains, without secrets, why there was no response. */
 export class NoAnswer extends Error {}
 
+/** The server responded, but its response cannot be used. */
+export class UnusableAnswer extends NoAnswer {}
+
+/** There was no response within the deadline. */
+export class NoAnswerInTime extends NoAnswer {
+  constructor({ deadlineMs }: Pick<OutgoingCall, "deadlineMs">) {
+    super(`no response within ${deadlineMs} ms`);
+  }
+}
+
 const mostBytes = 64 * 1024;
 
 const bodyOf = (response: IncomingMessage): Promise<string> =>
@@ -134,12 +144,12 @@ const bodyOf = (response: IncomingMessage): Promise<string> =>
     let bytes = 0;
     response.on("data", (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > mostBytes) reject(new NoAnswer("the response is larger than 64 KiB"));
+      if (bytes > mostBytes) reject(new UnusableAnswer("the response is larger than 64 KiB"));
       else chunks.push(chunk);
     });
     response.on("end", () => resolve(Buffer.concat(chunks).toString("utf8")));
     response.on("error", reject);
-    response.on("close", () => reject(new NoAnswer("the response is incomplete")));
+    response.on("close", () => reject(new UnusableAnswer("the response is incomplete")));
   });
 
 /** An endless body must not hold the connection forever. */
@@ -153,7 +163,6 @@ const drop = (response: IncomingMessage): void => {
 };
 
 const reasonOf = (error: unknown): string => {
-  if (error instanceof NoAnswer) return error.message;
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   return typeof code === "string" ? code : "the call failed";
 };
@@ -230,7 +239,8 @@ export class Outgoing {
       return await answerOf(outgoing, call);
     } catch (error) {
       release();
-      throw new NoAnswer(isLate ? `no response within ${call.deadlineMs} ms` : reasonOf(error));
+      if (isLate) throw new NoAnswerInTime(call);
+      throw error instanceof NoAnswer ? error : new NoAnswer(reasonOf(error));
     }
   }
 

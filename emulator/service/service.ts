@@ -7,7 +7,7 @@ import { type PlanName, planNames, RateLimiter } from "../http/rate-limit.js";
 import { Store } from "../objects/store.js";
 import { AssetStore, SignedUrls } from "../runtime/asset-store.js";
 import { ConversationStore } from "../runtime/conversation-store.js";
-import { Deliveries, type DeliveryEntry } from "../runtime/deliveries.js";
+import { Deliveries, type ShownDelivery } from "../runtime/deliveries.js";
 import { Clients, scopesByLabel, Tokens } from "../token/tokens.js";
 import { clockKinds, createClock, type EmulatorClock } from "./clock.js";
 import { type FaultRule, Faults } from "./faults.js";
@@ -36,7 +36,7 @@ export interface EmulatedServiceOptions {
    * Called once for each message that a callback did not accept, with the last attempt. The
    * function must not fail.
    */
-  readonly onUndelivered?: (lastAttempt: DeliveryEntry) => void;
+  readonly onUndelivered?: (lastAttempt: ShownDelivery) => void;
 }
 
 /** The complete state of an emulator. */

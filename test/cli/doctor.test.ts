@@ -98,6 +98,18 @@ test("missing scopes are reported by the operations that would be refused, and b
   expect(check.advice).toMatch(/: app\.conversation\.conversationmgr\.manage$/);
 });
 
+test("a client for bots is not advised to take the scopes of Pulumi, but reads which those are", () => {
+  const check = checkScopes([scopes.interactionManage]);
+  expect(check.status).toBe("warn");
+  expect(check.message).toBe(
+    "this client can run a bot, but cannot set up the account with Pulumi",
+  );
+  expect(check.advice).toMatch(/^For a bot, nothing is missing\. For Pulumi, use another client/);
+  expect(check.advice).toContain(`${scopes.read}, changing it needs ${scopes.manage}`);
+  // Without the right to send, it is no client for bots.
+  expect(checkScopes([scopes.interactionRead]).message).toContain("would refuse");
+});
+
 const now = Date.parse("2026-01-01T00:00:00Z");
 
 test.each([

@@ -293,7 +293,7 @@ test.each([
     await control.waitForDelivery(({ attempt }) => attempt === 1, { timeoutMs: 10_000 });
     await control.advance(1_000);
     await control.waitForDelivery(({ attempt }) => attempt === 2, { timeoutMs: 10_000 });
-    const line = `Message m-1 (text) was not delivered to ${url}/custom_bot (2 attempts): ECONNREFUSED. Start the program that serves this URL, or correct the callback.\n`;
+    const line = `Message m-1 (text) was not delivered to ${url}/custom_bot (2 attempts): ECONNREFUSED. The callback could not be reached. Start the bot, and check that it listens on the callback's host and port.\n`;
     await expect.poll(() => written.err).toBe(line.repeat(count));
   },
 );

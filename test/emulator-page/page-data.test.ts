@@ -309,7 +309,10 @@ test("a failed delivery is listed with its fault, and the email with its client 
   const one = await look(service);
   const [attempt] = entriesIn(one, "deliveries");
   const [mail] = entriesIn(one, "mailbox");
-  expect(attempt).toMatchObject({ fault: "hang", error: expect.stringContaining("no response") });
+  expect(attempt).toMatchObject({
+    error: expect.stringContaining("no response"),
+    failure: { cause: "fault", fault: "hang", isRetried: false },
+  });
   const application = "clientapplications/20000000-0000-4000-8000-000000000001";
   expect(mail).toMatchObject({
     to: "ops@example.com",

@@ -8,7 +8,7 @@ import {
 } from "../../emulator/page/browser/composer.mjs";
 import { isConversationWanted } from "../../emulator/page/browser/conversations.mjs";
 import { beginningOf, clockTime, dayTime } from "../../emulator/page/browser/elements.mjs";
-import { deliveryFailures, lastUndelivered } from "../../emulator/page/browser/inspector.mjs";
+import { afterFailure, lastUndelivered } from "../../emulator/page/browser/inspector.mjs";
 import { refusalText } from "../../emulator/page/browser/page.mjs";
 import { fitsEndpoint, ruleText, valueTyped } from "../../emulator/page/browser/settings.mjs";
 
@@ -95,6 +95,8 @@ test("a message to be sent holds what was typed, and nothing empty", () => {
   });
   for (const json of ["[1]", "1", "{", "null"])
     expect(() => messageToSend({ ...draft, json })).toThrow("JSON object");
+  expect(() => messageToSend({ ...draft, text: "" })).toThrow("Enter some text.");
+  expect(messageToSend({ ...draft, type: "typing.start", text: "" })).not.toHaveProperty("content");
 });
 
 test("calls are filtered by path, client, method and outcome", () => {
@@ -173,32 +175,28 @@ test("a refusal is shown in the words of control or of the service", () => {
   expect(refusalText(undefined, 502)).toBe("The emulator returned status 502.");
 });
 
-test("an attempt that a later one made up for is not the last that failed", () => {
-  const attempt = (messageId: string, status: number, url = "https://bot.example") => ({
-    messageId,
-    status,
-    url,
-  });
-  expect(lastUndelivered([])).toBe(-1);
-  expect(lastUndelivered([attempt("a", 500), attempt("a", 500), attempt("b", 200)])).toBe(1);
-  expect(lastUndelivered([attempt("a", 401), attempt("b", 200), attempt("a", 204)])).toBe(-1);
-  const other = attempt("a", 200, "https://agent.example");
-  expect(lastUndelivered([attempt("a", 500), other])).toBe(0);
+const attemptOf = (delivery: number, attempt: number, cause?: "askedToWait", isRetried = true) => ({
+  delivery,
+  attempt,
+  ...(cause === undefined ? {} : { failure: { cause, isRetried } }),
 });
 
-test("each way in which a delivery fails has its own next step", () => {
-  const rules = [
-    { attempt: 1, status: 500, fault: "status" },
-    { attempt: 0, error: "undeliverable: the client application has no role customer" },
-    { attempt: 1, error: "no token: the token URL responded with 401" },
-    { attempt: 1, status: 401 },
-    { attempt: 1, status: 404 },
-    { attempt: 1, status: 302 },
-    { attempt: 2, status: 500 },
-    { attempt: 1, error: "no response within 5000 ms" },
-    { attempt: 1, error: "ECONNREFUSED" },
-  ].map((entry) => deliveryFailures.find(({ fits }) => fits(entry))?.rule);
-  expect(rules).toEqual(deliveryFailures.map(({ rule }) => rule));
-  const inactive = { attempt: 1, error: "the role's authentication is not active" };
-  expect(deliveryFailures.find(({ fits }) => fits(inactive))?.rule).toContain("log in");
+test("an attempt that a later one made up for is not the last that failed", () => {
+  const failed = attemptOf(1, 1, "askedToWait");
+  expect(lastUndelivered([])).toBe(-1);
+  expect(lastUndelivered([failed, attemptOf(1, 2, "askedToWait"), attemptOf(2, 1)])).toBe(1);
+  expect(lastUndelivered([failed, attemptOf(2, 1), attemptOf(1, 2)])).toBe(-1);
+  expect(lastUndelivered([failed, attemptOf(2, 1)])).toBe(0);
+});
+
+test("a failed attempt says what became of the message", () => {
+  const first = attemptOf(1, 1, "askedToWait");
+  const last = attemptOf(1, 2, "askedToWait", false);
+  const elsewhere = attemptOf(2, 1);
+  const after = (...entries: (typeof first)[]) =>
+    entries.map((entry) => afterFailure([...entries, elsewhere], entry).text);
+  expect(after(first)).toEqual(["The service will try again."]);
+  expect(after(first, last)).toEqual(["Attempt 2 failed, too.", "This was the last attempt."]);
+  expect(after(first, attemptOf(1, 2))[0]).toBe("Attempt 2 delivered the message.");
+  expect(after(attemptOf(1, 0, "askedToWait", false))).toEqual(["The service makes no attempt."]);
 });

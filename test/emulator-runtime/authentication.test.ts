@@ -242,3 +242,30 @@ test("a wrong password gets the retries that are set, each a second after the on
   await logged(3);
   expect(bot.messageIds).toEqual(["m-0001", "m-0001", "m-2"]);
 });
+
+test("a token URL that cannot be reached is the cause, and is named without its query", async () => {
+  const causes: unknown[] = [];
+  const closed = await tokenServer();
+  const { url } = closed;
+  await closed.close();
+  const options: HubOptions = {
+    switches: { deliveryRetries: 0 },
+    onUndelivered: ({ failure }) => void causes.push(failure),
+    callbackRoute: (address) => (URL.parse(address)?.port ? address : url),
+  };
+  const tokens = await tokenServer();
+  tokens.answer = (_call, response) => void response.end("x".repeat(70_000));
+  const after = async (changes: JsonObject): Promise<void> => {
+    const { begin, logged } = await withOAuth(tokens, changes, options);
+    await begin();
+    await logged(1);
+  };
+  await after({ tokenRequestUrl: `${url}/oauth?key=canary` });
+  await after({ tokenRequestUrl: "https://bot.example.com/oauth" });
+  await after({});
+  expect(causes).toEqual([
+    { cause: "noTokenUrl", tokenUrl: `${url}/oauth`, isRetried: false },
+    { cause: "exampleToken", tokenUrl: "https://bot.example.com/oauth", isRetried: false },
+    { cause: "noLogin", isRetried: false },
+  ]);
+});

@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
+import type { ShownDelivery } from "../../emulator/runtime/deliveries.js";
+import { type DeliveryCause, deliveryFailures } from "../../emulator/runtime/delivery-failures.js";
 import type { JsonObject } from "../../provider/kernel/json.js";
 import { answering, callbackServer } from "./callback-server.js";
-import { type Hub, hub, message } from "./hub.js";
+import { type Hub, type HubOptions, hub, message } from "./hub.js";
 
 const outcomes = (log: readonly JsonObject[]): unknown[] =>
   log.map(({ messageId, attempt, status, error }) => [messageId, attempt, status ?? error]);
@@ -298,4 +300,64 @@ test("a message that no attempt delivered is reported once, with the last attemp
   service.emulator.advance(60_000);
   await logged(3);
   expect(undelivered).toEqual([expect.objectContaining({ attempt: 3, status: 500 })]);
+});
+
+/** A hub that makes one attempt per message, and why the last attempts failed. */
+const failing = async (options: HubOptions = {}) => {
+  const failures: ShownDelivery["failure"][] = [];
+  const switches = { deliveryRetries: 0 };
+  const onUndelivered = ({ failure }: ShownDelivery): void => void failures.push(failure);
+  const all = await hub({ ...options, switches, onUndelivered });
+  /** Why the next message is not delivered. */
+  const next = async (): Promise<ShownDelivery["failure"]> => {
+    const place = failures.length;
+    await all.begin();
+    await expect.poll(() => failures.length).toBe(place + 1);
+    return failures[place];
+  };
+  return { ...all, failures, next };
+};
+
+test.each<[number, DeliveryCause]>([
+  [302, "redirect"],
+  [400, "refused"],
+  [401, "loginRefused"],
+  [403, "loginRefused"],
+  [404, "wrongPath"],
+  [405, "wrongPath"],
+  [429, "askedToWait"],
+  [500, "refused"],
+  [503, "askedToWait"],
+])("a callback that responds with %i fails because: %s", async (status, cause) => {
+  const { bot, next } = await failing();
+  bot.answer = answering(status);
+  expect(await next()).toEqual({ cause, isRetried: false });
+});
+
+test("without a response the cause says what failed: bot, deadline, fault, example, or no callback", async () => {
+  const slow = await failing({ callbackDeadlineMs: 50 });
+  slow.bot.answer = () => undefined;
+  expect(await slow.next()).toMatchObject({ cause: "tooLate" });
+  const gone = await failing();
+  const { url } = gone.bot;
+  await gone.service.emulator.control.faults({ on: "CALLBACK", kind: "hang" });
+  expect(await gone.next()).toMatchObject({ cause: "fault", fault: "hang" });
+  await gone.bot.close();
+  expect(await gone.next()).toMatchObject({ cause: "unreachable" });
+  const example = await failing({ callbackRoute: () => url });
+  const role = { name: "custom_bot", version: "v3", notificationEmail: "a@b.example" };
+  await example.service.call("PUT", `/clientapplications/${example.ids.bot}`, {
+    name: "unchanged-example",
+    roles: [{ ...role, callback: "https://bot.example.com/messages" }],
+  });
+  expect(await example.next()).toMatchObject({ cause: "exampleCallback" });
+  const none = await failing({ customers: false });
+  await none.send(message(await none.begin(), "custom_bot", "text", { content: { text: "Hi" } }));
+  await expect.poll(() => none.failures).toEqual([{ cause: "noRecipient", isRetried: false }]);
+});
+
+test("a bot that asks for a later attempt is not said to have refused the message", () => {
+  const { rule, next } = deliveryFailures.askedToWait;
+  expect(rule).toBe("The bot asked for a later attempt.");
+  expect(next).not.toContain("send the message again");
 });

@@ -108,7 +108,7 @@ class PassingEntries {
  * @param {Readonly<Record<string, Options>>} options.choices beside that of the object
  * @param {(entry: T, values: readonly string[]) => boolean} options.fits whether an entry passes the filters
  * @param {readonly (readonly [title: string, kind: string, text: (entry: T) => string, tone?: (entry: T) => string])[]} options.columns
- *   each with a class of its cells, and how a cell is coloured beside its text; that of the class `wide` leads to the entry
+ *   each with a class of its cells, and how a cell is coloured beside its text; that of the class `wide` leads to the entry, and that of the class `end` is cut at its beginning
  * @param {(entry: T) => Details} options.details of one entry: made again when the version changes
  */
 const entryTable = (page, name, listed, options) => {
@@ -142,7 +142,11 @@ const entryTable = (page, name, listed, options) => {
         const title = withoutBidi(shortText(text(entry)));
         const attributes = { role: "cell", class: kind, title, "data-tone": tone?.(entry) };
         const href = linkToEntry(name, place);
-        return element("bdi", attributes, kind === "wide" ? element("a", { href }, title) : title);
+        return element(
+          "bdi",
+          attributes,
+          kind.startsWith("wide") ? element("a", { href }, element("bdi", {}, title)) : title,
+        );
       });
       const row = element("div", { class: "row", role: "row" }, ...cells);
       markRow(row);
@@ -325,8 +329,8 @@ export const deliveriesView = (page) =>
     columns: [
       ["Time", "time", ({ at }) => clockTime(at)],
       ["Type", "type", ({ type }) => type],
-      ["Callback", "wide", ({ url }) => url || "nowhere"],
-      ["Try", "number tries", ({ attempt }) => (attempt === 0 ? "–" : String(attempt))],
+      ["Callback", "wide end", ({ url }) => url || "nowhere"],
+      ["Attempt", "number", ({ attempt }) => (attempt === 0 ? "–" : String(attempt))],
       ["Outcome", "outcome", deliveryOutcome, (entry) => (isDelivered(entry) ? "good" : "bad")],
       ["Message", "spare", ({ messageId }) => messageId],
     ],

@@ -108,11 +108,12 @@ const parsedObject = (text) => {
  * @param {string} draft.text
  * @param {string} draft.json additional content: the text of a JSON object; empty if none
  * @param {Json} draft.conversation
- * @throws {Error} if the additional content is not a JSON object
+ * @throws {Error} if the additional content is not a JSON object, or a text message is empty
  */
 export const messageToSend = ({ sender, type, name, text, json, conversation }) => {
   const further = json.trim() === "" ? {} : parsedObject(json);
   const content = text === "" ? further : { ...further, text };
+  if (type === "text" && Object.keys(content).length === 0) throw new Error("Enter some text.");
   return {
     type: { value: type },
     conversation,
@@ -230,7 +231,7 @@ export class Composer {
     };
   }
 
-  /** @throws {Error} if the additional content is not a JSON object */
+  /** @throws {Error} if there is nothing to send, or not in the right form */
   #message() {
     const { conversation, customer } = this.#conversation();
     const { value: sender } = this.#sender;

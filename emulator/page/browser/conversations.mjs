@@ -26,7 +26,7 @@ import { linkToConversation, linkToEntriesOf, subjectParts } from "./links.mjs";
 
 /** The outcome of the delivery of a message. @param {DeliveryEntry} entry */
 const deliveryText = (entry) => {
-  const attempts = entry.attempt > 1 ? `, try ${entry.attempt}` : "";
+  const attempts = entry.attempt > 1 ? `, attempt ${entry.attempt}` : "";
   return isDelivered(entry)
     ? `delivered${attempts}`
     : `not delivered: ${shortOutcome(entry)}${attempts}`;

@@ -8,7 +8,6 @@ import {
   inertJson,
   paragraph,
   wholeText,
-  withCode,
 } from "./elements.mjs";
 import { linkToEntriesOf, linkToEntry, subjectItem } from "./links.mjs";
 import { isRecord } from "./page.mjs";
@@ -153,66 +152,31 @@ export const shortOutcome = (entry) => deliveryOutcome(entry).replace(/^undelive
 /** Whether a callback accepted the message: only a 2xx counts. @param {Pick<ShownDelivery, "status">} entry */
 export const isDelivered = ({ status = 0 }) => status >= 200 && status <= 299;
 
-/** Position of the last failed attempt for a message that no later attempt delivered; negative if there is none. @param {readonly Pick<ShownDelivery, "messageId" | "url" | "status">[]} entries */
+/** Position of the last failed attempt of a delivery that no later attempt made; negative if there is none. @param {readonly Pick<ShownDelivery, "delivery" | "failure">[]} entries */
 export const lastUndelivered = (entries) => {
   const delivered = new Set();
-  return entries.findLastIndex((entry) => {
-    const key = `${entry.messageId} ${entry.url}`;
-    if (isDelivered(entry)) delivered.add(key);
-    return !delivered.has(key);
+  return entries.findLastIndex(({ delivery, failure }) => {
+    if (!failure) delivered.add(delivery);
+    return !delivered.has(delivery);
   });
 };
 
-/** Why a delivery failed, and what to do next. @typedef {{ readonly fits: (entry: Pick<ShownDelivery, "status" | "error" | "fault" | "attempt">) => boolean, readonly rule: string, readonly next: string }} DeliveryFailure */
+/** Why an attempt failed, and what to do next; undefined if it succeeded. @param {Page} page @param {Pick<ShownDelivery, "failure">} entry */
+export const reasonFor = ({ tables }, { failure }) =>
+  failure && tables.deliveryFailures[failure.cause];
 
-/** Reasons why deliveries fail. The first reason that matches an attempt explains its failure; the last reason matches all attempts. @type {readonly DeliveryFailure[]} */
-export const deliveryFailures = [
-  {
-    fits: ({ fault }) => fault !== undefined,
-    rule: "A fault was requested.",
-    next: "The Faults view lists the pending faults.",
-  },
-  {
-    fits: ({ attempt }) => attempt === 0,
-    rule: "There is no callback for the message.",
-    next: "Give a client application the role, add the application to the orchestration, and apply the program again.",
-  },
-  {
-    fits: ({ error = "" }) => /^(no token|the role's authentication)/.test(error),
-    rule: "The service could not log in to the callback.",
-    next: "Correct the role's authentication, and apply the program again.",
-  },
-  {
-    fits: ({ status = 0 }) => [401, 403].includes(status),
-    rule: "The callback refused the login.",
-    next: "Compare the role's authentication with the credentials that the bot accepts.",
-  },
-  {
-    fits: ({ status = 0 }) => [404, 405].includes(status),
-    rule: "The bot does not serve this URL.",
-    next: "Compare the path of `callback` with the path that the bot serves.",
-  },
-  {
-    fits: ({ status = 0 }) => status >= 300 && status < 400,
-    rule: "The callback redirects, which the service does not follow.",
-    next: "Set `callback` to the final URL, and apply the program again.",
-  },
-  {
-    fits: ({ status = 0 }) => status > 0,
-    rule: "The bot refused the message, or failed.",
-    next: "Its log shows why. Fix the bot, and send the message again.",
-  },
-  {
-    fits: ({ error = "" }) => error.startsWith("no response within"),
-    rule: "The bot did not respond in time.",
-    next: "Have it respond with 200 first, and do the work afterward.",
-  },
-  {
-    fits: () => true,
-    rule: "The callback could not be reached.",
-    next: "Start the bot, and check that it listens on the host and port of `callback`.",
-  },
-];
+/** What became of a delivery after a failed attempt. @param {readonly Pick<ShownDelivery, "delivery" | "attempt" | "failure">[]} entries @param {Pick<ShownDelivery, "delivery" | "attempt" | "failure">} entry @returns {{ readonly isDelivered: boolean, readonly text: string }} */
+export const afterFailure = (entries, { delivery, attempt, failure }) => {
+  const last = entries.findLast((entry) => entry.delivery === delivery);
+  if (last && !last.failure)
+    return { isDelivered: true, text: `Attempt ${last.attempt} delivered the message.` };
+  const said = () => {
+    if (last && last.attempt > attempt) return `Attempt ${last.attempt} failed, too.`;
+    if (attempt === 0) return "The service makes no attempt.";
+    return failure?.isRetried ? "The service will try again." : "This was the last attempt.";
+  };
+  return { isDelivered: false, text: said() };
+};
 
 /** @param {ShownDelivery} entry */
 const outcomeText = ({ status, error = "unknown", attempt }) => {
@@ -224,33 +188,32 @@ const outcomeText = ({ status, error = "unknown", attempt }) => {
 export const faultDoc = { page: "emulator.md", section: "Faults" };
 
 /** @param {Page} page @param {ShownDelivery} entry */
-const failureSection = ({ tables }, entry) => {
-  const failure = isDelivered(entry) ? undefined : deliveryFailures.find(({ fits }) => fits(entry));
+const failureSection = (page, entry) => {
+  const failure = reasonFor(page, entry);
   if (!failure) return undefined;
-  const { fault, subjects } = entry;
-  // The kind that says where a callback is, and how the service logs in there.
-  const declared = tables.kinds.find(({ collection }) =>
-    subjects.some((subject) => subject.startsWith(`${collection}/`)),
-  );
+  const { fault, tokenUrl } = entry.failure ?? {};
+  const after = afterFailure(page.state.deliveries.entries, entry);
   const said = fault === undefined ? "" : ` (fault: ${fault})`;
   const link = fault
     ? docLink(faultDoc.page, faultDoc.section)
-    : declared && docLink("resources.md", declared.kind);
+    : docLink("resources.md", failure.kind);
   return element(
     "section",
     { class: "refusal" },
-    element("h3", {}, "Why the message was not delivered"),
+    element("h3", {}, "Why the attempt failed"),
     paragraph("rule", failure.rule),
     element("p", {}, foreignText(outcomeText(entry)), said),
-    paragraph("doc", ...withCode(failure.next)),
-    link && paragraph("quiet", link),
+    tokenUrl !== undefined && element("p", {}, "Token URL: ", foreignText(tokenUrl)),
+    element("p", {}, after.text),
+    !after.isDelivered && paragraph("doc", failure.next),
+    paragraph("quiet", link),
   );
 };
 
 /** Details of one delivery attempt: its outcome and its subjects. @param {Page} page @param {ShownDelivery} entry @returns {Details} */
 export const deliveryDetails = (page, entry) => {
   const { url, type, at, attempt, messageId } = entry;
-  const tried = attempt === 0 ? "not tried" : `try ${attempt}`;
+  const tried = attempt === 0 ? "not attempted" : `attempt ${attempt}`;
   const make = () => [
     element("h2", { tabindex: -1 }, foreignText(type)),
     paragraph("quiet", `${dayTime(at)} · ${tried} · `, foreignText(url || "nowhere")),
@@ -258,7 +221,8 @@ export const deliveryDetails = (page, entry) => {
     lastEntryLink(page, "calls", `messages/${messageId}`, "The call that sent it"),
     subjectSection(page, entry, "deliveries"),
   ];
-  return [knownNames(page, entry), make];
+  const { text } = afterFailure(page.state.deliveries.entries, entry);
+  return [`${knownNames(page, entry)} ${text}`, make];
 };
 
 /** Details of one email: its content and its subjects. @param {Page} page @param {ShownMail} entry @returns {Details} */
@@ -266,7 +230,7 @@ export const mailDetails = (page, entry) => {
   const { at, to, subject, text, messageId } = entry;
   const make = () => [
     element("h2", { tabindex: -1 }, foreignText(subject)),
-    paragraph("quiet", `${dayTime(at)} · to `, foreignText(to), " · not actually sent"),
+    paragraph("quiet", `${dayTime(at)} · to `, foreignText(to), " · not sent, only recorded"),
     ...wholeText("p", text),
     lastEntryLink(page, "deliveries", `messages/${messageId}`, "The last attempt, and what to do"),
     subjectSection(page, entry, "mailbox"),

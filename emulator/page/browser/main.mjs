@@ -15,7 +15,7 @@ import {
   setText,
   statusLine,
 } from "./elements.mjs";
-import { lastUndelivered, shortOutcome } from "./inspector.mjs";
+import { lastUndelivered, reasonFor } from "./inspector.mjs";
 import { linkToEntry } from "./links.mjs";
 import { objectsView } from "./objects.mjs";
 import { Page, useControlSecret } from "./page.mjs";
@@ -127,7 +127,7 @@ const signs = [
     "deliveries",
     () => page.state.deliveries,
     lastUndelivered,
-    (entry) => ["Last undelivered", `${entry.type}, ${shortOutcome(entry)}`],
+    (entry) => ["Last undelivered", `${entry.type}. ${reasonFor(page, entry)?.rule}`],
   ),
 ];
 

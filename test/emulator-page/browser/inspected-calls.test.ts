@@ -45,7 +45,7 @@ describe("a refused call", () => {
     await shown.getByText("The body breaks a rule.").waitFor();
     await shown.getByText("400-143 basicAuth.password: required attribute is missing.").waitFor();
     // What the documentation says, and where.
-    await shown.getByText("The service refused the request (another 4xx).").waitFor();
+    await shown.getByText("The service refused the request (any other 4xx).").waitFor();
     for (const [name, title] of [
       ["docs/troubleshooting.md, REJECTED", "REJECTED"],
       ["docs/resources.md, Authentication", "Authentication"],
@@ -209,12 +209,15 @@ inBrowser(
     expect(await page.getByText("Last undelivered").isVisible()).toBe(false);
     callback.answer = (_received, response) => void response.writeHead(401).end();
     await service.call("POST", "/conversations/messages", messageTo(conversation));
-    await page.getByRole("link", { name: "Last undelivered: text, 401" }).click();
+    await page
+      .getByRole("link", { name: "Last undelivered: text. The callback refused the login." })
+      .click();
     const attempt = page.getByRole("complementary", { name: "Chosen attempt" });
     await attempt.getByText("The callback refused the login.").waitFor();
     await attempt.getByText("Returned 401").waitFor();
+    await attempt.getByText("The service will try again.").waitFor();
     await attempt.getByText("Compare the role's authentication").waitFor();
-    await attempt.getByRole("link", { name: "docs/resources.md, ClientApplication" }).waitFor();
+    await attempt.getByRole("link", { name: "docs/resources.md, Authentication" }).waitFor();
     // After a retry none is left: there is an email about the client application.
     await page.getByRole("button", { name: "+1 s" }).click();
     await view(page, "Mailbox").getByText("1").waitFor();
@@ -224,17 +227,31 @@ inBrowser(
     await page.getByText("1 email", { exact: true }).waitFor();
     await page.getByRole("link", { name: /cannot be reached$/ }).click();
     const mail = page.getByRole("complementary", { name: "Chosen email" });
-    await mail.getByText("to ops@example.com · not actually sent").waitFor();
+    await mail.getByText("to ops@example.com · not sent, only recorded").waitFor();
     await mail.getByText("It will make no more attempts.").waitFor();
     await mail.getByRole("link", { name: "returns-app" }).waitFor();
     await mail.getByRole("link", { name: "The last attempt" }).click();
-    await attempt.getByText("try 2").waitFor();
+    await attempt.getByText("attempt 2").waitFor();
+    await attempt.getByText("This was the last attempt.").waitFor();
     await attempt.getByText("The callback refused the login.").waitFor();
     // The next message arrives: the sign stays with the one that did not.
     callback.answer = (_received, response) => void response.writeHead(200).end();
     await service.call("POST", "/conversations/messages", messageTo(conversation));
     await view(page, "Deliveries").getByText("3").waitFor();
-    await page.getByRole("link", { name: "Last undelivered: text, 401" }).waitFor();
+    await page
+      .getByRole("link", { name: "Last undelivered: text. The callback refused the login." })
+      .waitFor();
+    // An attempt that a later one made up for says so, and asks for nothing.
+    callback.answer = (_received, response) => void response.writeHead(503).end();
+    await service.call("POST", "/conversations/messages", messageTo(conversation));
+    await view(page, "Deliveries").getByText("4").waitFor();
+    await open("deliveries/3");
+    await attempt.getByText("The bot asked for a later attempt.").waitFor();
+    await attempt.getByText("increase the deliveryRetries switch").waitFor();
+    callback.answer = (_received, response) => void response.writeHead(200).end();
+    await page.getByRole("button", { name: "+1 s" }).click();
+    await attempt.getByText("Attempt 2 delivered the message.").waitFor();
+    expect(await attempt.getByText("deliveryRetries").isVisible()).toBe(false);
   },
 );
 

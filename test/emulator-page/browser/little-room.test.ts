@@ -58,6 +58,30 @@ inBrowser("times and outcomes are whole at 400 pixels", async (started) => {
   expect(await cutCells(page, ".rows .row > *:not(.wide)")).toEqual([]);
 });
 
+inBrowser("at 400 pixels a callback shows the end of its URL", async (started) => {
+  const callback = await callbackServer();
+  const { page, service, view } = await openPage(started, {
+    sample: smallAccount,
+    callback: `${callback.url}/callbacks/bot`,
+    browser: { viewport: { width: 400, height: 850 } },
+  });
+  const message = { type: { value: "text" }, content: { text: "Hi" } };
+  const sent = {
+    ...message,
+    conversation: { id: "70000000-0000-4000-8000-000000000000" },
+    sender: { type: "custom_bot" },
+  };
+  await service.call("POST", "/conversations/messages", { messages: { message: [sent] } });
+  await view("deliveries");
+  const link = page.getByRole("link", { name: "/callbacks/bot" });
+  await link.waitFor();
+  // Where the text ends, seen from the window: within the cell, although its start is not.
+  const [cell, text] = await Promise.all([link.boundingBox(), link.locator("bdi").boundingBox()]);
+  const [start = 0, width = 0] = [cell?.x, cell?.width];
+  expect(text?.x ?? start).toBeLessThan(start);
+  expect((text?.x ?? 0) + (text?.width ?? 0)).toBeLessThanOrEqual(start + width + 1);
+});
+
 inBrowser("at 400 pixels no long path pushes a button out of sight", async (started) => {
   const { page, service, view } = await openPage(started, {
     sample: smallAccount,

@@ -1,0 +1,104 @@
+import { authentication } from "../../provider/resources/authentication.js";
+import { clientApplication } from "../../provider/resources/client-application.js";
+
+/** A reason why an attempt to deliver a message fails. */
+export interface DeliveryFailure {
+  readonly rule: string;
+  /** What to do next. */
+  readonly next: string;
+  /** The kind to look up in the documentation. */
+  readonly kind: string;
+}
+
+/** Reasons why attempts to deliver a message fail. */
+export const deliveryFailures = {
+  fault: {
+    rule: "A fault was requested.",
+    next: "The page's Faults view lists the pending faults.",
+    kind: clientApplication.kind,
+  },
+  noRecipient: {
+    rule: "There is no callback for the message.",
+    next: "Give a client application the role, add the application to the orchestration, and apply the program again.",
+    kind: clientApplication.kind,
+  },
+  exampleToken: {
+    rule: "The token URL is only an example URL.",
+    next: "In the program, replace the role's authentication with the one that your bot requires, and apply the program again.",
+    kind: authentication.kind,
+  },
+  noTokenUrl: {
+    rule: "The token URL cannot be reached.",
+    next: "Start the server at this URL, or correct it in the role's authentication and apply the program again.",
+    kind: authentication.kind,
+  },
+  noLogin: {
+    rule: "The service could not log in to the callback.",
+    next: "Correct the role's authentication, and apply the program again.",
+    kind: authentication.kind,
+  },
+  loginRefused: {
+    rule: "The callback refused the login.",
+    next: "Compare the role's authentication with the credentials that the bot accepts.",
+    kind: authentication.kind,
+  },
+  wrongPath: {
+    rule: "The bot does not serve this URL.",
+    next: "Compare the callback's path with the path that the bot serves.",
+    kind: clientApplication.kind,
+  },
+  redirect: {
+    rule: "The callback redirects, which the service does not follow.",
+    next: "Set the callback to the final URL, and apply the program again.",
+    kind: clientApplication.kind,
+  },
+  askedToWait: {
+    rule: "The bot asked for a later attempt.",
+    next: "If it never accepts the message, its log shows why. If it only needs more time, increase the deliveryRetries switch.",
+    kind: clientApplication.kind,
+  },
+  refused: {
+    rule: "The bot refused the message, or failed.",
+    next: "Its log shows why. Fix the bot, and send the message again.",
+    kind: clientApplication.kind,
+  },
+  tooLate: {
+    rule: "The bot did not respond in time.",
+    next: "Have it respond with 200 first, and do the work afterward.",
+    kind: clientApplication.kind,
+  },
+  exampleCallback: {
+    rule: "The callback is only an example URL.",
+    next: "In the program, replace it with your bot's URL, and apply the program again.",
+    kind: clientApplication.kind,
+  },
+  unreachable: {
+    rule: "The callback could not be reached.",
+    next: "Start the bot, and check that it listens on the callback's host and port.",
+    kind: clientApplication.kind,
+  },
+} as const satisfies Readonly<Record<string, DeliveryFailure>>;
+
+/** Why an attempt failed. */
+export type DeliveryCause = keyof typeof deliveryFailures;
+
+/** The causes that a status tells apart; every other status is a refusal. */
+const causesByStatus: Readonly<Record<number, DeliveryCause>> = {
+  401: "loginRefused",
+  403: "loginRefused",
+  404: "wrongPath",
+  405: "wrongPath",
+  429: "askedToWait",
+  503: "askedToWait",
+};
+
+/** Why a callback's response is a failure; undefined if it accepted the message: only a 2xx counts. */
+export const causeOfStatus = (status: number): DeliveryCause | undefined => {
+  if (status >= 200 && status <= 299) return undefined;
+  if (status >= 300 && status <= 399) return "redirect";
+  return causesByStatus[status] ?? "refused";
+};
+
+/** Whether no server can ever be at a URL: its host name is reserved for examples (RFC 2606). */
+export const isExampleUrl = (url: string): boolean =>
+  URL.canParse(url) && /(^|\.)example(\.(com|net|org))?$/.test(new URL(url).hostname);
