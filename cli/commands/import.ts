@@ -20,10 +20,10 @@ export const importCommand = command({
   name: "import",
   summary: "Import objects from the account into a stack's state.",
   description:
-    "Show which objects Pulumi would import. With --apply, import them. The command reads the\n" +
-    "account with list calls only, and never writes to the service. Run it in the Pulumi\n" +
-    "project folder. With --print, it prints an import file (pulumi import --file) for\n" +
-    "the objects that you specify. This takes one call for each object and changes nothing.",
+    "Show which objects Pulumi would import. With --apply, import them. Run the command in the\n" +
+    "Pulumi project folder. It reads the account with list calls, and never writes to it.\n" +
+    "With --print, it instead prints a file for pulumi import --file, with the objects that\n" +
+    "you specify. This takes one call per object, and does not change the state.",
   details: `${selectionHelp}
 
 With --apply, the command runs pulumi import --from conversation --generate-code=false

@@ -344,9 +344,7 @@ const byName: Find = async (service, definition, name) => {
   const called = `${definition.noun} with the name ${JSON.stringify(name)}`;
   if (!one) throw new CommandFailure(`There is no ${called}. Nothing was printed.`);
   const ids = found.map(([id]) => id).join(", ");
-  throw new CommandFailure(
-    `${found.length} objects match the ${called}: ${ids}. Specify one of these ids.`,
-  );
+  throw new CommandFailure(`There is more than one ${called}: ${ids}. Specify one of these ids.`);
 };
 
 /** @throws CommandFailure if a resource or an object is named twice: Pulumi would accept neither */

@@ -174,7 +174,7 @@ const lookUp = (
   if (!object) return { reason: `no ${called} exists; pulumi up creates it` };
   if (others.length === 0) return object;
   const ids = found.map(({ id }) => id).join(", ");
-  return doubt(`${found.length} objects match the ${called}: ${ids}`);
+  return doubt(`there is more than one ${called}: ${ids}`);
 };
 
 /** A resource of the file that is not imported, with the reason. */

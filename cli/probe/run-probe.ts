@@ -167,7 +167,7 @@ const settingsFor = async (
 /** @throws CommandFailure if nobody agrees */
 const assertAgreed = async ({ yes }: ProbeOptions): Promise<void> => {
   if (yes) return;
-  const unasked = "The probe creates and removes objects on the tenant. To agree, use --yes.";
+  const unasked = "The probe creates and removes objects on the tenant. To confirm, use --yes.";
   if (!process.stdin.isTTY || !process.stderr.isTTY) throw new CommandFailure(unasked, 2);
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await terminal.question("Continue? (y/N) ").finally(() => terminal.close());

@@ -304,7 +304,7 @@ const lookAtPreview = async (copy: CopiedStack, setup: RunSetup) => {
   const kept = foreign.find((step) => !isDeletion(step));
   if (kept && namesTargets(args))
     throw new CommandFailure(
-      `The run would change ${kept.urn}, which is not an object in the account, and Pulumi cannot exclude it together with --target. Rehearse without that target, or allow its type with --also.`,
+      `The run would change ${kept.urn}, which is not an object in the account, and Pulumi cannot exclude resources if --target is used. Rehearse without --target, or allow the resource's type with --also.`,
       2,
     );
   const urnsOf = (steps: readonly PlannedStep[]) => steps.map(({ urn }) => urn);

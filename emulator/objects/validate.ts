@@ -24,8 +24,9 @@ const checkSize = (
 ): boolean => {
   const isSmall = min !== undefined && size < min;
   const isLarge = max !== undefined && size > max;
-  if (isSmall) errors.invalid(`must have at least ${min} ${unit}`);
-  else if (isLarge) errors.invalid(`must have at most ${max} ${unit}`);
+  const count = (limit = 0): string => `${limit} ${unit}${limit === 1 ? "" : "s"}`;
+  if (isSmall) errors.invalid(`must have at least ${count(min)}`);
+  else if (isLarge) errors.invalid(`must have at most ${count(max)}`);
   return !isSmall && !isLarge;
 };
 
@@ -59,7 +60,7 @@ const checkText = (
 ) => {
   if (typeof value !== "string") return errors.invalid("must be a string");
   if (words) return words.includes(value) ? undefined : errors.notAllowed(words);
-  if (!checkSize(value.length, field, "characters", errors) || !field.format) return;
+  if (!checkSize(value.length, field, "character", errors) || !field.format) return;
   const { fits, rule } = formats[field.format];
   if (!fits(value)) errors.invalid(rule);
 };
@@ -79,7 +80,7 @@ const checkId = ({ length }: ReferenceField, value: unknown, errors: ValidationE
   if (typeof value !== "string") return errors.invalid("must be a string");
   if (length !== undefined && value.length !== length)
     return errors.invalid(`must have exactly ${length} characters`);
-  checkSize(value.length, { min: 1, max: 255 }, "characters", errors);
+  checkSize(value.length, { min: 1, max: 255 }, "character", errors);
 };
 
 /** Members that belong to a body but to no field. */
@@ -211,7 +212,7 @@ class Validator {
 
   #list(field: ListField, items: unknown, errors: ValidationErrors): unknown {
     if (!Array.isArray(items)) return errors.invalid("must be an array");
-    checkSize(items.length, field, "items", errors);
+    checkSize(items.length, field, "item", errors);
     const checked = items.map((item, place) => this.#field(field.of, item, errors.item(place)));
     for (const name of field.unique ? identityOf(field) : []) checkUnique(name, items, errors);
     return checked;
@@ -219,7 +220,7 @@ class Validator {
 
   #map(field: MapField, entries: unknown, errors: ValidationErrors): unknown {
     if (!Array.isArray(entries)) return errors.invalid("must be an array");
-    checkSize(entries.length, field, "items", errors);
+    checkSize(entries.length, field, "item", errors);
     checkUnique(membersOf(field).key, entries, errors);
     return entries.map((entry, place) => this.#entry(field, entry, errors.item(place)));
   }

@@ -11,7 +11,11 @@ import { shownMembers } from "../objects/forms.js";
 import { type StoredObject, storedReferences } from "../objects/store.js";
 import { isCompleted } from "../runtime/conversation-operations.js";
 import { messageJson, type StoredConversation } from "../runtime/conversation-store.js";
-import { deliveryFailures } from "../runtime/delivery-failures.js";
+import {
+  type DeliveryCause,
+  type DeliveryFailure,
+  deliveryFailures,
+} from "../runtime/delivery-failures.js";
 import { messageTypesOf, senderTypes, textOnPath } from "../runtime/messages.js";
 import { channelTypeOf, isAccountInUse } from "../runtime/recipients.js";
 import { type FaultShape, faultKinds } from "../service/faults.js";
@@ -188,6 +192,9 @@ export interface FormField {
   readonly isRequired: boolean;
 }
 
+/** The page has none before its first response. */
+const failures: Readonly<Partial<Record<DeliveryCause, DeliveryFailure>>> = deliveryFailures;
+
 /**
  * What the page's forms offer, with a description of each choice: from the tables that the emulator
  * itself uses.
@@ -196,7 +203,7 @@ const formTables = ({ switches }: EmulatedService, endpoints: readonly string[])
   /** In setup order. */
   kinds: resources.map(({ kind, collection, noun, doc }) => ({ kind, collection, noun, doc })),
   endpoints,
-  deliveryFailures,
+  deliveryFailures: failures,
   faults: Object.entries<FaultShape>(faultKinds).map(([kind, { doc, listsOnly, members }]) => ({
     kind,
     doc,

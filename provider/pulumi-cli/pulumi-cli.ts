@@ -106,7 +106,9 @@ export const inspectPulumi = async (
   const bin = dirname(command);
   const missing = companions.filter((name) => companionOf(command, name, env) === undefined);
   if (missing.length > 0)
-    return { unusable: `${command} has no ${missing.join(" and ")} next to it or on PATH` };
+    return {
+      unusable: `${command} is missing ${missing.join(" and ")}, which must be in its folder or on PATH`,
+    };
   return { cli: { command, bin, version, origin } };
 };
 

@@ -95,8 +95,8 @@ const endWithProcess = (stack: UnfinishedStack): (() => void) => {
 };
 
 /**
- * A Pulumi program applied to its own emulator. If a Pulumi run fails, the method throws a
- * StackFailure; if an expectation fails, an AssertionError that shows the actual state.
+ * A Pulumi program applied to its own emulator. A method throws a StackFailure if its Pulumi run
+ * fails, and an AssertionError that shows the actual state if its expectation fails.
  */
 export interface EmulatedStack extends AsyncDisposable {
   /** The emulator. */

@@ -67,7 +67,7 @@ test("what a preview would create is looked up, imported by one command, and not
   const unclear = await project.tool(["import", "--file", "skeleton.json"]);
   expect([unclear.code, unclear.errors]).toEqual([
     1,
-    expect.stringContaining("3 objects match the orchestration"),
+    expect.stringContaining("there is more than one orchestration"),
   ]);
   const decided = ours.map((each) => (each.name === "flow" ? { ...each, id: oddId(5, 0) } : each));
   writeFileSync(file("skeleton.json"), JSON.stringify({ resources: decided }));

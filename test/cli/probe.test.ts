@@ -183,7 +183,7 @@ test("nothing is sent before somebody agrees, and the calls are announced first"
   const { code, err, out } = await run("probe", ...file);
   expect(code).toBe(2);
   expect(err).toMatch(/^Probing http:.*:\nThe probe makes at most \d+ calls/);
-  expect(err).toContain("To agree, use --yes.");
+  expect(err).toContain("To confirm, use --yes.");
   expect(out).toBe("");
   expect(await on.control.log()).toEqual([]);
   const agreed = await run("probe", "--yes", "--json", "--no-burst", ...file);

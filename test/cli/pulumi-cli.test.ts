@@ -67,7 +67,7 @@ test("a CLI without its language host is refused", async () => {
   const command = fakePulumi(folder, "3.300.0");
   rmSync(join(folder, "pulumi-language-nodejs"));
   expect(await inspectPulumi(command, "PATH", {})).toEqual({
-    unusable: `${command} has no pulumi-language-nodejs next to it or on PATH`,
+    unusable: `${command} is missing pulumi-language-nodejs, which must be in its folder or on PATH`,
   });
 });
 

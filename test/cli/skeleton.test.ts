@@ -214,7 +214,7 @@ describe("import --file", () => {
 
   test("one of several namesakes: by an id in the file, by its mark, else none", async () => {
     const hub = await sandbox([flow]);
-    const lines = `${typeToken("Orchestration")} flow: 4 objects match the orchestration with the name "Orders": ${[0, 1, 2, 3].map((place) => oddId(5, place)).join(", ")}`;
+    const lines = `${typeToken("Orchestration")} flow: there is more than one orchestration with the name "Orders": ${[0, 1, 2, 3].map((place) => oddId(5, place)).join(", ")}`;
     await expect(hub.import({ apply: true })).rejects.toThrow(lines);
     await expect(hub.import({ skipManaged: true })).rejects.toThrow(
       "Write the correct id into the file",

@@ -278,7 +278,14 @@ const callErrorOf = (error) => {
 export class Page {
   state = new PageState();
   /** @type {FormTables} What the forms offer. */
-  tables = { kinds: [], endpoints: [], faults: [], switches: [], senders: [] };
+  tables = {
+    kinds: [],
+    endpoints: [],
+    deliveryFailures: {},
+    faults: [],
+    switches: [],
+    senders: [],
+  };
   /** The part of the URL after the view's name. @type {readonly string[]} */
   rest = [];
   /** @type {ReturnType<typeof setTimeout> | undefined} */
