@@ -72,7 +72,9 @@ const billProblems = (
   const lacking = installed.filter((name) => !listed.includes(name));
   const extra = listed.filter((name) => !installed.includes(name));
   return [
-    ...(subject === called(own) ? [] : [`the bill of materials is for ${subject}`]),
+    ...(subject === called(own)
+      ? []
+      : [`the bill of materials is for ${subject}, not for ${called(own)}`]),
     ...lacking.map((name) => `the bill of materials lacks ${name}, which the package installs`),
     ...extra.map(
       (name) => `the bill of materials lists ${name}, which the package does not install`,

@@ -211,13 +211,13 @@ export const checkConfigSecrets = (entries: Entries, stack?: string): DoctorChec
   const commands = exposed.map((key) => `pulumi config set --secret ${key}${forStack(stack)}`);
   return warn(
     name,
-    `in plain text in the stack's file: ${exposed.join(", ")}`,
+    `in plain text in the stack's configuration file: ${exposed.join(", ")}`,
     `To encrypt: ${commands.join("; ")}. If you shared or committed the file, replace the secret.`,
   );
 };
 
 const absentAdvice =
-  "Run the command in a Pulumi project folder, with pulumi on PATH. Without --stack, it checks only the environment.";
+  "Run the command in a Pulumi project folder, with pulumi on PATH. To check only the environment, omit --stack.";
 
 /** The stack's configuration as a whole: was it read, are its keys known, are its secrets encrypted? */
 export const checkConfig = (config: StackConfig, stack?: string): readonly DoctorCheck[] => {

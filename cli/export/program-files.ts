@@ -159,9 +159,9 @@ const possibleRows = ({ possible }: ReadmeContent): readonly string[] =>
   tableSection(
     "Possible secrets",
     [
-      "The service does not return secrets, so the export cannot see whether these are set. A run does not change what " +
-        "the program does not declare. It refuses to change such an object until you declare its secret, or until " +
-        "`conversation:put` specifies that this tenant keeps members that a change omits.",
+      "The service does not return secrets, so the export cannot see whether the secrets in this table are set. A run " +
+        "does not change what the program does not declare, so it refuses to change one of these objects until you " +
+        "declare its secret or set `eraseHidden`, or until `conversation:put` specifies that this tenant keeps members that a change omits.",
     ],
     ["Object", "Member"],
     possible.map(({ resource, path }) => [label(resource), codeSpan(path)]),

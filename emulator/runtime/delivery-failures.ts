@@ -53,7 +53,7 @@ export const deliveryFailures = {
     kind: clientApplication.kind,
   },
   askedToWait: {
-    rule: "The bot asked for a later attempt.",
+    rule: "The bot asked the service to try again later.",
     next: "If it never accepts the message, its log shows why. If it only needs more time, increase the deliveryRetries switch.",
     kind: clientApplication.kind,
   },

@@ -125,7 +125,7 @@ export interface ParsedMessage {
   readonly type: string;
   readonly sender: SenderType;
   readonly messageId?: string;
-  /** The conversation to continue; omitted to start one. */
+  /** Id of the conversation to continue; absent if the message starts a new one. */
   readonly conversationId?: string;
   readonly start?: ConversationStart;
   readonly parentId?: string;

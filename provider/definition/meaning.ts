@@ -153,10 +153,10 @@ const sameText = (field: TextField | ReferenceField, a: unknown, b: unknown): bo
 };
 
 /**
- * Returns, for each item, the position of a matching item that no other item uses; undefined if
- * none is left. Matches as many items as possible. An item that matches two others may be the only
- * match for a third, so an earlier item moves to another position if it can (augmenting paths).
- * Tries the item's own position first.
+ * Returns, for each of `items`, the position of a match in `others` that no other item uses;
+ * undefined if none is left. Matches as many items as possible: the position of an earlier item may
+ * be the only match for a later one, so the earlier item moves to another position if it can
+ * (augmenting paths). Tries the item's own position first.
  */
 export const matching = (
   items: readonly unknown[],

@@ -89,7 +89,7 @@ const mostDepth = 128;
 /**
  * Parses JSON text, with or without a byte order mark (RFC 8259 §8.1). Removes every `__proto__`
  * member, because it would change the prototype of any object that it is merged into. Replaces
- * unpaired surrogates, which JSON can express (`"\\ud83d"`) but UTF-8 cannot represent, with
+ * unpaired surrogates, which JSON can express (`"\ud83d"`) but UTF-8 cannot represent, with
  * `\ufffd`, even in keys. Throws a SyntaxError if the JSON is invalid, or nested more than 128
  * levels deep.
  */

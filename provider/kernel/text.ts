@@ -55,8 +55,8 @@ const mostCharacters = 40;
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /**
- * Removes characters that a terminal interprets or hides: control and format characters, and line
- * endings.
+ * Replaces each run of characters that a terminal interprets or hides (control and format
+ * characters, and line endings) with a space.
  */
 export const cleaned = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ");
 

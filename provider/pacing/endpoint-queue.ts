@@ -337,7 +337,7 @@ export interface Admission {
   readonly kind: "due" | "saved" | "probe" | "early";
   /** The admission's sequence number in this process. */
   readonly number: number;
-  /** The store's time, in milliseconds. */
+  /** The store's time when the call was admitted, in milliseconds. */
   readonly at: number;
   /** Number of tokens that were due before the call. */
   readonly tokens: number;
@@ -358,7 +358,7 @@ export interface Delay {
   readonly periodMs: number;
   /** Whether an expected response may end the wait early. */
   readonly mayEndEarly: boolean;
-  /** The store's time, in milliseconds. */
+  /** The store's time when the call had to wait, in milliseconds. */
   readonly at: number;
 }
 

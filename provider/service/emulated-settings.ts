@@ -21,8 +21,8 @@ export interface EmulatedAddresses {
   /** The prefixes of the emulators' URLs. */
   readonly starts: readonly string[];
   /**
-   * The settings for reaching each emulator, keyed by the emulator's `baseUrl` and by the `baseUrl`
-   * of the account that the emulator represents.
+   * The settings for reaching each emulator, stored under the emulator's `baseUrl` and also under
+   * the `baseUrl` of the account that it represents.
    */
   readonly instead?: Readonly<Record<string, Partial<Record<SettingKey, string>>>>;
   /** Whether the environment and the configuration may point to other servers on this machine. */

@@ -49,7 +49,8 @@ export const isTooLarge = (error: unknown): boolean =>
 
 /**
  * Limits the total size of the lists that one connection reads and keeps. Each list counts at its
- * last known size. A list within its equal share is never refused because of other lists.
+ * last known size. A list no larger than the limit divided by the number of kinds is never refused
+ * because of other lists.
  */
 export class ListBudget {
   readonly #bytes = new Map<string, number>();

@@ -214,7 +214,7 @@ const rules = z.looseObject({
   accepts: z
     .array(z.enum(messageTypes, "must be a message type"), "must be a list of message types")
     .optional(),
-  acknowledge: z.enum(["before", "after"], "must be before or after").optional(),
+  acknowledge: z.enum(["before", "after"], 'must be "before" or "after"').optional(),
   messageTimeoutMs: timeLimit.optional(),
   maxBytes: count,
   remembered: count,

@@ -129,7 +129,7 @@ export interface EmulatedStack extends AsyncDisposable {
   /** Returns every delivery attempt. */
   deliveries(): Promise<readonly DeliveryEntry[]>;
   /**
-   * Expects an object with these members. Regular expressions can match strings. In objects, only
+   * Expects an object with these members. Regular expressions match strings. In objects, only
    * the given members are compared; in lists, all items.
    *
    * @returns the object

@@ -57,7 +57,7 @@ export interface EmulatedStackOptions {
 }
 
 /**
- * The error if a test stack could not be set up or a Pulumi run failed. The message states what was
+ * The error thrown if a test stack cannot be set up or a Pulumi run fails. The message states what was
  * being done, what Pulumi reported, and what to do next.
  *
  * @throws nothing: the constructor never fails

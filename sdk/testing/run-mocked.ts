@@ -130,7 +130,7 @@ export interface MockedProgram {
    */
   resource(kind: string, name: string): MockedResource;
   /**
-   * Expects a resource with these inputs. Regular expressions can match strings. In objects, only
+   * Expects a resource with these inputs. An expected value can be a regular expression that a string must match. In objects, only
    * the given members are compared.
    *
    * @throws AssertionError with the differences

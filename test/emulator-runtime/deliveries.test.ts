@@ -358,6 +358,6 @@ test("without a response the cause says what failed: bot, deadline, fault, examp
 
 test("a bot that asks for a later attempt is not said to have refused the message", () => {
   const { rule, next } = deliveryFailures.askedToWait;
-  expect(rule).toBe("The bot asked for a later attempt.");
+  expect(rule).toBe("The bot asked the service to try again later.");
   expect(next).not.toContain("send the message again");
 });

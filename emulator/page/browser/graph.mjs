@@ -162,7 +162,7 @@ export const linePath = ({ columns, headings, nodeWidth }, { from, to }) => {
   return path;
 };
 
-/** The keys of the objects that refer to each object. @param {readonly GraphObject[]} objects */
+/** For each object's key, the keys of the objects that refer to it. @param {readonly GraphObject[]} objects */
 export const usersByKey = (objects) => {
   /** @type {Map<string, string[]>} */
   const users = new Map();

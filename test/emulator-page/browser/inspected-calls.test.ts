@@ -246,7 +246,7 @@ inBrowser(
     await service.call("POST", "/conversations/messages", messageTo(conversation));
     await view(page, "Deliveries").getByText("4").waitFor();
     await open("deliveries/3");
-    await attempt.getByText("The bot asked for a later attempt.").waitFor();
+    await attempt.getByText("The bot asked the service to try again later.").waitFor();
     await attempt.getByText("increase the deliveryRetries switch").waitFor();
     callback.answer = (_received, response) => void response.writeHead(200).end();
     await page.getByRole("button", { name: "+1 s" }).click();
