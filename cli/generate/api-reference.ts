@@ -151,7 +151,7 @@ const spelledType = (file: string, name: string): string => {
 /** What each entry point of the package is for. */
 const purposes: Readonly<Record<string, string>> = {
   ".": "What Pulumi programs import. [Resources](../resources.md) lists limits and sources for every field.",
-  "./runtime": "The client for a running account.",
+  "./runtime": "The client for a deployed account.",
   "./pkce": "Customer sign-in, including in browsers.",
   "./emulator": "An emulator of the service on this machine.",
   "./testing": "Tests for programs and conversations.",

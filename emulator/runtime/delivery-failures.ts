@@ -82,7 +82,7 @@ export const deliveryFailures = {
 /** Why an attempt failed. */
 export type DeliveryCause = keyof typeof deliveryFailures;
 
-/** The causes that a status tells apart; every other status is a refusal. */
+/** Causes that follow from a specific status; every other status is a refusal. */
 const causesByStatus: Readonly<Record<number, DeliveryCause>> = {
   401: "loginRefused",
   403: "loginRefused",

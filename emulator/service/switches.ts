@@ -137,7 +137,7 @@ export const switchTable = {
     basis: assumed,
   },
   channelRestrictions: {
-    doc: "Whether messages that exceed their channel's restrictions (text length, features, rich messages, attachments) are refused or delivered.",
+    doc: "Whether messages that violate their channel's restrictions (text length, features, rich messages, attachments) are refused or delivered.",
     values: ["refuse", "ignore"],
     default: "refuse",
     basis: assumed,

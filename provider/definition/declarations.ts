@@ -206,7 +206,7 @@ export const resourceArguments: readonly ResourceArgument[] = [
     form: "text",
     doc: [
       "Name of the settings profile, for programs that use several accounts. For example, `staging` reads `CONVERSATION_STAGING_BASE_URL` and `conversation:staging.baseUrl`.",
-      "Can contain letters, digits, `_` and `-`, but cannot be changed later. Default: no profile.",
+      "Can contain letters, digits, `_` and `-`, and cannot be changed later. Default: no profile.",
     ],
   },
 ];

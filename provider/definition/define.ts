@@ -22,7 +22,7 @@ export interface Definition extends Members {
   readonly listScopes?: readonly "manage"[];
   /**
    * A deletion rule that no reference expresses: while any object of these kinds exists, a service
-   * that follows its specification literally refuses to delete an object of this kind.
+   * that literally follows its specification refuses to delete an object of this kind.
    */
   readonly heldByAny?: {
     readonly kinds: readonly Definition[];
@@ -100,7 +100,8 @@ export interface FlagField extends FieldNotes {
 }
 
 /**
- * The id of another object. A program sets the resource or its id, which is sent as `{ "id": … }`.
+ * The id of another object. A program sets the field to the resource or to its id. The id is sent
+ * as `{ "id": … }` unless `plainId` is set.
  */
 export interface ReferenceField extends FieldNotes {
   readonly type: "reference";

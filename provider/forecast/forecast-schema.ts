@@ -20,7 +20,7 @@ const pathPartSchema = z.strictObject({
 const endpointForecastSchema = z.strictObject({
   endpoint,
   calls: z.int().min(1),
-  seconds: seconds.describe("Time from the request for the first call to the last response"),
+  seconds: seconds.describe("Time from when the first call is queued to the last response"),
 });
 
 /** Shape of what the run would take on a plan. */

@@ -113,7 +113,7 @@ export const diff = (resource: Resource, id: string, olds: JsonObject): DiffResu
   if (olds.__provider === undefined) return { changes: true };
   if (undeclared) {
     run.notify?.(
-      `unchanged, because the program does not declare it: ${undeclared.join(", ")}`,
+      `unchanged, because not declared in the program: ${undeclared.join(", ")}`,
       "info",
     );
   }

@@ -302,7 +302,10 @@ export const clientSecrets = ({ clientId, clientSecret }: Settings): readonly st
 
 const ofRunningCall = new AsyncLocalStorage<readonly string[]>();
 
-/** Runs an engine call and ensures that none of its service calls shows any of these strings. */
+/**
+ * Runs an engine call and ensures that no message about its service calls shows any of these
+ * strings.
+ */
 export const keepingSecret = <T>(secrets: readonly string[], call: () => Promise<T>): Promise<T> =>
   ofRunningCall.run(secrets, call);
 

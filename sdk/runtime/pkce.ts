@@ -249,7 +249,8 @@ export const codeFromRedirect = (address: string | URL, state: string): string =
     const error = errorCodeText(searchParams.get("error") ?? "");
     if (error !== "") throw unusable(`access was not granted (${error})`, error);
     const code = searchParams.get("code");
-    if (!code || searchParams.getAll("code").length > 1) throw unusable("it contains no code");
+    if (!code || searchParams.getAll("code").length > 1)
+      throw unusable("it does not contain exactly one code");
     return code;
   });
 

@@ -42,7 +42,7 @@ test.each([["preview"], ["preview", "--diff"]])(
     expect(output).toMatch(/displayName: "Old name" → "New name"/);
     expect(output).not.toMatch(/active: /);
     expect(output).toMatch(
-      /unchanged, because the program does not declare it:[\s\S]*active[\s\S]*region/,
+      /unchanged, because undeclared in the program:[\s\S]*active[\s\S]*region/,
     );
     expect(await project.objects("channels")).toEqual(before);
     expect((await project.writes()).length).toBe(done);

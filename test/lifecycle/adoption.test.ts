@@ -71,7 +71,7 @@ describe.each(resources.map(({ kind }) => kind))("%s", (kind) => {
     expect(hub.reported).toHaveLength(1);
     expect(hub.reported[0]).toContain(`adopts the ${kindOf(kind).noun} "by-hand" (id ${id})`);
     expect(hub.reported[0]).toMatch(
-      /unchanged, because the program does not declare it:[\s\S]*active[\s\S]*region/,
+      /unchanged, because undeclared in the program:[\s\S]*active[\s\S]*region/,
     );
     expect((await hub.calls()).every((call) => call.startsWith("GET"))).toBe(true);
   });

@@ -72,7 +72,8 @@ const ordered = (columns) => {
 };
 
 /**
- * The position of each object: either one column for each kind, in setup order, so that all lines run from left to right, or the kinds one below the other.
+ * Lays out the objects: in one column for each kind, in setup order, so that all lines run from
+ * left to right; or, if the view is too narrow for that, with the kinds one below another.
  *
  * @param {readonly Kind[]} kinds in setup order
  * @param {readonly GraphObject[]} objects
@@ -428,7 +429,7 @@ export class GraphView {
     return JSON.stringify([node.object, names, this.usersOf(node.key).length]);
   }
 
-  /** What an object uses, and how many objects use it. @param {GraphNode} node */
+  /** Whether an object is inactive, what it uses, and how many objects use it. @param {GraphNode} node */
   #saidOf(node) {
     const { key, object } = node;
     const used = this.usersOf(key).length;
