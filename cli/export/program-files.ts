@@ -160,8 +160,8 @@ const possibleRows = ({ possible }: ReadmeContent): readonly string[] =>
     "Possible secrets",
     [
       "The service does not return secrets, so the export cannot see whether the secrets in this table are set. A run " +
-        "does not change what the program does not declare, so it refuses to change one of these objects until you " +
-        "declare its secret or set `eraseHidden`, or until `conversation:put` specifies that this tenant keeps members that a change omits.",
+        "does not change what the program does not declare. It refuses to change one of these objects until you " +
+        "declare its secret or set `eraseHidden`, or until `conversation:put` states that the tenant keeps omitted members.",
     ],
     ["Object", "Member"],
     possible.map(({ resource, path }) => [label(resource), codeSpan(path)]),
