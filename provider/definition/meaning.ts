@@ -154,8 +154,8 @@ const sameText = (field: TextField | ReferenceField, a: unknown, b: unknown): bo
 
 /**
  * Returns, for each of `items`, the position of a match in `others` that no other item uses;
- * undefined if none is left. Matches as many items as possible: if the position of an earlier item is the only match for a
- * later one, the earlier item moves to another position if it can (augmenting paths). Tries the item's own position first.
+ * undefined if none is left. Tries the item's own position first. Matches as many items as possible:
+ * an earlier item moves to another position if a later one has no other match (augmenting paths).
  */
 export const matching = (
   items: readonly unknown[],

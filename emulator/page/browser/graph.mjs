@@ -72,7 +72,8 @@ const ordered = (columns) => {
 };
 
 /**
- * Lays out the objects: in one column for each kind, in setup order, so that all lines run from left to right. If the view is too narrow, stacks the kinds vertically.
+ * Lays out the objects: in one column for each kind, in setup order, so that all lines run from
+ * left to right. If the view is too narrow, stacks the kinds vertically.
  *
  * @param {readonly Kind[]} kinds in setup order
  * @param {readonly GraphObject[]} objects
