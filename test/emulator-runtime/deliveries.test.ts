@@ -339,12 +339,11 @@ test("without a response the cause says what failed: bot, deadline, fault, examp
   slow.bot.answer = () => undefined;
   expect(await slow.next()).toMatchObject({ cause: "tooLate" });
   const gone = await failing();
-  const { url } = gone.bot;
   await gone.service.emulator.control.faults({ on: "CALLBACK", kind: "hang" });
   expect(await gone.next()).toMatchObject({ cause: "fault", fault: "hang" });
   await gone.bot.close();
   expect(await gone.next()).toMatchObject({ cause: "unreachable" });
-  const example = await failing({ callbackRoute: () => url });
+  const example = await failing({ callbackRoute: () => "http://127.0.0.1:1" });
   const role = { name: "custom_bot", version: "v3", notificationEmail: "a@b.example" };
   await example.service.call("PUT", `/clientapplications/${example.ids.bot}`, {
     name: "unchanged-example",
