@@ -9,7 +9,7 @@ import { holdsSecret } from "../../provider/definition/fields.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
 import { kindOf, type Running, running } from "../emulator/running.js";
-import { sampleSnapshot, smallAccount } from "./support/sample-account.js";
+import { messageTo, sampleSnapshot, smallAccount } from "./support/sample-account.js";
 
 const first = "70000000-0000-4000-8000-000000000001";
 
@@ -293,18 +293,8 @@ test("a failed delivery is listed with its fault, and the email with its client 
   const { control } = service.emulator;
   await control.switches({ deliveryRetries: 0 });
   await control.faults({ on: "CALLBACK", kind: "hang" });
-  await service.call("POST", "/conversations/messages", {
-    messages: {
-      message: [
-        {
-          type: { value: "text" },
-          content: { text: "Hi" },
-          conversation: { id: "70000000-0000-4000-8000-000000000000" },
-          sender: { type: "custom_bot" },
-        },
-      ],
-    },
-  });
+  const id = "70000000-0000-4000-8000-000000000000";
+  await service.call("POST", "/conversations/messages", messageTo(id));
   await expect.poll(control.mailbox).toHaveLength(1);
   const one = await look(service);
   const [attempt] = entriesIn(one, "deliveries");

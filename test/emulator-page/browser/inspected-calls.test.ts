@@ -4,7 +4,7 @@ import { emulatorEnvironment } from "../../../cli/emulator-settings.js";
 import { callbackServer } from "../../emulator-runtime/callback-server.js";
 import { browserTests } from "../support/browser-tests.js";
 import { openPage } from "../support/opened-page.js";
-import { smallAccount } from "../support/sample-account.js";
+import { messageTo, smallAccount } from "../support/sample-account.js";
 
 const inBrowser = browserTests();
 
@@ -15,18 +15,6 @@ const misspelled = {
   type: "basic",
   basicAuth: { username: "hub", pasword: "hunter2-sent" },
 };
-const messageTo = (id: string, sender = "custom_bot") => ({
-  messages: {
-    message: [
-      {
-        type: { value: "text" },
-        content: { text: "Hi" },
-        conversation: { id },
-        sender: { type: sender },
-      },
-    ],
-  },
-});
 
 const view = (page: Page, name: string) =>
   page.getByRole("navigation").getByRole("link", { name: new RegExp(`^${name}`) });

@@ -3,10 +3,11 @@ import { expect } from "vitest";
 import { callbackServer } from "../../emulator-runtime/callback-server.js";
 import { browserTests } from "../support/browser-tests.js";
 import { openPage } from "../support/opened-page.js";
-import { sampleSnapshot, smallAccount } from "../support/sample-account.js";
+import { messageTo, sampleSnapshot, smallAccount } from "../support/sample-account.js";
 
 const inBrowser = browserTests();
 
+const first = "70000000-0000-4000-8000-000000000000";
 const conversation = "70000000-0000-4000-8000-000000000001";
 
 /** What is to be seen of each view. */
@@ -65,13 +66,7 @@ inBrowser("at 400 pixels a callback shows the end of its URL", async (started) =
     callback: `${callback.url}/callbacks/bot`,
     browser: { viewport: { width: 400, height: 850 } },
   });
-  const message = { type: { value: "text" }, content: { text: "Hi" } };
-  const sent = {
-    ...message,
-    conversation: { id: "70000000-0000-4000-8000-000000000000" },
-    sender: { type: "custom_bot" },
-  };
-  await service.call("POST", "/conversations/messages", { messages: { message: [sent] } });
+  await service.call("POST", "/conversations/messages", messageTo(first));
   await view("deliveries");
   const link = page.getByRole("link", { name: "/callbacks/bot" });
   await link.waitFor();
@@ -106,13 +101,7 @@ inBrowser("at 900 pixels calls and callbacks are whole", async (started) => {
     callback: `${callback.url}/callbacks/1`,
     browser: { viewport: { width: 900, height: 900 } },
   });
-  const message = { type: { value: "text" }, content: { text: "Hi" } };
-  const sent = {
-    ...message,
-    conversation: { id: "70000000-0000-4000-8000-000000000000" },
-    sender: { type: "custom_bot" },
-  };
-  await service.call("POST", "/conversations/messages", { messages: { message: [sent] } });
+  await service.call("POST", "/conversations/messages", messageTo(first));
   for (const [name, text] of [
     ["calls", "/conversations/messages"],
     ["deliveries", "/callbacks/1"],

@@ -193,3 +193,17 @@ export const sampleSnapshot = (size: SampleSize, options: SampleOptions = {}): J
   conversations: conversationsOf(size, options),
   assets: [],
 });
+
+/** A call's body with one text message to a conversation. */
+export const messageTo = (id: string, sender = "custom_bot") => ({
+  messages: {
+    message: [
+      {
+        type: { value: "text" },
+        content: { text: "Hi" },
+        conversation: { id },
+        sender: { type: sender },
+      },
+    ],
+  },
+});
