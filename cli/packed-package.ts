@@ -1,8 +1,13 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { shellWord } from "../provider/kernel/columns.js";
-import { jsonIn, textAt } from "../provider/kernel/json.js";
-import { packageName, packageRoot, packageVersion } from "../provider/kernel/package.js";
+import { textAt } from "../provider/kernel/json.js";
+import {
+  manifestOf,
+  packageName,
+  packageRoot,
+  packageVersion,
+} from "../provider/kernel/package.js";
 
 /** Where npm gets this package for a new project that must not take it from the registry. */
 export interface PackedPackage {
@@ -18,8 +23,7 @@ export interface PackedPackage {
 const installedFile = (root: string): string | undefined => {
   const project = dirname(dirname(root));
   if (basename(dirname(root)) !== "node_modules") return undefined;
-  const file = join(project, "package.json");
-  const manifest = existsSync(file) ? jsonIn(readFileSync(file, "utf8")) : undefined;
+  const manifest = manifestOf(project);
   const given =
     textAt(manifest, "dependencies", packageName) ??
     textAt(manifest, "devDependencies", packageName);

@@ -12,14 +12,20 @@ import {
 
 export const packageName = "pulumi-conversation";
 
-/** The package.json of this package in a folder; undefined if there is none. */
-const manifestIn = (folder: string): JsonObject | undefined => {
+/** Returns the package.json in a folder; undefined if it is absent or cannot be read. */
+export const manifestOf = (folder: string): JsonObject | undefined => {
   try {
     const content = parseJson(readFileSync(join(folder, "package.json"), "utf8"));
-    return isObject(content) && content.name === packageName ? content : undefined;
+    return isObject(content) ? content : undefined;
   } catch {
     return undefined;
   }
+};
+
+/** The package.json of this package in a folder; undefined if there is none. */
+const manifestIn = (folder: string): JsonObject | undefined => {
+  const manifest = manifestOf(folder);
+  return manifest?.name === packageName ? manifest : undefined;
 };
 
 /**
@@ -107,6 +113,15 @@ export const docsLink = (page: string): string => {
 /** Returns a sentence that refers to the documentation for a message's code. */
 export const moreAbout = (code: ConversationErrorCode): string =>
   `More: ${docsLink(`troubleshooting.md#${code.toLowerCase()}`)}`;
+
+/** Returns a failure of the lifecycle as users see it: the message, and what to do next. */
+export const withAdvice = ({ code, message }: ConversationError): string => {
+  const more = [...(code === "CANCELLED" ? ["Run again to continue."] : []), moreAbout(code)];
+  // The last of several lines may be a command.
+  return message.includes("\n")
+    ? [message, ...more].join("\n")
+    : [message.replace(/(?<![.!?])$/, "."), ...more].join(" ");
+};
 
 /**
  * A bundle may contain a package that cannot be found as a file: then only its use shows whether it

@@ -4,7 +4,7 @@ import { displaced } from "../definition/merge.js";
 import { fieldsFromWire } from "../definition/wire.js";
 import { isConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
-import { moreAbout } from "../kernel/package.js";
+import { withAdvice } from "../kernel/package.js";
 import { unknownValue } from "../kernel/stand-ins.js";
 import { knownObjects } from "./create.js";
 import { adoptee } from "./existing.js";
@@ -41,7 +41,7 @@ export const adopted = async (
     }
     return { resource: kept };
   } catch (error) {
-    if (isConversationError(error)) return { reason: `${error.message} ${moreAbout(error.code)}` };
+    if (isConversationError(error)) return { reason: withAdvice(error) };
     throw error;
   }
 };

@@ -2,7 +2,7 @@ import type { Definition } from "../definition/define.js";
 import { fieldsWithSecrets, namingOf, objectTitle, secretTexts } from "../definition/fields.js";
 import { isConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";
-import { moreAbout } from "../kernel/package.js";
+import { withAdvice } from "../kernel/package.js";
 import {
   environmentSecretsIn,
   seenSecrets,
@@ -166,16 +166,7 @@ const resolved = ({
 /** Our own text stays; secrets were removed from the service's text when it arrived. */
 const reasonOf = (error: unknown, secrets: readonly string[]): string => {
   const cause = error instanceof ResourceInitFailed ? error.cause : error;
-  if (isConversationError(cause)) {
-    const more = [
-      ...(cause.code === "CANCELLED" ? ["Run again to continue."] : []),
-      moreAbout(cause.code),
-    ];
-    // The last of several lines may be a command.
-    return cause.message.includes("\n")
-      ? [cause.message, ...more].join("\n")
-      : [cause.message.replace(/(?<![.!?])$/, "."), ...more].join(" ");
-  }
+  if (isConversationError(cause)) return withAdvice(cause);
   const reason = foreignMessage(cause, secrets);
   return error === cause
     ? `${reason} (this is a bug in pulumi-conversation; please report it)`

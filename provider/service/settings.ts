@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ConversationError } from "../kernel/errors.js";
-import { isObject, type JsonObject, jsonIn } from "../kernel/json.js";
-import { ownCommand } from "../kernel/package.js";
+import { isObject, type JsonObject, jsonIn, textAt } from "../kernel/json.js";
+import { manifestOf, ownCommand } from "../kernel/package.js";
 import { quoted } from "../kernel/text.js";
 import { type SettingKey, type SettingSpec, type Settings, settingTable } from "./setting-table.js";
 
@@ -187,15 +187,8 @@ const find = (source: SettingSource, key: SettingKey, profile?: string): Finding
 /** The file in which the emulator of a generated project keeps its objects. */
 const emulatorData = "emulator.db";
 
-const hasEmulatorScript = (): boolean => {
-  try {
-    const project = jsonIn(readFileSync(join(process.cwd(), "package.json"), "utf8"));
-    const scripts = isObject(project) && isObject(project.scripts) ? project.scripts : {};
-    return typeof scripts.emulator === "string" && /emulator\b.* --\s*$/.test(scripts.emulator);
-  } catch {
-    return false;
-  }
-};
+const hasEmulatorScript = (): boolean =>
+  /emulator\b.* --\s*$/.test(textAt(manifestOf(process.cwd()), "scripts", "emulator") ?? "");
 
 /** Names the emulator of this project: a new one would have none of the objects in its stack. */
 const onEmulator = (): string => {

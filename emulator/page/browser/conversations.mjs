@@ -19,12 +19,12 @@ import {
 import { isDelivered, shortOutcome } from "./inspector.mjs";
 import { linkToConversation, linkToEntriesOf, subjectParts } from "./links.mjs";
 
-/** @import { DeliveryEntry } from "../../runtime/deliveries.js" */
+/** @import { ShownDelivery } from "../../runtime/deliveries.js" */
 /** @import { ShownMessage } from "./composer.mjs" */
 /** @import { Page, ShownConversation } from "./page.mjs" */
 /** @import { ConversationSummary } from "../page-routes.js" */
 
-/** The outcome of the delivery of a message. @param {DeliveryEntry} entry */
+/** The outcome of the delivery of a message. @param {ShownDelivery} entry */
 const deliveryText = (entry) => {
   const attempts = entry.attempt > 1 ? `, attempt ${entry.attempt}` : "";
   return isDelivered(entry)
@@ -52,7 +52,7 @@ const eventRow = ({ name, sender, type, text, json, time }) =>
     timeOf(time),
   );
 
-/** @param {ShownMessage} message @param {DeliveryEntry | undefined} delivery */
+/** @param {ShownMessage} message @param {ShownDelivery | undefined} delivery */
 const speechRow = (message, delivery) => {
   const { name, sender, side, type, text, json, attachments, time, recipients, messageId } =
     message;

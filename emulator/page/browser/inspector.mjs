@@ -149,15 +149,15 @@ export const deliveryOutcome = ({ status, error }) =>
 /** The outcome, without a word that the adjacent text already contains. @param {Pick<ShownDelivery, "status" | "error">} entry */
 export const shortOutcome = (entry) => deliveryOutcome(entry).replace(/^undeliverable: /, "");
 
-/** Whether a callback accepted the message: only a 2xx counts. @param {Pick<ShownDelivery, "status">} entry */
-export const isDelivered = ({ status = 0 }) => status >= 200 && status <= 299;
+/** Whether a callback accepted the message. @param {Pick<ShownDelivery, "failure">} entry */
+export const isDelivered = ({ failure }) => !failure;
 
 /** Position of the last failed attempt of a delivery that no later attempt made; negative if there is none. @param {readonly Pick<ShownDelivery, "delivery" | "failure">[]} entries */
 export const lastUndelivered = (entries) => {
   const delivered = new Set();
-  return entries.findLastIndex(({ delivery, failure }) => {
-    if (!failure) delivered.add(delivery);
-    return !delivered.has(delivery);
+  return entries.findLastIndex((entry) => {
+    if (isDelivered(entry)) delivered.add(entry.delivery);
+    return !delivered.has(entry.delivery);
   });
 };
 
@@ -168,7 +168,7 @@ export const reasonFor = ({ tables }, { failure }) =>
 /** What became of a delivery after a failed attempt. @param {readonly Pick<ShownDelivery, "delivery" | "attempt" | "failure">[]} entries @param {Pick<ShownDelivery, "delivery" | "attempt" | "failure">} entry @returns {{ readonly isDelivered: boolean, readonly text: string }} */
 export const afterFailure = (entries, { delivery, attempt, failure }) => {
   const last = entries.findLast((entry) => entry.delivery === delivery);
-  if (last && !last.failure)
+  if (last && isDelivered(last))
     return { isDelivered: true, text: `Attempt ${last.attempt} delivered the message.` };
   const said = () => {
     if (last && last.attempt > attempt) return `Attempt ${last.attempt} failed, too.`;
@@ -187,12 +187,11 @@ const outcomeText = ({ status, error = "unknown", attempt }) => {
 /** The section of the documentation that explains faults. */
 export const faultDoc = { page: "emulator.md", section: "Faults" };
 
-/** @param {Page} page @param {ShownDelivery} entry */
-const failureSection = (page, entry) => {
+/** @param {Page} page @param {ShownDelivery} entry @param {ReturnType<typeof afterFailure>} after */
+const failureSection = (page, entry, after) => {
   const failure = reasonFor(page, entry);
   if (!failure) return undefined;
   const { fault, tokenUrl } = entry.failure ?? {};
-  const after = afterFailure(page.state.deliveries.entries, entry);
   const said = fault === undefined ? "" : ` (fault: ${fault})`;
   const link = fault
     ? docLink(faultDoc.page, faultDoc.section)
@@ -214,15 +213,15 @@ const failureSection = (page, entry) => {
 export const deliveryDetails = (page, entry) => {
   const { url, type, at, attempt, messageId } = entry;
   const tried = attempt === 0 ? "not attempted" : `attempt ${attempt}`;
+  const after = afterFailure(page.state.deliveries.entries, entry);
   const make = () => [
     element("h2", { tabindex: -1 }, foreignText(type)),
     paragraph("quiet", `${dayTime(at)} · ${tried} · `, foreignText(url || "nowhere")),
-    failureSection(page, entry) ?? element("p", {}, foreignText(outcomeText(entry))),
+    failureSection(page, entry, after) ?? element("p", {}, foreignText(outcomeText(entry))),
     lastEntryLink(page, "calls", `messages/${messageId}`, "The call that sent it"),
     subjectSection(page, entry, "deliveries"),
   ];
-  const { text } = afterFailure(page.state.deliveries.entries, entry);
-  return [`${knownNames(page, entry)} ${text}`, make];
+  return [`${knownNames(page, entry)} ${after.text}`, make];
 };
 
 /** Details of one email: its content and its subjects. @param {Page} page @param {ShownMail} entry @returns {Details} */
