@@ -1,6 +1,6 @@
 /**
- * Returns the type token of a kind's dynamic resources. The token must never change, because
- * every state file contains it.
+ * Returns the type token of a kind's dynamic resources. The token must never change, because state
+ * files contain it.
  */
 export const typeToken = (kind: string): string => `pulumi-nodejs:dynamic/conversation:${kind}`;
 
@@ -12,8 +12,7 @@ export const pluginToken = (kind: string): string => `conversation:index:${kind}
 
 /**
  * Returns the kind in a type token, and whether the resource is dynamic or belongs to the plugin;
- * undefined for other packages. The token of a component in this package looks like a token of the
- * plugin.
+ * undefined for other packages. A token of a component in this package looks like a plugin token.
  */
 export const tokenParts = (type: string) => {
   const doors = { dynamic: typeToken(""), plugin: pluginToken("") } as const;
@@ -30,8 +29,8 @@ export const providerToken = "pulumi:providers:conversation";
 
 /**
  * Whether a name belongs to a provider that Pulumi creates itself if a program specifies none:
- * `default` or `default_0_1_0`, possibly followed by a download address. A provider with a name
- * such as `default_us` can only come from the program.
+ * `default`, or `default_` and a version (`default_0_1_0`), possibly followed by a download
+ * address. A provider with a name such as `default_us` can only come from the program.
  */
 export const isDefaultProvider = (name: string): boolean => /^default(_\d+_\d+_\d+|$)/.test(name);
 
@@ -42,9 +41,9 @@ export const isDefaultProvider = (name: string): boolean => /^default(_\d+_\d+_\
  * a transitive dependency (pnpm), the pointer resolves it from the Pulumi SDK's location.
  *
  * The pointer is short and contains no characters that JSON must escape, because the engine stores
- * it twice for each resource and writes the whole state at every step. It is part of every state
- * file, so pointers from earlier releases must continue to work, and this pointer must work with
- * their `lifecycleOf` from `provider/v1`.
+ * it twice for each resource and writes the whole state at every step. It is stored in state files,
+ * so pointers from earlier releases must continue to work, and this pointer must work with their
+ * `lifecycleOf` from `provider/v1`.
  */
 export const pointerTo = (kind: string): string =>
   `exports.handler=()=>{let c,f=require('module').createRequire,s='pulumi-conversation/provider/v1',r=f(process.cwd()+'/');` +

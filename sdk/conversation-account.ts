@@ -30,13 +30,13 @@ export interface PartyArgs extends Omit<ClientApplicationRoleArgs, "name" | "ver
   /** Format of the messages that the service posts to the callback. Default: `v3`. */
   version?: pulumi.Input<"v1" | "v3"> | undefined;
   /**
-   * Credentials for a Basic authentication that the component creates. Use instead of
-   * `authentication`.
+   * Credentials for a Basic authentication that the component creates. Cannot be combined with
+   * `authentication` or `oauth2`.
    */
   basicAuth?: pulumi.Input<AuthenticationBasicAuthArgs> | undefined;
   /**
-   * Settings for an OAuth authentication that the component creates. Use instead of
-   * `authentication`.
+   * Settings for an OAuth authentication that the component creates. Cannot be combined with
+   * `authentication` or `basicAuth`.
    */
   oauth2?: pulumi.Input<AuthenticationOauth2Args> | undefined;
 }
@@ -55,7 +55,8 @@ export interface ConversationAccountArgs {
   /** The bots that answer first, keyed by logical name. */
   bots?: Readonly<Record<string, BotArgs>> | undefined;
   /**
-   * The agents who take over from the bots: their callback, or their existing client application.
+   * The agents, who take over from the bots if there are any: their callback, or their existing
+   * client application.
    */
   agent?: PartyArgs | ClientApplication | undefined;
   /**
@@ -103,8 +104,8 @@ type Role = "customer" | "custom_bot" | "custom_agent";
 /**
  * The default setup as a single component: authentications, client applications, participants, a
  * channel, an orchestration and the account that connects them. Each part is an ordinary resource
- * named after the component. The constructor fails with a `pulumi.RunError` if there are neither bots
- * nor an agent, or if a resource is of the wrong kind.
+ * named after the component. The constructor throws a `pulumi.RunError` if an argument is invalid,
+ * or if there are neither bots nor an agent.
  *
  * @example
  * const shop = new ConversationAccount("shop", {
@@ -122,7 +123,7 @@ type Role = "customer" | "custom_bot" | "custom_agent";
  * export const accountId = shop.account.id;
  */
 export class ConversationAccount extends pulumi.ComponentResource {
-  /** Type token, which every state file contains. */
+  /** Type token, as stored in state files. */
   static readonly __pulumiType: string = componentToken(kind);
 
   /**

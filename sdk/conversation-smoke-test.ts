@@ -55,7 +55,7 @@ const kind = "ConversationSmokeTest";
 export interface SmokeTestProbeArgs {
   /**
    * URL that responds to a GET request with 200 and JSON. The message has arrived if the JSON
-   * contains the id of its conversation; 204 and 404 mean "not yet".
+   * contains its id or the id of its conversation. Any other JSON, a 204 or a 404 means "not yet".
    */
   url: pulumi.Input<string>;
   /**
@@ -68,9 +68,9 @@ export interface SmokeTestProbeArgs {
 /** Arguments for a smoke test. */
 export interface ConversationSmokeTestArgs {
   /**
-   * The account to test: a resource, a component or an id. If you pass a resource, the test runs
-   * again whenever you change it or a resource that it refers to: its channel, orchestration,
-   * participants, client applications or authentications.
+   * The account to test: a resource, a component or an id. If you pass a resource or a component,
+   * the test runs again whenever you change the account or a resource that it refers to: its
+   * channel, orchestration, participants, client applications or authentications.
    */
   account: ConversationAccount | pulumi.Input<Account> | pulumi.Input<string>;
   /** Whether to send a message. Default: `false`. */
@@ -130,11 +130,11 @@ const propsOf = (name: string, args: ConversationSmokeTestArgs): pulumi.Inputs =
 };
 
 /**
- * A test that sends one message through an account when the test is created or changed. If the test
- * fails, the error names the broken link. It first reads the setup objects on the message's path,
- * sends nothing if one is missing, and ends the conversation afterward. It does nothing during a
- * preview or refresh, if nothing has changed, or if it is not enabled. The next `pulumi up` repeats
- * a failed test.
+ * A test that sends one message through an account when the test is created or changed. It first
+ * reads the setup objects on the message's path, sends nothing if one is missing, and ends the
+ * conversation afterward. It does nothing during a preview or refresh, if nothing has changed, or
+ * if it is not enabled. If the test fails, the error names the broken link, and the next
+ * `pulumi up` repeats the test.
  *
  * @example
  * new ConversationSmokeTest("shop-answers", {
@@ -144,7 +144,7 @@ const propsOf = (name: string, args: ConversationSmokeTestArgs): pulumi.Inputs =
  * });
  */
 export class ConversationSmokeTest extends pulumi.CustomResource {
-  /** Type token, which every state file contains. */
+  /** Type token, as stored in state files. */
   static readonly __pulumiType: string = typeToken(kind);
 
   /** Whether a value is a smoke test, including one from another copy of this package. Never fails. */
@@ -164,7 +164,9 @@ export class ConversationSmokeTest extends pulumi.CustomResource {
   /** When the service accepted the message in the last successful test: ISO 8601, GMT. */
   declare readonly sentAt: pulumi.Output<string | undefined>;
 
-  /** Whether the probe found the message; false if there is no probe. */
+  /**
+   * Whether the probe found the message of the last successful test; false if there was no probe.
+   */
   declare readonly arrived: pulumi.Output<boolean | undefined>;
 
   /**

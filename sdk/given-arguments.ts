@@ -8,8 +8,8 @@ import { nearestHint, valueSort } from "../provider/kernel/text.js";
 import { typeToken } from "../provider/pointer.js";
 
 /**
- * Returns the type token of a component in this package. The token must never change, because every
- * state file contains it.
+ * Returns the type token of a component in this package. The token must never change, because state
+ * files contain it.
  */
 export const componentToken = (component: string): string => `conversation:index:${component}`;
 
@@ -38,9 +38,9 @@ const resourceLabel = (resource: pulumi.Resource): string => {
 };
 
 /**
- * Returns a registry that all copies of this package in a program share, such as the application's
- * copy and those in component libraries. Another release may have written the content, so check it
- * before use. A registry's name must never change.
+ * Returns a registry shared by all copies of this package in a program, including those in
+ * component libraries. Another release may have written the content, so check it before use. A
+ * registry's name must never change.
  */
 export const sharedRegistry = (name: string): WeakMap<object, unknown> => {
   const key = Symbol.for(`pulumi-conversation/${name}`);
@@ -117,8 +117,8 @@ export const assertArguments = (kind: string, name: unknown, args: unknown): voi
 };
 
 /**
- * Rejects a component's argument that must be an object with properties but is not. If the
- * component also accepts a resource, it checks for one first.
+ * Rejects a component's argument that must be an object with properties but is not. A resource is
+ * rejected, too, so components that accept one must check for it first.
  *
  * @throws pulumi.RunError that describes the given value
  */
@@ -248,7 +248,7 @@ const visitAll = (of: string, fields: Fields, given: object, prefix: string): vo
 
 /**
  * Rejects references in a resource's arguments, at any depth, that are known to be of the wrong
- * kind.
+ * kind, or that replace a whole list, map or object.
  *
  * @throws pulumi.RunError
  */

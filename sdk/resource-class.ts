@@ -55,7 +55,7 @@ const contentOf = async (asset: pulumi.asset.FileAsset, property: string): Promi
 };
 
 /**
- * Returns a resource's arguments with each file for a base64 field replaced by the file's content.
+ * Returns a resource's arguments with each file for a base64 field replaced by its base64 content.
  */
 export const withFileContent = (
   { kind, fields }: Definition,
@@ -107,7 +107,7 @@ const kind = "Ownership";
  * every object's mark can contain the id. Not for direct use. Never fails.
  */
 export class Ownership extends pulumi.CustomResource {
-  /** Type token, which every state file contains. */
+  /** Type token, as stored in state files. */
   static readonly __pulumiType: string = typeToken(kind);
 
   /**
@@ -225,8 +225,8 @@ const propsOf = (
 const declared = sharedRegistry("declared");
 
 /**
- * Returns the arguments that the program declared for a resource; empty for a resource from another
- * package.
+ * Returns the arguments that the program declared for a resource of one of the six kinds; empty for
+ * any other resource.
  */
 export const declaredArgs = (resource: pulumi.Resource): pulumi.Inputs => {
   const args = declared.get(resource);
@@ -234,12 +234,15 @@ export const declaredArgs = (resource: pulumi.Resource): pulumi.Inputs => {
 };
 
 /**
- * The base class for all resources. Not for direct use.
+ * The base class for the resources of all six kinds. Not for direct use.
  *
  * @throws pulumi.RunError if a reference is of the wrong kind, or `import` contradicts `adopt`
  */
 export class ConversationResource extends pulumi.CustomResource {
-  /** Whether a value is a resource from any copy of this package. Never fails. */
+  /**
+   * Whether a value is a resource of one of the six kinds, from any copy of this package. Never
+   * fails.
+   */
   static override isInstance(value: unknown): value is ConversationResource {
     return pulumi.CustomResource.isInstance(value) && declared.has(value);
   }
@@ -259,7 +262,7 @@ export class ConversationResource extends pulumi.CustomResource {
   }
 }
 
-/** Implements the `get` method of every class: reads an existing object. */
+/** Implements each kind's `get` method: reads an existing object. */
 export const lookUp = <A, R>(
   type: new (name: string, args: A, opts?: pulumi.CustomResourceOptions) => R,
   name: string,
@@ -271,7 +274,7 @@ export const lookUp = <A, R>(
   return new type(name, { profile, [looksUp]: true } as A, { ...opts, id });
 };
 
-/** Implements the `find` method of every class: finds an object by its properties, and reads it. */
+/** Implements each kind's `find` method: finds an object by its properties, and reads it. */
 export const findBy = <A, R>(
   definition: Definition,
   type: new (name: string, args: A, opts?: pulumi.CustomResourceOptions) => R,

@@ -189,7 +189,7 @@ const classOf = (definition: Definition, types: readonly NestedType[]): string =
     ...exampleOf(definition).split("\n"),
   ];
   return `${comment(doc, "")}export class ${kind} extends ConversationResource {
-  /** Type token, which every state file contains. */
+  /** Type token, as stored in state files. */
   static readonly __pulumiType: string = typeToken("${kind}");
 
   /** Whether a value is ${article(noun)} ${noun}, including one from another copy of this package. Never fails. */

@@ -6,8 +6,7 @@ export const takesFile = (field: Field): boolean =>
   field.type === "text" && field.format === "base64";
 
 /**
- * Returns the content of an asset in base64, or an error that explains why the asset cannot be
- * used.
+ * Returns the content of an asset in base64, or the reason why the asset cannot be used.
  *
  * @param file path of the file; undefined for another type of asset
  * @param property for the message, such as `Channel "web": icon`

@@ -137,7 +137,7 @@ export const changesOf = (
 ): readonly FieldChange[] => inFields(fields, "", from, to);
 
 /**
- * Returns the changes that `extra` makes to a live object, with paths from the object's root. No
+ * Returns the changes that `extra` makes to a live object, with paths that start with `extra`. No
  * definition covers these members, so every value appears as `[secret]`.
  *
  * @param secretPaths paths of secrets in `extra`; their inner members are hidden, too

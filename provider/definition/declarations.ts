@@ -91,7 +91,7 @@ export const fieldDoc = (field: Field, base64?: string): string =>
 
 /** Sentence about the source of values that a program can read but not set. */
 export const setByService =
-  "Set by the service. Immediately after a creation or update, the value is the time of the response.";
+  "Set by the service. If the response to the write omits the time, the response's own time is used.";
 
 /**
  * Fields that a program can read from every object but not set, with docs that state their source.

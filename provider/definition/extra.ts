@@ -88,8 +88,8 @@ const atField = (
 };
 
 /**
- * Returns every rule that `extra` breaks. At every depth, `extra` may contain only members that
- * none of the kind's fields define.
+ * Returns every rule that `extra` breaks, such as containing a member, at any depth, that one of
+ * the kind's fields defines.
  */
 export const extraViolations = (definition: Definition, extra: unknown): readonly Violation[] => {
   if (extra === undefined || extra === null || extra === unknownValue) return [];

@@ -16,11 +16,11 @@ export const account = defineResource({
   noun: "account",
   collection: "accounts",
   listKey: "account",
-  doc: "A conversation account, which connects a channel and an orchestration under one address.",
+  doc: "A channel and an orchestration, connected under one address.",
   fields: {
     ...namedFields("account"),
     address: text({
-      doc: "Business address on the channel: a phone number, email address or page id. If you change it, lookups by address fail.",
+      doc: "Business address on the channel: a phone number, email address or page id. If you change it, lookups by the old address fail.",
       required: true,
       min: 1,
       max: 255,
@@ -46,12 +46,12 @@ export const account = defineResource({
       required: true,
       fields: {
         timeout: number({
-          doc: "Idle time after which the customer must start a new conversation, in minutes (according to one integrator).",
+          doc: "Idle time in minutes (according to one integrator) after which the customer must start a new conversation.",
           min: 0,
         }),
         defaultLanguage: text({ doc: "Default language, such as `en-US`.", min: 1 }),
         onAgentUnavailability: text({
-          doc: "Whether to answer with the off-hours text or hold the message until an agent is available.",
+          doc: "Whether to answer with the off-hours text if no agent is available, or hold the message until one is.",
           values: ["off_hours", "retain_and_retry"],
         }),
         allowLogoutWithOpenChats: flag({ doc: "Whether agents may log out while chats are open." }),

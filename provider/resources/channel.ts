@@ -61,7 +61,7 @@ export const channel = defineResource({
   },
   fields: {
     type: text({
-      doc: "The channel's identifier at run time, such as `custom.teams` for a custom channel. If you change it, lookups by type fail.",
+      doc: "The channel's identifier at run time, such as `custom.teams` for a custom channel. If you change it, lookups by the old type fail.",
       required: true,
       unique: true,
       names: "given",

@@ -27,12 +27,12 @@ export const orchestration = defineResource({
     }),
     ...commonFields("orchestration"),
     applications: object({
-      doc: "The participants in a conversation.",
+      doc: "The parties to a conversation.",
       required: true,
       rule: { atLeastOne: ["botConfiguration", "agentConfiguration"] },
       fields: {
         botConfiguration: object({
-          doc: "The bots that answer first.",
+          doc: "Settings for the bots, which answer first.",
           fields: {
             forwardTranscript: flag({
               doc: "Whether to pass the transcript to an agent if the bot did not escalate and the customer is known.",

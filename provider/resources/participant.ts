@@ -18,7 +18,7 @@ export const participant = defineResource({
   fields: {
     ...namedFields("participant"),
     type: text({
-      doc: "Kind of bot. The platform's bot product creates its own bots.",
+      doc: "Kind of bot. The platform's own bot product creates bots of type `platform_bot`.",
       required: true,
       values: ["custom_bot", "platform_bot"],
     }),
@@ -32,7 +32,7 @@ export const participant = defineResource({
       envelope: "intent",
       identity: ["value"],
       of: object({
-        doc: "A feature of the bot.",
+        doc: "A bot feature.",
         fields: {
           value: text({ doc: "Internal value of the feature.", required: true, min: 1 }),
           displayValue: text({ doc: "Display value of the feature.", required: true, min: 1 }),

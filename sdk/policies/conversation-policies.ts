@@ -80,7 +80,10 @@ const applicationName = (participant: PolicyResource): string =>
     .map(({ name }) => name)
     .join(" or ") || `${ownApplication(participant)}`;
 
-/** `bots-match-participants`: a bot's messages go to its participant's application. */
+/**
+ * `bots-match-participants`: each bot uses its participant's application, which has the role for
+ * the participant's type.
+ */
 export const botsMatchParticipants: StackValidationPolicy = {
   ...policyNotes(
     "bots-match-participants",
@@ -151,7 +154,10 @@ const unfilled = ({ orchestration, places, applications }: Named): readonly stri
     );
 };
 
-/** `roles-match-orchestration`: each client application has the role that its orchestration expects. */
+/**
+ * `roles-match-orchestration`: each client application in an orchestration has a role for its
+ * place.
+ */
 export const rolesMatchOrchestration: StackValidationPolicy = {
   ...policyNotes(
     "roles-match-orchestration",

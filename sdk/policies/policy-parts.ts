@@ -26,9 +26,7 @@ export const policyNotes = (
   tags: ["conversation"],
 });
 
-/**
- * Reads a value; returns undefined if the value is unknown in a preview, because reading it throws.
- */
+/** Reads a value; returns undefined instead of throwing if the value is unknown in a preview. */
 export const whereKnown = <T>(read: () => T): T | undefined => {
   try {
     return read();
@@ -104,7 +102,7 @@ const idsIn = (read: () => readonly unknown[] | undefined): readonly (string | u
   return Array.from({ length: list.length }, (_, at) => idOf(() => list[at]));
 };
 
-/** Returns the places in an orchestration, with the ids of their applications. */
+/** Returns the places that an orchestration fills, with the ids of their applications. */
 export const placesOf = (orchestration: PolicyResource): readonly Place[] => {
   const parts = orchestration.asType(classFor(orchestration, Orchestration))?.applications;
   const customer = whereKnown(() => parts?.customerConfiguration);
@@ -143,7 +141,8 @@ export const applicationsById = (
   );
 
 /**
- * Whether these resources include every application in these places. An id may refer to an
+ * Whether these applications are all that the places contain: true if no id is known yet, or if all
+ * ids are known and there are enough applications for them. Otherwise, an id may refer to an
  * application outside the stack.
  */
 export const areAllAmong = (

@@ -354,9 +354,9 @@ export interface Assets {
   /**
    * Creates an asset and streams its content to the signed URL. Checks the name, size and content
    * type before sending anything. If the URL has expired, repeats the upload once with a new asset;
-   * after a 503, repeats it once with the same URL. An upload from a plain stream cannot be
-   * repeated once reading has begun. If an upload fails, times out or is canceled, closes the
-   * stream and tries for up to 2 s to delete the asset.
+   * after a 502, 503 or 504, repeats it once with the same URL. An upload from a plain stream
+   * cannot be repeated once reading has begun. If an upload fails, times out or is canceled, tries
+   * for up to 2 s to delete the asset. Always closes the source stream.
    *
    * @returns an attachment for a text message
    * @throws ConversationError `INPUT_INVALID`, including if the source or `onProgress` fails
@@ -368,8 +368,8 @@ export interface Assets {
   upload(source: ContentSource, options: UploadOptions): Promise<Asset>;
   /**
    * Downloads an asset's content and checks its size. If the signed URL has expired, requests a new
-   * one once; after a 503, repeats the request once. If the target closes early, the download ends.
-   * If the target received nothing, it stays open.
+   * one once; after a 502, 503 or 504, repeats the request once. If the target closes early, the
+   * download ends. If the target received nothing, it stays open.
    *
    * @throws ConversationError `INPUT_INVALID`, including if the target or `onProgress` fails
    *

@@ -16,9 +16,9 @@ export type BearerCheck = (token: string) => boolean | Promise<boolean>;
 
 /** Credentials that the service sends when it uses Basic authentication. */
 export interface BasicCredentials {
-  /** User name, which must not contain a colon. */
+  /** User name: a non-empty string without a colon. */
   readonly username: string;
-  /** Password, which can be any non-empty string. */
+  /** Password: any non-empty string. */
   readonly password: string;
 }
 
@@ -158,11 +158,11 @@ export interface CallbackOptions<T extends MessageType = MessageType> {
    * are handled; a message that could not be handled is not delivered again. `after`: when
    * `onMessage` has finished for every message in the call. A failure returns 500, and handling
    * that takes longer than 4 s returns 503 (reported once, on standard error), so that the service
-   * redelivers them. Running handlers are not started again.
+   * redelivers the messages. Running handlers are not started again.
    */
   readonly acknowledge?: "before" | "after";
   /**
-   * Time limit for one message, in milliseconds. Then the signal aborts, `onError`
+   * Time limit for one message, in milliseconds. When it is reached, the signal aborts, `onError`
    * receives `TIMED_OUT`, and the conversation continues with its next message. Default: 300,000 (5
    * minutes).
    */

@@ -34,7 +34,7 @@ export type ExpressHandler = (
   next?: (error?: unknown) => void,
 ) => Promise<void>;
 
-/** Handles a `Request` from the Fetch standard. Never fails. */
+/** Handles a `Request` as defined by the Fetch standard. Never fails. */
 export type FetchHandler = (request: Request) => Promise<Response>;
 
 type Answering = (call: CallbackCall) => Promise<CallbackAnswer>;

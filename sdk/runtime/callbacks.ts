@@ -470,8 +470,8 @@ const answering = <T extends MessageType>(options: CompleteOptions<T>) => {
 
 /**
  * Creates a handler for the messages that the service delivers. The handler checks credentials,
- * responds before or after handling the messages, and keeps conversations separate. It accepts
- * both versions (v1, v3) and both forms of content.
+ * responds before or after handling the messages, and keeps conversations separate. It accepts both
+ * versions (v1, v3), and content as an object or a string.
  *
  * Responses: 200 accepted · 400 no messages in the body · 401 wrong credentials · 405 not a POST ·
  * 408 too slow · 413 too long · 500 the work failed (`acknowledge: "after"`) · 503 too many

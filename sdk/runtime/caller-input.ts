@@ -2,7 +2,7 @@ import { ConversationError, isConversationError } from "../../provider/kernel/er
 
 // Runs in browsers too: nothing of Node may be imported here, not even by what is imported.
 
-/** Returns the error for input that breaks a rule and therefore was not sent. */
+/** Returns the error for input that was not sent because it breaks a rule. */
 export const inputInvalid = (doing: string, rule: string, cause?: unknown): ConversationError =>
   new ConversationError(
     "INPUT_INVALID",
@@ -14,7 +14,7 @@ export const inputInvalid = (doing: string, rule: string, cause?: unknown): Conv
 
 /**
  * Returns the error for a call that could not be prepared because of its input, such as a getter
- * that throws.
+ * that throws. Returns a ConversationError unchanged.
  */
 export const inputFailure = (doing: string, error: unknown): ConversationError =>
   isConversationError(error)
@@ -36,7 +36,8 @@ export const endQuietly = (end: () => unknown): void => {
 };
 
 /**
- * Calls a function that prepares a service call, and reports its failures as invalid input.
+ * Calls a function that prepares a service call. Any failure that is not a ConversationError
+ * becomes `INPUT_INVALID`.
  *
  * @throws ConversationError `INPUT_INVALID` with the cause, if the caller's input cannot be read
  */

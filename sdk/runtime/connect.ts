@@ -115,7 +115,7 @@ const asEnvironment = (given: ConnectionSettings, environment: Environment): Env
   );
 
 /**
- * Checks and returns the settings, without I/O.
+ * Returns the settings, completed from the environment and validated, without I/O.
  *
  * @throws ConversationError `SETTINGS_MISSING` or `SETTINGS_INVALID` with every broken rule, but
  * without values
@@ -171,10 +171,10 @@ export const platformNameOf = (given: string | undefined): string => {
 /** Options for a connection. */
 export interface ConnectionOptions extends CallHooks {
   /**
-   * `plan` (default): calls stay within the rates of the tenant's plan, which they share with all
-   * other processes on this machine, or on all machines if `redisUrl` is set. `after-refusal`:
-   * calls are sent immediately and wait only after a 429; use it for services without rate limits,
-   * such as an emulator.
+   * `plan` (default, except for a running emulator without a plan): calls stay within the rates of
+   * the tenant's plan, which they share with all other processes on this machine, or on all
+   * machines if `redisUrl` is set. `after-refusal`: calls are sent immediately and wait only after
+   * a 429; use it for services without rate limits, such as an emulator.
    */
   readonly pacing?: "plan" | "after-refusal";
   /** Called when a call has to wait because of its endpoint's rate limit. */
@@ -190,7 +190,7 @@ export interface ConnectionOptions extends CallHooks {
   readonly retry?: Partial<RetryLimits>;
   /** Signal that cancels waiting calls with `CANCELLED`, as `close` does. */
   readonly signal?: AbortSignal;
-  /** Where to look up omitted settings. Default: the process environment. */
+  /** Environment variables for omitted settings. Default: those of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** Replaces the clock in tests. */
   readonly clock?: Clock;
@@ -291,7 +291,7 @@ const openConnection = (settings: Settings, options: ConnectionOptions) => {
 export interface ServiceCall extends CallOptions {
   /** Name of a service with known rates, such as `Case Manager`. Not case-sensitive. */
   readonly service: string;
-  /** `v3` or `v4`, depending on the service. */
+  /** API version: `v3` or `v4`, depending on the service. */
   readonly version: string;
   /**
    * Base URL of the service, ending with the version. How to derive it from the conversation
@@ -409,8 +409,8 @@ export interface ConversationClient extends AsyncDisposable {
   /** Uploads, downloads and deletes assets. */
   readonly assets: Assets;
   /**
-   * Calls another service in the tenant with the same token, transport and retries, at the rates in
-   * §8.3 of the specification. Every failure is a ConversationError.
+   * Calls another service in the tenant with this connection's token, transport and retries, at the
+   * rates in §8.3 of the specification. Every failure is a ConversationError.
    *
    * @example
    * const { body } = await hub.request({

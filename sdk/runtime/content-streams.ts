@@ -173,8 +173,8 @@ interface WebTarget {
 
 /**
  * The target of a download: a file path, or a stream (from node:stream, or a web stream). A file
- * appears only when it is complete; a stream is ended after the content. If no content arrives, a
- * stream is left unchanged.
+ * appears only when it is complete; a stream is ended when the content has been written. If no
+ * content arrives, a stream is left unchanged.
  */
 export type DownloadTarget = string | NodeJS.WritableStream | WebTarget;
 
@@ -263,7 +263,7 @@ const whyClosed = (target: object): string | undefined => {
 };
 
 /**
- * Checks a target before anything is sent.
+ * Checks a target before anything is sent, and prepares it for writing.
  *
  * @throws ConversationError `INPUT_INVALID` for a target that is closed, locked or not a target
  */

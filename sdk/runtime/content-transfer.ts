@@ -173,8 +173,9 @@ const isPrivate = (error: unknown, depth = 0): boolean => {
 };
 
 /**
- * Returns the error for a failed transfer: the caller's own failure, unchanged, or else
- * `CANCELLED`, `TIMED_OUT`, `BAD_RESPONSE` or `UNREACHABLE`. Messages show only the URL's host.
+ * Returns the error for a failed transfer: an existing ConversationError, unchanged, or else one
+ * with the code `CANCELLED`, `TIMED_OUT`, `BAD_RESPONSE` or `UNREACHABLE`. Messages show only the
+ * URL's host.
  */
 export const transferFailure = (
   { what, url, signal }: SignedTransfer,
@@ -321,7 +322,7 @@ export interface TransferOptions {
   readonly onProgress?: OnProgress;
   /** Signal that cancels the transfer with `CANCELLED`. */
   readonly signal?: AbortSignal;
-  /** Time limit for one transfer, in milliseconds. Default: 5 minutes. */
+  /** Time limit for one transfer, in milliseconds. Default: 300,000 (5 minutes). */
   readonly timeoutMs?: number;
 }
 
@@ -365,8 +366,8 @@ const mayHaveExpired = (parts: ContentParts, address: SignedAddress, status: num
   (status >= 400 && status <= 499 && hasExpired(parts, address));
 
 /**
- * Transfers content to or from an asset's signed URL. If the URL has expired, requests a new one
- * once.
+ * Transfers content to or from an asset's signed URL. If the URL seems to have expired, requests a
+ * new one once.
  *
  * @returns the last response from a signed URL, whatever its status; `isStuck`: the URL may have
  * expired, but the content cannot be transferred again
@@ -465,7 +466,7 @@ const reportProgress = async (
 };
 
 /**
- * Forwards chunks and fails unless they total exactly `size` bytes.
+ * Forwards chunks, reports progress, and fails unless the chunks total exactly `size` bytes.
  *
  * @param wrong creates the error for chunks with the wrong total
  */

@@ -19,7 +19,7 @@ export const violations = (issues: readonly z.core.$ZodIssue[]): string =>
     .join("; ");
 
 /**
- * Validates the caller's input.
+ * Returns the caller's input, validated.
  *
  * @param name the name of the value, in case the value itself breaks a rule
  * @throws ConversationError `INPUT_INVALID` naming each member that breaks a rule
@@ -73,7 +73,7 @@ export const timeLimit = z
   .positive("must be greater than 0")
   .max(longestMs, `must be at most ${longestMs}`);
 
-/** Schema for a string in a URL, which must not contain unpaired surrogates. */
+/** Schema for a string in a URL. Rejects unpaired surrogates. */
 export const addressText = z
   .string({ message: "must be a string" })
   .refine((text) => text.isWellFormed(), { message: "contains an unpaired surrogate" });
@@ -148,7 +148,7 @@ const problemIn = (whole: unknown, allows: (value: unknown) => boolean): string 
   }
 };
 
-/** Schema for any JSON object, for undocumented members. */
+/** Schema for undocumented members: any JSON object. */
 export const jsonObject = z.custom<JsonObject>().superRefine((value, context) => {
   const problem = isObject(value) ? problemIn(value, isJson) : "";
   if (problem === undefined) return;

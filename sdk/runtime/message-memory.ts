@@ -19,8 +19,8 @@ interface TimeLimit {
 }
 
 /**
- * Runs a task with a time limit. When time is up, the task's signal aborts with the error, and
- * later results are ignored.
+ * Runs a task with a time limit. When time is up, aborts the task's signal with an error, throws
+ * the same error, and ignores later results.
  */
 export const withinTime = async <T>(
   { clock, ms, late }: TimeLimit,
@@ -45,12 +45,12 @@ export type Taken = "new" | "taken" | "done";
 /**
  * Remembers which messages have arrived, so that each is handled once, however often it is
  * delivered. A memory such as {@link redisMemory} can serve several processes. If a method fails or
- * takes longer than 2 s, the process uses its own memory and calls `onError`, but does not call it
- * again until a method succeeds.
+ * takes longer than 2 s, the process uses its own memory and calls `onError`; it reports later
+ * failures only after a method has succeeded.
  */
 export interface MessageMemory {
   /**
-   * Atomically claims a message for the caller.
+   * Atomically claims a message for the caller if it is new, and returns the previous state.
    *
    * @param key identifies the message
    * @param leaseMs how long it stays taken if the caller never finishes it, in milliseconds
@@ -59,8 +59,8 @@ export interface MessageMemory {
   /**
    * Extends the lease on a message that the caller is still handling. If the memory has this
    * method, leases are short, so that a killed process's messages soon become available; otherwise,
-   * a lease lasts for a message's time limit. If the lease has expired and no other process has
-   * claimed the message, claims it again.
+   * a lease lasts 5 s longer than a message's time limit. If the lease has expired and no other
+   * process has claimed the message, claims it again.
    *
    * @param leaseMs how long it stays taken from now on, in milliseconds
    */
@@ -130,7 +130,7 @@ export interface RedisMemoryOptions {
    * because several callbacks can receive the same messages.
    */
   readonly name: string;
-  /** How long to remember a message, in milliseconds. Default: one day. */
+  /** How long to remember a message, in milliseconds. Default: 86,400,000 (one day). */
   readonly rememberMs?: number;
 }
 
@@ -194,8 +194,9 @@ const redisFailure = (url: string, error: unknown): ConversationError => {
 /**
  * Returns a memory in Redis that all processes with the same URL and name share. Requires the
  * `ioredis` package, and connects on first use. While Redis is unreachable, each process uses its
- * own memory. If a message from that time arrives again, the process stores it in Redis. A killed
- * process's messages stay claimed for up to 5 s; the service must retry for longer.
+ * own memory. If a message handled in that time arrives again, the process records it in Redis. A
+ * killed process's messages stay claimed for up to 5 s, so the service must retry for longer than
+ * that.
  *
  * @throws ConversationError `INPUT_INVALID` naming the invalid option, `SETTINGS_INVALID` if the
  * package is not installed

@@ -29,7 +29,7 @@ const attachment = z
 type Located = { readonly url: string } | { readonly id: string };
 
 /**
- * A file to attach to a text message: a file's URL (public reference), or the result of
+ * A file to attach to a text message: a file at a URL (public reference), or the result of
  * `assets.upload` (attaching an asset by its id is assumed to work).
  */
 export type Attachment = Readonly<z.input<typeof attachment>> & Located;

@@ -117,7 +117,7 @@ export const createProofKey = async (): Promise<ProofKey> => {
 /** The parameters of an authorization request (specification §5.3). */
 export interface AuthorizationRequest {
   /**
-   * Authorization URL from the client application's metadata: the variant for users or for
+   * Authorization URL from the client application's metadata, in its variant for users or for
    * customers.
    */
   readonly authUrl: string;
@@ -132,7 +132,9 @@ export interface AuthorizationRequest {
   readonly scope: string | readonly string[];
 }
 
-/** An authorization in progress: keep `state`, `verifier` and `redirectUri` until the redirect. */
+/**
+ * An authorization in progress: keep `state`, `verifier` and `redirectUri` until the code exchange.
+ */
 export interface Authorization {
   /** The URL to send the end user to, with a GET request. */
   readonly url: string;
@@ -311,14 +313,14 @@ export type FetchLike = (
 /** The parameters of a code exchange (specification §5.3). */
 export interface CodeExchange {
   /**
-   * Token URL from the client application's metadata, of the same variant as the authorization URL.
+   * Token URL from the client application's metadata, in the same variant as the authorization URL.
    */
   readonly tokenUrl: string;
   /** Identifier of the public client. */
   readonly clientId: string;
   /** The redirect URI from the authorization request. */
   readonly redirectUri: string;
-  /** The authorization code from `codeFromRedirect`, which can be used only once. */
+  /** The authorization code from `codeFromRedirect`. It can be used only once. */
   readonly code: string;
   /** The verifier of the authorization's proof key. */
   readonly verifier: string;

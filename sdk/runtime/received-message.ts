@@ -76,7 +76,7 @@ const receivedContent = (type: string, content: JsonObject): JsonObject => {
   return isObject(data) ? data : content;
 };
 
-/** A participant in a conversation, as the service describes it. */
+/** A party to a conversation, as the service describes it. */
 export interface Party {
   /** One of the five sender kinds, or another value, such as `system` or (in version v1) `user`. */
   readonly kind: SenderKind | "system" | "user" | (string & {});
@@ -250,8 +250,8 @@ interface ReceivedMessages {
 }
 
 /**
- * Reads the messages in the body of a callback: `messages.message` in version v3, `message` at the
- * top level in version v1.
+ * Reads the messages in the body of a callback: `messages.message` in version v3, or `message` at
+ * the top level in version v1.
  *
  * @returns undefined if it has no list of messages in either version
  */

@@ -1,6 +1,9 @@
 import { AssertionError } from "node:assert";
 
-/** Returns the error for a failed expectation, with a complete message. Never fails. */
+/**
+ * Returns the error for a failed expectation, without the setting that vitest would print as a
+ * difference. Never fails.
+ */
 export const assertionError = (
   options: NonNullable<ConstructorParameters<typeof AssertionError>[0]>,
 ): AssertionError => {

@@ -31,9 +31,7 @@ interface Failure {
   readonly conversationId: string | undefined;
 }
 
-/**
- * A server that responds to an account's callbacks in a test, instead of the production servers.
- */
+/** A server that receives an account's callbacks in a test, in place of the production servers. */
 export type CallbackServer = Awaited<ReturnType<typeof startCallbackServer>>;
 
 const isOnThisMachine = (address: string): boolean =>

@@ -43,7 +43,7 @@ export const differences = (expected: unknown, actual: unknown, path = ""): Diff
 
 const longestShown = 200;
 
-/** Formats a value on one line of limited length. */
+/** Formats a value as one line of limited length; undefined becomes `missing`. */
 export const shown = (value: unknown): string => {
   if (value === undefined) return "missing";
   const text = inspect(value, { depth: 6, breakLength: Number.POSITIVE_INFINITY });
@@ -73,7 +73,10 @@ export const errorText = (error: unknown): string => {
   return `${error.name}: ${error.message}${place === undefined ? "" : ` (${place})`}`;
 };
 
-/** Returns a URL without its query, fragment or credentials, as in the emulator's log. */
+/**
+ * Returns a URL without its query, fragment or credentials, as in the emulator's log; empty for an
+ * invalid URL.
+ */
 export const plainAddress = (address: string): string => {
   if (!URL.canParse(address)) return "";
   const { origin, pathname } = new URL(address);
@@ -179,7 +182,7 @@ export interface ExpectedDelivery {
   readonly messageId?: string | RegExp;
 }
 
-/** Returns the first matching delivery attempt. */
+/** Returns the first matching delivery attempt; undefined if there is none. */
 export const deliveryLike = (
   tries: readonly DeliveryEntry[],
   { status, ...expected }: ExpectedDelivery,

@@ -151,7 +151,8 @@ export interface EmulatedStack extends AsyncDisposable {
    */
   expectCalls(expected: ExpectedCalls, of?: readonly HubCall[]): Promise<void>;
   /**
-   * Waits for a matching delivery, for up to `withinMs` on the emulator's clock. Default: 5,000.
+   * Waits for a matching delivery, for up to `withinMs` milliseconds on the emulator's clock.
+   * Default: 5,000.
    */
   expectDelivery(
     expected: ExpectedDelivery & { readonly withinMs?: number },
@@ -166,7 +167,7 @@ export interface EmulatedStack extends AsyncDisposable {
    */
   expectForecast(limits: ForecastLimits): Promise<Forecast>;
   /**
-   * Returns a conversation with the account, which starts when the test sends its first message.
+   * Returns a conversation with the account. It starts when the test sends the first message.
    *
    * @example
    * const ada = stack.conversation({ channel: "custom.web", address: "shop-web" });
@@ -175,7 +176,7 @@ export interface EmulatedStack extends AsyncDisposable {
    */
   conversation(start: TestConversationStart): TestConversation;
   /**
-   * Polls until a value appears.
+   * Polls until a value appears or time is up.
    *
    * @param look returns undefined until there is a value
    * @param withinMs time limit, on the emulator's clock
@@ -377,7 +378,7 @@ export type StackFixture = [
 /**
  * Returns a vitest fixture: a stack that is set up when the first test uses it and closed after the
  * last one. If no test uses it, nothing happens. It can fail in the same ways as
- * `startEmulatedStack`. Set vitest's `testTimeout` to more time than an `up` takes.
+ * `startEmulatedStack`. Set vitest's `testTimeout` to longer than an `up` takes.
  *
  * @param scope who shares the stack. Default: `file`, all tests in a file
  *
@@ -413,8 +414,8 @@ export interface TestHooks {
 
 /**
  * Returns a stack for all tests in a file or suite, set up before the first test and closed after
- * the last. Works with node:test and any other runner that has hooks. It can fail in the same ways
- * as `startEmulatedStack`.
+ * the last. Works with node:test and any other runner that has these hooks. It can fail in the same
+ * ways as `startEmulatedStack`.
  *
  * @returns a function that returns the stack; it fails outside tests
  *

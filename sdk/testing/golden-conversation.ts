@@ -402,7 +402,7 @@ const isOn = (name: string): boolean => !["", "0", "false"].includes(process.env
  * Tests that a conversation stays the same. The first run records it in a file. Later runs send the
  * test's messages again and fail on any difference, such as a changed reply or a recipient that a
  * message no longer reaches. Ids, times and this machine's addresses are ignored. In a pipeline (if
- * `CI` is set), nothing is recorded, and the file must exist.
+ * `CI` is set), nothing is recorded unless the `update` option is true.
  *
  * @returns whether it was recorded or replayed
  * @throws AssertionError with a line for each difference; Error if the file cannot be read, or is

@@ -48,7 +48,10 @@ export interface MockedResource {
   readonly type: string;
   /** Logical name. */
   readonly name: string;
-  /** Id that the mocks assigned, which is always the same for a given type and name. */
+  /**
+   * Id: for a lookup, as given; otherwise, derived from the type and name, so that it is always the
+   * same.
+   */
   readonly id: string;
   /**
    * Normalized inputs, as the provider would send them, with references as ids and secrets in plain
@@ -80,8 +83,8 @@ const membersOf = (value: unknown): JsonObject => {
 
 /**
  * Returns mocks for `pulumi.runtime.setMocks`. They check every resource from this package as a
- * preview does, and assign each an id; for resources from other packages, they return the inputs.
- * The mocks never fail: `failures` contains what a preview would refuse.
+ * preview does. Every resource, from any package, receives an id, and its inputs become its
+ * outputs. The mocks never fail: `failures` contains what a preview would refuse.
  *
  * @example
  * const mocks = conversationMocks();

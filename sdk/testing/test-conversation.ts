@@ -171,8 +171,8 @@ const reachedMessages = async (
 };
 
 /**
- * Formats a participant as text, such as `custom_bot "orders-bot"`, or only its kind if it has no
- * name.
+ * Formats a party as text: its kind and name, such as `custom_bot "orders-bot"`, or only its kind
+ * if it has no name.
  */
 export const participantText = ({ kind, name }: Party): string =>
   name === undefined ? kind : `${kind} ${JSON.stringify(name)}`;
@@ -259,7 +259,7 @@ export interface TestConversationStart {
   readonly address: string;
   /** The customer: a name, or more details. Default: `Ada`. */
   readonly customer?: string | Customer;
-  /** Additional members of the first message, such as `entryPoint`. Default: none. */
+  /** Additional details of the new conversation, such as `entryPoint`. Default: none. */
   readonly more?: Omit<NewConversation, "account" | "customer">;
 }
 
@@ -281,7 +281,7 @@ export interface TestConversation {
   say(message: SaidMessage, sender?: Sender): Promise<Sent>;
   /**
    * Waits for a matching message from someone else, skipping other messages before it. Considers
-   * only messages after the previous expected one.
+   * only messages after the one that `expect` last returned.
    *
    * @returns the message
    * @throws AssertionError if no message matches in time, or if it does not reach its recipients;
@@ -315,8 +315,8 @@ export interface TestConversation {
   /** Returns every message so far as readable lines. Fails if the emulator is closed. */
   transcript(): Promise<string>;
   /**
-   * Returns the errors that callback handlers threw in this conversation, one line each. Never
-   * fails.
+   * Returns the errors that callback handlers threw in this conversation or in an unknown one, one
+   * line each. Never fails.
    */
   handlerFailures(): readonly string[];
 }
