@@ -52,7 +52,7 @@ export interface ConversationAccountArgs {
   channel: ChannelArgs | Channel;
   /** Where the service delivers replies to the customer. */
   customer: PartyArgs;
-  /** The bots that answer first, keyed by logical name. */
+  /** The bots that answer first, keyed by name. */
   bots?: Readonly<Record<string, BotArgs>> | undefined;
   /**
    * The agents, who take over from the bots if there are any: their callback, or their existing

@@ -57,8 +57,8 @@ export interface FieldNotes {
   /** The field must be present. By default, it is optional. */
   readonly required?: true;
   /**
-   * The value is encrypted in the state, never shown, and never compared with the service's
-   * responses.
+   * The value is encrypted in the state and never shown. A different value in the service's
+   * response does not count as drift.
    */
   readonly secret?: true;
   /** Name in the service's JSON, if it differs from the name in a program. */
@@ -165,9 +165,7 @@ export type MemberRule =
   | { readonly exactlyOne: Readonly<Record<string, string>>; readonly discriminator: string }
   | { readonly atLeastOne: readonly string[] };
 
-/**
- * Returns the members that distinguish the items in a list; empty if it has no such members.
- */
+/** Returns the members that distinguish a list's items; empty if there are none. */
 export const identityOf = (field: ListField): readonly string[] =>
   field.of.type === "object" ? (field.identity ?? []) : [];
 /** The definition of a field. If left out, the basis is `public`. */

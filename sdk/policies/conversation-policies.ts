@@ -186,7 +186,7 @@ const isReadable = (address: string): boolean => {
   return url?.protocol === "http:" && !isLoopback(url.hostname);
 };
 
-/** `https-callbacks`: messages and credentials are sent encrypted. */
+/** `https-callbacks`: callbacks and token URLs use https, except on this machine. */
 export const secureCallbacks: ResourceValidationPolicy = {
   ...policyNotes(
     "https-callbacks",
@@ -222,7 +222,7 @@ const wrongWith = (address: string, allowed: readonly string[]): string | undefi
   return `is not in ${allowed.join(" or ")}`;
 };
 
-/** `notification-address`: someone receives an email when a callback cannot be reached. */
+/** `notification-address`: no notification address is an example or outside the allowed domains. */
 export const notificationAddress: ResourceValidationPolicy = {
   ...policyNotes(
     "notification-address",
@@ -265,7 +265,10 @@ const fits = (name: string, pattern: string): boolean => {
   return new RegExp(`^${literal.replaceAll("*", ".*")}$`).test(name);
 };
 
-/** `no-basic-authentication`: callbacks require tokens in the stacks that you choose. */
+/**
+ * `no-basic-authentication`: callbacks use OAuth, not Basic authentication, in the stacks that you
+ * choose.
+ */
 export const noBasicAuthentication: ResourceValidationPolicy = {
   ...policyNotes(
     "no-basic-authentication",
@@ -341,7 +344,7 @@ const sharedAmong = (applications: readonly PolicyResource[]): readonly (readonl
   return [...known, ...others.filter((users) => !seen.has(applicationsOf(users)))];
 };
 
-/** `no-shared-authentication`: leaked credentials give access to only one callback. */
+/** `no-shared-authentication`: each role has its own authentication. */
 export const noSharedAuthentication: StackValidationPolicy = {
   ...policyNotes(
     "no-shared-authentication",

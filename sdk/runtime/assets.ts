@@ -177,7 +177,7 @@ const upload = async (
 
 const downloading = "download an asset";
 
-/** A downloaded asset. */
+/** A downloaded asset, without its signed URL. */
 export type Downloaded = Omit<StoredAsset, "contentUrl" | "contentUrlExpiry"> & {
   /** Number of bytes received. */
   readonly size: number;

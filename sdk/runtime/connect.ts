@@ -172,18 +172,24 @@ export const platformNameOf = (given: string | undefined): string => {
 export interface ConnectionOptions extends CallHooks {
   /**
    * `plan` (default, except for a running emulator without a plan): calls stay within the rates of
-   * the tenant's plan, which they share with all other processes on this machine, or on all
-   * machines if `redisUrl` is set. `after-refusal`: calls are sent immediately and wait only after
-   * a 429; use it for services without rate limits, such as an emulator.
+   * the tenant's plan, which they share with your other processes on this machine (Node.js 24 or
+   * later), or on all machines if `redisUrl` is set. `after-refusal`: calls are sent immediately
+   * and wait only after a 429; use it for services without rate limits, such as an emulator.
    */
   readonly pacing?: "plan" | "after-refusal";
-  /** Called when a call has to wait because of its endpoint's rate limit. */
+  /**
+   * Called when a call has to wait for its endpoint's rate limit (with `pacing: "plan"`, for more
+   * than 2 s), and about every 10 s while it waits.
+   */
   readonly onWait?: (wait: Wait) => void;
-  /** If no plan is configured, called once with the plan that the tenant appears to have. */
+  /**
+   * If no plan is configured, called once with the tenant's apparent plan, unless that is
+   * `enterprise`.
+   */
   readonly onPlanGuess?: (plan: Plan) => void;
   /**
-   * Called with a readable message when this process temporarily cannot share the rates with other
-   * processes.
+   * Called with a message when this process temporarily cannot share the rates with other
+   * processes, or when the configured plan seems wrong.
    */
   readonly onNotice?: (text: string) => void;
   /** How often and for how long to retry repeatable calls. */

@@ -243,7 +243,10 @@ const sendBody = (
   messages: { message: messages.map((message) => messageToWire(message, platformName)) },
 });
 
-/** The service's response to one accepted message. Members that the service omitted are absent. */
+/**
+ * The service's response to one accepted message, completed from the message as sent. Members
+ * missing from both are absent.
+ */
 export interface SentMessage {
   /** The service's id for the message. */
   readonly id?: string;

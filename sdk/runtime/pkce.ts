@@ -225,7 +225,7 @@ const isUrl = (value: unknown): value is URL =>
   Object.prototype.toString.call(value) === "[object URL]";
 
 /**
- * Extracts the authorization code from the redirect.
+ * Checks the redirect's state and returns its authorization code.
  *
  * @param address the complete URL that the user returned to
  * @param state the state of the authorization
@@ -333,7 +333,7 @@ export interface CodeExchange {
 }
 
 /**
- * The tokens that the token URL granted. The response is not documented, so the members follow RFC
+ * The tokens returned by the token URL. The response is not documented, so the members follow RFC
  * 6749 §5.1.
  */
 export interface GrantedToken {

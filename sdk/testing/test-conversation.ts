@@ -51,7 +51,7 @@ export class EmulatedTime {
     this.#passedMs += ms;
   }
 
-  /** Lets the clock follow real time during an operation. */
+  /** Lets a manual clock follow real time during an operation. */
   async during<T>(work: () => Promise<T>): Promise<T> {
     if (!this.isManual) return work();
     const end = this.#goAlong();
