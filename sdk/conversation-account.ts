@@ -104,8 +104,8 @@ type Role = "customer" | "custom_bot" | "custom_agent";
 /**
  * The default setup as a single component: authentications, client applications, participants, a
  * channel, an orchestration and the account that connects them. Each part is an ordinary resource
- * named after the component. The constructor throws a `pulumi.RunError` if an argument is invalid,
- * or if there are neither bots nor an agent.
+ * named after the component. The constructor fails with a `pulumi.RunError` if an argument is
+ * invalid, or if there are neither bots nor an agent.
  *
  * @example
  * const shop = new ConversationAccount("shop", {

@@ -68,9 +68,9 @@ export interface SmokeTestProbeArgs {
 /** Arguments for a smoke test. */
 export interface ConversationSmokeTestArgs {
   /**
-   * The account to test: a resource, a component or an id. If you pass a resource or a component,
-   * the test runs again whenever you change the account or a resource that it refers to: its
-   * channel, orchestration, participants, client applications or authentications.
+   * The account to test: a resource, a component or an id. With a resource or a component, the test
+   * runs again whenever you change the account or a resource that it refers to: its channel,
+   * orchestration, participants, client applications or authentications.
    */
   account: ConversationAccount | pulumi.Input<Account> | pulumi.Input<string>;
   /** Whether to send a message. Default: `false`. */

@@ -117,8 +117,8 @@ export const assertArguments = (kind: string, name: unknown, args: unknown): voi
 };
 
 /**
- * Rejects a component's argument that must be an object with properties but is not. A resource is
- * rejected, too, so components that accept one must check for it first.
+ * Rejects a component's argument that must be an object with properties but is not. Resources are
+ * rejected, too, so a component that accepts a resource checks for it first.
  *
  * @throws pulumi.RunError that describes the given value
  */

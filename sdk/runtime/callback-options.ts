@@ -85,7 +85,10 @@ const basicText = (credentials: BasicCredentials | undefined): string => {
   return `${username}:${password}`;
 };
 
-/** Returns the secrets in the credentials, which must not appear in logs. */
+/**
+ * Returns the secrets in the credentials, to keep them out of logs; none if a function checks the
+ * token.
+ */
 export const secretsOf = (credentials: CallbackCredentials): readonly string[] => {
   if ("basic" in credentials)
     return [credentials.basic].flat().flatMap(({ username, password }) => {

@@ -172,8 +172,8 @@ export const platformNameOf = (given: string | undefined): string => {
 export interface ConnectionOptions extends CallHooks {
   /**
    * `plan` (default, except for a running emulator without a plan): calls stay within the rates of
-   * the tenant's plan, which they share with your other processes on this machine (Node.js 24 or
-   * later), or on all machines if `redisUrl` is set. `after-refusal`: calls are sent immediately
+   * the tenant's plan. These rates are shared with your other processes on this machine (Node.js 24
+   * or later), or on all machines if `redisUrl` is set. `after-refusal`: calls are sent immediately
    * and wait only after a 429; use it for services without rate limits, such as an emulator.
    */
   readonly pacing?: "plan" | "after-refusal";

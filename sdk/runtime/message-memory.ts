@@ -99,7 +99,7 @@ class RecentStates<S extends Taken> {
 }
 
 /**
- * Returns a memory in this process, which lasts as long as the process.
+ * Returns a memory in this process. Its content is lost when the process ends.
  *
  * Never fails.
  *
