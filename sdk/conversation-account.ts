@@ -23,8 +23,8 @@ import {
 } from "./resources.js";
 
 /**
- * A party to the account's conversations: the callback that receives its messages, and how the
- * service authenticates to that callback.
+ * Arguments for a party: the callback that receives its messages, and how the service authenticates
+ * to that callback.
  */
 export interface PartyArgs extends Omit<ClientApplicationRoleArgs, "name" | "version"> {
   /** Format of the messages that the service posts to the callback. Default: `v3`. */

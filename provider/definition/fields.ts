@@ -22,7 +22,7 @@ export const wireName = (name: string, field: Field): string => field.wire ?? na
 
 const known = new WeakMap<Fields, ReadonlyMap<string, readonly [name: string, field: Field]>>();
 
-/** Returns fields, with their names in a program, keyed by their names in the service's JSON. */
+/** Returns fields and their names in a program, keyed by their names in the service's JSON. */
 export const fieldsByWireName = (
   fields: Fields,
 ): ReadonlyMap<string, readonly [name: string, field: Field]> => {
@@ -37,7 +37,7 @@ export const fieldsByWireName = (
   return byWire;
 };
 
-/** Returns the names of the two members of a map entry. */
+/** Returns the names of a map entry's two members on the wire. */
 export const membersOf = (field: MapField): { readonly key: string; readonly value: string } =>
   field.members ?? { key: "name", value: "value" };
 

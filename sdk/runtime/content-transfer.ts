@@ -404,9 +404,9 @@ const shortPauseMs = 500;
 const longestPauseMs = 60_000;
 
 /**
- * Whether a transfer that failed temporarily can be repeated once while its URL is valid. If so,
- * first waits as long as the response requests (by default, 500 ms). Returns false if that is
- * more than a minute.
+ * Whether a transfer that failed temporarily can be repeated while its URL is valid. Before
+ * returning true, waits as long as the response requests (by default, 500 ms). Returns false if
+ * that is more than a minute.
  *
  * @throws ConversationError `CANCELLED` or `TIMED_OUT` if the transfer ends in the meantime
  */

@@ -19,7 +19,7 @@ export const violations = (issues: readonly z.core.$ZodIssue[]): string =>
     .join("; ");
 
 /**
- * Returns the caller's input, validated.
+ * Returns the caller's input if it is valid.
  *
  * @param name the name of the value, in case the value itself breaks a rule
  * @throws ConversationError `INPUT_INVALID` naming each member that breaks a rule

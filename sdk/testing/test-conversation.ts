@@ -263,7 +263,7 @@ export interface TestConversationStart {
   readonly more?: Omit<NewConversation, "account" | "customer">;
 }
 
-/** A conversation in a test: sends one side's messages, and expects replies from the others. */
+/** A conversation in a test: sends the test's messages, and expects replies from others. */
 export interface TestConversation {
   /** The service's id for the conversation; undefined before the first message. */
   readonly id: string | undefined;
