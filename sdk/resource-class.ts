@@ -239,10 +239,7 @@ export const declaredArgs = (resource: pulumi.Resource): pulumi.Inputs => {
  * @throws pulumi.RunError if a reference is of the wrong kind, or `import` contradicts `adopt`
  */
 export class ConversationResource extends pulumi.CustomResource {
-  /**
-   * Whether a value is a resource of one of the six kinds, from any copy of this package. Never
-   * fails.
-   */
+  /** Whether a value is a resource of the six kinds, from any copy of this package. Never fails. */
   static override isInstance(value: unknown): value is ConversationResource {
     return pulumi.CustomResource.isInstance(value) && declared.has(value);
   }

@@ -244,8 +244,8 @@ const sendBody = (
 });
 
 /**
- * The service's response to one accepted message, completed from the message as sent. Members
- * missing from both are absent.
+ * The service's response to one accepted message, completed from the sent message. Members missing
+ * from both are absent.
  */
 export interface SentMessage {
   /** The service's id for the message. */

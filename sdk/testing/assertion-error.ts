@@ -1,9 +1,6 @@
 import { AssertionError } from "node:assert";
 
-/**
- * Returns the error for a failed expectation, without the setting that vitest would print as a
- * difference. Never fails.
- */
+/** Returns the AssertionError for a failed expectation. Never fails. */
 export const assertionError = (
   options: NonNullable<ConstructorParameters<typeof AssertionError>[0]>,
 ): AssertionError => {
