@@ -177,7 +177,7 @@ const meant: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the error for a string into which an output was interpolated (Pulumi replaces the output
+ * Returns the error for a string into which an output was converted (Pulumi replaces the output
  * with a sentence); undefined for any other string.
  */
 export const outputAsText = (text: string): string | undefined => {

@@ -94,7 +94,7 @@ const isRepeatable = (status: number): boolean => status === 401 || status >= 50
 /**
  * Returns the functions that create a run's spans, nested under the engine's spans. The pace
  * reports waits and the transport reports calls; the gaps between their times show everything else,
- * so no other part has to report.
+ * so nothing else needs to be reported.
  *
  * @throws Error if OpenTelemetry is not installed, or has an unexpected form
  */
