@@ -24,7 +24,7 @@ export interface RateRow {
   readonly source: "specification §8.2" | "specification §8.3";
   /** Name of the service, such as `Message Router`. */
   readonly service: string;
-  /** Version of the service, such as `v3`. */
+  /** Versions of the service, such as `v3`. */
   readonly versions: readonly string[];
   /** Rates for every endpoint without its own rate. */
   readonly standard: PlanRates;
@@ -242,7 +242,8 @@ export const conversationRate = ({ method, template }: Endpoint, plan: Plan): nu
 
 /**
  * Returns the number of calls that may be sent at once if only a fraction of each limit may be
- * used. This is that fraction of the burst, or one call if the burst is unknown.
+ * used. This is that fraction of the burst, but at least one call. If no burst is configured, it is
+ * one call for a fraction below 1; otherwise, `unknown`.
  *
  * @param unknown the burst of an endpoint for which none is configured
  */
