@@ -71,7 +71,8 @@ export const pulumiPlace = (
 };
 
 /**
- * Returns the project file that Pulumi uses for a folder, from that folder or from a parent folder.
+ * Returns the project file that Pulumi uses for a folder, from that folder or the nearest parent
+ * folder that contains one; undefined if there is none.
  */
 export const projectFile = (folder: string): string | undefined => {
   const names = ["Pulumi.yaml", "Pulumi.yml", "Pulumi.json"];
@@ -99,7 +100,7 @@ export interface StackConfig {
   readonly unread?: string;
 }
 
-/** Returns a source of settings from the environment only. */
+/** Returns a settings source that uses only the environment. */
 export const environmentOnly = (environment: SettingSource["environment"]): SettingSource => ({
   environment,
   config: () => undefined,
@@ -182,7 +183,9 @@ const membersOfFile = (file: string): ((name: string) => string | undefined) => 
   };
 };
 
-/** Reads the plain-string members of a YAML or JSON project file. */
+/**
+ * Reads `name` and `main` from a YAML or JSON project file; omits each if it is not a plain string.
+ */
 export const projectDocument = (file: string): ProjectDocument => {
   const of = membersOfFile(file);
   const [name, main] = [of("name"), of("main")];
@@ -201,8 +204,8 @@ export const stackFile = (file: string, stack: string): string | undefined => {
 };
 
 /**
- * Returns the passphrase salt in a stack's file; undefined if the stack uses a different kind of
- * encryption, or none yet.
+ * Returns the passphrase salt in a stack's configuration file; undefined if the stack uses a
+ * different kind of encryption, or none yet.
  *
  * @param file the project file
  */

@@ -42,8 +42,8 @@ interface ListOptions {
 /** The five operations of a collection (specification §4.1). Every failure is a ConversationError. */
 export interface Collections {
   /**
-   * Reads the list once per collection and process. All callers share the list, and the write
-   * operations keep it up to date.
+   * Reads the list once per collection and connection, unless `fresh` is set. All callers share the
+   * list, and the write operations keep it up to date.
    */
   list(definition: Definition, options?: ListOptions): Promise<Listing>;
   /**
