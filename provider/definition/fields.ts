@@ -246,7 +246,7 @@ const withSecrets = (field: Field, paths: readonly string[]): Field => {
 };
 
 /**
- * Returns fields with those that the program marks as secret made secret.
+ * Returns fields with `secret` set on those that the program marks as secret.
  *
  * @param paths such as `callback` or `oauth.clientId`; the empty path means all of them
  */

@@ -408,8 +408,8 @@ const meansTheSame = ({ of }: ListField, a: unknown, b: unknown): boolean =>
 
 /**
  * Returns, for each item, the position of the corresponding item in another list; undefined if
- * there is none. Items match by the members that the list defines as their identity, or, if it
- * defines none, by meaning, but never by position.
+ * there is none. Items never match by position, but by the members that the list defines as their
+ * identity or, if there are none, by meaning.
  *
  * @param items in a program's terms, like all items here
  * @param others the service's list, or another list to compare with

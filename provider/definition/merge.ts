@@ -575,7 +575,7 @@ export const partnersOf = (
   );
 };
 
-/** Returns the entries in a map on the wire, by key; empty if the value is not a list. */
+/** Returns the entries in a map, by key; empty if the map is not a list on the wire. */
 export const entriesByKey = (field: MapField, wire: unknown): ReadonlyMap<string, JsonObject> => {
   return new Map(
     listedObjects(wire).flatMap((entry) => {

@@ -63,7 +63,7 @@ const measured = {
 
 /**
  * Estimates Pulumi's own time from the duration of the preview, which runs the same program, or
- * from measured values if there was no preview.
+ * from measured values if there is no preview.
  */
 export const engineTimes = ({ operation, previewSeconds, steps }: Workload): EngineTimes => {
   const { step: stepSeconds, least, withoutProgram, up } = measured;

@@ -38,7 +38,9 @@ export const filledTexts = (value: unknown): readonly string[] | undefined => {
 export const listedObjects = (value: unknown): readonly JsonObject[] =>
   Array.isArray(value) ? value.filter(isObject) : [];
 
-/** Whether a value is an empty string, list or object, which services use for an absent value. */
+/**
+ * Whether a value is an empty string, list or object, all of which services use for absent values.
+ */
 export const isBlank = (value: unknown): boolean =>
   value === "" ||
   (Array.isArray(value) && value.length === 0) ||

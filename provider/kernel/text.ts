@@ -14,8 +14,8 @@ const escapes = (characters: string): string =>
     .join("");
 
 /**
- * Makes untrusted text safe to read by replacing every active character with its escape, such as
- * `\u001b`.
+ * Makes untrusted text safe to read by replacing control and invisible characters with their
+ * escapes, such as `\u001b`.
  */
 export const inertText = (text: string): string => text.replaceAll(active, escapes);
 

@@ -75,8 +75,8 @@ export const ownObjects = (
 };
 
 /**
- * Returns the object that already belongs to the resource, although the engine requested the
- * resource's creation; undefined if there is none.
+ * Returns the object that already belongs to a resource that the engine is creating; undefined if
+ * there is none.
  */
 export const existingObject = async (
   declared: Declared,

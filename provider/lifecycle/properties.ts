@@ -19,8 +19,8 @@ export interface Properties {
    */
   readonly adopt?: true | string;
   /**
-   * Additional members of the service's JSON; in a preview, the engine's placeholder for values
-   * that are not known yet.
+   * Additional members of the service's JSON or, in a preview, the engine's placeholder for unknown
+   * values.
    */
   readonly extra?: JsonObject | typeof unknownValue;
   /**

@@ -64,7 +64,7 @@ export interface RunEnvironment {
    */
   readonly settings?: (profile?: string) => Settings;
   /**
-   * Returns the state of the running stack, or of all stacks in its backend, as it was before the
+   * Returns the state of the run's stack, or of all stacks in the backend, as it was before the
    * run; undefined if it cannot be read. Called rarely, because it takes seconds.
    *
    * @param suffices if given, the current state is needed: a state read since the run's first
@@ -162,8 +162,8 @@ export interface Resource extends Context {
   /** The mark of the resource's objects, whether or not marks are enabled. */
   readonly ownMark: Mark | undefined;
   /**
-   * Number of characters for which the description field has room next to the mark; -1 if there is
-   * no such field or no owner.
+   * Number of characters that fit into the description field next to the mark; -1 if there is no
+   * such field or no owner.
    */
   readonly room: number;
 }

@@ -22,8 +22,8 @@ export interface OwnState {
   readonly underWay: Readonly<Record<Admission["kind"], number>>;
   readonly admitted: number;
   /**
-   * Sequence numbers: of the last probe, of the last call before calls were held back, and of the
-   * last call before the latest refusal.
+   * Sequence numbers of the last probe, the last call before calls were held back, and the last
+   * call before the latest refusal.
    */
   readonly lastProbe: number;
   readonly heldAt: number;

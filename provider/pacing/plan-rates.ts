@@ -65,12 +65,11 @@ const conversation: RateRow = {
 };
 
 /**
- * All rates of all services that share the plans, in the order in which the specification lists
- * them.
+ * All rates of all services that share the plans, in the specification's order.
  *
  * The specification names some endpoints only by their last segment (Message Router: `/capacity`
  * and others after `/entrypoint/{id}/agentavailability`). They are assumed to start with the same
- * path: `/entrypoint/{id}/capacity`.
+ * path, as in `/entrypoint/{id}/capacity`.
  */
 export const rateRows: readonly RateRow[] = [
   conversation,

@@ -83,8 +83,8 @@ type Attempt =
   | { readonly heldBy: string; readonly release?: never };
 
 /**
- * Tries to lock a file, taking over the lock if its holder has ended or, if that is unknown, after
- * an hour. Returns the lock or its current holder.
+ * Tries to lock a file, taking over the lock if its holder has ended, or after an hour if that is
+ * unknown. Returns the lock or its current holder.
  */
 export const tryLock = (path: string): Attempt => {
   makeFolders(dirname(path));

@@ -36,8 +36,8 @@ export const signalProcess = (pid: number | undefined, signal: NodeJS.Signals): 
 };
 
 /**
- * Returns the result of `read` for a process; undefined if it fails, because the process has ended
- * or is hidden from this user.
+ * Returns the result of `read` for a process; undefined if `read` fails because the process has
+ * ended or is hidden from this user.
  */
 export const ifReadable = <T>(read: () => T): T | undefined => {
   try {

@@ -90,7 +90,7 @@ export interface ConfigEntry {
 
 /** A stack's configuration by full key, such as `conversation:baseUrl`. */
 export interface StackConfig {
-  /** Values by key; empty if there is no configuration, or if it could not be read. */
+  /** Entries by key; empty if there is no configuration, or if it could not be read. */
   readonly entries: ReadonlyMap<string, ConfigEntry>;
   /** Source of settings: the environment, then this configuration. */
   readonly source: SettingSource;
@@ -113,7 +113,7 @@ const entryOf = ({ value, secret }: Readonly<Record<string, unknown>>): ConfigEn
 
 /**
  * Parses the output of `pulumi config --json`: `{ key: { value, secret } }`; undefined if it is not
- * JSON.
+ * a JSON object.
  */
 export const configEntries = (json: string): StackConfig["entries"] | undefined => {
   const config = printedJson(json);
@@ -126,7 +126,8 @@ export const configEntries = (json: string): StackConfig["entries"] | undefined 
 };
 
 /**
- * Reads the stack's configuration through the Pulumi CLI; without a CLI, uses only the environment.
+ * Reads the stack's configuration through the Pulumi CLI; if that is not possible, uses only the
+ * environment.
  */
 export const readStackConfig = async (
   folder: string,

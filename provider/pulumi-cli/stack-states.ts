@@ -18,7 +18,7 @@ import {
   stackExportIn,
 } from "./stack-documents.js";
 
-/** A resource of this package in a stack's state that represents an object in the service. */
+/** A resource from this package in a stack's state that represents an object in the service. */
 export interface Holding {
   /**
    * The stack's name in the CLI, such as `prod`; for stacks in other projects, with organization
@@ -324,9 +324,9 @@ export const readStates = async (
 };
 
 /**
- * Reads the states that a dynamic provider's process can see while the engine runs. The process
- * queries the CLI that started it, in that CLI's folder. Returns undefined if the process cannot
- * reliably read the state of this owner's stack.
+ * Reads the states that a provider's process can see while the engine runs. The process queries the
+ * CLI that started it, in that CLI's folder. Returns undefined if the process cannot reliably read
+ * the state of this owner's stack.
  *
  * @param scope `own`: that stack only; `all`: all stacks in the backend
  */

@@ -77,7 +77,7 @@ export interface Collections {
   remove(definition: Definition, id: string): Promise<void>;
   /**
    * Returns the service's time in milliseconds since 1970, accurate to about a second. Until a
-   * response shows that time, returns this machine's time; undefined if this machine's clock was
+   * response shows that time, returns this machine's time, or undefined if the machine's clock was
    * never set.
    */
   now(): number | undefined;
