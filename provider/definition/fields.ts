@@ -328,7 +328,7 @@ export interface Naming {
 
 const namings = new WeakMap<Definition, Naming>();
 
-/** Returns the naming of a kind, derived from its fields. */
+/** Returns how people identify the objects of a kind, according to its fields. */
 export const namingOf = (definition: Definition): Naming => {
   const known = namings.get(definition);
   if (known) return known;

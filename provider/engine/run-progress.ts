@@ -25,7 +25,7 @@ export interface RunProgressOptions extends RunDisplay {
   readonly onFirstWait?: () => void;
 }
 
-/** One account's calls in a run. */
+/** Progress of one account's calls in a run. */
 export interface AccountProgress {
   /** Records that a call for this resource has to wait. */
   waits(wait: Wait, urn?: string): void;

@@ -173,7 +173,7 @@ const counted = (
   return counts;
 };
 
-/** Counts the objects of each kind, such as `{ Channel: 12 }`. */
+/** Returns the number of objects of each kind, such as `{ Channel: 12 }`. */
 export const countKinds = (all: readonly StateResource[]): Readonly<Record<string, number>> =>
   Object.fromEntries(counted(all, ({ kind }) => kind));
 

@@ -198,7 +198,7 @@ export const markdownTable = (
   rows: readonly (readonly string[])[],
 ): readonly string[] => [row(heading), row(heading.map(() => "---")), ...rows.map(row)];
 
-/** Returns lines as a collapsible section with a title; empty if there are no lines. */
+/** Returns lines as a collapsible Markdown section with a title; empty if there are no lines. */
 export const foldedLines = (title: string, lines: readonly string[]): readonly string[] =>
   lines.length === 0
     ? []

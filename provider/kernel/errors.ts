@@ -101,7 +101,7 @@ export class ConversationError extends Error {
   override readonly name = "ConversationError";
 
   constructor(
-    /** What failed, as one of a fixed set of codes. */
+    /** The cause of the failure, as one of a fixed set of codes. */
     readonly code: ConversationErrorCode,
     message: string,
     /** Details of the failed call and the service's response. */

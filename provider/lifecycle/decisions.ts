@@ -9,8 +9,8 @@ export interface ResourceIdentity {
    */
   readonly key: string;
   /**
-   * Identifies a resource within a program, even if a different provider gives the resource a
-   * different key.
+   * Key that identifies a resource within a program, even if a different provider gives the
+   * resource a different `key`.
    */
   readonly place: string;
   /** The resource's name for messages, such as `Channel "kiosk"`. */

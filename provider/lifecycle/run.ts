@@ -36,7 +36,7 @@ export interface EngineSession extends AccountSession {
   readonly say: (text: string) => void;
 }
 
-/** The resources in the states that manage or look up objects. */
+/** The resources that manage or look up objects, according to the states. */
 export type ObjectHolders = Pick<AllStates, "holdersOf" | "readersOf" | "resourceOf">;
 
 /** Whether a resource in a state manages or looks up an object. */

@@ -11,8 +11,9 @@ const GRACE_MS = 1000;
 const LOOK_EVERY_MS = 50;
 
 /**
- * Sends a signal to a process, or to a process group if the number is negative. @returns whether it
- * exists
+ * Sends a signal to a process, or to a process group if `target` is negative.
+ *
+ * @returns whether the process or group exists
  */
 export const send = (target: number, signal: NodeJS.Signals | 0): boolean => {
   try {

@@ -88,9 +88,9 @@ export interface ConfigEntry {
   readonly secret: boolean;
 }
 
-/** A stack's configuration by full key, such as `conversation:baseUrl`. */
+/** A stack's configuration, with full keys such as `conversation:baseUrl`. */
 export interface StackConfig {
-  /** Entries by key; empty if there is no configuration, or if it could not be read. */
+  /** Entries by key; empty if there is no configuration or it could not be read. */
   readonly entries: ReadonlyMap<string, ConfigEntry>;
   /** Source of settings: the environment, then this configuration. */
   readonly source: SettingSource;

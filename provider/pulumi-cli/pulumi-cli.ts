@@ -163,8 +163,8 @@ export const pulumiHomeIn = (env: NodeJS.ProcessEnv): string | undefined =>
 export const writtenOnce = { PULUMI_SKIP_CHECKPOINTS: "true" } as const;
 
 /**
- * How to ask Pulumi to stop. After the first signal, it finishes the operations in progress and
- * releases the lock; after the second, it cancels them; the third ends it.
+ * How to ask Pulumi to stop. The first signal makes it finish the operations in progress and
+ * release the lock, the second cancels these operations, and the third kills it.
  */
 export const pulumiStops: Stops = [
   { signal: "SIGINT", afterMs: 0 },

@@ -186,8 +186,8 @@ const environmentIn = (text: string): NodeJS.ProcessEnv =>
 const isTerminal = (path: string): boolean => /^\/dev\/(pts\/|tty|console)/.test(path);
 
 /**
- * Reads a process on this machine; undefined if it has ended or belongs to another user (Linux
- * only).
+ * Reads a process's details from `/proc` (Linux only); undefined if the process has ended or
+ * belongs to another user.
  */
 export const processFacts = (pid: number): ProcessFacts | undefined =>
   ifReadable(() => {
