@@ -528,7 +528,7 @@ export const looksMasked = (text: string): boolean =>
 
 /**
  * Whether a string that is not known to be a secret is certainly a mask: a row of asterisks or
- * bullets, possibly with a few characters of the value at either end.
+ * bullets, possibly between a few characters of the value.
  */
 export const isSurelyMask = (text: string): boolean =>
   /^[^\s*•●]{0,4}[*•●]{3,}[^\s*•●]{0,4}$/.test(text);

@@ -59,9 +59,9 @@ const memberField = (field: Field | undefined, name: string): Field | undefined 
 };
 
 /**
- * Returns the properties that differ between two declarations of a resource, judged by their
- * meaning to the service; for example, a different order in an unordered list is not a change.
- * Includes the resource's options.
+ * Returns the properties whose meaning to the service differs between two declarations of a
+ * resource. For example, a different order in an unordered list is not a change. Includes the
+ * resource's options.
  */
 export const propertyChanges = (
   { fields }: Definition,

@@ -83,8 +83,7 @@ const oldHostPath = "path\tgithub.com/pulumi/pulumi/sdk/v3/nodejs/cmd/pulumi-lan
 
 /**
  * Returns a readable sentence about the features that programs lack with this CLI; undefined if its
- * language host is from a release later than 3.68, the last release whose host can be built from a
- * Go module.
+ * language host is newer than release 3.68. Newer hosts cannot be built from Go modules.
  */
 export const hostLimits = (
   { command }: Pick<PulumiCli, "command">,

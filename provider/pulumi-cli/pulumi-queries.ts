@@ -145,8 +145,8 @@ export const stacksIn = (text: string): readonly ListedStack[] | undefined => {
 };
 
 /**
- * Whether a listed name that differs from the requested one may refer to the same stack, because
- * either name may omit the organization and project.
+ * Whether a listed name may refer to the requested stack although the two names differ: either name
+ * may omit the organization and project.
  */
 export const mayBe = (name: string, asked: string): boolean =>
   name.endsWith(`/${asked}`) || asked.endsWith(`/${name}`);

@@ -88,7 +88,7 @@ export interface StackStates {
   resourceOf(owner: string): Holding | undefined;
   /** Creations in the requested stack that a run started and never completed. */
   readonly pending: readonly PendingCreation[];
-  /** The ids of the ownerships in all stacks that were read, including the requested one. */
+  /** The ownership ids of all stacks that were read, including the requested one. */
   readonly ownerships: readonly string[];
   /** Whether all stacks in the backend could be read. */
   readonly complete: boolean;
