@@ -45,7 +45,7 @@ export const membersOf = (field: MapField): { readonly key: string; readonly val
 export const unwrapped = (key: string | undefined, value: unknown): unknown =>
   key !== undefined && isObject(value) ? memberOf(value, key) : value;
 
-/** Returns the key of a map entry as a string; undefined if it is neither a string nor a number. */
+/** Returns the key of a map entry as a string; undefined unless it is a string or number. */
 export const keyOf = (field: MapField, entry: unknown): string | undefined => {
   const key = isObject(entry) ? memberOf(entry, membersOf(field).key) : undefined;
   return typeof key === "string" || typeof key === "number" ? String(key) : undefined;

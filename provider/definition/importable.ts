@@ -27,10 +27,7 @@ const hiddenMembers = (fields: Fields, values: JsonObject): JsonObject =>
       .map(([name]) => [name, undisclosed]),
   );
 
-/**
- * Returns values without the empty members that count as absent; secrets that the service hides
- * become undisclosed.
- */
+/** Returns values without empty members that count as absent; hidden secrets become undisclosed. */
 export const tidyFields = (fields: Fields, values: JsonObject): JsonObject => ({
   ...objectOf(
     Object.entries(values).flatMap(([name, value]): [string, unknown][] => {

@@ -62,10 +62,7 @@ export class ForeseenCalls {
     return Math.max(this.#times.get(key) ?? 0, this.#previewed.foreseen[key] ?? 0);
   }
 
-  /**
-   * Records the calls that an engine request leads to; those for deletions come from the state
-   * instead.
-   */
+  /** Records the calls that an engine request leads to, except for a deletion. */
   note({ definition, properties: { owner, profile } }: ForeseenResource, action: ForeseenAction) {
     this.owner ??= owner;
     // The engine deletes without checking first: the state shows what will be deleted.

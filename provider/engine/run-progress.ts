@@ -155,8 +155,8 @@ export class RunProgress {
   }
 
   /**
-   * Clears the messages as soon as no call is in progress rather than with the next update, because
-   * the engine ends the process after the last response.
+   * Clears the messages as soon as no call is in progress, because the engine ends the process
+   * after the last response.
    */
   #takeAway(): void {
     const { isLive, show, status } = this.#options;

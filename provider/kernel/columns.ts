@@ -215,8 +215,8 @@ interface MaybeTerminal {
 
 /**
  * Whether to use colors on a stream. NO_COLOR disables them (no-color.org). Otherwise, FORCE_COLOR
- * enables them everywhere or, if it is `0` or `false`, disables them. By default, every terminal
- * except a dumb one has colors.
+ * enables them or, if `0` or `false`, disables them. By default, every terminal except a dumb one
+ * has colors.
  */
 export const wantsColour = (
   { isTTY }: MaybeTerminal,

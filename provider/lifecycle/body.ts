@@ -39,7 +39,7 @@ interface ObjectSoFar {
 
 /**
  * Returns the desired body: the fields, the members in `extra` and, if marks are enabled and there
- * is room for it, the owner mark.
+ * is room, the owner mark.
  */
 export const desiredBody = (declared: Declared, object: ObjectSoFar): DesiredBody => {
   const { definition, settings, service, mark, name } = declared;

@@ -69,8 +69,8 @@ const make = async (declared: Declared): Promise<MadeObject> => {
 };
 
 /**
- * Returns the objects in the list that all creations in a run share; if the client lacks permission
- * to list them, returns the refusal.
+ * Returns the objects in the list that all creations in a run share, or the service's refusal to
+ * list them.
  */
 export const knownObjects = async (declared: Declared): Promise<KnownObjects> => {
   try {

@@ -162,8 +162,7 @@ export interface Resource extends Context {
   /** The mark of the resource's objects, whether or not marks are enabled. */
   readonly ownMark: Mark | undefined;
   /**
-   * Number of characters that fit into the description field next to the mark; -1 if there is no
-   * such field or no owner.
+   * Number of characters that fit into the description field next to the mark; negative if none.
    */
   readonly room: number;
 }

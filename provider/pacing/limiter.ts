@@ -476,9 +476,8 @@ export interface Bucket extends Kept {
    */
   readonly tokens: number;
   /**
-   * Number of calls that were not refused, minus the tokens refilled since then; never below 0. The
-   * service's bucket has at least this capacity, regardless of what it contained before and what
-   * others take.
+   * Number of calls that were not refused, minus the tokens refilled since then. The service's
+   * bucket has at least this capacity, regardless of what it contained before and what others take.
    */
   readonly spent: number;
   /** Number of tokens due before this series of calls; indicates how long none were taken. */

@@ -175,10 +175,7 @@ interface ServicePacesOptions
   readonly buckets?: BucketStore | undefined;
 }
 
-/**
- * Returns the pacing for a tenant's services at the rates from the settings. Opens the store only
- * on the first call.
- */
+/** Returns the pacing for a tenant's services. Opens the store only on the first call. */
 export const servicePaces = (settings: Settings, options: ServicePacesOptions): ServicePaces => {
   const { plan, burst, share, redisUrl } = settings;
   const { clock, buckets, environment, onWait, onPlanGuess, onNotice } = options;

@@ -240,9 +240,9 @@ export const conversationRate = ({ method, template }: Endpoint, plan: Plan): nu
   rateOf({ service: "Conversation", version: "v3", plan, method, template });
 
 /**
- * Returns the number of calls that may be sent at once if only a fraction of each limit may be
- * used. This is that fraction of the burst, but at least one call. If no burst is configured, it is
- * one call for a fraction below 1; otherwise, `unknown`.
+ * Returns the number of calls that may be sent at once: the given fraction of the burst, but at
+ * least one call. If no burst is configured, this is one call for a fraction below 1, otherwise
+ * `unknown`.
  *
  * @param unknown the burst of an endpoint for which none is configured
  */

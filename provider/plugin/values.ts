@@ -71,7 +71,7 @@ export interface GivenInputs {
 }
 
 /**
- * Converts a program's inputs for the lifecycle, reads files given as assets, and finds invalid
+ * Converts a program's inputs for the lifecycle, including files given as assets, and finds invalid
  * values.
  */
 export const givenInputs = async (

@@ -116,8 +116,8 @@ const heldBy = (path: string): Attempt => {
 };
 
 /**
- * Returns the cache folder, for files that this package can recreate: below XDG_CACHE_HOME or, if
- * that is not set, below the home folder.
+ * Returns the folder for files that this package can recreate, below XDG_CACHE_HOME or, by default,
+ * below the home folder.
  */
 export const cacheFolder = (env: NodeJS.ProcessEnv): string =>
   join(env.XDG_CACHE_HOME || join(env.HOME || homedir(), ".cache"), "pulumi-conversation");

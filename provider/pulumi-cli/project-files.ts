@@ -71,8 +71,8 @@ export const pulumiPlace = (
 };
 
 /**
- * Returns the project file that Pulumi uses for a folder, from that folder or the nearest parent
- * folder that contains one; undefined if there is none.
+ * Returns the project file that Pulumi uses for a folder, from the folder itself or its nearest
+ * parent with one; undefined if there is none.
  */
 export const projectFile = (folder: string): string | undefined => {
   const names = ["Pulumi.yaml", "Pulumi.yml", "Pulumi.json"];
@@ -184,9 +184,7 @@ const membersOfFile = (file: string): ((name: string) => string | undefined) => 
   };
 };
 
-/**
- * Reads `name` and `main` from a YAML or JSON project file; omits each if it is not a plain string.
- */
+/** Reads `name` and `main` from a YAML or JSON project file if they are plain strings. */
 export const projectDocument = (file: string): ProjectDocument => {
   const of = membersOfFile(file);
   const [name, main] = [of("name"), of("main")];

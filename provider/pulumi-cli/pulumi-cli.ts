@@ -95,8 +95,8 @@ export const hostLimits = (
 };
 
 /**
- * Returns a `pulumi` program's details if it runs, is recent enough, and has its companion
- * programs; otherwise, the reason why it cannot be used.
+ * Returns a `pulumi` program if it runs, is recent enough, and has its companion programs;
+ * otherwise, the reason why it cannot be used.
  */
 export const inspectPulumi = async (
   command: string,
