@@ -45,7 +45,7 @@ export const membersOf = (field: MapField): { readonly key: string; readonly val
 export const unwrapped = (key: string | undefined, value: unknown): unknown =>
   key !== undefined && isObject(value) ? memberOf(value, key) : value;
 
-/** Returns the key of a map entry; undefined if it has none. */
+/** Returns the key of a map entry as a string; undefined unless it is a string or number. */
 export const keyOf = (field: MapField, entry: unknown): string | undefined => {
   const key = isObject(entry) ? memberOf(entry, membersOf(field).key) : undefined;
   return typeof key === "string" || typeof key === "number" ? String(key) : undefined;
@@ -93,7 +93,7 @@ export interface FieldValue extends FieldPath {
 }
 
 /**
- * Returns an object's members that have a field, looked up by their names in a program and on the
+ * Returns an object's members that have a field, found by the field's name in a program or on the
  * wire.
  */
 export const membersIn = (fields: Fields, values: JsonObject): readonly FieldValue[] => {
@@ -140,8 +140,8 @@ const insideValue = (field: Field, value: unknown, path: string): FieldValue[] =
 };
 
 /**
- * Returns every value inside an object with its readable path, parents first. Accepts both a
- * program's values and the service's JSON. Omits absent values.
+ * Returns the value of every field inside an object with its readable path, parents first. Accepts
+ * both a program's values and the service's JSON. Omits absent values.
  */
 export const valuesIn = (fields: Fields, values: JsonObject, prefix = ""): readonly FieldValue[] =>
   membersIn(fields, values).flatMap(({ field, path, value }) =>
@@ -162,11 +162,11 @@ export const referencesIn = (fields: Fields, values: JsonObject): readonly Refer
     field.type === "reference" ? [{ path, to: field.to, id: value }] : [],
   );
 
-/** Returns a field's new value; undefined removes the member. */
+/** Returns a field's new value, or undefined to remove the member. */
 export type ChangeValue = (field: Field, value: unknown) => unknown;
 
 /**
- * Changes the members of an object in a program's terms; members without a field stay unchanged.
+ * Returns an object, in a program's terms, with `change` applied to every member that has a field.
  */
 export const changeMembers = (
   fields: Fields,
@@ -181,8 +181,8 @@ export const changeMembers = (
   );
 
 /**
- * Changes the direct content of a value in a program's terms: members, items or entries. A value
- * stays unchanged if its shape does not match its field.
+ * Returns a value, in a program's terms, with `change` applied to its direct content: members,
+ * items or entries. A value stays unchanged if its shape does not match its field.
  */
 export const changeInside = (field: Field, value: unknown, change: ChangeValue): unknown => {
   switch (field.type) {
@@ -225,8 +225,8 @@ const identityText = (field: ListField, item: unknown): string | undefined => {
 };
 
 /**
- * Returns the path to a list item. Uses the item's identity if the list defines one and it is
- * known, as in `roles[custom_bot]`.
+ * Returns the path to a list item: by its identity, as in `roles[custom_bot]`, if the list defines
+ * one and it is known; otherwise, by its position.
  *
  * @param item In a program's terms.
  */
@@ -246,7 +246,7 @@ const withSecrets = (field: Field, paths: readonly string[]): Field => {
 };
 
 /**
- * Returns fields as a program treats them: fields that the program marks as secret are secret, too.
+ * Returns fields with `secret` set on those that the program marks as secret.
  *
  * @param paths such as `callback` or `oauth.clientId`; the empty path means all of them
  */
@@ -316,7 +316,7 @@ export const deletionOrder = (resources: readonly Definition[]): readonly Defini
 
 /** How people identify the objects of a kind. */
 export interface Naming {
-  /** The field that contains the name; empty if the kind has no name. */
+  /** Name of the field that contains the object's name; empty if objects of the kind have none. */
   readonly key: string;
   /** The service's name for the field that contains the object's name. */
   readonly wire: string;
@@ -328,7 +328,7 @@ export interface Naming {
 
 const namings = new WeakMap<Definition, Naming>();
 
-/** Returns the naming of a kind, derived from its fields. */
+/** Returns how people identify the objects of a kind, according to its fields. */
 export const namingOf = (definition: Definition): Naming => {
   const known = namings.get(definition);
   if (known) return known;
@@ -353,7 +353,9 @@ export const namingOf = (definition: Definition): Naming => {
 export const isAutomatic = (field: Field): boolean =>
   field.type === "text" && field.names === "automatic";
 
-/** Returns the field by which people identify objects of a kind. */
+/**
+ * Returns the name of the field by which people identify objects of a kind; empty if there is none.
+ */
 export const naturalKey = (definition: Definition): string => namingOf(definition).key;
 
 /** Returns a noun with its article, such as `an account` or `a channel`. */
@@ -502,7 +504,10 @@ const beside = (value: unknown, own: readonly (string | undefined)[]): string[] 
     ? Object.entries(value).flatMap(([name, of]) => (own.includes(name) ? [] : textsIn(of)))
     : [];
 
-/** Returns every string and number inside a value, including those in strings that contain JSON. */
+/**
+ * Returns every nonempty string and every number inside a value, including those in strings that
+ * contain JSON.
+ */
 export const textsIn = (value: unknown): string[] => {
   if (typeof value === "string") return value === "" ? [] : [value, ...jsonTexts(value)];
   if (typeof value === "number") return [String(value)];
@@ -525,8 +530,8 @@ const isText = (member: FieldValue): member is FieldValue & { readonly value: st
   member.field.type === "text" && typeof member.value === "string";
 
 /**
- * Returns the credentials in a Basic header (RFC 7617). Messages must hide them, too, because they
- * reveal even a password too short to search for.
+ * Returns every form of the credentials in a Basic header (RFC 7617). Messages must hide them, too,
+ * because they reveal even a password too short to search for.
  */
 export const basicCredentials = (user: string, password: string): string[] =>
   (["utf8", "latin1"] as const).flatMap((charset) => {

@@ -4,14 +4,14 @@ import { nearestHint } from "../kernel/text.js";
 import type { Definition } from "./define.js";
 import { wireName } from "./fields.js";
 
-/** The criteria for a lookup: the object's natural key. */
+/** Lookup criteria: the values of an object's text properties, by name. */
 export type FoundBy = Readonly<Record<string, string>>;
 
-/** Returns the fields by which objects of a kind can be found. */
+/** Returns the names of the fields by which objects of a kind can be found. */
 export const searchedFields = ({ fields }: Definition): readonly string[] =>
   Object.keys(fields).filter((name) => fields[name]?.type === "text");
 
-/** Returns the reason why lookup criteria cannot find anything; undefined if they can. */
+/** Returns the error for invalid lookup criteria; undefined if they are valid. */
 export const searchFault = (
   definition: Definition,
   where: Readonly<Record<string, unknown>>,

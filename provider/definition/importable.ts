@@ -27,7 +27,7 @@ const hiddenMembers = (fields: Fields, values: JsonObject): JsonObject =>
       .map(([name]) => [name, undisclosed]),
   );
 
-/** Returns values without empty members; unreadable secrets become undisclosed. */
+/** Returns values without empty members that count as absent; hidden secrets become undisclosed. */
 export const tidyFields = (fields: Fields, values: JsonObject): JsonObject => ({
   ...objectOf(
     Object.entries(values).flatMap(([name, value]): [string, unknown][] => {
@@ -42,6 +42,6 @@ export const tidyFields = (fields: Fields, values: JsonObject): JsonObject => ({
 const undisclosedInside: ChangeValue = (field, value) =>
   field.secret ? undisclosed : changeInside(field, value, undisclosedInside);
 
-/** Returns values that can be written to a file, with every secret undisclosed. */
+/** Returns values with every secret undisclosed, so that they can be written to a file. */
 export const withoutSecrets = (fields: Fields, values: JsonObject): JsonObject =>
   changeMembers(fields, values, undisclosedInside);

@@ -13,7 +13,7 @@ import {
 import { holdsSecret } from "./fields.js";
 
 /**
- * Returns text in a normal form: composed characters (NFC), with only line feeds as line breaks.
+ * Returns text in a normal form, with composed characters (NFC) and only line feeds as line breaks.
  */
 export const plainText = (text: string): string =>
   /^[\t\n -~]*$/.test(text) ? text : text.normalize("NFC").replaceAll(/\r\n?/g, "\n");
@@ -87,7 +87,7 @@ const contentOf = (value: unknown): unknown => {
   }
 };
 
-/** Whether two JSON strings, or a JSON string and the value itself, have the same content. */
+/** Whether two JSON strings, or a JSON string and an object or list, have the same content. */
 export const sameContent = (a: unknown, b: unknown): boolean =>
   a === b || sameJson(contentOf(a), contentOf(b));
 
@@ -101,7 +101,10 @@ export const numberOf = (value: unknown): number | undefined =>
       ? Number(value)
       : undefined;
 
-/** Whether two scalars are equal, even if only one of them is quoted in the JSON. */
+/**
+ * Whether two scalars are equal, even if only one of them is quoted in the JSON. Compares strings
+ * in their normal form.
+ */
 export const sameScalar = (a: unknown, b: unknown): boolean => {
   if (a === b) return true;
   if (typeof a === "string" && typeof b === "string") return samePlain(a, b);
@@ -225,8 +228,9 @@ const sameMap = (
 
 /**
  * Whether two values in a program have the same meaning. Compares text exactly, JSON text by
- * content, and unordered lists regardless of order. An empty value equals an absent one. A secret
- * that an import did not read equals any given one.
+ * content, and unordered lists regardless of order. An empty object, map or list equals an absent
+ * one, unless the definition distinguishes them. A secret that an import did not read equals any
+ * given one.
  *
  * @param a the known value
  * @param b the given value
@@ -287,9 +291,9 @@ const isWithheld = (field: Field, live: unknown): boolean =>
   isAbsent(live) && (field.type === "map" || field.type === "object") && holdsSecret(field);
 
 /**
- * Whether the service's value has the same meaning as the known one. The form may differ: the
- * spelling of a string or URL, numbers and flags as strings, and an absent value for an empty one.
- * Unordered lists may differ in order, and objects may have additional members.
+ * Whether the service's value has the same meaning as the known one. The form may differ: a string
+ * or URL may be spelled differently, a number or flag may be a string, and an empty value may be
+ * absent. Unordered lists may differ in order, and objects may have additional members.
  *
  * A secret always has the same meaning, because a service may mask or omit it.
  *
@@ -339,8 +343,9 @@ export type IsSecret = (path: string) => boolean;
 const noSecrets: IsSecret = () => false;
 
 /**
- * Whether the service has the values in `extra`. Null equals absent, text is compared in its
- * composed form, and members that the service adds inside objects are ignored.
+ * Whether the service has the values in `extra`. Counts null and empty lists and objects as absent,
+ * compares strings in their normal form, and ignores secrets and members that the service adds
+ * inside objects.
  */
 export const sameExtra = (
   live: unknown,
@@ -403,8 +408,8 @@ const meansTheSame = ({ of }: ListField, a: unknown, b: unknown): boolean =>
 
 /**
  * Returns, for each item, the position of the corresponding item in another list; undefined if
- * there is none. Items match by the members that the list defines as their identity, or otherwise
- * by meaning, but never by position.
+ * there is none. Items never match by position, but by the members that the list defines as their
+ * identity or, if there are none, by meaning.
  *
  * @param items in a program's terms, like all items here
  * @param others the service's list, or another list to compare with

@@ -226,7 +226,7 @@ interface MergeResult {
 }
 
 /**
- * Returns the body of a PUT: the live object with the program's changes.
+ * Computes the body of a PUT: the live object with the program's changes.
  *
  * - Members that the program declares get the program's values; a list or a map is declared as a
  *   whole.
@@ -528,12 +528,14 @@ export const looksMasked = (text: string): boolean =>
 
 /**
  * Whether a string that is not known to be a secret is certainly a mask: a row of asterisks or
- * dots, possibly with a few characters of the value.
+ * bullets, possibly between a few characters of the value.
  */
 export const isSurelyMask = (text: string): boolean =>
   /^[^\s*•●]{0,4}[*•●]{3,}[^\s*•●]{0,4}$/.test(text);
 
-/** Returns the members that cannot coexist with the one that the program chose. */
+/**
+ * Returns the wire names of the members that cannot coexist with the one that the program chose.
+ */
 export const displaced = ({ fields, rule }: Members, desired: unknown): ReadonlySet<string> => {
   if (!rule || !("exactlyOne" in rule) || !isObject(desired)) return new Set();
   const onWire = (name: string): string => {
@@ -558,7 +560,10 @@ export const itemsOf = (field: ListField, wire: unknown): readonly unknown[] => 
   return Array.isArray(items) ? items : [];
 };
 
-/** Returns, for each item in the service's JSON, the corresponding item in another list. */
+/**
+ * Returns, for each item in a list on the wire, the corresponding item in another list; undefined
+ * if there is none.
+ */
 export const partnersOf = (
   field: ListField,
   items: readonly unknown[],
@@ -570,7 +575,7 @@ export const partnersOf = (
   );
 };
 
-/** Returns the entries in a map on the wire, by key; empty if the value is not a map. */
+/** Returns the entries in a map, by key; empty if the map is not a list on the wire. */
 export const entriesByKey = (field: MapField, wire: unknown): ReadonlyMap<string, JsonObject> => {
   return new Map(
     listedObjects(wire).flatMap((entry) => {

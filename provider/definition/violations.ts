@@ -177,8 +177,8 @@ const meant: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the error for a string into which an output was interpolated (Pulumi replaces the output
- * with a sentence); undefined for any other string.
+ * Returns the error for a string that contains an output converted to text (Pulumi replaces the
+ * output with a sentence); undefined for any other string.
  */
 export const outputAsText = (text: string): string | undefined => {
   const [, way = ""] = /Calling \[to(String|JSON)\] on an \[Output<T>\]/.exec(text) ?? [];

@@ -2,7 +2,7 @@ import { isObject, type JsonObject, memberOf, objectOf } from "../kernel/json.js
 import type { Definition, Field, Fields, ListField, MapField, TextField } from "./define.js";
 import { fieldsByWireName, keyOf, membersOf, unwrapped, wireName } from "./fields.js";
 
-/** The difference between a program's values and the service's JSON for one tenant. */
+/** A tenant-specific difference between a program's values and the service's JSON. */
 export interface VendorName {
   /** The vendor's own word, which replaces `platform` in identifiers (setting `platformName`). */
   readonly platformName: string;

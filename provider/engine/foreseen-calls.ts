@@ -29,15 +29,15 @@ interface PreviewMemory {
 }
 
 /**
- * The calls expected so far in a run, based on the engine's checks and comparisons, the preview,
- * and other reports. For display only; nothing may depend on them.
+ * The calls expected so far in a run, based on the engine's requests, the preview and, for a
+ * destroy, the state. For display only; nothing may depend on them.
  */
 export class ForeseenCalls {
   readonly #memory: () => PreviewMemory;
   readonly #times = new Map<string, number>();
   #opened: PreviewMemory | undefined;
   #isWhole = false;
-  /** The owner of any resource in the run; identifies the run's state. */
+  /** The owner of the first recorded resource; identifies the run's state. */
   owner: string | undefined;
 
   constructor(memory: () => PreviewMemory) {
@@ -62,7 +62,7 @@ export class ForeseenCalls {
     return Math.max(this.#times.get(key) ?? 0, this.#previewed.foreseen[key] ?? 0);
   }
 
-  /** Records a request from the engine. */
+  /** Records the calls that an engine request leads to, except for a deletion. */
   note({ definition, properties: { owner, profile } }: ForeseenResource, action: ForeseenAction) {
     this.owner ??= owner;
     // The engine deletes without checking first: the state shows what will be deleted.
@@ -77,7 +77,7 @@ export class ForeseenCalls {
     this.#previewed.keep(Object.fromEntries(this.#times));
   }
 
-  /** Records that the expected calls are complete and no others will follow. */
+  /** Records that all of the run's calls are now known. */
   complete(): void {
     this.#isWhole = true;
   }
@@ -138,8 +138,8 @@ const keeper = (path: string): PreviewMemory["keep"] => {
 /**
  * Returns the store through which the preview in `pulumi up` passes its expected calls to the run
  * that follows. The store is a file in the cache folder, named after the command's process and
- * removed after it is read. It does nothing if that process is unknown or the command makes no
- * preview.
+ * removed after it is read. The store does nothing if that process is unknown, the command makes no
+ * preview, or the folder cannot be created.
  */
 export const previewMemory = (
   cli: Cli | undefined = parentPulumi(),

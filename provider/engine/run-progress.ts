@@ -25,7 +25,7 @@ export interface RunProgressOptions extends RunDisplay {
   readonly onFirstWait?: () => void;
 }
 
-/** One account's calls in a run. */
+/** Progress of one account's calls in a run. */
 export interface AccountProgress {
   /** Records that a call for this resource has to wait. */
   waits(wait: Wait, urn?: string): void;
@@ -108,8 +108,8 @@ export class RunProgress {
 
   /**
    * Returns progress such as `34/120 calls, 2 min 5 s left, limited by POST /channels, 3 refused
-   * (429)`; if more calls than expected might follow, `34 of at least 120 calls, at least 2 min 5 s
-   * left, limited by POST /channels`.
+   * (429)` or, if more calls than expected might follow, `34 of at least 120 calls, at least 2 min
+   * 5 s left, limited by POST /channels`.
    */
   text(): string {
     const now = this.#options.clock.now();
@@ -140,7 +140,9 @@ export class RunProgress {
     return this.#accounts.some(({ isUnderWay }) => isUnderWay);
   }
 
-  /** Updates the messages as long as calls are in progress, at most once every `everyMs`. */
+  /**
+   * Updates the messages while calls are in progress, at most once every `everyMs` milliseconds.
+   */
   async #show(): Promise<void> {
     const { clock, everyMs } = this.#options;
     this.#isShowing = true;
@@ -153,8 +155,8 @@ export class RunProgress {
   }
 
   /**
-   * Clears the messages immediately rather than with the next update, because the engine ends the
-   * process after the last response.
+   * Clears the messages as soon as no call is in progress, because the engine ends the process
+   * after the last response.
    */
   #takeAway(): void {
     const { isLive, show, status } = this.#options;

@@ -3,9 +3,9 @@ import { createRequire } from "node:module";
 import { isObject } from "../kernel/json.js";
 
 /**
- * Loads a file from the Pulumi SDK that runs this process, given its path relative to the SDK's
- * provider script. Returns undefined if no SDK runs this process or the SDK no longer has a file at
- * that path, so callers must be able to work without it.
+ * Loads a module as the provider script of the Pulumi SDK would, by name or relative path. Returns
+ * undefined if no SDK runs this process or the SDK no longer has the module, so callers must be
+ * able to work without it.
  */
 export const sdkModule = (path: string): unknown => {
   try {
@@ -16,8 +16,8 @@ export const sdkModule = (path: string): unknown => {
 };
 
 /**
- * Loads a module from the location of the project's Pulumi SDK, because without hoisting, only the
- * SDK can access its libraries.
+ * Loads a module from the location of the project's Pulumi SDK, because without hoisting, the SDK's
+ * libraries are accessible only from there.
  *
  * @throws Error if the SDK has no such module
  */
@@ -42,7 +42,7 @@ export const propertyOf = (holder: unknown, name: string): unknown =>
     ? Reflect.get(holder, name)
     : undefined;
 
-/** Returns a method of a module or class; undefined if the member is not a method. */
+/** Returns a method of an object or a class; undefined if the member is not a method. */
 export const methodOf = (holder: unknown, name: string): Method | undefined => {
   const member = propertyOf(holder, name);
   return isMethod(member) ? member : undefined;
@@ -57,8 +57,8 @@ const wrapMethod = (holder: unknown, name: string, wrap: (original: Method) => M
 /**
  * Returns a signal that aborts when the engine cancels the run (Ctrl-C), so that waits end
  * immediately. The SDK answers the engine's Cancel call itself without notifying its providers.
- * That call is the only empty message that this process reads, so reading an empty message triggers
- * the signal. The signal never aborts if messages cannot be observed.
+ * That call's request is the only empty message that this process reads, so reading an empty
+ * message triggers the signal. The signal never aborts if messages cannot be observed.
  */
 export const cancelSignal = (): AbortSignal => {
   const controller = new AbortController();
@@ -126,9 +126,9 @@ const remember = (values: unknown, origin: CallOrigin): unknown => {
 let isWrapped = false;
 
 /**
- * Makes the SDK's provider process keep the URN with the values that it passes to a provider. Does
- * not affect the first engine call to a process, which has already been read. Takes effect only
- * once per process.
+ * Makes the SDK's provider process keep the URN and trace context with the values that it passes to
+ * a provider. Does not affect the first engine call to a process, which has already been read.
+ * Takes effect only once per process.
  */
 export const rememberUrns = (): void => {
   if (isWrapped) return;
@@ -171,8 +171,8 @@ export const withUrn = <T>(values: object, call: () => Promise<T>): Promise<T> =
   return running.run(origin, call);
 };
 
-/** Returns the URN of the resource that the current call is about. */
+/** Returns the URN of the resource that the current call is about, if known. */
 export const currentUrn = (): string | undefined => running.getStore()?.urn;
 
-/** Returns the W3C trace context of the current call. */
+/** Returns the W3C trace context of the current call, if the engine records a trace. */
 export const currentTraceparent = (): string | undefined => running.getStore()?.traceparent;

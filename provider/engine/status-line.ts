@@ -19,7 +19,7 @@ export interface Line {
   readonly showing: Showing;
 }
 
-/** Sends a message to the engine, and reports whether the engine accepted it. */
+/** Sends a message to the engine, and calls `onAnswered` when the engine has responded. */
 export type Send = (line: Line, onAnswered: () => void) => void;
 
 /**
@@ -44,7 +44,10 @@ const inOrder = (send: Send): ((line: Line) => void) => {
   };
 };
 
-/** Returns the engine's address, which is the last argument of a provider process. */
+/**
+ * Returns the engine's address, the last argument of a provider process; undefined if there is
+ * none.
+ */
 export const engineAddress = (): string | undefined => process.argv.slice(2).at(-1);
 
 const severityOf = (messages: unknown, showing: Showing): unknown =>
@@ -115,9 +118,9 @@ export const sdkStatusLine = (): StatusLine => engineStatusLine(connectBySdk);
 export interface RunDisplay {
   /** Whether the engine redraws a table; if not, every message becomes a log line. */
   readonly isLive: boolean;
-  /** Time between two progress messages, in milliseconds. */
+  /** Minimum time between two progress messages, in milliseconds. */
   readonly everyMs: number;
-  /** A permanent line in the terminal, if there is one. */
+  /** Shows text on a permanent line in the terminal; absent if there is no terminal. */
   readonly status?: TerminalStatus;
 }
 
@@ -134,7 +137,7 @@ const otherViews = /^(-j|--(non-interactive|json|diff|suppress-progress)(=true)?
 const isPlain = ({ args, env }: Pick<ProcessFacts, "args" | "env">): boolean =>
   args.some((arg) => otherViews.test(arg)) || env.TERM === "dumb" || (env.CI ?? "") !== "";
 
-/** Returns how the command that started this process displays progress; if unknown, a default. */
+/** Returns how the command that started this process displays progress, or a default if unknown. */
 export const displayOfThisRun = (cli = parentPulumi()): RunDisplay => {
   if (!cli) return isPlain({ args: [], env: process.env }) ? log : either;
   return cli.isTerminal && !isPlain(cli) ? { ...table, status: terminalStatus(cli.pid) } : log;

@@ -53,7 +53,7 @@ export type PathPart = Printed<z.output<typeof pathPartSchema>>;
 /** The load on one endpoint. */
 export type EndpointForecast = Printed<z.output<typeof endpointForecastSchema>>;
 
-/** The run's duration on one plan. */
+/** The run's duration on one plan, with a comparison to the forecast's plan. */
 export type PlanForecast = Printed<z.output<typeof planForecastSchema>>;
 
 /** The forecast of a run, as `--json` prints it. */

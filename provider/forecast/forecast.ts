@@ -32,8 +32,8 @@ import {
 export interface Conditions {
   readonly plan: Plan;
   /**
-   * Number of calls that an endpoint accepts in a burst. If omitted, about 20 seconds' worth of
-   * calls at its rate (assumed).
+   * Number of calls that an endpoint accepts in a burst. Default: about 20 seconds' worth of calls
+   * at the endpoint's rate (assumed).
    */
   readonly burst?: number;
   /** Fraction of each limit that may be used, greater than 0 and at most 1. */
@@ -196,8 +196,8 @@ const worthSeconds = 2;
 export type ParallelChoice = Pick<Forecast, "parallel" | "totalSeconds">;
 
 /**
- * Returns the smallest number of parallel steps that makes the run nearly as short as possible;
- * undefined if the given number suffices.
+ * Returns the smallest number of parallel steps that makes the run nearly as short as possible, and
+ * the resulting duration; undefined if the given number suffices.
  */
 export const fasterParallel = (
   workload: Workload,

@@ -26,8 +26,9 @@ export interface Documents {
 }
 
 /**
- * What a run does with a resource. `adopt`: adopts an object specified by its id. `find`: searches
- * the list for an object. `get`: reads an object by its id. `none`: makes no calls.
+ * What a run does with a resource. `adopt`: adopts an object specified by its id. `takeOver`:
+ * updates an object found in the list. `find`: searches the list for an object. `get`: reads an
+ * object by its id. `none`: makes no calls.
  */
 export type StepAction =
   | "create"
@@ -63,7 +64,7 @@ export interface Workload {
   readonly steps: readonly PlannedStep[];
   /** Number of objects that exist before the run, by {@link collectionKey}. */
   readonly counts: ReadonlyMap<string, number>;
-  /** Duration of the preview, in seconds. Absent if there was no preview. */
+  /** Duration of the preview, in seconds. Absent if unknown. */
   readonly previewSeconds?: number | undefined;
 }
 
@@ -172,7 +173,7 @@ const counted = (
   return counts;
 };
 
-/** Counts the objects of each kind, such as `{ Channel: 12 }`. */
+/** Returns the number of objects of each kind, such as `{ Channel: 12 }`. */
 export const countKinds = (all: readonly StateResource[]): Readonly<Record<string, number>> =>
   Object.fromEntries(counted(all, ({ kind }) => kind));
 

@@ -35,7 +35,7 @@ const wholeNumber = (text: string | undefined): number | undefined =>
 
 /**
  * Returns the number of steps that Pulumi runs in parallel without `--parallel`: the value of
- * PULUMI_PARALLEL or, if that is not set, 4 per core.
+ * PULUMI_PARALLEL or, if that is not set, 4 per core. GOMAXPROCS overrides the number of cores.
  */
 export const defaultParallel = (
   env: NodeJS.ProcessEnv,
@@ -61,7 +61,10 @@ const measured = {
   step: 0.02,
 };
 
-/** Estimates Pulumi's own time from the duration of the preview, which runs the same program. */
+/**
+ * Estimates Pulumi's own time from the duration of the preview, which runs the same program, or
+ * from measured values if there is no preview.
+ */
 export const engineTimes = ({ operation, previewSeconds, steps }: Workload): EngineTimes => {
   const { step: stepSeconds, least, withoutProgram, up } = measured;
   if (operation !== "up") return { startSeconds: withoutProgram, stepSeconds };
@@ -352,13 +355,13 @@ export interface SimulationOptions extends ServiceModel {
 
 export interface Simulated {
   readonly totalSeconds: number;
-  /** The calls, in the order in which they are sent. */
+  /** The calls, in the order in which they are wanted. */
   readonly calls: readonly SimulatedCall[];
 }
 
 /**
  * Simulates a run. Each step waits for its dependencies, then for a free slot in the engine, which
- * it occupies while its calls wait for the rate limits.
+ * it occupies even while its calls wait for the rate limits.
  */
 export const simulate = (steps: readonly PlannedStep[], options: SimulationOptions): Simulated => {
   const timeline = new Timeline();

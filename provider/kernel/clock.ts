@@ -2,7 +2,7 @@
 export interface Clock {
   /** Returns monotonic time in milliseconds, unaffected by changes to the wall clock. */
   now(): number;
-  /** Returns wall-clock time in milliseconds since 1970. Only for dates that the service sends. */
+  /** Returns wall-clock time in milliseconds since 1970. Use it only for dates. */
   wall(): number;
   /** Waits for `ms` milliseconds. Rejects with the signal's reason if the signal aborts first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;

@@ -169,8 +169,9 @@ export const textTable = (
 };
 
 /**
- * Formats untrusted text as Markdown code. No part of the text is interpreted as markup, a mention,
- * an image, a link or HTML, and the text cannot end the code early.
+ * Formats untrusted text, shortened if necessary, as Markdown code. No part of the text is
+ * interpreted as markup, a mention, an image, a link or HTML, and the text cannot end the code
+ * early.
  */
 export const codeSpan = (text: string, longest = 300): string => {
   const characters = [...inertText(text.replaceAll(/[\p{Zl}\p{Zp}\s]+/gu, " "))];
@@ -197,7 +198,7 @@ export const markdownTable = (
   rows: readonly (readonly string[])[],
 ): readonly string[] => [row(heading), row(heading.map(() => "---")), ...rows.map(row)];
 
-/** Returns lines as a collapsible section with a title; empty if there are no lines. */
+/** Returns lines as a collapsible Markdown section with a title; empty if there are no lines. */
 export const foldedLines = (title: string, lines: readonly string[]): readonly string[] =>
   lines.length === 0
     ? []
@@ -213,8 +214,9 @@ interface MaybeTerminal {
 }
 
 /**
- * Whether a stream supports colors. A terminal does, unless it is a dumb terminal or NO_COLOR is
- * set (no-color.org). FORCE_COLOR enables colors everywhere, and FORCE_COLOR=0 disables them.
+ * Whether to use colors on a stream. NO_COLOR disables them (no-color.org). Otherwise, FORCE_COLOR
+ * enables them or, if `0` or `false`, disables them. By default, every terminal except a dumb one
+ * has colors.
  */
 export const wantsColour = (
   { isTTY }: MaybeTerminal,
@@ -246,8 +248,8 @@ const split = (line: string, columns: number): readonly [fits: string, rest: str
 };
 
 /**
- * Wraps help text to lines of limited width. Overflowing text continues at the same indent, joined
- * with the next line if that line belongs to the same paragraph.
+ * Wraps help text to lines of limited width. Overflowing text continues below the start of its line
+ * or description, joined with the next line if that line belongs to the same paragraph.
  */
 export const foldedHelp = (text: string, columns = 80): string => {
   const left = text.split("\n");

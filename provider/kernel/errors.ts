@@ -9,7 +9,7 @@ import { inertOutput } from "./text.js";
  * - `CREDENTIALS_REFUSED`: the token URL refused the client credentials.
  * - `UNAUTHORIZED`: the service refused a fresh token (401).
  * - `FORBIDDEN`: the client lacks permission, usually because a scope is missing (403).
- * - `NOT_FOUND`: no object has this id (404).
+ * - `NOT_FOUND`: no object has this id (404) or matches the lookup.
  * - `NAME_TAKEN`: another owner's object already has the unique name.
  * - `OWNED_ELSEWHERE`: the object carries another stack's owner mark.
  * - `IN_USE`: the service refuses to delete an object that other objects use.
@@ -47,8 +47,8 @@ export type ConversationErrorCode =
   | "BAD_RESPONSE";
 
 /**
- * The effect of the call, if known. `none`: nothing was sent, or the service refused it. `unknown`:
- * the service may have acted. `done`: the service acted, but its response is unusable.
+ * The effect of the call. `none`: nothing was sent, or the service refused it. `unknown`: the
+ * service may have acted. `done`: the service acted, but its response is unusable.
  */
 export type Effect = "none" | "unknown" | "done";
 
@@ -101,10 +101,10 @@ export class ConversationError extends Error {
   override readonly name = "ConversationError";
 
   constructor(
-    /** What failed, as one of a fixed set of codes. */
+    /** The cause of the failure, as one of a fixed set of codes. */
     readonly code: ConversationErrorCode,
     message: string,
-    /** Details from the service, and the call that they concern. */
+    /** Details of the failed call and the service's response. */
     readonly details: ErrorDetails = {},
     /** The effect of the call in the service. */
     readonly effect: Effect = "none",

@@ -67,7 +67,7 @@ const largestBytes = 16 * 1024 * 1024;
 
 /**
  * Whether a path is certainly a folder (not a link) that this user owns and that no one else can
- * write to.
+ * write to or, if requested, read.
  *
  * @param closed whom the folder excludes: other writers, or other readers as well
  */
@@ -101,8 +101,8 @@ export const keepsWhatIsOurs = (folder: string): boolean => {
 };
 
 /**
- * Asserts that a path may be opened, replaced and removed, because it does not exist or is a
- * regular file that this user owns.
+ * Asserts that a path may be opened, replaced and removed: it does not exist, or it is a regular
+ * file that this user owns.
  *
  * @throws Error if anything else is there
  */
@@ -170,7 +170,7 @@ export const readPlainFile = (path: string, largest = largestBytes): string | un
   readPlain(path, 0, ({ size }) => size <= largest);
 
 /**
- * Writes a file for this user next to its final path, under a new name, and returns that name.
+ * Writes a file for this user next to its final path, under a new name, and returns the new path.
  * Never opens a file that other users created.
  */
 export const writeDraft = (path: string, text: string): string => {

@@ -38,7 +38,9 @@ export const filledTexts = (value: unknown): readonly string[] | undefined => {
 export const listedObjects = (value: unknown): readonly JsonObject[] =>
   Array.isArray(value) ? value.filter(isObject) : [];
 
-/** Whether a value is empty, in any of the forms that services use for an absent value. */
+/**
+ * Whether a value is an empty string, list or object, all of which services use for absent values.
+ */
 export const isBlank = (value: unknown): boolean =>
   value === "" ||
   (Array.isArray(value) && value.length === 0) ||
@@ -64,11 +66,14 @@ export const valueAt = (value: unknown, ...path: readonly string[]): unknown =>
     value,
   );
 
-/** Returns the string at a path of members; undefined if it is missing or empty. */
+/** Returns the nonempty string at a path of members; undefined if there is none. */
 export const textAt = (value: unknown, ...path: readonly string[]): string | undefined =>
   filledText(valueAt(value, ...path));
 
-/** Returns the objects in a list, even if the list is wrapped as `{ [wrapper]: [ … ] }`. */
+/**
+ * Returns the objects in a list, even if the list is wrapped as `{ [wrapper]: [ … ] }`; empty if
+ * there is no list.
+ */
 export const objectsIn = (value: unknown, wrapper: string): readonly JsonObject[] =>
   listedObjects(isObject(value) ? memberOf(value, wrapper) : value);
 

@@ -79,7 +79,9 @@ export interface PackageDescription {
   readonly repository?: string;
 }
 
-/** Reads this package's package.json data; values missing from the file are absent. */
+/**
+ * Returns data from this package's package.json; optional values missing from the file are absent.
+ */
 export const describePackage = (): PackageDescription => ({
   version: packageVersion(),
   description: textAt(manifest(), "description") ?? "",
@@ -92,8 +94,8 @@ export const describePackage = (): PackageDescription => ({
 });
 
 /**
- * Returns a command of this package as messages show it, such as `npx pulumi-conversation repair`:
- * the name alone works only if `node_modules/.bin` is on PATH.
+ * Returns a command of this package as messages show it, such as `npx pulumi-conversation repair`.
+ * The name alone works only if `node_modules/.bin` is on PATH.
  */
 export const ownCommand = (words: string): string => `npx ${packageName} ${words}`;
 
@@ -114,7 +116,10 @@ export const docsLink = (page: string): string => {
 export const moreAbout = (code: ConversationErrorCode): string =>
   `More: ${docsLink(`troubleshooting.md#${code.toLowerCase()}`)}`;
 
-/** Returns a failure of the lifecycle as users see it: the message, and what to do next. */
+/**
+ * Returns a lifecycle failure as users see it: the message, followed by advice and a documentation
+ * link.
+ */
 export const withAdvice = ({ code, message }: ConversationError): string => {
   const more = [...(code === "CANCELLED" ? ["Run again to continue."] : []), moreAbout(code)];
   // The last of several lines may be a command.

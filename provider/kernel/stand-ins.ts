@@ -32,8 +32,8 @@ export const holdsUnknown = (value: unknown): boolean =>
 
 /**
  * The placeholder in the state for a secret that an import did not read, because the service hides
- * it or it must not be written to a file. It represents the first value that the program sets, and
- * is never sent. This placeholder must never change, because state files contain it.
+ * it or it must not be written to a file. It counts as equal to the first value that the program
+ * sets, and is never sent. This placeholder must never change, because state files contain it.
  */
 export const undisclosed = "(secret not read by the import)";
 
@@ -88,7 +88,8 @@ export const environmentSecretsIn = (value: unknown): readonly EnvironmentSecret
 
 /**
  * Converts paths to secrets inside a member's value into paths that start with the member. If the
- * member's name contains a dot, which would be ambiguous in a path, the entire parent is secret.
+ * member's name is empty or contains a dot, which would make a path ambiguous, the entire parent is
+ * secret.
  */
 export const secretPathsBelow = (member: string, inside: readonly string[]): readonly string[] =>
   inside.map((path) => {
@@ -143,6 +144,7 @@ const inText = (text: string, lookUp: ValueOf): string => {
 
 /**
  * Returns a value with secrets from the environment filled in, even within strings and JSON text.
+ * Placeholders without a value remain.
  */
 export const withEnvironmentSecrets = <T>(value: T, lookUp: ValueOf): T => {
   const change = (part: unknown): unknown => {

@@ -14,8 +14,8 @@ const escapes = (characters: string): string =>
     .join("");
 
 /**
- * Makes untrusted text safe to read by replacing every active character with its escape, such as
- * `\u001b`.
+ * Makes untrusted text safe to read by replacing control and invisible characters with their
+ * escapes, such as `\u001b`.
  */
 export const inertText = (text: string): string => text.replaceAll(active, escapes);
 
@@ -31,7 +31,7 @@ const colours = new RegExp(`${esc}\\[(?:0|1|2|22|3\\d|38;5;\\d{1,3}|39)m`, "g");
 const runnerCommands = /^[^\S\r\n\u2028\u2029]*::|##(?=\[|vso\[|teamcity\[)/gm;
 
 /**
- * Makes a command's output safe for terminals and pipeline logs. Keeps line breaks and, if
+ * Makes a command's output safe for terminals and pipeline logs. Keeps line breaks, tabs and, if
  * requested, colors. The escapes have the same meaning in JSON.
  */
 export const inertOutput = (text: string, coloured: boolean): string => {
@@ -100,7 +100,7 @@ const mostTypos = 2;
 
 /**
  * Returns the word that was probably meant, ignoring case; undefined if there is none. At most two
- * letters, and fewer than half of the word, may differ.
+ * letters, and fewer than half of the word's letters, may differ.
  */
 export const nearestWord = (text: string, words: readonly string[]): string | undefined => {
   const candidates = words
@@ -136,7 +136,7 @@ export const valueSort = (value: unknown): string => {
   return sorts[typeof value] ?? "an object";
 };
 
-/** Formats a duration, for example as `1 min 15 s`. */
+/** Formats a number of milliseconds, for example as `1 min 15 s`. */
 export const durationText = (ms: number): string => {
   const seconds = Math.ceil(ms / 1000);
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];

@@ -37,7 +37,10 @@ interface ObjectSoFar {
   readonly description?: unknown;
 }
 
-/** Returns the desired body: the fields, the owner mark and the members in `extra`. */
+/**
+ * Returns the desired body: the fields, the members in `extra` and, if marks are enabled and there
+ * is room, the owner mark.
+ */
 export const desiredBody = (declared: Declared, object: ObjectSoFar): DesiredBody => {
   const { definition, settings, service, mark, name } = declared;
   const { fields, extra } = dropUndisclosed(definition, declared.properties);
@@ -76,7 +79,7 @@ export const holdsFields = (
 };
 
 /**
- * Returns a resource in the form that the service receives.
+ * Returns a resource as the service receives it, with the secrets from the environment filled in.
  *
  * @throws ConversationError `SETTINGS_MISSING`
  */
@@ -86,8 +89,7 @@ export const asWritten = <R extends Resource>(resource: R): R => ({
 });
 
 /**
- * Returns values with the secrets from the environment filled in, in the form that the service
- * receives.
+ * Returns values as the service receives them, with the secrets from the environment filled in.
  *
  * @throws ConversationError `SETTINGS_MISSING` if a variable is not set
  */
@@ -105,7 +107,7 @@ export const writtenSecrets = <T>(value: T, run: Pick<RunEnvironment, "environme
 
 /**
  * Returns a resource as it was last written. If the program no longer declares a version of a
- * secret, its value is unknown, so its placeholder remains.
+ * secret, the value of that version is unknown, so its placeholder remains.
  */
 export const lastWritten = <R extends Resource>(before: R, now: Resource): R => {
   const seen = seenSecrets(now.run);

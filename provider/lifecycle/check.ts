@@ -83,11 +83,11 @@ export interface DiffResult {
 }
 
 /**
- * Returns the difference between state and program for the engine: empty if the inputs differ,
- * because the engine then compares them itself and shows every property. Never requests a
- * replacement.
+ * Compares state and program for the engine. If they differ, the result is usually empty, so that
+ * the engine compares the inputs itself and shows every property. Never requests a replacement.
  *
- * The engine cannot compare state in an older format, so such state is updated once.
+ * For state in an older format or with secrets that an import did not read, the result states only
+ * that something changed.
  */
 export const diff = (resource: Resource, id: string, olds: JsonObject): DiffResult => {
   const { definition, run, identity, properties: next } = resource;

@@ -68,7 +68,10 @@ const make = async (declared: Declared): Promise<MadeObject> => {
   return post(declared, known);
 };
 
-/** Returns the objects in the list that all creations in a run share. */
+/**
+ * Returns the objects in the list that all creations in a run share, or the service's refusal to
+ * list them.
+ */
 export const knownObjects = async (declared: Declared): Promise<KnownObjects> => {
   try {
     const { objects, complete } = await declared.service.list(declared.definition);

@@ -9,8 +9,8 @@ export interface ResourceIdentity {
    */
   readonly key: string;
   /**
-   * Identifies a resource within a program, even if a different provider gives the resource a
-   * different key.
+   * Key that identifies a resource within a program, even if a different provider gives the
+   * resource a different `key`.
    */
   readonly place: string;
   /** The resource's name for messages, such as `Channel "kiosk"`. */
@@ -78,7 +78,10 @@ export interface Decisions {
   skipDeletion(key: string, object: KeptObject): void;
   /** The objects whose deletion was skipped, by resource key. */
   readonly skipped: ReadonlyMap<string, KeptObject>;
-  /** Returns whether the deletion of an object was skipped before, and records it as skipped. */
+  /**
+   * Returns whether the deletion of an object was skipped before, and records the deletion as
+   * skipped.
+   */
   wasSkipped(kind: string, objectId: string): boolean;
   /**
    * Records that an existing object was updated for a resource although its earlier declaration was
@@ -86,8 +89,8 @@ export interface Decisions {
    */
   rewrote(key: string, object: KeptObject): void;
   /**
-   * Returns the outputs of an object that was updated while its earlier declaration was unknown.
-   * Returns them only once.
+   * Returns, only once, the outputs of an object that was updated while its earlier declaration was
+   * unknown; undefined for any other object.
    */
   rewritten(key: string, objectId: string): JsonObject | undefined;
   /**

@@ -23,8 +23,8 @@ import { originalMark, wholeObject } from "./seen.js";
 import { declaredBefore } from "./update.js";
 
 /**
- * Deletes the object. An object that no longer exists counts as deleted. Does nothing if the
- * program still needs the object (see {@link Decisions.keeps}).
+ * Deletes the object. An object that no longer exists counts as deleted. Keeps an object that the
+ * program still needs (see {@link Decisions.keeps}).
  *
  * @param state the resource in the state
  */

@@ -15,7 +15,7 @@ import {
   wholeObject,
 } from "./seen.js";
 
-/** An existing object that now belongs to the resource. */
+/** An existing object that already belongs to the resource. */
 export interface ExistingObject {
   readonly object: Found;
   /**
@@ -30,9 +30,9 @@ const hasNamesakeMark = ({ mark: own }: Declared, { mark }: SeenObject): boolean
   mark !== undefined && own !== undefined && isNamesake(own, mark);
 
 /**
- * Returns the states if they are needed to decide on a creation. They are needed if an object
- * carries the resource's mark, has its name, or carries no mark. They are also needed if the new
- * object would carry no mark, or if the list could not be read completely.
+ * Returns the states if they are needed to decide on a creation; otherwise, undefined. They are
+ * needed if an object carries the resource's mark, has its name, or carries no mark. They are also
+ * needed if the new object would carry no mark, or if the list could not be read completely.
  */
 export const neededStates = async (
   declared: Declared,
@@ -75,8 +75,8 @@ export const ownObjects = (
 };
 
 /**
- * Returns the object that already belongs to the resource, although the engine requested its
- * creation.
+ * Returns the object that already belongs to a resource that the engine is creating; undefined if
+ * there is none.
  */
 export const existingObject = async (
   declared: Declared,

@@ -14,13 +14,13 @@ export interface Properties {
   /** The object's owner: `<project>/<stack>/<random>/<logical name>`. */
   readonly owner?: string;
   /**
-   * The existing object to adopt: the object with the resource's unique name, or the object with
-   * this id.
+   * The existing object to adopt: `true` for the object with the resource's name, or the object's
+   * id.
    */
   readonly adopt?: true | string;
   /**
-   * Additional members of the service's JSON; in a preview, the engine's placeholder for values
-   * that are not known yet.
+   * Additional members of the service's JSON or, in a preview, the engine's placeholder for unknown
+   * values.
    */
   readonly extra?: JsonObject | typeof unknownValue;
   /**
@@ -36,7 +36,7 @@ export interface Properties {
    * Whether an update may erase members that the service hides and the program does not declare.
    */
   readonly eraseHidden?: true;
-  /** What is known about the object from creating or writing it; only in outputs. */
+  /** What is known about the object besides its declared values; only in outputs. */
   readonly record: ObjectRecord;
 }
 
@@ -51,7 +51,7 @@ export interface ObjectRecord {
 }
 
 /**
- * Splits the engine's values into their parts. Omits values added by the engine or the service, and
+ * Splits the engine's values into their parts. Omits `id`, the engine's `__provider`, and
  * `autoName`, which only the check uses.
  */
 export const propertiesIn = (values: JsonObject): Properties => {

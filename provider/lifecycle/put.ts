@@ -26,8 +26,8 @@ export interface PutPlan {
 }
 
 /**
- * Plans the new content of an object. Keeps members that the program does not declare, including a
- * description that a person wrote.
+ * Plans the new content of an object. Keeps members that the program has never declared, including
+ * a description that a person wrote.
  *
  * @param before the resource as the program had it when the object was last written; undefined if
  * it was never written

@@ -30,16 +30,16 @@ export interface AccountSession {
 export interface EngineSession extends AccountSession {
   readonly service: Service;
   readonly clock: Clock;
-  /** Aborted when the engine cancels the run. */
+  /** Signal that aborts when the engine cancels the run. */
   readonly signal: AbortSignal;
   /** Shows a temporary message in the row for the resource that the current call is about. */
   readonly say: (text: string) => void;
 }
 
-/** What the states of all visible stacks contain. */
+/** The resources that manage or look up objects, according to the states. */
 export type ObjectHolders = Pick<AllStates, "holdersOf" | "readersOf" | "resourceOf">;
 
-/** Whether a state contains an object, or a program looks it up. */
+/** Whether a resource in a state manages or looks up an object. */
 export const isHeld = (states: ObjectHolders, kind: string, id: string): boolean =>
   states.holdersOf(kind, id).length + states.readersOf(kind, id).length > 0;
 
@@ -64,7 +64,7 @@ export interface RunEnvironment {
    */
   readonly settings?: (profile?: string) => Settings;
   /**
-   * Returns the state of the running stack, or of all stacks in its backend, as it was before the
+   * Returns the state of the run's stack, or of all stacks in the backend, as it was before the
    * run; undefined if it cannot be read. Called rarely, because it takes seconds.
    *
    * @param suffices if given, the current state is needed: a state read since the run's first
@@ -80,7 +80,7 @@ export interface RunEnvironment {
   readonly notify?: Notify;
   /** Where `fromEnv` looks up variables. Default: the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** The URN of the resource that the current call is about, if known. */
+  /** Returns the URN of the resource that the current call is about, if known. */
   readonly urn?: () => string | undefined;
   /** Runs a call with access to the URN of the resource that these engine values describe. */
   readonly about?: <T>(values: JsonObject, call: () => Promise<T>) => Promise<T>;
@@ -146,10 +146,10 @@ export interface Context {
 /** A resource in the program or the state, resolved once per call, without a connection. */
 export interface Resource extends Context {
   readonly properties: Properties;
-  /** The field by which people identify objects of the kind, and its value. */
+  /** The field by which people identify objects of the kind; `name` is its value. */
   readonly nameKey: string;
   readonly name: unknown;
-  /** The same field in the service's JSON. */
+  /** The name of the field `nameKey` in the service's JSON. */
   readonly nameOnWire: string;
   /** Whether no two objects of the kind can have the same name. */
   readonly isUnique: boolean;
@@ -159,9 +159,11 @@ export interface Resource extends Context {
    * How the run identifies the resource; undefined for old state that does not specify an owner.
    */
   readonly identity: ResourceIdentity | undefined;
-  /** The mark of the resource's objects. */
+  /** The mark of the resource's objects, whether or not marks are enabled. */
   readonly ownMark: Mark | undefined;
-  /** The number of characters left in the description field next to the mark. */
+  /**
+   * Number of characters that fit into the description field next to the mark; negative if none.
+   */
   readonly room: number;
 }
 

@@ -129,7 +129,7 @@ export const originalMark = (definition: Definition, wire: WireObject): Mark | u
   return mark && !isCopy(mark, nameOnWire(definition, wire), wire.created) ? mark : undefined;
 };
 
-/** Returns an object's name and id for messages, shortened if they are very long. */
+/** Returns an object's kind, name and id for messages, shortened if they are very long. */
 export const describe = (definition: Definition, { id, ...wire }: Found): string => {
   const name = nameOnWire(definition, wire);
   const shown =
@@ -141,8 +141,8 @@ export const describe = (definition: Definition, { id, ...wire }: Found): string
 export type Found = WireObject & { readonly id: string };
 
 /**
- * Reads the live object before an update, because a list may be out of date or omit members.
- * Returns undefined if the object no longer exists.
+ * Reads the object itself rather than a list, which may be out of date or omit members. Returns
+ * undefined if the object no longer exists.
  */
 export const wholeObject = async (
   { definition, service }: Declared,

@@ -5,7 +5,7 @@ import type { WireObject } from "../service/lists.js";
 import { objectTime } from "./ownership/mark.js";
 import type { ObjectRecord, Properties } from "./properties.js";
 
-/** Returns a resource's inputs as one object, with secrets in plain text. */
+/** Returns a resource's inputs as one object; secrets stay unchanged. */
 export const joinInputs = ({ fields, record: _, ...options }: Properties): JsonObject =>
   objectOf([...Object.entries(fields), ...Object.entries(options)]);
 
@@ -47,7 +47,7 @@ export const changeSecrets = (
   };
 };
 
-/** Returns the replacement for a secret; undefined omits the secret. */
+/** Returns the replacement for a secret, or undefined to omit the secret. */
 export type ChangeSecret = (secret: unknown) => unknown;
 
 /** Returns field values with every secret replaced. */

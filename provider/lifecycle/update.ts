@@ -10,8 +10,8 @@ import { type Found, type SeenObject, seenObject, seenObjects, wholeObject } fro
 import { stateOutputs } from "./state.js";
 
 /**
- * Overwrites the live object with the program's values, in one PUT after one read. Keeps members
- * that appear in neither the definition nor the program.
+ * Overwrites the live object with the program's values, in one PUT after one read; tries again if
+ * the cause of a refusal is gone. Keeps members that the program has never declared.
  *
  * @param olds the outputs of the last write, from the state
  */

@@ -335,11 +335,13 @@ export interface Admission {
    * the call tests whether the rate is higher.
    */
   readonly kind: "due" | "saved" | "probe" | "early";
-  /** The admission's sequence number in this process. */
+  /** The admission's sequence number for this endpoint in this process. */
   readonly number: number;
   /** The store's time when the call was admitted, in milliseconds. */
   readonly at: number;
-  /** Number of tokens that were due before the call. */
+  /**
+   * Number of tokens that were due before the call; for an early call, the fraction that it needed.
+   */
   readonly tokens: number;
   /**
    * The bucket's `unprovedMs` before this call; restored if the call is refused, because a refused
@@ -358,7 +360,7 @@ export interface Delay {
   readonly periodMs: number;
   /** Whether an expected response may end the wait early. */
   readonly mayEndEarly: boolean;
-  /** The store's time when the call had to wait, in milliseconds. */
+  /** The store's time when the delay started, in milliseconds. */
   readonly at: number;
 }
 
@@ -488,8 +490,8 @@ export class UnlimitedUntilRefused implements EndpointLimiter {
 
 /**
  * Returns a pace for unknown rates: calls are sent immediately, but after a 429, further calls to
- * that endpoint are held back while calls to others continue. The wait is the time in Retry-After
- * if there is one, otherwise 1, 2, 4, 8, 16 s (specification §8.1 rule 6).
+ * the same endpoint are held back, while calls to others continue. The wait is the time in
+ * Retry-After if there is one, otherwise 1, 2, 4, 8, 16 s (specification §8.1 rule 6).
  */
 export const waitOutRefusals = (options: EndpointQueueOptions): Pace =>
   queuePerEndpoint(() => new UnlimitedUntilRefused(options.clock), options);

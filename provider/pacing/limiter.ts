@@ -17,31 +17,31 @@ interface Refusals {
 
 const noRefusals: Refusals = { inRow: 0, shortLeft: 0, acceptedSince: 0, wasRefused: false };
 
-/** The private state of one process. */
+/** One process's private state for one endpoint. */
 export interface OwnState {
   readonly underWay: Readonly<Record<Admission["kind"], number>>;
   readonly admitted: number;
   /**
    * Sequence numbers of the last probe, the last call before calls were held back, and the last
-   * call before any refusal.
+   * call before the latest refusal.
    */
   readonly lastProbe: number;
   readonly heldAt: number;
   readonly refusedAt: number;
   /**
-   * Maximum number of calls with saved-up tokens in progress at once; grows from 1 to 8 as such
-   * calls succeed.
+   * Maximum number of calls that may use saved-up tokens at once; grows from 1 to 8 as they
+   * succeed.
    */
   readonly window: number;
-  /** The store's time at the last call other than a probe. */
+  /** The store's time at the last call other than a probe or an early call. */
   readonly takenAt: number;
-  /** Duration of the last probe, in milliseconds. */
+  /** Duration of the last successful probe, in milliseconds. */
   readonly roundTripMs: number;
   /** How long the store's clock stood still while this process slept, in milliseconds. */
   readonly behindMs: number;
   /**
-   * Whether a call has received a response since a pause, and how many of the initial tokens are
-   * left.
+   * Whether a call has received a response since the last long pause, and how many of the tokens at
+   * the first call are left.
    */
   readonly isAnswered: boolean;
   readonly tokensLeft: number | undefined;
@@ -466,19 +466,18 @@ type BurstPhase =
 
 /**
  * What is known about one endpoint's bucket, as plain JSON for every process that shares it. All
- * times in it are durations, so changing a clock has no effect.
+ * times in it except `at` are durations, which remain valid if a clock is set.
  */
 export interface Bucket extends Kept {
   /** Time to refill one token, in milliseconds, as of when the bucket was stored. */
   readonly periodMs: number;
   /**
-   * Number of tokens that are certainly available, not capped at the capacity; below 0 while calls
-   * are held back.
+   * Number of due tokens, not capped at the capacity; can be negative while calls are held back.
    */
   readonly tokens: number;
   /**
-   * Number of successful calls minus the tokens refilled since then. The service's bucket has at
-   * least this capacity, regardless of what it contained before and what others take.
+   * Number of calls that were not refused, minus the tokens refilled since then. The service's
+   * bucket has at least this capacity, regardless of what it contained before and what others take.
    */
   readonly spent: number;
   /** Number of tokens due before this series of calls; indicates how long none were taken. */

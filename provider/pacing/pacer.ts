@@ -52,7 +52,7 @@ interface PacingHooks {
 
 export interface PacingOptions extends PacingHooks {
   readonly clock: Clock;
-  /** The owner of these buckets, identified by the service's base URL. Stored only as a hash. */
+  /** The service's base URL, which identifies the owner of these buckets. Stored only as a hash. */
   readonly tenant: string;
   /**
    * The tenant's plan. If omitted, the pacer starts with the highest plan, steps down while calls
@@ -119,8 +119,8 @@ const onGuessOf = ({ plan, onPlanGuess, onNotice }: PacingOptions) => {
 /**
  * Keeps calls within the tenant's rate limits. Each combination of method and path template has its
  * own bucket and queue, so only calls to an endpoint without tokens wait. A refused call is not a
- * failure: it waits for its next turn, ahead of new calls. The token URL has no known rate, so its
- * calls wait only after a refusal.
+ * failure: it waits for its next turn, ahead of new calls. The token URL has no known rate, so
+ * calls to it wait only after a refusal.
  */
 export const pacedCalls = (options: PacingOptions): Pace => {
   const { clock, share, burst, totalMs, rates = conversationRate } = options;
@@ -175,7 +175,7 @@ interface ServicePacesOptions
   readonly buckets?: BucketStore | undefined;
 }
 
-/** Paces calls at the rates from the settings. Opens the store only on the first call. */
+/** Returns the pacing for a tenant's services. Opens the store only on the first call. */
 export const servicePaces = (settings: Settings, options: ServicePacesOptions): ServicePaces => {
   const { plan, burst, share, redisUrl } = settings;
   const { clock, buckets, environment, onWait, onPlanGuess, onNotice } = options;

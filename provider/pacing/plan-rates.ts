@@ -24,7 +24,7 @@ export interface RateRow {
   readonly source: "specification §8.2" | "specification §8.3";
   /** Name of the service, such as `Message Router`. */
   readonly service: string;
-  /** Version of the service, such as `v3`. */
+  /** Versions of the service, such as `v3`. */
   readonly versions: readonly string[];
   /** Rates for every endpoint without its own rate. */
   readonly standard: PlanRates;
@@ -65,12 +65,11 @@ const conversation: RateRow = {
 };
 
 /**
- * All rates of all services that share the plans, in the order in which the specification lists
- * them.
+ * All rates of all services that share the plans, in the specification's order.
  *
  * The specification names some endpoints only by their last segment (Message Router: `/capacity`
  * and others after `/entrypoint/{id}/agentavailability`). They are assumed to start with the same
- * path: `/entrypoint/{id}/capacity`.
+ * path, as in `/entrypoint/{id}/capacity`.
  */
 export const rateRows: readonly RateRow[] = [
   conversation,
@@ -241,8 +240,9 @@ export const conversationRate = ({ method, template }: Endpoint, plan: Plan): nu
   rateOf({ service: "Conversation", version: "v3", plan, method, template });
 
 /**
- * Returns the number of calls that may be sent at once if only a fraction of each limit may be
- * used. This is that fraction of the burst, or one call if the burst is unknown.
+ * Returns the number of calls that may be sent at once: the given fraction of the burst, but at
+ * least one call. If no burst is configured, this is one call for a fraction below 1, otherwise
+ * `unknown`.
  *
  * @param unknown the burst of an endpoint for which none is configured
  */

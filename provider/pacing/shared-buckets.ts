@@ -40,8 +40,8 @@ export type StoreChange<R> = (state: Kept | undefined, now: number, share: numbe
  * must have no side effects. Nothing is reserved in advance, so no tokens are lost if a process is
  * killed.
  *
- * Rejects only with failures that a person must fix. A local store replaces a shared store that
- * cannot be reached.
+ * With `withLocalBuckets`, rejects only with failures that a person must fix, because a local store
+ * replaces a shared store that cannot be reached.
  */
 export interface BucketStore {
   change<R>(key: string, change: StoreChange<R>): R | Promise<R>;
@@ -124,7 +124,7 @@ export const withLocalBuckets = (shared: BucketStore, options: FallbackOptions):
 export interface SharedBucketsOptions {
   readonly clock: Clock;
   /**
-   * URL of Redis. If omitted, the buckets are shared only between this user's processes on this
+   * URL of Redis. If omitted, the buckets are shared at most among this user's processes on this
    * machine.
    */
   readonly redisUrl?: string | undefined;
@@ -165,8 +165,8 @@ const localBuckets = (clock: Clock): BucketStore => {
 };
 
 /**
- * Returns the bucket store: Redis if a URL is given; otherwise, a file in the cache folder or, on
- * Node.js 22, the memory of this process. Opens the store only on the first call.
+ * Returns the bucket store: Redis if a URL is given; otherwise, a file in the cache folder or,
+ * before Node.js 24, the memory of this process. Opens the store only on the first call.
  *
  * @throws ConversationError `SETTINGS_INVALID` if the package for Redis is needed and missing
  */

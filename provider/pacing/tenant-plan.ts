@@ -62,7 +62,9 @@ const earlyPart = (
   return part < 1 ? part : undefined;
 };
 
-/** One tenant's plan, shared by its endpoints and, through the store, by its processes. */
+/**
+ * One tenant's plan, shared by the tenant's endpoints and, through the store, by other processes.
+ */
 export class TenantPlan {
   readonly #options: TenantPlanOptions;
   readonly #limits: PlanLimits;

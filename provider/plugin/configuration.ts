@@ -55,10 +55,10 @@ const doubtfulAddress = (urn: string, values: JsonObject): string | undefined =>
 };
 
 /**
- * Checks the given settings; missing ones may come from the environment. Creates the ownership
- * once: the engine saves it with the provider before creating anything, and passes it in `olds`
- * from then on. When the plugin's version changes, the default provider gets a new name and a new
- * ownership, but its resources keep theirs.
+ * Checks the given settings; missing ones may come from the environment. Creates the ownership only
+ * once, because the engine saves it with the provider before creating anything and passes it in
+ * `olds` from then on. When the plugin's version changes, the default provider gets a new name and
+ * a new ownership, but its resources keep theirs.
  */
 export const checkedConfiguration = (
   urn: string,

@@ -59,8 +59,8 @@ const memberField = (field: Field | undefined, name: string): Field | undefined 
 };
 
 /**
- * Returns the properties that differ between two declarations of a resource, judged by their
- * meaning to the service: a different order in an unordered list is not a change. Includes the
+ * Returns the properties whose meaning to the service differs between two declarations of a
+ * resource. For example, a different order in an unordered list is not a change. Includes the
  * resource's options.
  */
 export const propertyChanges = (

@@ -92,7 +92,8 @@ export const allAnswered = (): Promise<void> =>
   });
 
 /**
- * Handles protocol methods. If a method fails, the caller receives only the failure's message.
+ * Handles protocol methods. If a method fails, the caller receives only the failure's message and
+ * any object that was created.
  *
  * @param onGone called if a caller disconnects before its call is answered: the engine was
  * killed, and waiting calls must not be sent during the next run

@@ -43,7 +43,7 @@ export interface ObjectSpec {
   readonly required: readonly string[];
 }
 
-/** An enumeration of the valid values. */
+/** A string type that is limited to the listed values. */
 export interface EnumSpec {
   readonly type: "string";
   readonly description: string;

@@ -70,7 +70,10 @@ export interface GivenInputs {
   readonly faults: readonly string[];
 }
 
-/** Splits a program's inputs into their parts. */
+/**
+ * Converts a program's inputs for the lifecycle, including files given as assets, and finds invalid
+ * values.
+ */
 export const givenInputs = async (
   definition: Definition,
   news: JsonObject,

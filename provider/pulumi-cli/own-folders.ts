@@ -83,8 +83,8 @@ type Attempt =
   | { readonly heldBy: string; readonly release?: never };
 
 /**
- * Tries to lock a file, taking over the lock if the process that holds it has ended. Returns the
- * lock or its current holder.
+ * Tries to lock a file, taking over the lock if its holder has ended, or after an hour if that is
+ * unknown. Returns the lock or its current holder.
  */
 export const tryLock = (path: string): Attempt => {
   makeFolders(dirname(path));
@@ -115,7 +115,10 @@ const heldBy = (path: string): Attempt => {
   return { heldBy: `process ${who ?? "that is about to end"}` };
 };
 
-/** Returns the cache folder, below the home folder, for files that this package can recreate. */
+/**
+ * Returns the folder for files that this package can recreate, below XDG_CACHE_HOME or, by default,
+ * below the home folder.
+ */
 export const cacheFolder = (env: NodeJS.ProcessEnv): string =>
   join(env.XDG_CACHE_HOME || join(env.HOME || homedir(), ".cache"), "pulumi-conversation");
 

@@ -11,8 +11,9 @@ const GRACE_MS = 1000;
 const LOOK_EVERY_MS = 50;
 
 /**
- * Sends a signal to a process, or to a process group if the number is negative. @returns whether it
- * exists
+ * Sends a signal to a process, or to a process group if `target` is negative.
+ *
+ * @returns whether the process or group exists
  */
 export const send = (target: number, signal: NodeJS.Signals | 0): boolean => {
   try {
@@ -23,7 +24,10 @@ export const send = (target: number, signal: NodeJS.Signals | 0): boolean => {
   }
 };
 
-/** Sends a signal to one process. Does not fail if the process has already ended. */
+/**
+ * Sends a signal to a process; SIGKILL also goes to the rest of its session. Does not fail if the
+ * process has already ended.
+ */
 export const signalProcess = (pid: number | undefined, signal: NodeJS.Signals): void => {
   if (pid === undefined) return;
   // A command that is killed takes its helpers with it; one that is asked to end handles them
@@ -33,8 +37,8 @@ export const signalProcess = (pid: number | undefined, signal: NodeJS.Signals): 
 };
 
 /**
- * Returns the result of `read` for a process; undefined if the process has ended or is hidden from
- * this user.
+ * Returns the result of `read` for a process; undefined if `read` fails because the process has
+ * ended or is hidden from this user.
  */
 export const ifReadable = <T>(read: () => T): T | undefined => {
   try {
@@ -97,9 +101,9 @@ export const isInSight = (at: number): boolean =>
   at > (startOfProcess(1) ?? Number.POSITIVE_INFINITY) + inexactMs;
 
 /**
- * Returns a value that distinguishes a process even from a later one with the same number. It
- * combines the machine's boot id with the time from boot to the start of the process, and does not
- * depend on the clock. Undefined if unknown.
+ * Returns a value that distinguishes a process even from a later one with the same number;
+ * undefined if unknown. The value combines the machine's boot id with the time from boot to the
+ * start of the process, so it does not depend on the clock.
  */
 export const birthOfProcess = (pid: number): string | undefined => {
   const machine = ifReadable(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim());
@@ -201,7 +205,10 @@ const question = "question";
 export const startedBy = (by: string, which: string): string => `${by}-${which}`;
 export const questionsOf = (by: string): string => startedBy(by, question);
 
-/** Message sent when this process ends normally, after everything that it started has ended. */
+/**
+ * Message to the watcher when this process ends normally, after everything that it started has
+ * ended.
+ */
 export const inGoodOrder = "done";
 
 let watcher: ChildProcess | undefined;

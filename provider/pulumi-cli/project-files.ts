@@ -71,7 +71,8 @@ export const pulumiPlace = (
 };
 
 /**
- * Returns the project file that Pulumi uses for a folder, from that folder or from a parent folder.
+ * Returns the project file that Pulumi uses for a folder, from the folder itself or its nearest
+ * parent with one; undefined if there is none.
  */
 export const projectFile = (folder: string): string | undefined => {
   const names = ["Pulumi.yaml", "Pulumi.yml", "Pulumi.json"];
@@ -87,9 +88,9 @@ export interface ConfigEntry {
   readonly secret: boolean;
 }
 
-/** A stack's configuration by full key, such as `conversation:baseUrl`. */
+/** A stack's configuration, with full keys such as `conversation:baseUrl`. */
 export interface StackConfig {
-  /** Values by key; empty if there is no configuration, or if it could not be read. */
+  /** Entries by key; empty if there is no configuration or it could not be read. */
   readonly entries: ReadonlyMap<string, ConfigEntry>;
   /** Source of settings: the environment, then this configuration. */
   readonly source: SettingSource;
@@ -99,7 +100,7 @@ export interface StackConfig {
   readonly unread?: string;
 }
 
-/** Returns a source of settings from the environment only. */
+/** Returns a settings source that uses only the environment. */
 export const environmentOnly = (environment: SettingSource["environment"]): SettingSource => ({
   environment,
   config: () => undefined,
@@ -112,7 +113,7 @@ const entryOf = ({ value, secret }: Readonly<Record<string, unknown>>): ConfigEn
 
 /**
  * Parses the output of `pulumi config --json`: `{ key: { value, secret } }`; undefined if it is not
- * JSON.
+ * a JSON object.
  */
 export const configEntries = (json: string): StackConfig["entries"] | undefined => {
   const config = printedJson(json);
@@ -125,7 +126,8 @@ export const configEntries = (json: string): StackConfig["entries"] | undefined 
 };
 
 /**
- * Reads the stack's configuration through the Pulumi CLI; without a CLI, uses only the environment.
+ * Reads the stack's configuration through the Pulumi CLI; if that is not possible, uses only the
+ * environment.
  */
 export const readStackConfig = async (
   folder: string,
@@ -182,7 +184,7 @@ const membersOfFile = (file: string): ((name: string) => string | undefined) => 
   };
 };
 
-/** Reads the plain-string members of a YAML or JSON project file. */
+/** Reads `name` and `main` from a YAML or JSON project file if they are plain strings. */
 export const projectDocument = (file: string): ProjectDocument => {
   const of = membersOfFile(file);
   const [name, main] = [of("name"), of("main")];
@@ -201,8 +203,8 @@ export const stackFile = (file: string, stack: string): string | undefined => {
 };
 
 /**
- * Returns the passphrase salt in a stack's file; undefined if the stack uses a different kind of
- * encryption, or none yet.
+ * Returns the passphrase salt in a stack's configuration file; undefined if the stack uses a
+ * different kind of encryption, or none yet.
  *
  * @param file the project file
  */

@@ -12,7 +12,7 @@ const companions = ["pulumi-language-nodejs", "pulumi-resource-pulumi-nodejs"] a
 
 /**
  * Returns the major, minor and patch numbers of the first version in text such as `v3.259.0` or `go
- * version go1.26.8`.
+ * version go1.26.8`; undefined if there is none.
  */
 export const versionIn = (text: string): readonly number[] | undefined => {
   const match = /(?<!\d)(\d+)\.(\d+)(?:\.(\d+))?/.exec(text);
@@ -50,7 +50,10 @@ const isProgram = (path: string): boolean => {
   }
 };
 
-/** Returns the first program with this name in a list of folders such as PATH. */
+/**
+ * Returns the path of the first program with this name in a list of folders such as PATH; undefined
+ * if there is none.
+ */
 export const findProgram = (name: string, path: string | undefined): string | undefined => {
   const file = process.platform === "win32" ? `${name}.exe` : name;
   const folders = (path ?? "").split(delimiter).filter((folder) => folder !== "");
@@ -79,9 +82,8 @@ const companionOf = (
 const oldHostPath = "path\tgithub.com/pulumi/pulumi/sdk/v3/nodejs/cmd/pulumi-language-nodejs\n";
 
 /**
- * Returns a readable sentence about the features that programs lack with this CLI. Undefined if its
- * language host is from a release later than 3.68, the last release whose host can be built from a
- * Go module.
+ * Returns a readable sentence about the features that programs lack with this CLI; undefined if its
+ * language host is newer than release 3.68. Newer hosts cannot be built from Go modules.
  */
 export const hostLimits = (
   { command }: Pick<PulumiCli, "command">,
@@ -92,7 +94,10 @@ export const hostLimits = (
   return "Its language host is from release 3.68, because this Pulumi was built from Go modules. Programs with resource hooks or transforms fail; for such programs, install Pulumi itself: https://www.pulumi.com/docs/install/";
 };
 
-/** Checks whether a `pulumi` program runs, is recent enough, and has its companion programs. */
+/**
+ * Returns a `pulumi` program if it runs, is recent enough, and has its companion programs;
+ * otherwise, the reason why it cannot be used.
+ */
 export const inspectPulumi = async (
   command: string,
   origin: PulumiCli["origin"],
@@ -145,20 +150,20 @@ export const ownPulumi = ({ home, backend, passphrase }: OwnPulumi) => ({
   PULUMI_CONFIG_PASSPHRASE: passphrase,
 });
 
-/** Returns Pulumi's home folder if it is not the default one. */
+/** Returns Pulumi's home folder if PULUMI_HOME sets it; otherwise, undefined. */
 export const pulumiHomeIn = (env: NodeJS.ProcessEnv): string | undefined =>
   env.PULUMI_HOME || undefined;
 
 /**
- * Variables that make Pulumi write the state only once, at the end: with a thousand resources,
- * writing it after every step takes longer than the steps themselves. Only for runs that create
- * nothing in the service: if such a run is killed, the state is unchanged.
+ * Variables that make Pulumi write the state only once, at the end, because with a thousand
+ * resources, writing it after every step takes longer than the steps themselves. Use them only for
+ * runs that create nothing in the service, because a killed run leaves the state unchanged.
  */
 export const writtenOnce = { PULUMI_SKIP_CHECKPOINTS: "true" } as const;
 
 /**
- * How to ask Pulumi to stop. After the first signal, it finishes the operations in progress and
- * releases the lock; after the second, it cancels them.
+ * How to ask Pulumi to stop. The first signal makes it finish the operations in progress and
+ * release the lock, the second cancels these operations, and the third kills it.
  */
 export const pulumiStops: Stops = [
   { signal: "SIGINT", afterMs: 0 },
@@ -171,8 +176,8 @@ export const preloading = (script: string, nodeOptions = ""): string =>
   `${nodeOptions} --require "${script.replaceAll(/["\\]/g, "\\$&")}"`.trim();
 
 /**
- * Returns variables for runs on a copy: Pulumi writes the state once, and Node.js uses only the
- * memory that it needs.
+ * Returns variables for runs on a copy: Pulumi writes the state once, and Node.js uses less memory
+ * and processor time.
  */
 export const frugalRuns = ({ NODE_OPTIONS }: NodeJS.ProcessEnv) => ({
   ...writtenOnce,

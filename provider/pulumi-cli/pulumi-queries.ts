@@ -145,8 +145,8 @@ export const stacksIn = (text: string): readonly ListedStack[] | undefined => {
 };
 
 /**
- * Whether a listed name may refer to the requested stack: either name may omit the organization and
- * project.
+ * Whether a listed name may refer to the requested stack although the two names differ: either name
+ * may omit the organization and project.
  */
 export const mayBe = (name: string, asked: string): boolean =>
   name.endsWith(`/${asked}`) || asked.endsWith(`/${name}`);
@@ -167,7 +167,7 @@ export interface ProcessFacts {
   readonly folder: string;
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
-  /** Whether the session is interactive, with a terminal for input and output. */
+  /** Whether the process's standard input and output are both terminals. */
   readonly isTerminal?: boolean;
 }
 
@@ -186,8 +186,8 @@ const environmentIn = (text: string): NodeJS.ProcessEnv =>
 const isTerminal = (path: string): boolean => /^\/dev\/(pts\/|tty|console)/.test(path);
 
 /**
- * Reads a process on this machine; undefined if it has ended or belongs to another user (Linux
- * only).
+ * Reads a process's details from `/proc` (Linux only); undefined if the process has ended or
+ * belongs to another user.
  */
 export const processFacts = (pid: number): ProcessFacts | undefined =>
   ifReadable(() => {
@@ -207,7 +207,10 @@ export const processFacts = (pid: number): ProcessFacts | undefined =>
 export const isPulumi = ({ exe }: Pick<ProcessFacts, "exe">): boolean =>
   /^\.?pulumi(-wrapped)?_?( \(deleted\))?$/.test(basename(exe));
 
-/** Returns the value of `--stack NAME`, `--stack=NAME`, `-s NAME` or `-sNAME`. */
+/**
+ * Returns the stack in `--stack NAME`, `--stack=NAME`, `-s NAME` or `-sNAME`; undefined if there is
+ * none.
+ */
 export const stackAmong = (args: readonly string[]): string | undefined => {
   const at = args.findIndex((arg) => arg === "--stack" || arg === "-s");
   if (at >= 0) return args[at + 1];

@@ -137,8 +137,8 @@ const holdsSealed = (
 };
 
 /**
- * Returns the fields that contain a value that the program made secret. A secret inside a list
- * makes the whole list secret, so the item itself can no longer be identified.
+ * Returns the names of the fields that contain a value that the program made secret. A secret
+ * inside a list makes the whole list secret, so the item itself can no longer be identified.
  *
  * @param isWanted default: every secret, in plain text or not
  */

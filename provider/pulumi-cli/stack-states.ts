@@ -18,7 +18,7 @@ import {
   stackExportIn,
 } from "./stack-documents.js";
 
-/** A resource of this package in a stack's state that represents an object in the service. */
+/** A resource from this package in a stack's state that represents an object in the service. */
 export interface Holding {
   /**
    * The stack's name in the CLI, such as `prod`; for stacks in other projects, with organization
@@ -33,7 +33,9 @@ export interface Holding {
    * `<project>/<stack>/<random>/<logical name>`.
    */
   readonly owner?: string;
-  /** The last written owner, if it differs because the resource has since been renamed. */
+  /**
+   * The last written owner, if it differs, for example because the resource has since been renamed.
+   */
   readonly writtenOwner?: string;
   /** The part of the object's mark that is new with every POST; undefined for old marks. */
   readonly serial?: string;
@@ -67,7 +69,7 @@ export interface StackState {
   readonly pending: readonly PendingCreation[];
 }
 
-/** What the states of all visible stacks show about the service. */
+/** What the states that were read show about the service. */
 export interface StackStates {
   /**
    * The requested stack; `ownership` is undefined if the stack has created nothing or was
@@ -80,13 +82,13 @@ export interface StackStates {
   /** Returns the resources that look up an object (`get`). */
   readersOf(kind: string, id: string): readonly Holding[];
   /**
-   * Returns the resource in the requested stack with this owner. The resource's URN contains its
-   * current name in the program.
+   * Returns the resource with this owner in the requested stack, if there is one. The resource's
+   * URN contains its current name in the program.
    */
   resourceOf(owner: string): Holding | undefined;
   /** Creations in the requested stack that a run started and never completed. */
   readonly pending: readonly PendingCreation[];
-  /** The `Ownership` ids of all stacks that were read, including the requested one. */
+  /** The ownership ids of all stacks that were read, including the requested one. */
   readonly ownerships: readonly string[];
   /** Whether all stacks in the backend could be read. */
   readonly complete: boolean;
@@ -229,7 +231,7 @@ const movedResource = (own: StackState, owner: string): Holding | undefined => {
   });
 };
 
-/** Combines several states. */
+/** Combines the requested stack's state with those of other stacks. */
 export const statesOf = (
   own: StackState,
   others: readonly StackState[],
@@ -322,9 +324,9 @@ export const readStates = async (
 };
 
 /**
- * Reads the states that a dynamic provider's process can see while the engine runs. The process
- * queries the CLI that started it, in that CLI's folder. Returns undefined if the process cannot
- * reliably read the state of this owner's stack.
+ * Reads the states that a provider's process can see while the engine runs. The process queries the
+ * CLI that started it, in that CLI's folder. Returns undefined if the process cannot reliably read
+ * the state of this owner's stack.
  *
  * @param scope `own`: that stack only; `all`: all stacks in the backend
  */

@@ -42,8 +42,8 @@ interface ListOptions {
 /** The five operations of a collection (specification §4.1). Every failure is a ConversationError. */
 export interface Collections {
   /**
-   * Reads the list once per collection and process. All callers share the list, and the write
-   * operations keep it up to date.
+   * Reads the list once per collection and connection, unless `fresh` is set. All callers share the
+   * list, and the write operations keep it up to date.
    */
   list(definition: Definition, options?: ListOptions): Promise<Listing>;
   /**
@@ -77,7 +77,7 @@ export interface Collections {
   remove(definition: Definition, id: string): Promise<void>;
   /**
    * Returns the service's time in milliseconds since 1970, accurate to about a second. Until a
-   * response shows that time, returns this machine's time; undefined if this machine's clock was
+   * response shows that time, returns this machine's time, or undefined if the machine's clock was
    * never set.
    */
   now(): number | undefined;

@@ -39,7 +39,7 @@ export interface ServiceOptions {
    * Decides when calls are sent. By default, calls are sent immediately and wait only after a 429.
    */
   readonly pace?: Pace;
-  /** Called whenever calls start to wait for an endpoint; only with the default pace. */
+  /** Called when a call has to wait, and again at intervals; only with the default pace. */
   readonly onWait?: (wait: Wait) => void;
   readonly retry?: Partial<RetryLimits>;
   readonly onRepeat?: OnRepeat;
@@ -47,7 +47,7 @@ export interface ServiceOptions {
    * Maximum total size of all lists, in bytes. Default: derived from the memory of this process.
    */
   readonly listBytes?: number;
-  /** Cancels waiting calls with `CANCELLED`, like `close`. */
+  /** Signal that cancels waiting calls with `CANCELLED`, like `close`. */
   readonly signal?: AbortSignal;
 }
 
