@@ -43,7 +43,7 @@ const inMebibytes = (bytes: number): string => `${(bytes / mebibyte).toFixed(1)}
 /** Failures that a repeat cannot fix. */
 const tooLarge = new WeakSet<object>();
 
-/** Whether a list could not be read because it is too large. */
+/** Whether an error means that a list was too large to read. */
 export const isTooLarge = (error: unknown): boolean =>
   typeof error === "object" && error !== null && tooLarge.has(error);
 
@@ -319,9 +319,9 @@ const oddKey = (id: string): string =>
     : `${cleaned(id.slice(0, shownCharacters))}… (${id.length} characters, ${hashOf(id)})`;
 
 /**
- * Creates a function that returns the key of each object on one page: its id, if valid; otherwise a
- * string that is not a valid id, so that no call can use it. The same object on another page has
- * the same key.
+ * Creates a function that returns the key of an object on one page: the object's id, if valid.
+ * Otherwise, the key is a string that is not a valid id, so no call can use it. The same object on
+ * another page has the same key.
  */
 export const listingKeys = (): ((object: JsonObject) => string) => {
   const twins = new Map<string, number>();

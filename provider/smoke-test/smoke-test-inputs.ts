@@ -20,7 +20,7 @@ const inputs = z.object({
   profile: z.string().optional(),
 });
 
-/** A test's inputs; `timeout` is in seconds. */
+/** A smoke test's inputs; `timeout` is in seconds. */
 export type SmokeTestInputs = Readonly<z.output<typeof inputs>>;
 
 /** Returns the engine's values for the declared fields, normalized. */

@@ -23,7 +23,7 @@ export interface Mark {
   readonly checksum?: string;
 }
 
-/** The first `length` characters of a text's SHA-256 hash. */
+/** The first `length` characters of a string's SHA-256 hash. */
 export const digest = (text: string, length: number): string =>
   hash("sha256", text).slice(0, length);
 

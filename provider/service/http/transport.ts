@@ -64,7 +64,10 @@ export interface Transport {
 export type Timer = (ms: number, expire: () => void) => () => void;
 
 export interface TransportOptions {
-  /** Maximum time for one call, including connection and body, in milliseconds. Default: 60,000. */
+  /**
+   * Maximum time for one call, including connecting and reading the body, in milliseconds. Default:
+   * 60,000.
+   */
   readonly callTimeoutMs?: number;
   /** Replaces the timer in tests. */
   readonly timer?: Timer;
