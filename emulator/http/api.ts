@@ -34,7 +34,7 @@ import {
 } from "./exchange.js";
 import type { SiblingRates } from "./rate-limit.js";
 
-/** An operation of the conversation service or of another service. */
+/** An operation of the conversation service or another service. */
 export interface Route {
   readonly method: string;
   readonly template: string;

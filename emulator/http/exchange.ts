@@ -88,8 +88,8 @@ export interface ControlCall {
 }
 
 /**
- * The functions that perform control calls, by method and path, such as `POST /clock`. If a
- * function throws an Error, the error's message is the reason for the refusal.
+ * Functions for control calls, such as `POST /clock`. If one throws an Error, the error's message
+ * is the reason for the refusal.
  */
 export type ControlRoutes = Readonly<Record<string, (call: ControlCall) => ServiceResponse>>;
 
@@ -140,10 +140,7 @@ interface Found {
   hasBrokenShape: boolean;
 }
 
-/**
- * The errors found in a body, in order, as seen from one path in the body. New errors are recorded
- * at that path.
- */
+/** The errors found in a body, in order. New errors are recorded at `path`. */
 export class ValidationErrors {
   readonly #found: Found;
 

@@ -111,8 +111,8 @@ export class SignedUrls {
   readonly #origins = new Set<string>();
 
   /**
-   * Loads the signing key, or creates and stores one, so that URLs stay valid until they expire,
-   * even if the process ends.
+   * Loads or creates the stored signing key, so that URLs stay valid until they expire, even if the
+   * process ends.
    */
   constructor(journal: Journal) {
     const [saved] = journal.read(keySection);

@@ -92,10 +92,7 @@ const causesByStatus: Readonly<Record<number, DeliveryCause>> = {
   503: "askedToWait",
 };
 
-/**
- * Why a callback's response is a failure; undefined for a 2xx, the only response that accepts a
- * message.
- */
+/** Why a callback's response is a failure; undefined for a 2xx, which accepts the message. */
 export const causeOfStatus = (status: number): DeliveryCause | undefined => {
   if (status >= 200 && status <= 299) return undefined;
   if (status >= 300 && status <= 399) return "redirect";

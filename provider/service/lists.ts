@@ -61,8 +61,8 @@ export class ListBudget {
   }
 
   /**
-   * Returns a request function that counts the pages of a list toward the limit. Their size
-   * replaces the list's size from an earlier reading.
+   * Returns a request function that counts a list's pages toward the limit, in place of the list's
+   * earlier size.
    *
    * @throws ConversationError from its calls: `BAD_RESPONSE` if the list has become too large
    */
@@ -319,9 +319,8 @@ const oddKey = (id: string): string =>
     : `${cleaned(id.slice(0, shownCharacters))}… (${id.length} characters, ${hashOf(id)})`;
 
 /**
- * Creates a function that returns the key of an object on one page: the object's id, if valid.
- * Otherwise, the key is a string that is not a valid id, so no call can use it. The same object on
- * another page has the same key.
+ * Creates a function that returns the key of an object on one page: its id or, if that is not
+ * valid, a string that no call can use. The same object on another page has the same key.
  */
 export const listingKeys = (): ((object: JsonObject) => string) => {
   const twins = new Map<string, number>();

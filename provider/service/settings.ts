@@ -141,9 +141,8 @@ export const readSetting = <K extends SettingKey>(
 };
 
 /**
- * The option that `pulumi config set` needs for a setting: `--secret` for a secret, or
- * `--plaintext` for a name that the command would otherwise refuse as a likely secret. Undefined
- * for any other setting.
+ * The option that `pulumi config set` needs for a setting: `--secret` for a secret, `--plaintext`
+ * for a name that looks like a secret. Undefined for any other setting.
  */
 export const configOption = (key: SettingKey): "--secret" | "--plaintext" | undefined => {
   if (specOf(key).secret) return "--secret";

@@ -302,7 +302,7 @@ export class GraphView {
     return this.#users.get(key) ?? [];
   }
 
-  /** Adapts to a new size. Scrolls the selected object into view if it was in view before, or if the width has changed. */
+  /** Adapts to a new size. Scrolls the selected object into view if it was in view or the width has changed. */
   #resized() {
     const { clientWidth, clientHeight, scrollTop } = this.element;
     const hasOtherWidth = clientWidth !== this.#width;

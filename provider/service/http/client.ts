@@ -247,10 +247,7 @@ const asked = async (parts: TokenParts): Promise<TokenGrant> => {
   return grantOf(settings, response);
 };
 
-/**
- * The source of the token that all calls share, fetched from the token URL on first use and renewed
- * before it expires.
- */
+/** The source of the token that all calls share, fetched from the token URL when needed. */
 export const tokenSource = (parts: TokenParts): AccessTokens => {
   const { retry: limits = {}, signal, clock, onRepeat } = parts;
   const options = { limits, signal, clock, onRepeat };
