@@ -142,7 +142,7 @@ export const readSetting = <K extends SettingKey>(
 
 /**
  * The option that `pulumi config set` needs for a setting: `--secret` for a secret, `--plaintext`
- * for a name that looks like a secret. Undefined for any other setting.
+ * if only the name looks like a secret's. Undefined for any other setting.
  */
 export const configOption = (key: SettingKey): "--secret" | "--plaintext" | undefined => {
   if (specOf(key).secret) return "--secret";
