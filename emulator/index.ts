@@ -64,8 +64,8 @@ export interface EmulatorAddresses {
   readonly clientId: string;
   readonly clientSecret: string;
   /**
-   * What control calls must send as `Authorization: Bearer`; present only if the emulator requires
-   * a secret.
+   * The secret that control calls must send as `Authorization: Bearer`; present only if the
+   * emulator requires one.
    */
   readonly controlSecret?: string;
   /** The certificate that callers must trust, as PEM text; present only with TLS. */
@@ -142,10 +142,9 @@ const secretOf = (given: string | true | undefined): string | undefined => {
 };
 
 /**
- * Starts an emulator of the service in this process. It supports OAuth and PKCE, the setup
- * collections with validation, references, unique names and deletion rules, and rate limits. It
- * also supports messages and their delivery to callbacks, conversations, assets, and faults on
- * demand.
+ * Starts an emulator of the service in this process. It supports OAuth and PKCE, rate limits, and
+ * the setup collections with validation, references, unique names and deletion rules. It also
+ * supports conversations, messages and their delivery to callbacks, assets, and faults on demand.
  *
  * @throws Error if the port is in use or the data file cannot be used
  */

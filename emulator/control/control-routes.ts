@@ -142,7 +142,7 @@ const replaceContent = (
   journal.whenKept(() => deliveries.reset());
 };
 
-/** Removes everything except clients and switches. */
+/** Removes everything except clients and switches, and fills the token buckets. */
 export const reset = (service: EmulatedService): void => {
   service.journal.together(() =>
     replaceContent(service, { objects: {}, conversations: [], assets: [] }),
@@ -218,7 +218,7 @@ const documentsOf = <T extends { readonly id: string }>(
 };
 
 /**
- * Replaces everything with a snapshot. Clients and switches stay if the snapshot omits them.
+ * Replaces all stored data with a snapshot. Clients and switches remain if the snapshot omits them.
  *
  * @throws Error that describes what is wrong with the snapshot; nothing is changed
  */
@@ -385,7 +385,7 @@ export const controlPath = "/control";
 /** Performs a control call. @param path path and query, relative to the origin @param sent body */
 export type Control = (method: string, path: string, sent: string) => ServiceResponse;
 
-/** The control interface of an emulator, for callers that are allowed to use it. */
+/** An emulator's control interface, for callers that are allowed to use it. */
 export const controlOf = (service: EmulatedService): Control => {
   const table = controlRoutes(service);
   return (method, path, sent) => {

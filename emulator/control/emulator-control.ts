@@ -45,8 +45,7 @@ export interface EmulatorControl {
   /** The last 10,000 attempts to deliver a message to a callback. */
   deliveries(): Promise<readonly DeliveryEntry[]>;
   /**
-   * Waits until a message is delivered. A delivery that has already happened since the last reset
-   * also counts.
+   * Waits for a matching delivery. One that has already happened since the last reset also counts.
    *
    * @param match the delivery; if omitted, any delivery that a callback accepted
    * @param options `timeoutMs` in real milliseconds; default: 5,000
@@ -59,32 +58,34 @@ export interface EmulatorControl {
   /** The last 1,000 emails to a `notificationEmail`. The emulator never sends them. */
   mailbox(): Promise<readonly NotificationMail[]>;
   /**
-   * Adds faults, in the order given. Returns all pending faults; without rules, only returns them.
-   * Fails if a rule is unknown.
+   * Adds any given faults, in order, and returns all pending faults. Fails without adding any if
+   * one is invalid.
    */
   faults(rules?: FaultRequest | readonly FaultRequest[]): Promise<readonly FaultRule[]>;
   /** Removes all faults. */
   clearFaults(): Promise<void>;
   /**
-   * Removes objects, conversations, assets, logs and faults, and fills the buckets. Keeps clients
-   * and switches.
+   * Removes objects, conversations, assets, logs and faults, and fills the token buckets. Keeps
+   * clients and switches.
    */
   reset(): Promise<void>;
   /** Everything that the emulator stores, with secrets in plain text. */
   snapshot(): Promise<EmulatorSnapshot>;
   /**
-   * Replaces everything with a snapshot. Fails without changing anything if the value is not a
-   * snapshot.
+   * Replaces all stored data with a snapshot. Fails without changing anything if the value is not
+   * a snapshot.
    */
   restore(snapshot: EmulatorSnapshot): Promise<void>;
-  /** Adds or changes clients, which can request tokens immediately. Fails if one is invalid. */
+  /**
+   * Adds or replaces clients, which can request tokens immediately. Fails at the first invalid one.
+   */
   clients(clients: Client | readonly Client[]): Promise<void>;
   /**
    * Sets the given switches, if any, and returns the values of all switches. Fails without setting
-   * any switch if one is unknown.
+   * any switch if one is unknown or invalid.
    */
   switches(values?: Partial<Switches>): Promise<Switches>;
-  /** The state of each endpoint's token bucket; empty if the emulator has no plan. */
+  /** The state of each endpoint's token bucket; empty if the plan is `none`. */
   buckets(): Promise<readonly BucketLevel[]>;
   /**
    * The conversations with their messages. If a time is given, only those that have changed since
@@ -103,7 +104,10 @@ export interface EmulatorStats {
 /** Everything that an emulator stores, with secrets in plain text. */
 export interface EmulatorSnapshot {
   readonly version: number;
-  /** The setup objects in each collection, such as `channels`, as clients sent them. */
+  /**
+   * The setup objects in each collection, such as `channels`, as clients sent them, with `id`,
+   * `created` and `modified`.
+   */
   readonly objects: Readonly<Record<string, readonly StoredObject[]>>;
   readonly conversations: readonly ConversationDocument[];
   readonly assets: readonly AssetDocument[];
@@ -348,14 +352,15 @@ const sendTrusting = (ca: string, url: string, init: RequestOptions, sent: strin
   });
 
 /**
- * Controls an emulator in another process. Never fails, because it sends nothing before the first
- * call.
+ * Returns the control interface of an emulator in another process. Never fails, because it sends
+ * nothing before the first call.
  *
  * @param controlUrl from the first line of `emulator --json`
- * @example import { connectControl } from "pulumi-conversation/emulator";
+ * @example
+ * import { connectControl } from "pulumi-conversation/emulator";
  *
- * const control = connectControl("http://127.0.0.1:4010/control"); await control.faults({ on: "POST
- * /channels", kind: "drop-after-commit" });
+ * const control = connectControl("http://127.0.0.1:4010/control");
+ * await control.faults({ on: "POST /channels", kind: "drop-after-commit" });
  */
 export const connectControl = (
   controlUrl: string,

@@ -34,7 +34,7 @@ import {
 } from "./exchange.js";
 import type { SiblingRates } from "./rate-limit.js";
 
-/** One operation of the service. */
+/** An operation of the conversation service or another service. */
 export interface Route {
   readonly method: string;
   readonly template: string;
@@ -261,7 +261,10 @@ export const matchSibling = (path: string): PathMatch | undefined => {
   };
 };
 
-/** An operation of another service, by its name, such as `GET /case-manager/v3/cases/{id}`. */
+/**
+ * An operation of another service, by its name, such as `GET /case-manager/v3/cases/{id}`;
+ * undefined if there is none.
+ */
 export const siblingRoute = (name: string): Route | undefined => {
   const [method = "", path = ""] = name.split(" ");
   const route = matchSibling(path.replaceAll(/\{\w+\}/g, "0"))?.methods.get(method);

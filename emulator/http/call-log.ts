@@ -128,7 +128,7 @@ export const keptBody = (size: number, text: () => string): KeptBody | undefined
 const charactersOf = ({ sent, answer }: CallContent): number =>
   (sent?.text?.length ?? 0) + (answer?.text?.length ?? 0);
 
-/** Numbers of calls to an endpoint: those refused because of the rate limit, and all others. */
+/** How many calls to an endpoint were refused because of the rate limit, and how many were not. */
 export interface CallCounts {
   accepted: number;
   refused: number;

@@ -22,8 +22,8 @@ interface Detail {
 const cut = (text: string): string => abbreviated(text, 255);
 
 /**
- * The only way for a part of the emulator to refuse a call. The response has one of the service's
- * error bodies (public reference).
+ * The error for a refused call. Its response has one of the service's error bodies (public
+ * reference).
  */
 export class HttpError extends Error {
   override readonly name: string = "HttpError";
@@ -88,8 +88,8 @@ export interface ControlCall {
 }
 
 /**
- * Performs control calls, such as `POST /clock`. If a call throws an Error, its message is the
- * reason for the refusal.
+ * Functions for control calls, such as `POST /clock`. If one throws an Error, the error's message
+ * is the reason for the refusal.
  */
 export type ControlRoutes = Readonly<Record<string, (call: ControlCall) => ServiceResponse>>;
 
@@ -140,7 +140,7 @@ interface Found {
   hasBrokenShape: boolean;
 }
 
-/** The errors found in a body, in order, with paths relative to one path in the body. */
+/** The errors found in a body, in order. New errors are recorded at `path`. */
 export class ValidationErrors {
   readonly #found: Found;
 
@@ -151,12 +151,12 @@ export class ValidationErrors {
     this.#found = found;
   }
 
-  /** Returns a view of the same errors in which paths start at a member of this value. */
+  /** Returns a view of the same errors that records new errors at a member of this value. */
   at(member: string): ValidationErrors {
     return new ValidationErrors(this.path ? `${this.path}.${member}` : member, this.#found);
   }
 
-  /** Returns a view of the same errors in which paths start at an item of this list. */
+  /** Returns a view of the same errors that records new errors at an item of this list. */
   item(index: number): ValidationErrors {
     return new ValidationErrors(`${this.path}[${index}]`, this.#found);
   }

@@ -117,7 +117,7 @@ const describeApi = ({ switches }: EmulatedService, request: IncomingMessage): S
 };
 
 /**
- * The request listener for the emulator's server.
+ * Creates the request listener for the emulator's server.
  *
  * @param secret that every control call must include; if omitted, only this machine may control
  */

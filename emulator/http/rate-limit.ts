@@ -106,7 +106,7 @@ export class RateLimiter {
     this.#buckets.clear();
   }
 
-  /** The current bucket of an endpoint; undefined if the plan has no limits. */
+  /** The current state of an endpoint's bucket; undefined if the plan has no limits. */
   level(endpoint: string, rates?: SiblingRates): BucketLevel | undefined {
     const { plan, clock } = this.options;
     if (plan === "none") return undefined;

@@ -220,9 +220,8 @@ const plainFields = (fields: Fields, values: JsonObject): JsonObject => {
 };
 
 /**
- * Returns a body in the form that it would have without the `forms` switch, so that a client can
- * write back what it read in the service's own forms. Validation refuses values that neither form
- * allows.
+ * Converts a body from the service's own forms into the form that clients send, so that a client
+ * can write back what it read. Validation refuses values that neither form allows.
  */
 export const fromOwnForms = ({ fields }: Definition, body: JsonObject): JsonObject =>
   plainFields(fields, body);

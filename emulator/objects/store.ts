@@ -145,7 +145,7 @@ export const isStoredObject = (value: unknown): value is StoredObject =>
 /** A snapshot's objects, by collection. */
 export type ObjectsByCollection = Readonly<Record<string, readonly StoredObject[]>>;
 
-/** Wire members that must be unique among a kind's objects. */
+/** The wire names of members whose values must be unique among a kind's objects. */
 export const uniqueMembers = ({ fields }: Definition): readonly string[] =>
   Object.entries(fields).flatMap(([name, field]) =>
     field.type === "text" && field.unique ? [wireName(name, field)] : [],
@@ -203,7 +203,7 @@ export class Store {
     return this.#version;
   }
 
-  /** Every object, in order of creation; the list is shared, not copied. */
+  /** Every object in a collection, in order of creation; the list is shared, not copied. */
   all(collection: string): readonly StoredObject[] {
     const table = this.#table(collection);
     table.listed ??= [...table.objects.values()];
@@ -223,7 +223,7 @@ export class Store {
     return this.#table(collection).objects.get(id);
   }
 
-  /** The unique member whose value another object already has, if any. */
+  /** The first unique member whose value another object already has, if any. */
   takenMember(collection: string, object: JsonObject, own?: string): string | undefined {
     for (const [member, byValue] of this.#table(collection).ids) {
       const id = byValue.get(object[member]);
@@ -255,7 +255,7 @@ export class Store {
     });
   }
 
-  /** The objects as they were this many milliseconds ago. */
+  /** A collection's objects as they were `ms` milliseconds ago. */
   allBefore(collection: string, ms: number): readonly StoredObject[] {
     const { objects, history } = this.#table(collection);
     return history.undone(objects, this.clock.now() - ms);
@@ -281,7 +281,7 @@ export class Store {
     this.#version += 1;
   }
 
-  /** Adds an object, and records its references and unique values. */
+  /** Adds or replaces an object, and records its references and unique values. */
   #keep(table: Table, object: StoredObject): void {
     this.#release(table, object.id);
     table.objects.set(object.id, object);

@@ -252,8 +252,8 @@ export const validate = (definition: Definition, body: JsonObject, switches: Swi
 };
 
 /**
- * Whether an object could have been stored at an earlier time. Accepts unknown members, and words
- * that depend on a switch (`platformName`), because the switches may have had other values then.
+ * Whether an object could have been stored at an earlier time. Accepts unknown members and unknown
+ * words, because switches such as `platformName` may have had other values then.
  */
 export const hasShape = (definition: Definition, object: JsonObject, switches: Switches) => {
   const errors = new ValidationErrors();

@@ -110,7 +110,8 @@ const shownBody = (call: ShownCall, kept: KeptBody, isAnswer: boolean): ShownBod
 };
 
 /**
- * What the page shows about one call: the request, the response, and the rule that refused it.
+ * What the page shows about one call: the request, the response, and the rule that refused the
+ * call, if any. Undefined if the call is no longer stored.
  *
  * @param place in the log
  */

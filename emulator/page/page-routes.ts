@@ -187,7 +187,7 @@ const changesSince = (service: EmulatedService) => {
 export interface FormField {
   readonly name: string;
   readonly doc: string;
-  /** The allowed values. If empty, any value is valid. */
+  /** The allowed values, or their range. If empty, any value is valid. */
   readonly values: Switch["values"];
   readonly isRequired: boolean;
 }

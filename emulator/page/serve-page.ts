@@ -74,7 +74,7 @@ const readPage = (): ReadonlyMap<string, PageFile> => {
 
 let known: ReadonlyMap<string, PageFile> | undefined;
 
-/** Whether a path is the page's own path, or under it. */
+/** Whether a path is the page's own path, or one for the page's files. */
 export const isPagePath = (path: string): boolean =>
   path === "/" || path.startsWith(`${pagePath}/`);
 

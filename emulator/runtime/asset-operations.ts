@@ -105,8 +105,8 @@ export const createAssetRecord: OperationHandler = (service, call) => {
 };
 
 /**
- * Returns the signed URL for downloading the content (specification §4.2). If there is no content,
- * the response is 404 (assumed).
+ * Returns the signed URL for downloading an asset's content (specification §4.2). If there is no
+ * content, the response is 404 (assumed).
  */
 export const getAssetRecord: OperationHandler = (service, { id, request }) => {
   const asset = find(service, id);

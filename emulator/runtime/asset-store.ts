@@ -63,7 +63,7 @@ const typeByExtension: ReadonlyMap<string, string> = new Map(
   ),
 );
 
-/** The extension of a file name in lower case, without the dot; undefined if it has none. */
+/** A file name's extension in lower case, without the dot; undefined if there is none. */
 export const extensionInName = (name: string): string | undefined => {
   const dot = name.lastIndexOf(".");
   const [before, extension] = [name.slice(0, Math.max(0, dot)), name.slice(dot + 1)];
@@ -107,11 +107,12 @@ const mostOrigins = 100;
 /** Issues and checks signed URLs, which are valid for a limited time and need no token. */
 export class SignedUrls {
   readonly #key: Buffer;
-  /** Origins for the issued URLs. */
+  /** The origins of issued URLs. */
   readonly #origins = new Set<string>();
 
   /**
-   * Stores the signing key, so that URLs stay valid until they expire, even if the process ends.
+   * Loads or creates the stored signing key, so that URLs stay valid until they expire, even if the
+   * process ends.
    */
   constructor(journal: Journal) {
     const [saved] = journal.read(keySection);
@@ -263,7 +264,7 @@ const assetDocument = asset
 
 export type AssetDocument = Readonly<z.infer<typeof assetDocument>>;
 
-/** Whether part of a snapshot is a valid asset with its content. */
+/** Whether part of a snapshot is a valid asset, including any content. */
 export const isAssetDocument = (value: unknown): value is AssetDocument =>
   assetDocument.safeParse(value).success;
 
@@ -327,7 +328,7 @@ export class AssetStore {
     };
   }
 
-  /** Stores the content of an asset. */
+  /** Stores an asset's content. */
   upload(asset: AssetRecord, content: Buffer): void {
     this.journal.together(() => {
       this.#contentJournal.write(asset.id, content);

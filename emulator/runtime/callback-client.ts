@@ -298,7 +298,10 @@ export interface CallbackOutcome {
   readonly error?: string;
   /** Present if the callback did not accept the message. */
   readonly failure?: CallbackFailure;
-  /** Authenticates again with new credentials; present only if this might help. */
+  /**
+   * Discards the token, so that the next attempt fetches a new one; present only if this might
+   * help.
+   */
   readonly renew?: () => Promise<void>;
 }
 

@@ -198,7 +198,7 @@ export const sendMessages: OperationHandler = (service, call) => {
 
 /**
  * Returns the details of a completed conversation (specification §4.2). For an ongoing
- * conversation, the response is 404 (assumed).
+ * conversation, the response is 404 by default (assumed).
  */
 export const getConversation: OperationHandler = (service, { id }) => {
   const conversation = service.conversations.get(id);

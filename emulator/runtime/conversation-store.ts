@@ -202,8 +202,8 @@ interface Entry {
 }
 
 /**
- * All conversations and their messages, in order of arrival. Because they are never removed,
- * everything that does not change is stored as text outside the heap, with message text compressed.
+ * All conversations and their messages, in order of arrival. Because they accumulate, everything
+ * that does not change is stored as text outside the heap, with messages compressed.
  */
 export class ConversationStore {
   readonly #beginnings = new DocumentArchive();

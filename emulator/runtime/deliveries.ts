@@ -152,7 +152,7 @@ export class Deliveries {
     void this.#deliverAll(key, fresh);
   }
 
-  /** Discards pending deliveries, the log and all tokens. */
+  /** Discards pending deliveries, the log, the emails and all tokens. */
   reset(): void {
     for (const { controller } of this.#queues.values()) controller.abort();
     this.#queues.clear();
@@ -233,7 +233,10 @@ export class Deliveries {
     return entry;
   }
 
-  /** Records an email to the person responsible for the callback, because no attempts are left. */
+  /**
+   * Reports an undelivered message after the last attempt, and records any email to the role's
+   * `notificationEmail`.
+   */
   #notify(delivery: Delivery, lastAttempt: ShownDelivery): void {
     this.options.onUndelivered?.(lastAttempt);
     const { recipient, message } = delivery;

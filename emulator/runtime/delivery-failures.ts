@@ -92,13 +92,15 @@ const causesByStatus: Readonly<Record<number, DeliveryCause>> = {
   503: "askedToWait",
 };
 
-/** Why a callback's response is a failure; undefined if it accepted the message: only a 2xx counts. */
+/** Why a callback's response is a failure; undefined for a 2xx, which accepts the message. */
 export const causeOfStatus = (status: number): DeliveryCause | undefined => {
   if (status >= 200 && status <= 299) return undefined;
   if (status >= 300 && status <= 399) return "redirect";
   return causesByStatus[status] ?? "refused";
 };
 
-/** Whether no server can ever be at a URL: its host name is reserved for examples (RFC 2606). */
+/**
+ * Whether a URL's host name is reserved for examples (RFC 2606), so that no server can exist there.
+ */
 export const isExampleUrl = (url: string): boolean =>
   URL.canParse(url) && /(^|\.)example(\.(com|net|org))?$/.test(new URL(url).hostname);

@@ -17,7 +17,7 @@ export const valueOnPath = (value: unknown, ...steps: readonly (string | number)
   return here;
 };
 
-/** The string at this path; undefined if it is empty or not a string. */
+/** The string at this path; undefined if there is no string or it is empty. */
 export const textOnPath = (
   value: unknown,
   ...steps: readonly (string | number)[]
@@ -47,9 +47,9 @@ export const stepsOf = (path: string): readonly (string | number)[] | undefined 
 };
 
 /**
- * Who may send which messages. On the wire, the vendor's word replaces `platform` (specification
- * §6). This table, like the rules below, is deliberately separate from the client's. Otherwise, the
- * emulator would accept the client's mistakes.
+ * The sender types. On the wire, the vendor's word replaces `platform` (specification §6). This
+ * list, like the rules below, is deliberately separate from the client's. Otherwise, the emulator
+ * would accept the client's mistakes.
  */
 export const senderTypes = [
   "customer",
@@ -369,7 +369,7 @@ const textOrNumber = (value: unknown): string | number =>
   typeof value === "string" || typeof value === "number" ? value : 0;
 
 /**
- * Checks a message against the channel's restrictions for messages from or to the customer.
+ * Checks a message against the channel's restrictions for its direction: from or to the customer.
  *
  * @throws HttpError 400-152 that names the restriction that the message breaks (assumed)
  */

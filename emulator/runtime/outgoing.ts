@@ -123,13 +123,13 @@ export interface OutgoingAnswer {
   readonly body: string;
 }
 
-/** The error that explains, without secrets, why there was no response. */
+/** The error that explains, without secrets, why there was no usable response. */
 export class NoAnswer extends Error {}
 
-/** The server responded, but its response cannot be used. */
+/** The error for a response that cannot be used. */
 export class UnusableAnswer extends NoAnswer {}
 
-/** There was no response within the deadline. */
+/** The error for a call that received no response within the deadline. */
 export class NoAnswerInTime extends NoAnswer {
   constructor({ deadlineMs }: Pick<OutgoingCall, "deadlineMs">) {
     super(`no response within ${deadlineMs} ms`);

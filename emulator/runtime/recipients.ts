@@ -26,8 +26,8 @@ export const phaseAfter = (phase: ConversationPhase, type: string): Conversation
 
 /**
  * The sides that receive a message: a customer's message goes to the side that handles the
- * conversation, and all other messages go to the customer. Agents also receive escalations, which
- * is how they learn about the conversation (assumed).
+ * conversation, and all other messages go to the customer. Agents also receive the escalation that
+ * hands a conversation over to them (assumed).
  *
  * @param phase before the message
  */
@@ -121,7 +121,7 @@ export interface RecipientRole {
   readonly role: SenderType;
   /** Name of the participant. */
   readonly name?: string;
-  /** Present if the orchestration names the participant although the participant is inactive. */
+  /** Present if the orchestration names a participant or client application that is not active. */
   readonly isInactive?: true;
 }
 
@@ -176,7 +176,7 @@ const applicationsOf = (setUp: SetUp, owner: StoredObject | undefined): unknown 
 export const beginsWithBot = (setUp: SetUp, owner: StoredObject): boolean =>
   botsOf(setUp, applicationsOf(setUp, owner)).some((named) => isUsable(setUp, named));
 
-/** The role of a client application, by its wire name. */
+/** A client application's role, found by its wire name; undefined if there is none. */
 export const roleOf = ({ store, switches }: SetUp, { applicationId, role }: RecipientRole) => {
   const application = store.get(clientApplication.collection, applicationId);
   return listAt(application, "roles").find(

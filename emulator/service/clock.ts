@@ -7,7 +7,7 @@ export interface EmulatorClock {
   /** Milliseconds since 1970. */
   now(): number;
   /**
-   * Advances a manual clock and runs what is due by then.
+   * Advances a manual clock and runs the scheduled work that is then due.
    *
    * @throws Error on the real clock, for a negative step, or beyond the year 9999
    */
@@ -78,7 +78,10 @@ export const createClock = (kind: EmulatorClock["kind"]): EmulatorClock =>
 /** Formats a time as the service does: ISO 8601, GMT, with milliseconds (public reference). */
 export const timestamp = (ms: number): string => new Date(ms).toISOString();
 
-/** The time in the format of the Date header, computed once per second. */
+/**
+ * Creates a function that returns the time in the Date header's format, computed at most once per
+ * second.
+ */
 export const dateHeader = (clock: Pick<EmulatorClock, "now">): (() => string) => {
   let known = { second: Number.NaN, text: "" };
   return () => {

@@ -37,7 +37,7 @@ export interface FaultShape {
   readonly callbacks?: true;
 }
 
-/** The endpoints other than the service's operations for which you can set faults. */
+/** The endpoints, other than the service's operations, for which you can set faults. */
 export const furtherEndpoints = ["TOKEN", "UPLOAD", "DOWNLOAD", "CALLBACK"] as const;
 
 const statusMembers = {
@@ -98,8 +98,8 @@ export interface FaultRule {
   readonly kind: FaultKind;
   readonly times: number;
   /**
-   * Number of calls to the endpoint from the time when the rule is set until its first fault,
-   * including calls that an earlier rule affects.
+   * Number of calls to the endpoint before the rule's first fault, including calls that an earlier
+   * rule affects.
    */
   readonly after: number;
   readonly status?: number;
@@ -182,8 +182,8 @@ export class Faults {
   }
 
   /**
-   * The fault for a call to this endpoint: the first rule that is due. The call counts toward the
-   * `after` of every rule for the endpoint.
+   * The fault for a call to this endpoint: the first rule that is due, if any. The call counts
+   * toward the `after` of every rule for the endpoint.
    */
   take(on: string): FaultRule | undefined {
     let due: PendingFault | undefined;

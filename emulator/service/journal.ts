@@ -180,8 +180,8 @@ export const dataFileError = (file: string, error: unknown): Error => {
 };
 
 /**
- * A journal in a SQLite file that only its owner can read. Every write is one committed
- * transaction, so acknowledged data survives no matter how the process ends.
+ * A journal in a SQLite file that only its owner can read. Every write or group of writes is a
+ * committed transaction, so acknowledged data survives no matter how the process ends.
  *
  * @throws Error that names the file if the file cannot be opened or is not a journal
  */

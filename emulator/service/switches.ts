@@ -242,7 +242,7 @@ export const parseSwitch = (name: string, value: unknown): Partial<Switches> => 
   return { [name]: parsed };
 };
 
-/** Parses several switches at once; none is applied if one of them is invalid. */
+/** Parses several switches with their new values. Throws an Error if one of them is invalid. */
 export const parseSwitches = (values: Readonly<Record<string, unknown>>): Partial<Switches> =>
   Object.assign({}, ...Object.entries(values).map(([name, value]) => parseSwitch(name, value)));
 

@@ -18,7 +18,7 @@ export const ownSettings = ["platformName", "ownershipMark", "put"] as const;
  * What a run on emulators may call, even if a program or a state sets another URL for a provider.
  */
 export interface EmulatedAddresses {
-  /** The prefixes of the emulators' URLs. */
+  /** The emulators' URL prefixes. */
   readonly starts: readonly string[];
   /**
    * The settings for reaching each emulator, stored under the emulator's `baseUrl` and also under
@@ -49,16 +49,16 @@ const insteadOf = (instead: unknown, baseUrl: string): JsonObject | undefined =>
 };
 
 /**
- * Returns the base URL that a run on emulators uses for an account: its emulator's URL, if there is
- * one.
+ * Returns the base URL that a run on emulators uses for an account: its emulator's URL if it has
+ * one, otherwise its own.
  */
 export const emulatedAddress = (baseUrl: string): string => {
   return filledText(insteadOf(givenAddresses()?.instead, baseUrl)?.baseUrl) ?? baseUrl;
 };
 
 /**
- * Prevents a run on emulators from reaching any other account. Replaces the settings of an account
- * that an emulator represents with the emulator's settings.
+ * Prevents a run on emulators from reaching a real account. If an emulator represents an account,
+ * replaces the account's settings with the emulator's, except for `ownSettings`.
  *
  * @param account name of an explicit provider for which the program sets some of the settings
  * @throws ConversationError `SETTINGS_INVALID` if the settings would lead elsewhere

@@ -15,9 +15,9 @@ export type WireObject = Readonly<Record<string, unknown>>;
 
 /** How much of a list has been read. */
 export interface ListProgress {
-  /** Objects received so far. */
+  /** Number of objects received so far. */
   readonly objects: number;
-  /** Number of calls for the remaining pages; 0 if unknown. */
+  /** Number of calls needed for the remaining pages; 0 if unknown. */
   readonly callsLeft: number;
   /**
    * Total number of objects according to the last page. Absent if the service does not report it.
@@ -43,7 +43,7 @@ const inMebibytes = (bytes: number): string => `${(bytes / mebibyte).toFixed(1)}
 /** Failures that a repeat cannot fix. */
 const tooLarge = new WeakSet<object>();
 
-/** Whether a list could not be read because it is too large. */
+/** Whether an error means that a list was too large to read. */
 export const isTooLarge = (error: unknown): boolean =>
   typeof error === "object" && error !== null && tooLarge.has(error);
 
@@ -61,7 +61,8 @@ export class ListBudget {
   }
 
   /**
-   * Prepares to read a list. The list's size from an earlier reading no longer counts.
+   * Returns a request function that counts a list's pages toward the limit, in place of the list's
+   * earlier size.
    *
    * @throws ConversationError from its calls: `BAD_RESPONSE` if the list has become too large
    */
@@ -108,7 +109,7 @@ interface Pages {
 /** The first page of a collection, and a way to read the other pages. */
 export interface FirstPage {
   readonly objects: ReadonlyMap<string, WireObject>;
-  /** Number of calls for the other pages; 0 if unknown. */
+  /** Number of calls needed for the other pages; 0 if unknown. */
   readonly callsLeft: number;
   rest(): Promise<Pages>;
 }
@@ -230,9 +231,9 @@ const callsAfter = (answer: Answer, objects: number): number => {
 type OnPage = (progress: ListProgress) => void;
 
 /**
- * Reads a collection: the first page as specified, then further pages with `$pagenum` (assumed)
- * until the number of objects that the service reports has arrived. Requests larger pages with
- * `$pagesize` (assumed) if this saves calls and the service supports it.
+ * Reads the first page of a collection, as specified. `rest` reads the other pages with `$pagenum`
+ * (assumed) until as many objects have arrived as the service reports. It requests larger pages
+ * with `$pagesize` (assumed) if this saves calls and the service supports it.
  */
 export const readFirstPage = async (
   request: Request,
@@ -293,7 +294,10 @@ const pagesOf = (count: number, size: number): number => Math.max(1, Math.ceil(c
 const isWorthWidening = (count: number, pageSize: number): boolean =>
   pagesOf(count, pageSize) - (1 + pagesOf(count, widestPage)) >= 2;
 
-/** Number of calls needed to read a list of `count` objects in pages of `pageSize`. */
+/**
+ * Number of calls needed to read a list of `count` objects if the service's default page size is
+ * `pageSize`.
+ */
 export const listCalls = (count: number, pageSize: number): number =>
   isWorthWidening(count, pageSize) ? 1 + pagesOf(count, widestPage) : pagesOf(count, pageSize);
 
@@ -315,8 +319,8 @@ const oddKey = (id: string): string =>
     : `${cleaned(id.slice(0, shownCharacters))}… (${id.length} characters, ${hashOf(id)})`;
 
 /**
- * The key of each object on one page: its id, if valid; otherwise a string that can never be an id,
- * so that no call can use it. The same object on another page has the same key.
+ * Creates a function that returns the key of an object on one page: its id or, if that is not
+ * valid, a string that no call can use. The same object on another page has the same key.
  */
 export const listingKeys = (): ((object: JsonObject) => string) => {
   const twins = new Map<string, number>();

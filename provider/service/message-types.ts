@@ -91,11 +91,11 @@ export type MessageTypesOf<K extends SenderKind> = {
 /** Every message type, in the order of the specification. */
 export const messageTypes: readonly MessageType[] = senderRules.flatMap(({ types }) => [...types]);
 
-/** Whether a string is one of the five kinds of senders. */
+/** Whether a value is one of the five kinds of senders. */
 export const isSenderKind = (text: unknown): text is SenderKind =>
   senderKinds.some((kind) => kind === text);
 
-/** Whether a string is one of the message types. */
+/** Whether a value is one of the message types. */
 export const isMessageType = (text: unknown): text is MessageType =>
   messageTypes.some((type) => type === text);
 
@@ -143,8 +143,8 @@ export const conversationSides = ["customer", "bot", "agent"] as const;
 export type ConversationSide = (typeof conversationSides)[number];
 
 /**
- * The kinds of senders on each side, custom kinds first. They are also the roles that receive the
- * side's messages.
+ * The kinds of senders on each side, custom kinds first. They are also the roles that receive
+ * messages for that side.
  */
 export const rolesOnSide = {
   customer: ["customer"],

@@ -241,10 +241,10 @@ const beginningsIn = (signs: readonly Sign[], { beginnings }: Wanted): Range[] =
 };
 
 /**
- * Replaces all secrets and parts of secrets in untrusted text. Finds secrets in JSON, URLs and
- * pages, in base64 after other text, in a different case, and in truncated form. Use it only for
- * untrusted text: replacing one of this package's own words that happens to match a secret would
- * reveal the secret.
+ * Replaces secrets and parts of secrets in untrusted text, even if they are escaped (JSON, URLs,
+ * HTML), encoded in base64 or hexadecimal, in a different case, or truncated. Drops text after the
+ * first 8,000 characters. Use it only for untrusted text: replacing one of this package's own words
+ * that happens to match a secret would reveal the secret.
  *
  * @param secrets unencoded; those shorter than 6 characters are not searched for
  */
@@ -274,7 +274,7 @@ export const shownText = (text: string, secrets: readonly string[]): string =>
 /**
  * The message of an error from outside this package, in a form that is safe to show. The JSON
  * parser quotes parts of its input in which a secret might not be recognizable, so its message is
- * omitted.
+ * replaced with a fixed text.
  */
 export const foreignMessage = (error: unknown, secrets: readonly string[]): string => {
   if (error instanceof SyntaxError && error.message.includes("JSON"))
@@ -303,8 +303,7 @@ export const clientSecrets = ({ clientId, clientSecret }: Settings): readonly st
 const ofRunningCall = new AsyncLocalStorage<readonly string[]>();
 
 /**
- * Runs an engine call and ensures that no message about its service calls shows any of these
- * strings.
+ * Runs an engine call and ensures that messages about its service calls show none of the `secrets`.
  */
 export const keepingSecret = <T>(secrets: readonly string[], call: () => Promise<T>): Promise<T> =>
   ofRunningCall.run(secrets, call);

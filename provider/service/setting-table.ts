@@ -4,8 +4,8 @@ import { type Plan, plans } from "./plans.js";
 
 /**
  * The result of parsing a setting: its value, or the rule that the string breaks. A message shows
- * the string itself only if the setting accepts only a fixed set of words, because such a setting
- * is never a secret.
+ * the string itself only if the setting has a fixed set of words, because such a setting is never
+ * secret.
  */
 export type Parsed<T> = { readonly value: T } | { readonly rule: string };
 
@@ -118,7 +118,7 @@ export interface Settings {
   readonly scope: string;
   /** The tenant's plan. Absent if unknown. */
   readonly plan?: Plan;
-  /** Number of calls allowed in a short burst. Absent if unknown. */
+  /** Number of calls that an endpoint allows in a short burst. Absent if unknown. */
   readonly burst?: number;
   /** Fraction of each rate limit that may be used: greater than 0, at most 1. */
   readonly share: number;

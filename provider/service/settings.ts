@@ -46,8 +46,8 @@ export const profilePrefix = (profile?: string): string => {
 };
 
 /**
- * Refuses a profile that has the same environment variables as another, as `my-eu` and `my_eu` do:
- * each would silently use the other's account.
+ * Refuses a profile that shares its environment variables with another, as `my-eu` does with
+ * `my_eu`: each would silently use the other's account.
  *
  * @param others profiles already in use; may include the same name
  * @throws ConversationError `SETTINGS_INVALID` that names both profiles
@@ -124,7 +124,7 @@ const textOf = (source: SettingSource, key: SettingKey, profile?: string): strin
 };
 
 /**
- * Reads one optional setting, without its default; undefined if it is not set.
+ * Reads one setting, without applying its default; undefined if it is not set.
  *
  * @throws Error if the setting breaks its rule
  */
@@ -141,8 +141,8 @@ export const readSetting = <K extends SettingKey>(
 };
 
 /**
- * The option that `pulumi config set` needs for a setting. Without it, the command refuses a name
- * that looks like a secret.
+ * The option that `pulumi config set` needs for a setting: `--secret` for a secret, `--plaintext`
+ * if only the name looks like a secret's. Undefined for any other setting.
  */
 export const configOption = (key: SettingKey): "--secret" | "--plaintext" | undefined => {
   if (specOf(key).secret) return "--secret";
@@ -245,7 +245,7 @@ const foundOut = (file: string, given: Partial<Settings>): Partial<Settings> => 
 };
 
 /**
- * Reads and checks every setting. The only file it reads is the `findings` file. An empty string
+ * Reads and checks every setting. The only file it reads is the `findings` file. A blank string
  * counts as missing.
  *
  * @param profile `staging` reads `CONVERSATION_STAGING_BASE_URL`, `conversation:staging.baseUrl`
@@ -274,7 +274,7 @@ const secretNames = keys
 
 const secretVariable = new RegExp(`^CONVERSATION_(?:.+_)?(?:${secretNames.join("|")})$`);
 
-/** An environment without the secret settings of any profile, for programs that do not need them. */
+/** The environment without any account's secret settings, for programs that do not need them. */
 export const withoutSecretSettings = <T>(
   environment: Readonly<Record<string, T>>,
 ): Readonly<Record<string, T>> =>

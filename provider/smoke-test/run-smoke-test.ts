@@ -78,8 +78,8 @@ const awaitArrival = async (sent: Sent): Promise<boolean> => {
 };
 
 /**
- * Reads an account's chain, sends one message through it, waits for its arrival if the test has a
- * probe, and ends the conversation, even after a failure.
+ * Reads an account's chain, sends one message through it and, if the test has a probe, waits for
+ * the message to arrive. Then ends the conversation, even if the message did not arrive.
  *
  * @throws ConversationError that names the broken link
  */

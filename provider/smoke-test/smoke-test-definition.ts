@@ -13,8 +13,8 @@ import { account } from "../resources/account.js";
 export const defaultTimeout = 30;
 
 /**
- * The only resource that represents a single conversation instead of a setup object. It shares only
- * the rules for inputs and secrets with the other kinds.
+ * The resource that represents a conversation rather than a setup object. It shares only the rules
+ * for inputs and secrets with the other kinds.
  */
 export const smokeTest = defineResource({
   kind: "ConversationSmokeTest",

@@ -20,10 +20,10 @@ const inputs = z.object({
   profile: z.string().optional(),
 });
 
-/** A test's inputs; `timeout` is in seconds. */
+/** A smoke test's inputs; `timeout` is in seconds. */
 export type SmokeTestInputs = Readonly<z.output<typeof inputs>>;
 
-/** Returns the declared fields of the engine's values, normalized. */
+/** Returns the engine's values for the declared fields, normalized. */
 export const fieldsOf = (values: JsonObject): JsonObject => {
   const known = Object.entries(values).filter(([name]) => Object.hasOwn(smokeTest.fields, name));
   return normaliseFields(smokeTest, objectOf(known));
@@ -47,7 +47,7 @@ const result = z.object({
 /** The part of a passed test's result that is stored in the state. */
 export type SmokeTestResult = Readonly<z.output<typeof result>>;
 
-/** The test result in a state; undefined before the first test. */
+/** The test result in a state; undefined if no test has passed yet. */
 export const smokeTestResult = (state: JsonObject): SmokeTestResult | undefined =>
   result.safeParse(state).data;
 
@@ -63,7 +63,7 @@ const probeViolation = ({ probe }: JsonObject): readonly string[] => {
 
 /**
  * Returns the normalized inputs and every rule that they break. Has no side effects. The failures
- * do not name a property, because the engine would print the property's value.
+ * have an empty `property`, because the engine would print that property's value.
  */
 export const checkSmokeTest = (news: JsonObject): CheckedInputs => {
   const { __provider, ...given } = news;
@@ -76,8 +76,8 @@ export const checkSmokeTest = (news: JsonObject): CheckedInputs => {
 };
 
 /**
- * Whether the test must run, or must be recorded as disabled. If it was disabled and stays
- * disabled, no other change counts.
+ * Whether the inputs have changed, so that the test must run or be recorded as disabled. Changes to
+ * a test that stays disabled do not count.
  */
 export const smokeTestChanges = (olds: JsonObject, news: JsonObject): boolean => {
   const [old, next] = [fieldsOf(olds), fieldsOf(news)];

@@ -41,9 +41,9 @@ const endLeftOpen = async (state: JsonObject, { session }: TestRun): Promise<voi
 const isEnabled = (inputs: JsonObject): boolean => inputs.enabled === true;
 
 /**
- * The smoke test's lifecycle. Creating or updating the resource runs the test; all other operations
- * do nothing. A failed creation is not recorded, and a failed update keeps the old state, so the
- * engine's next run tests again.
+ * The smoke test's lifecycle. Creating or updating the resource runs the test if it is enabled;
+ * deleting it ends a conversation that a test left open. A failed creation is not recorded, and a
+ * failed update keeps the old state, so the engine's next run tests again.
  */
 export const smokeTestLifecycle = (run: TestRun): Lifecycle => {
   const about = { run, definition: smokeTest, doing: "running" };

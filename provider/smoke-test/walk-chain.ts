@@ -23,7 +23,7 @@ export interface Callback {
   readonly authentication?: string;
 }
 
-/** What is needed to send a message, and where it will go. */
+/** What is needed to send a message, and where the message will go. */
 export interface Chain {
   readonly channelType: string;
   readonly address: string;
@@ -89,9 +89,9 @@ const withoutRole = (
 };
 
 /**
- * Reads the setup objects that a message passes through, in order: sign-in, account, channel,
- * orchestration, then the participants, client applications and authentications of the recipients.
- * Makes one call per object.
+ * Signs in, then reads the setup objects that a message passes through, in order: account, channel,
+ * orchestration, then the recipients' participants, client applications and authentications. Makes
+ * one call per object.
  *
  * @throws ConversationError that names the first broken link
  */
@@ -224,7 +224,7 @@ export class ChainReader {
   }
 
   /**
-   * Reads an object whose absence breaks the chain. Lack of permission to read it proves nothing.
+   * Reads an object whose absence breaks the chain. Lack of permission to read it does not.
    *
    * @returns undefined if permission to read the object is missing
    */
@@ -251,7 +251,7 @@ export class ChainReader {
   }
 }
 
-/** The findings collected before a broken link is reached. */
+/** The findings about a chain, up to the first broken link. */
 export interface ChainFindings {
   /** Working links, with kind, name and id. */
   readonly sound: string[];

@@ -32,7 +32,7 @@ import { linkToEntry, subjectParts } from "./links.mjs";
 
 /** @template T @typedef {{ readonly place: number, readonly entry: T }} PlacedEntry */
 
-/** Whether an entry is about a subject or, given a collection, about any of its objects. An empty string matches every entry. @param {WithSubjects & { readonly template?: string }} entry @param {string} wanted */
+/** Whether an entry is about a subject or, given a collection, about the collection or any of its objects. An empty string matches every entry. @param {WithSubjects & { readonly template?: string }} entry @param {string} wanted */
 export const isAbout = ({ subjects, template }, wanted) =>
   wanted === "" ||
   template === `/${wanted}` ||
@@ -405,7 +405,7 @@ const rateRow = ({ endpoint, tokens = 0, burst, rate, accepted, refused }) => {
   );
 };
 
-/** The current level of each endpoint's bucket. @param {Page} page */
+/** Each endpoint's current bucket level and call counts. @param {Page} page */
 export const ratesView = (page) => {
   const about = paragraph("about");
   const body = element("tbody");

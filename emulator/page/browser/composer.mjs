@@ -215,7 +215,7 @@ export class Composer {
     offer(this.#type, sender?.messageTypes ?? []);
   }
 
-  /** The conversation that a message is sent to, and its customer. */
+  /** The conversation that a message is sent to, and the customer's name. */
   #conversation() {
     const { conversations } = this.page.state;
     if (this.id !== "")

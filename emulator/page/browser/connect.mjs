@@ -15,7 +15,7 @@ const accessHere = async () => {
   return { baseUrl: origin + base, tokenUrl: origin + token, clientId, clientSecret };
 };
 
-/** The lines that set a program's environment, as the command prints them. @param {Access} access @param {string} [plan] if omitted, there are no rate limits */
+/** The lines that set a program's environment, as the `emulator` command prints them. @param {Access} access @param {string} [plan] if omitted, there are no rate limits */
 export const environmentText = (access, plan) =>
   Object.entries({ ...access, ...(plan === undefined ? {} : { plan }) })
     .map(([key, value]) => {

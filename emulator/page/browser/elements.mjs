@@ -95,7 +95,7 @@ export const setText = (target, text) => {
   if (target.textContent !== text) target.textContent = text;
 };
 
-/** The project's own text, with code marked as in Markdown. @param {string} text */
+/** The project's own text, with Markdown code spans formatted as code. @param {string} text */
 export const withCode = (text) =>
   text.split("`").map((part, place) => (place % 2 === 1 ? element("code", {}, part) : part));
 

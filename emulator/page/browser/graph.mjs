@@ -181,7 +181,7 @@ export const nodesBetween = ({ columns }, top, bottom) =>
   columns.flat().filter(({ y }) => y + rowHeight > top && y < bottom);
 
 /**
- * The node that an arrow key moves the focus to.
+ * The node that a key (an arrow, Home or End) moves the focus to, if any.
  *
  * @param {GraphLayout} layout
  * @param {GraphNode} node
@@ -302,7 +302,7 @@ export class GraphView {
     return this.#users.get(key) ?? [];
   }
 
-  /** Keeps the selected object visible unless it was scrolled out of view. */
+  /** Adapts to a new size. Scrolls the selected object into view if it was in view or the width has changed. */
   #resized() {
     const { clientWidth, clientHeight, scrollTop } = this.element;
     const hasOtherWidth = clientWidth !== this.#width;
@@ -361,7 +361,7 @@ export class GraphView {
     this.#draw(seen);
   }
 
-  /** The visible lines, with those of the selected object on top. @param {readonly GraphNode[]} seen */
+  /** Draws the visible lines, with those of the selected object on top. @param {readonly GraphNode[]} seen */
   #draw(seen) {
     const { layout } = this;
     const { isStacked, nodes } = layout;
@@ -379,7 +379,7 @@ export class GraphView {
     ]);
   }
 
-  /** Draws only the lines that do not exist yet. @param {readonly { readonly edge: GraphEdge, readonly name: string }[]} wanted the uppermost last */
+  /** Keeps only the wanted lines, and draws any that do not exist yet. @param {readonly { readonly edge: GraphEdge, readonly name: string }[]} wanted the uppermost last */
   #keepPaths(wanted) {
     const keyed = new Map(
       wanted.map((each) => [`${each.edge.from.key} ${each.edge.to.key}`, each]),

@@ -152,7 +152,7 @@ export const shortOutcome = (entry) => deliveryOutcome(entry).replace(/^undelive
 /** Whether a callback accepted the message. @param {Pick<ShownDelivery, "failure">} entry */
 export const isDelivered = ({ failure }) => !failure;
 
-/** Position of the last failed attempt of a delivery that no later attempt made; negative if there is none. @param {readonly Pick<ShownDelivery, "delivery" | "failure">[]} entries */
+/** Position of the last failed attempt of a delivery that did not succeed later; negative if there is none. @param {readonly Pick<ShownDelivery, "delivery" | "failure">[]} entries */
 export const lastUndelivered = (entries) => {
   const delivered = new Set();
   return entries.findLastIndex((entry) => {

@@ -28,7 +28,7 @@ export const anchorOf = (heading) =>
 /** The link to a section of the documentation. @param {string} page in the `docs` folder @param {string} section its heading */
 export const linkToSection = (page, section) => linkTo("docs", page, anchorOf(section));
 
-/** The name of a subject, and the link to it, if any. @param {Page} page @param {string} subject */
+/** The noun and name of a subject, and the link to it, if any. @param {Page} page @param {string} subject */
 export const subjectParts = (page, subject) => {
   const [collection = "", ...rest] = subject.split("/");
   const id = rest.join("/");

@@ -100,7 +100,7 @@ const faultForm = (page) => {
   );
 };
 
-/** A rule as a sentence. @param {FaultRule} rule */
+/** A rule as one line of text. @param {FaultRule} rule */
 export const ruleText = ({ on, kind, times, after, ...members }) => {
   const more = Object.entries(members).map(
     ([name, value]) => `${name} ${typeof value === "string" ? value : JSON.stringify(value)}`,

@@ -5,10 +5,10 @@ import { ownerParts } from "../../kernel/owner.js";
 import type { WireObject } from "../../service/lists.js";
 
 /**
- * The owner mark: a short suffix of the description that shows people and later runs who owns an
- * object, such as `[pulumi: shop/prod orders-bot #5f0c1a2b-9b2e77aa01cd-0tm9x2k4r7q1c2d]`. The
- * first number identifies the stack's `Ownership`, the second the resource, the third the object.
- * Marks from release 0.1.0 have no third number.
+ * The owner mark, such as `[pulumi: shop/prod orders-bot #5f0c1a2b-9b2e77aa01cd-0tm9x2k4r7q1c2d]`:
+ * a short suffix in an object's description that shows people and later runs which resource owns
+ * the object. After `#`, the first part identifies the stack's `Ownership`, the second the
+ * resource, and the third the object. Marks from release 0.1.0 have no third part.
  */
 export interface Mark {
   /** Project, stack and logical name, for people. */
@@ -23,7 +23,7 @@ export interface Mark {
   readonly checksum?: string;
 }
 
-/** The first characters of a hash. */
+/** The first `length` characters of a string's SHA-256 hash. */
 export const digest = (text: string, length: number): string =>
   hash("sha256", text).slice(0, length);
 
@@ -36,7 +36,7 @@ export const stackMark = (ownership: string): string => digest(ownership, 8);
 export const stackLabel = (project: string, stack: string): string =>
   readable(`${project}/${stack}`);
 
-/** The stack in a mark's label: `shop/prod` in `shop/prod kiosk`. */
+/** The project and stack in a mark's label: `shop/prod` in `shop/prod kiosk`. */
 export const stackOfLabel = (label: string): string => label.split(" ")[0] ?? label;
 
 /** A resource's mark, without the parts that distinguish its objects. */

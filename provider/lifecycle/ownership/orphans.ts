@@ -21,8 +21,8 @@ export interface MarkedObject {
   readonly name: unknown;
   readonly mark: Mark;
   /**
-   * Whether the mark was made for an object with this name and age. False for a copy made by a
-   * person.
+   * Whether the mark matches the object's name and creation time. If not, the object counts as a
+   * copy made by a person.
    */
   readonly fits: boolean;
 }
@@ -139,8 +139,7 @@ const standingOf = (
 };
 
 /**
- * The objects that carry a stack's mark or name and are not in its state, in an order in which they
- * can be deleted.
+ * The objects that carry a stack's mark or name and are not in its state, in the given order.
  *
  * @param asked ids of further objects, which may carry the mark of a stack that no longer exists
  */

@@ -2,15 +2,15 @@ import { randomBytes } from "node:crypto";
 import type { JsonObject } from "../../kernel/json.js";
 import type { Lifecycle } from "../index.js";
 
-/** The kind of the only resource in a stack that does not represent an object in the service. */
+/** The kind of the resource that identifies a stack's state and has no object in the service. */
 export const ownershipKind = "Ownership";
 
 const withoutProvider = ({ __provider, ...rest }: JsonObject): JsonObject => rest;
 
 /**
- * The lifecycle of `Ownership`: a random id, saved in the state before the service creates
- * anything. Makes no calls. Marks derived from the id distinguish this state's objects from those
- * of another state with the same project and stack names.
+ * The lifecycle of `Ownership`, which makes no calls. Its random id is saved in the state before
+ * the service creates anything. Marks derived from the id distinguish this state's objects from
+ * those of another state with the same project and stack names.
  */
 export const ownershipLifecycle: Lifecycle = {
   check: async (_, news) => ({ inputs: withoutProvider(news), failures: [] }),

@@ -60,18 +60,17 @@ export interface Answer {
   readonly body: unknown;
 }
 
-/** A response with its creation time and body length. */
+/** A response with its arrival time and body length. */
 export interface DatedAnswer extends Answer {
   /**
-   * When the service created the response, according to its own clock, in milliseconds since 1970.
-   * Absent if unknown.
+   * The service's time when the response arrived, in milliseconds since 1970. Absent if unknown.
    */
   readonly date?: number;
   /** Length of the body, in bytes. */
   readonly bytes: number;
 }
 
-/** A call, the token that it was sent with, and the response. */
+/** A call, including the token that it was sent with, and the response. */
 export interface Exchange {
   readonly call: Call;
   readonly response: HttpResponse;
@@ -177,8 +176,8 @@ export const createdOf = (operation: Operation, { body, status }: Answer) => {
 type Times = { readonly created?: string; readonly modified?: string };
 
 /**
- * When an object was created or changed: the time that the response contains, otherwise the time of
- * the response.
+ * When an object was created or changed: the time that the response contains, otherwise the
+ * response's arrival time. Absent if neither is known.
  */
 export const timesOf = ({ body, date }: DatedAnswer, names: readonly (keyof Times)[]): Times =>
   Object.fromEntries(

@@ -24,8 +24,8 @@ export interface CallParameters {
    */
   readonly signal?: AbortSignal;
   /**
-   * The fields in the body, which determine how much of it a message may show. If omitted, a
-   * message shows none of it.
+   * The body's fields, which determine how much of the body a message may show. Without them,
+   * messages show none of it.
    */
   readonly fields?: Fields;
 }
@@ -115,7 +115,7 @@ const assertShape = (template: string, path: string): void => {
   );
 };
 
-/** The current token. */
+/** An access token. */
 export interface AccessToken {
   readonly value: string;
   /**
@@ -140,6 +140,6 @@ export interface TokenParts {
   readonly headers: Readonly<Record<string, string>>;
   readonly retry?: Partial<RetryLimits>;
   readonly onRepeat?: OnRepeat;
-  /** Cancels every waiting call. */
+  /** Cancels all calls, except writes that have already been sent. */
   readonly signal: AbortSignal;
 }

@@ -35,12 +35,12 @@ import {
  */
 export type Request = (operation: Operation, options?: CallParameters) => Promise<Answer>;
 
-/** Like {@link Request}, but also returns the response's creation time and body length. */
+/** Like {@link Request}, but also returns the response's arrival time and body length. */
 export type DatedRequest = (operation: Operation, options?: CallParameters) => Promise<DatedAnswer>;
 
 /**
- * Passes a call through the policies (repeat, wait for a turn, authenticate, send), then reads the
- * response once.
+ * Returns a request function that applies the policies to each call: repeat, wait for a turn,
+ * authenticate, send.
  */
 export const datedRequest =
   (parts: ClientParts): DatedRequest =>
@@ -54,7 +54,7 @@ export const datedRequest =
     );
   };
 
-/** Like {@link datedRequest}, but returns only status and body. */
+/** Like {@link datedRequest}, but returns only the status and body. */
 export const serviceRequest = (parts: ClientParts): Request => {
   const dated = datedRequest(parts);
   return async (operation, options) => {
@@ -247,7 +247,7 @@ const asked = async (parts: TokenParts): Promise<TokenGrant> => {
   return grantOf(settings, response);
 };
 
-/** A service's only token, fetched from its token URL on first use. */
+/** The source of the token that all calls share, fetched from the token URL when needed. */
 export const tokenSource = (parts: TokenParts): AccessTokens => {
   const { retry: limits = {}, signal, clock, onRepeat } = parts;
   const options = { limits, signal, clock, onRepeat };
@@ -264,7 +264,7 @@ export interface TokenGrant {
   readonly scopes?: readonly string[];
 }
 
-/** The name of the token request in messages, waits and statistics. */
+/** The endpoint that represents the token URL in messages, waits and statistics. */
 export const tokenEndpoint: Endpoint = { method: "POST", template: "token URL" };
 
 /** The token request: client credentials as form fields (public reference). */

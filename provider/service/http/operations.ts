@@ -1,7 +1,7 @@
 import type { Definition } from "../../definition/define.js";
 import { resources } from "../../resources/index.js";
 
-/** The scopes of the service (specification §5.1). */
+/** The service's scopes (specification §5.1). */
 export const scopes = {
   manage: "app.conversation.conversationmgr.manage",
   read: "app.conversation.conversationmgr.read",
@@ -42,9 +42,9 @@ export interface Endpoint {
   readonly template: string;
 }
 
-/** One operation of the service (specification §4). */
+/** A service operation (specification §4). */
 export interface Operation extends Endpoint {
-  /** A description for messages and docs, such as `list channels`. */
+  /** A description for messages and docs, such as `list every channel`. */
   readonly title: string;
   /** The scopes for this operation; any one of them suffices. */
   readonly scopes: readonly Scope[];
@@ -84,7 +84,7 @@ export const setUpOperation = (definition: Definition, action: SetUpAction): Ope
   };
 };
 
-/** The endpoints for the given operations of a kind, named as in messages and statistics. */
+/** The endpoint names, as in messages and statistics, for the given operations of a kind. */
 export const endpointNames = (
   definition: Definition,
   actions: readonly SetUpAction[],

@@ -4,8 +4,8 @@ import type { Endpoint } from "./operations.js";
 import type { HttpResponse } from "./transport.js";
 
 /**
- * The interface for pacing: decides when to run `attempt`, and repeats it as long as the response
- * is 429. Returns the first response with another status, and passes on failures of `attempt`.
+ * Decides when to run `attempt`, repeats it as long as the response is 429, and returns the first
+ * response with another status. Passes on failures of `attempt`.
  *
  * The attempt itself runs outside any queue. `signal` cancels the wait, never an attempt.
  *
@@ -124,7 +124,7 @@ const askedFor = (headers: Headers, wallMs: number) => {
 /**
  * The wait, in milliseconds, that a Retry-After header requests in seconds or as a date. If the
  * header is repeated, the longest wait applies; the maximum is {@link longestRetryAfterMs}.
- * Undefined if there is no usable header.
+ * Undefined if no wait is requested.
  */
 export const retryAfterMs = (headers: Headers, wallMs: number): number | undefined => {
   const asked = askedFor(headers, wallMs);
@@ -157,7 +157,7 @@ const ageOf = (age: unknown): number =>
 
 /**
  * The service's time when a response arrived, from its Date (RFC 9110 §6.6.1) and Age headers, in
- * milliseconds since 1970. Undefined if the Date is not credible.
+ * milliseconds since 1970. Undefined if the Date is missing or not credible.
  */
 export const dateOf = ({ headers: { date, age } }: HttpResponse): number | undefined => {
   if (typeof date !== "string" || !httpDate.test(date)) return undefined;

@@ -18,7 +18,7 @@ export interface RetryLimits {
 }
 
 /**
- * Called once, before a failed call is repeated.
+ * Called before the first retry of a failed call.
  *
  * @param longestMs maximum time of the retries if they fail like the first attempt, in milliseconds
  */
@@ -84,7 +84,7 @@ const afterAbort = <T>(last: Outcome<T> | undefined, signal: AbortSignal): T => 
 };
 
 /**
- * Runs `attempt` and repeats it as long as `may` allows.
+ * Runs `attempt` and repeats it as long as `may` and the limits allow.
  *
  * @throws the last failure; ConversationError `CANCELLED` if the signal aborts first
  */

@@ -64,7 +64,10 @@ export interface Transport {
 export type Timer = (ms: number, expire: () => void) => () => void;
 
 export interface TransportOptions {
-  /** Maximum time for one call, including connection and body, in milliseconds. Default: 60,000. */
+  /**
+   * Maximum time for one call, including connecting and reading the body, in milliseconds. Default:
+   * 60,000.
+   */
   readonly callTimeoutMs?: number;
   /** Replaces the timer in tests. */
   readonly timer?: Timer;
@@ -166,8 +169,8 @@ const connectionPool = async (): Promise<typeof Pool> => {
 };
 
 /**
- * One connection pool per origin, or one agent for all origins if a proxy is set. Calls to this
- * machine never go through a proxy. Idle connections do not keep the process alive.
+ * One connection pool or, if a proxy is set, one proxy agent per origin. Calls to this machine
+ * never go through a proxy. Idle connections do not keep the process alive.
  */
 export const dispatchers = (environment: ProxyEnvironment): Dispatchers => {
   const proxy = proxyOf(environment);
@@ -288,7 +291,7 @@ const unusable = (): ConversationError =>
   );
 
 /**
- * Connections through a proxy from the options or, by default, the process environment.
+ * Connections through the proxy that the options or, by default, the process environment specify.
  *
  * @throws ConversationError `SETTINGS_INVALID` for an invalid URL
  */
@@ -307,7 +310,10 @@ const variablesFor = (protocol: string): readonly string[] => {
   return protocol === "http:" ? http : ["https_proxy", "HTTPS_PROXY", ...http];
 };
 
-/** The proxy for calls to a URL, and the variable that contains it; undefined if calls are sent directly. */
+/**
+ * The proxy for a protocol, and the variable that contains it; undefined if none is set. Ignores
+ * NO_PROXY.
+ */
 export const proxySetting = (environment: ProxyEnvironment, protocol = "https:") => {
   const variable = variablesFor(protocol).find((name) => environment[name]);
   return variable === undefined ? undefined : { variable, text: environment[variable] ?? "" };
@@ -403,7 +409,7 @@ const beforeSending = (code: string, host: string): ConnectionFault => {
   return passing("UNREACHABLE", `${what}${suffix}; check the URL, the network and the proxy`);
 };
 
-/** Maps a connection failure to one of a fixed set of codes. */
+/** Maps a connection failure to one of a fixed set of codes, with an explanation. */
 export const connectionFault = (
   { cause, sent, proxy }: Pick<TransportFailure, "cause" | "sent" | "proxy">,
   url: string,
