@@ -136,7 +136,7 @@ export type AuthenticationArgs = AuthenticationArgsMembers & (
  * });
  */
 export class Authentication extends ConversationResource {
-  /** Type token, which every state file contains. */
+  /** Type token, as stored in state files. */
   static readonly __pulumiType: string = typeToken("Authentication");
 
   /** Whether a value is an authentication, including one from another copy of this package. Never fails. */
@@ -162,10 +162,10 @@ export class Authentication extends ConversationResource {
   /** How the service obtains a token for the callback. The service reuses the token until the callback responds with 401. Source: public reference. */
   declare readonly oauth2: pulumi.Output<AuthenticationOauth2 | undefined>;
 
-  /** When the service created the object, in ISO 8601 format: GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
+  /** When the service created the object, in ISO 8601 format: GMT, with milliseconds. Set by the service. If the response to the write omits the time, the response's own time is used. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed, in ISO 8601 format: GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
+  /** When the object was last changed, in ISO 8601 format: GMT, with milliseconds. Set by the service. If the response to the write omits the time, the response's own time is used. Source: public reference. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
@@ -272,7 +272,7 @@ export interface ClientApplicationArgs extends CommonArgs {
  * });
  */
 export class ClientApplication extends ConversationResource {
-  /** Type token, which every state file contains. */
+  /** Type token, as stored in state files. */
   static readonly __pulumiType: string = typeToken("ClientApplication");
 
   /** Whether a value is a client application, including one from another copy of this package. Never fails. */
@@ -292,10 +292,10 @@ export class ClientApplication extends ConversationResource {
   /** The application's roles, each with its own callback. 1 to 7 items. Source: public reference. */
   declare readonly roles: pulumi.Output<(ClientApplicationRole)[]>;
 
-  /** When the service created the object, in ISO 8601 format: GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
+  /** When the service created the object, in ISO 8601 format: GMT, with milliseconds. Set by the service. If the response to the write omits the time, the response's own time is used. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed, in ISO 8601 format: GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
+  /** When the object was last changed, in ISO 8601 format: GMT, with milliseconds. Set by the service. If the response to the write omits the time, the response's own time is used. Source: public reference. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
@@ -333,7 +333,7 @@ export class ClientApplication extends ConversationResource {
   }
 }
 
-/** A feature of the bot. */
+/** A bot feature. */
 export interface ParticipantIntentArgs {
   /** Internal value of the feature. Source: public reference. */
   value: pulumi.Input<string>;
@@ -341,7 +341,7 @@ export interface ParticipantIntentArgs {
   displayValue: pulumi.Input<string>;
 }
 
-/** A feature of the bot. */
+/** A bot feature. */
 export interface ParticipantIntent {
   /** Internal value of the feature. Source: public reference. */
   readonly value: string;
@@ -357,7 +357,7 @@ export interface ParticipantArgs extends CommonArgs {
   description?: pulumi.Input<string> | undefined;
   /** Whether the participant is in use. Default: `true`. Source: public reference. */
   active?: pulumi.Input<boolean> | undefined;
-  /** Kind of bot. The platform's bot product creates its own bots. Source: public reference. */
+  /** Kind of bot. The platform's own bot product creates bots of type `platform_bot`. Source: public reference. */
   type: pulumi.Input<"custom_bot" | "platform_bot">;
   /** Client application whose callback receives this bot's messages. Source: public reference. */
   application: pulumi.Input<string> | pulumi.Input<ClientApplication>;
@@ -395,7 +395,7 @@ export interface ParticipantArgs extends CommonArgs {
  * });
  */
 export class Participant extends ConversationResource {
-  /** Type token, which every state file contains. */
+  /** Type token, as stored in state files. */
   static readonly __pulumiType: string = typeToken("Participant");
 
   /** Whether a value is a participant, including one from another copy of this package. Never fails. */
@@ -412,7 +412,7 @@ export class Participant extends ConversationResource {
   /** Whether the participant is in use. Default: `true`. Source: public reference. */
   declare readonly active: pulumi.Output<boolean | undefined>;
 
-  /** Kind of bot. The platform's bot product creates its own bots. Source: public reference. */
+  /** Kind of bot. The platform's own bot product creates bots of type `platform_bot`. Source: public reference. */
   declare readonly type: pulumi.Output<"custom_bot" | "platform_bot">;
 
   /** Client application whose callback receives this bot's messages. Source: public reference. */
@@ -424,10 +424,10 @@ export class Participant extends ConversationResource {
   /** Custom attributes. 1 to 25 entries. Source: public reference. */
   declare readonly options: pulumi.Output<Record<string, string> | undefined>;
 
-  /** When the service created the object, in ISO 8601 format: GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
+  /** When the service created the object, in ISO 8601 format: GMT, with milliseconds. Set by the service. If the response to the write omits the time, the response's own time is used. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed, in ISO 8601 format: GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
+  /** When the object was last changed, in ISO 8601 format: GMT, with milliseconds. Set by the service. If the response to the write omits the time, the response's own time is used. Source: public reference. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
@@ -559,7 +559,7 @@ export interface ChannelRestrictions {
 
 /** Arguments for a channel: a transport for chat messages, and its parameters. */
 export interface ChannelArgs extends CommonArgs {
-  /** The channel's identifier at run time, such as `custom.teams` for a custom channel. If you change it, lookups by type fail. 1 to 255 characters. Unique. Source: public reference. */
+  /** The channel's identifier at run time, such as `custom.teams` for a custom channel. If you change it, lookups by the old type fail. 1 to 255 characters. Unique. Source: public reference. */
   type: pulumi.Input<string>;
   /** Display name. 1 to 255 characters. Source: public reference. */
   displayName: pulumi.Input<string>;
@@ -623,7 +623,7 @@ export interface ChannelArgs extends CommonArgs {
  * });
  */
 export class Channel extends ConversationResource {
-  /** Type token, which every state file contains. */
+  /** Type token, as stored in state files. */
   static readonly __pulumiType: string = typeToken("Channel");
 
   /** Whether a value is a channel, including one from another copy of this package. Never fails. */
@@ -631,7 +631,7 @@ export class Channel extends ConversationResource {
     return isOfType(value, Channel.__pulumiType);
   }
 
-  /** The channel's identifier at run time, such as `custom.teams` for a custom channel. If you change it, lookups by type fail. 1 to 255 characters. Unique. Source: public reference. */
+  /** The channel's identifier at run time, such as `custom.teams` for a custom channel. If you change it, lookups by the old type fail. 1 to 255 characters. Unique. Source: public reference. */
   declare readonly type: pulumi.Output<string>;
 
   /** Display name. 1 to 255 characters. Source: public reference. */
@@ -652,10 +652,10 @@ export class Channel extends ConversationResource {
   /** System text, grouped by language (such as `en-US`) and then by key (such as `msg_hub_off_hours`). 1 to 25 entries. Source: public reference. */
   declare readonly l10nProperties: pulumi.Output<Record<string, Record<string, string>> | undefined>;
 
-  /** When the service created the object, in ISO 8601 format: GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
+  /** When the service created the object, in ISO 8601 format: GMT, with milliseconds. Set by the service. If the response to the write omits the time, the response's own time is used. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed, in ISO 8601 format: GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
+  /** When the object was last changed, in ISO 8601 format: GMT, with milliseconds. Set by the service. If the response to the write omits the time, the response's own time is used. Source: public reference. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
@@ -725,7 +725,7 @@ export interface OrchestrationBot {
   readonly onEscalation?: OrchestrationOnEscalation;
 }
 
-/** The bots that answer first. */
+/** Settings for the bots, which answer first. */
 export interface OrchestrationBotConfigurationArgs {
   /** Whether to pass the transcript to an agent if the bot did not escalate and the customer is known. Source: public reference. */
   forwardTranscript?: pulumi.Input<boolean> | undefined;
@@ -735,7 +735,7 @@ export interface OrchestrationBotConfigurationArgs {
   bots: pulumi.Input<readonly (pulumi.Input<OrchestrationBotArgs>)[]>;
 }
 
-/** The bots that answer first. */
+/** Settings for the bots, which answer first. */
 export interface OrchestrationBotConfiguration {
   /** Whether to pass the transcript to an agent if the bot did not escalate and the customer is known. Source: public reference. */
   readonly forwardTranscript?: boolean;
@@ -770,7 +770,7 @@ export interface OrchestrationAgentConfiguration {
 }
 
 interface OrchestrationApplicationsArgsMembers {
-  /** The bots that answer first. Source: public reference. */
+  /** Settings for the bots, which answer first. Source: public reference. */
   botConfiguration?: pulumi.Input<OrchestrationBotConfigurationArgs> | undefined;
   /** The customer's client application; required for custom channels. Source: public reference. */
   customerConfiguration?: pulumi.Input<OrchestrationCustomerConfigurationArgs> | undefined;
@@ -778,10 +778,10 @@ interface OrchestrationApplicationsArgsMembers {
   agentConfiguration?: pulumi.Input<OrchestrationAgentConfigurationArgs> | undefined;
 }
 
-/** The participants in a conversation. */
+/** The parties to a conversation. */
 export type OrchestrationApplicationsArgs = OrchestrationApplicationsArgsMembers & (
   | {
-      /** The bots that answer first. Source: public reference. */
+      /** Settings for the bots, which answer first. Source: public reference. */
       botConfiguration: pulumi.Input<OrchestrationBotConfigurationArgs>;
     }
   | {
@@ -790,9 +790,9 @@ export type OrchestrationApplicationsArgs = OrchestrationApplicationsArgsMembers
     }
 );
 
-/** The participants in a conversation. */
+/** The parties to a conversation. */
 export interface OrchestrationApplications {
-  /** The bots that answer first. Source: public reference. */
+  /** Settings for the bots, which answer first. Source: public reference. */
   readonly botConfiguration?: OrchestrationBotConfiguration;
   /** The customer's client application; required for custom channels. Source: public reference. */
   readonly customerConfiguration?: OrchestrationCustomerConfiguration;
@@ -808,7 +808,7 @@ export interface OrchestrationArgs extends CommonArgs {
   description?: pulumi.Input<string> | undefined;
   /** Whether the orchestration is in use. Default: `true`. Source: public reference. */
   active?: pulumi.Input<boolean> | undefined;
-  /** The participants in a conversation. Source: public reference. */
+  /** The parties to a conversation. Source: public reference. */
   applications: pulumi.Input<OrchestrationApplicationsArgs>;
 }
 
@@ -848,7 +848,7 @@ export interface OrchestrationArgs extends CommonArgs {
  * });
  */
 export class Orchestration extends ConversationResource {
-  /** Type token, which every state file contains. */
+  /** Type token, as stored in state files. */
   static readonly __pulumiType: string = typeToken("Orchestration");
 
   /** Whether a value is an orchestration, including one from another copy of this package. Never fails. */
@@ -865,13 +865,13 @@ export class Orchestration extends ConversationResource {
   /** Whether the orchestration is in use. Default: `true`. Source: public reference. */
   declare readonly active: pulumi.Output<boolean | undefined>;
 
-  /** The participants in a conversation. Source: public reference. */
+  /** The parties to a conversation. Source: public reference. */
   declare readonly applications: pulumi.Output<OrchestrationApplications>;
 
-  /** When the service created the object, in ISO 8601 format: GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
+  /** When the service created the object, in ISO 8601 format: GMT, with milliseconds. Set by the service. If the response to the write omits the time, the response's own time is used. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed, in ISO 8601 format: GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
+  /** When the object was last changed, in ISO 8601 format: GMT, with milliseconds. Set by the service. If the response to the write omits the time, the response's own time is used. Source: public reference. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
@@ -927,11 +927,11 @@ export interface AccountCaseManagement {
 
 /** Settings for the account's conversations. */
 export interface AccountChatConfigurationsArgs {
-  /** Idle time after which the customer must start a new conversation, in minutes (according to one integrator). At least 0. Source: public reference. */
+  /** Idle time in minutes (according to one integrator) after which the customer must start a new conversation. At least 0. Source: public reference. */
   timeout?: pulumi.Input<number> | undefined;
   /** Default language, such as `en-US`. Source: public reference. */
   defaultLanguage?: pulumi.Input<string> | undefined;
-  /** Whether to answer with the off-hours text or hold the message until an agent is available. Source: public reference. */
+  /** Whether to answer with the off-hours text if no agent is available, or hold the message until one is. Source: public reference. */
   onAgentUnavailability?: pulumi.Input<"off_hours" | "retain_and_retry"> | undefined;
   /** Whether agents may log out while chats are open. Source: public reference. */
   allowLogoutWithOpenChats?: pulumi.Input<boolean> | undefined;
@@ -945,11 +945,11 @@ export interface AccountChatConfigurationsArgs {
 
 /** Settings for the account's conversations. */
 export interface AccountChatConfigurations {
-  /** Idle time after which the customer must start a new conversation, in minutes (according to one integrator). At least 0. Source: public reference. */
+  /** Idle time in minutes (according to one integrator) after which the customer must start a new conversation. At least 0. Source: public reference. */
   readonly timeout?: number;
   /** Default language, such as `en-US`. Source: public reference. */
   readonly defaultLanguage?: string;
-  /** Whether to answer with the off-hours text or hold the message until an agent is available. Source: public reference. */
+  /** Whether to answer with the off-hours text if no agent is available, or hold the message until one is. Source: public reference. */
   readonly onAgentUnavailability?: "off_hours" | "retain_and_retry";
   /** Whether agents may log out while chats are open. Source: public reference. */
   readonly allowLogoutWithOpenChats?: boolean;
@@ -961,7 +961,7 @@ export interface AccountChatConfigurations {
   readonly entryPoint?: string;
 }
 
-/** Arguments for an account: a conversation account, which connects a channel and an orchestration under one address. */
+/** Arguments for an account: a channel and an orchestration, connected under one address. */
 export interface AccountArgs extends CommonArgs {
   /** Name; derived from the logical name if omitted. 1 to 255 characters. Unique. Source: public reference. */
   name?: pulumi.Input<string> | undefined;
@@ -969,7 +969,7 @@ export interface AccountArgs extends CommonArgs {
   description?: pulumi.Input<string> | undefined;
   /** Whether the account is in use. Default: `true`. Source: public reference. */
   active?: pulumi.Input<boolean> | undefined;
-  /** Business address on the channel: a phone number, email address or page id. If you change it, lookups by address fail. 1 to 255 characters. Source: public reference. */
+  /** Business address on the channel: a phone number, email address or page id. If you change it, lookups by the old address fail. 1 to 255 characters. Source: public reference. */
   address: pulumi.Input<string>;
   /** The account's channel. Source: public reference. */
   channel: pulumi.Input<string> | pulumi.Input<Channel>;
@@ -982,7 +982,7 @@ export interface AccountArgs extends CommonArgs {
 }
 
 /**
- * A conversation account, which connects a channel and an orchestration under one address.
+ * A channel and an orchestration, connected under one address.
  * Stored in `/accounts`. Updated in place, never replaced.
  *
  * @throws pulumi.RunError if a reference is of the wrong kind, or if `import` contradicts `adopt`
@@ -1009,7 +1009,7 @@ export interface AccountArgs extends CommonArgs {
  * });
  */
 export class Account extends ConversationResource {
-  /** Type token, which every state file contains. */
+  /** Type token, as stored in state files. */
   static readonly __pulumiType: string = typeToken("Account");
 
   /** Whether a value is an account, including one from another copy of this package. Never fails. */
@@ -1026,7 +1026,7 @@ export class Account extends ConversationResource {
   /** Whether the account is in use. Default: `true`. Source: public reference. */
   declare readonly active: pulumi.Output<boolean | undefined>;
 
-  /** Business address on the channel: a phone number, email address or page id. If you change it, lookups by address fail. 1 to 255 characters. Source: public reference. */
+  /** Business address on the channel: a phone number, email address or page id. If you change it, lookups by the old address fail. 1 to 255 characters. Source: public reference. */
   declare readonly address: pulumi.Output<string>;
 
   /** The account's channel. Source: public reference. */
@@ -1041,10 +1041,10 @@ export class Account extends ConversationResource {
   /** Additional attributes, which may include credentials for a provider. 1 to 10 entries. Values are secret: encrypted in the state, never shown. Source: assumed. */
   declare readonly attributes: pulumi.Output<Record<string, string> | undefined>;
 
-  /** When the service created the object, in ISO 8601 format: GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
+  /** When the service created the object, in ISO 8601 format: GMT, with milliseconds. Set by the service. If the response to the write omits the time, the response's own time is used. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed, in ISO 8601 format: GMT, with milliseconds. Set by the service. Immediately after a creation or update, the value is the time of the response. Source: public reference. */
+  /** When the object was last changed, in ISO 8601 format: GMT, with milliseconds. Set by the service. If the response to the write omits the time, the response's own time is used. Source: public reference. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
