@@ -93,7 +93,7 @@ const tlsOf = ({ tlsCert, tlsKey }: EmulatorArguments): { tls?: TlsFiles } => {
   return { tls: { cert: pemIn("--tls-cert", tlsCert), key: pemIn("--tls-key", tlsKey) } };
 };
 
-/** One line; a sender chooses the id of its message. */
+/** One line; a sender chooses the ID of its message. */
 const undeliveredLine = (lastAttempt: ShownDelivery): string => {
   const { url, messageId, type, status, error, attempt, failure } = lastAttempt;
   const times = attempt === 1 ? "1 attempt" : `${attempt} attempts`;

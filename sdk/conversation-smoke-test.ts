@@ -55,7 +55,7 @@ const kind = "ConversationSmokeTest";
 export interface SmokeTestProbeArgs {
   /**
    * URL that responds to a GET request with 200 and JSON. The message has arrived if the JSON
-   * contains its id or the id of its conversation. Any other JSON, a 204 or a 404 means "not yet".
+   * contains its ID or the ID of its conversation. Any other JSON, a 204 or a 404 means "not yet".
    */
   url: pulumi.Input<string>;
   /**
@@ -68,7 +68,7 @@ export interface SmokeTestProbeArgs {
 /** Arguments for a smoke test. */
 export interface ConversationSmokeTestArgs {
   /**
-   * The account to test: a resource, a component or an id. With a resource or a component, the test
+   * The account to test: a resource, a component or an ID. With a resource or a component, the test
    * runs again whenever you change the account or a resource that it refers to: its channel,
    * orchestration, participants, client applications or authentications.
    */
@@ -104,7 +104,7 @@ export interface ConversationSmokeTestArgs {
 const accountOf = ({ account }: ConversationSmokeTestArgs) =>
   ConversationAccount.isInstance(account) ? account.account : account;
 
-/** An id says nothing about the account, so it is no trigger. */
+/** An ID says nothing about the account, so it is no trigger. */
 const digests = (args: ConversationSmokeTestArgs): readonly pulumi.Output<string>[] => {
   const account = accountOf(args);
   const own = Account.isInstance(account) ? [account] : [];
@@ -155,10 +155,10 @@ export class ConversationSmokeTest extends pulumi.CustomResource {
   /** Whether the test sends messages. */
   declare readonly enabled: pulumi.Output<boolean>;
 
-  /** Id of the conversation in the last successful test. */
+  /** ID of the conversation in the last successful test. */
   declare readonly conversationId: pulumi.Output<string | undefined>;
 
-  /** Id of the message in the last successful test. */
+  /** ID of the message in the last successful test. */
   declare readonly messageId: pulumi.Output<string | undefined>;
 
   /** When the service accepted the message in the last successful test: ISO 8601, GMT. */

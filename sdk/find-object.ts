@@ -55,7 +55,7 @@ const withService = async <T>(
 };
 
 /**
- * Lists the objects of a kind, and returns the id of the only one with these values.
+ * Lists the objects of a kind, and returns the ID of the only one with these values.
  *
  * @throws ConversationError if there is none (`NOT_FOUND`) or several (`AMBIGUOUS`), or if the list
  * cannot be read

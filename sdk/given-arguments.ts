@@ -139,7 +139,7 @@ export const assertKnownNames = (of: string, names: readonly string[], args: obj
   );
 };
 
-/** @throws pulumi.RunError if the id is invalid, because the engine would create a new object */
+/** @throws pulumi.RunError if the ID is invalid, because the engine would create a new object */
 export const assertGetId = (kind: string, name: string, id: unknown): void => {
   const isGiven =
     typeof id === "string" ? id !== "" : ["an output", "a promise"].includes(sortOf(id));
@@ -156,7 +156,7 @@ export const assertFoundBy = (definition: Definition, where: unknown): void => {
 };
 
 /**
- * The resource of each id output, by the output itself: outputs derived from it are not recognized.
+ * The resource of each ID output, by the output itself: outputs derived from it are not recognized.
  */
 const ids = sharedRegistry("ids");
 
@@ -198,7 +198,7 @@ const givenText = (resource: pulumi.Resource, byId: boolean): string =>
   `got the ${byId ? "id of the " : ""}${resourceLabel(resource)}`;
 
 /**
- * Rejects a resource of the wrong kind, or the id of one, before anything is registered.
+ * Rejects a resource of the wrong kind, or the ID of one, before anything is registered.
  *
  * @throws pulumi.RunError that names both resources
  */
@@ -217,7 +217,7 @@ const shapes: Readonly<Partial<Record<Field["type"], string>>> = {
   object: "an object",
 };
 
-/** A resource, or its id, in place of a list or an object: a preview could not see it, as it knows no id yet. */
+/** A resource, or its ID, in place of a list or an object: a preview could not see it, as it knows no ID yet. */
 const refuseWholeResource = (of: string, { type }: Field, given: unknown, path: string): void => {
   const shape = shapes[type];
   const resource = pulumi.Output.isInstance(given) ? ids.get(given) : given;
@@ -259,8 +259,8 @@ export const checkReferences = (
 ): void => visitAll(`${kind} ${JSON.stringify(name)}`, fields, args, "");
 
 /**
- * Returns arguments with each resource replaced by its id. Otherwise, Pulumi would send each
- * resource as a URN and an id, and transforms would receive only the URN while the id is unknown.
+ * Returns arguments with each resource replaced by its ID. Otherwise, Pulumi would send each
+ * resource as a URN and an ID, and transforms would receive only the URN while the ID is unknown.
  */
 export const withIds = (given: unknown): unknown => {
   if (pulumi.CustomResource.isInstance(given)) return given.id;

@@ -103,8 +103,8 @@ const kind = "Ownership";
 /**
  * A resource that identifies the owner of a stack's objects. The first resource in a program
  * registers it automatically, once per stack. It does not represent an object in the service, and
- * makes no calls. Its random id is saved in the state before Pulumi creates anything else, so that
- * every object's mark can contain the id. Not for direct use. Never fails.
+ * makes no calls. Its random ID is saved in the state before Pulumi creates anything else, so that
+ * every object's mark can contain the ID. Not for direct use. Never fails.
  */
 export class Ownership extends pulumi.CustomResource {
   /** Type token, as stored in state files. */

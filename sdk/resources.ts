@@ -14,7 +14,7 @@ import { ConversationResource, findBy, type Lookup, lookUp } from "./resource-cl
 /** Arguments that every resource accepts in addition to the fields of its kind. */
 export interface CommonArgs {
   /**
-   * An existing object to adopt instead of creating one: `true` for the object with the same unique name, or an object's id.
+   * An existing object to adopt instead of creating one: `true` for the object with the same unique name, or an object's ID.
    * The object must exist, be the only match, and not have another stack's mark.
    * The preview reads the object and shows what will change; members that the program does not declare stay unchanged.
    * From then on, the object belongs to the stack, and removing the resource deletes it. To keep it, use `retainOnDelete`.
@@ -179,10 +179,10 @@ export class Authentication extends ConversationResource {
 
   /**
    * Reads an existing authentication without managing it. Every preview and update makes one service call.
-   * The run fails if no authentication has this id, or if the service does not return it.
+   * The run fails if no authentication has this ID, or if the service does not return it.
    *
    * @param name Logical name, unique in the program.
-   * @param id Id of the authentication in the service.
+   * @param id ID of the authentication in the service.
    * @param state Settings for the call.
    */
   static get(name: string, id: pulumi.Input<pulumi.ID>, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): Authentication {
@@ -309,10 +309,10 @@ export class ClientApplication extends ConversationResource {
 
   /**
    * Reads an existing client application without managing it. Every preview and update makes one service call.
-   * The run fails if no client application has this id, or if the service does not return it.
+   * The run fails if no client application has this ID, or if the service does not return it.
    *
    * @param name Logical name, unique in the program.
-   * @param id Id of the client application in the service.
+   * @param id ID of the client application in the service.
    * @param state Settings for the call.
    */
   static get(name: string, id: pulumi.Input<pulumi.ID>, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): ClientApplication {
@@ -441,10 +441,10 @@ export class Participant extends ConversationResource {
 
   /**
    * Reads an existing participant without managing it. Every preview and update makes one service call.
-   * The run fails if no participant has this id, or if the service does not return it.
+   * The run fails if no participant has this ID, or if the service does not return it.
    *
    * @param name Logical name, unique in the program.
-   * @param id Id of the participant in the service.
+   * @param id ID of the participant in the service.
    * @param state Settings for the call.
    */
   static get(name: string, id: pulumi.Input<pulumi.ID>, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): Participant {
@@ -669,10 +669,10 @@ export class Channel extends ConversationResource {
 
   /**
    * Reads an existing channel without managing it. Every preview and update makes one service call.
-   * The run fails if no channel has this id, or if the service does not return it.
+   * The run fails if no channel has this ID, or if the service does not return it.
    *
    * @param name Logical name, unique in the program.
-   * @param id Id of the channel in the service.
+   * @param id ID of the channel in the service.
    * @param state Settings for the call.
    */
   static get(name: string, id: pulumi.Input<pulumi.ID>, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): Channel {
@@ -885,10 +885,10 @@ export class Orchestration extends ConversationResource {
 
   /**
    * Reads an existing orchestration without managing it. Every preview and update makes one service call.
-   * The run fails if no orchestration has this id, or if the service does not return it.
+   * The run fails if no orchestration has this ID, or if the service does not return it.
    *
    * @param name Logical name, unique in the program.
-   * @param id Id of the orchestration in the service.
+   * @param id ID of the orchestration in the service.
    * @param state Settings for the call.
    */
   static get(name: string, id: pulumi.Input<pulumi.ID>, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): Orchestration {
@@ -939,7 +939,7 @@ export interface AccountChatConfigurationsArgs {
   allowQueueTransferOnAgentUnavailability?: pulumi.Input<boolean> | undefined;
   /** Orchestration for the account's conversations. Source: public reference. */
   orchestration?: pulumi.Input<string> | pulumi.Input<Orchestration> | undefined;
-  /** Id of the entry point, which belongs to another product area. Usually numeric, such as `1007`. Source: public reference. */
+  /** ID of the entry point, which belongs to another product area. Usually numeric, such as `1007`. Source: public reference. */
   entryPoint?: pulumi.Input<string> | undefined;
 }
 
@@ -957,7 +957,7 @@ export interface AccountChatConfigurations {
   readonly allowQueueTransferOnAgentUnavailability?: boolean;
   /** Orchestration for the account's conversations. Source: public reference. */
   readonly orchestration?: string;
-  /** Id of the entry point, which belongs to another product area. Usually numeric, such as `1007`. Source: public reference. */
+  /** ID of the entry point, which belongs to another product area. Usually numeric, such as `1007`. Source: public reference. */
   readonly entryPoint?: string;
 }
 
@@ -969,7 +969,7 @@ export interface AccountArgs extends CommonArgs {
   description?: pulumi.Input<string> | undefined;
   /** Whether the account is in use. Default: `true`. Source: public reference. */
   active?: pulumi.Input<boolean> | undefined;
-  /** Business address on the channel: a phone number, email address or page id. If you change it, lookups by the old address fail. 1 to 255 characters. Source: public reference. */
+  /** Business address on the channel: a phone number, email address or page ID. If you change it, lookups by the old address fail. 1 to 255 characters. Source: public reference. */
   address: pulumi.Input<string>;
   /** The account's channel. Source: public reference. */
   channel: pulumi.Input<string> | pulumi.Input<Channel>;
@@ -1026,7 +1026,7 @@ export class Account extends ConversationResource {
   /** Whether the account is in use. Default: `true`. Source: public reference. */
   declare readonly active: pulumi.Output<boolean | undefined>;
 
-  /** Business address on the channel: a phone number, email address or page id. If you change it, lookups by the old address fail. 1 to 255 characters. Source: public reference. */
+  /** Business address on the channel: a phone number, email address or page ID. If you change it, lookups by the old address fail. 1 to 255 characters. Source: public reference. */
   declare readonly address: pulumi.Output<string>;
 
   /** The account's channel. Source: public reference. */
@@ -1058,10 +1058,10 @@ export class Account extends ConversationResource {
 
   /**
    * Reads an existing account without managing it. Every preview and update makes one service call.
-   * The run fails if no account has this id, or if the service does not return it.
+   * The run fails if no account has this ID, or if the service does not return it.
    *
    * @param name Logical name, unique in the program.
-   * @param id Id of the account in the service.
+   * @param id ID of the account in the service.
    * @param state Settings for the call.
    */
   static get(name: string, id: pulumi.Input<pulumi.ID>, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): Account {

@@ -112,7 +112,7 @@ export interface ObjectInputs {
   readonly definition: Definition;
   readonly id: string;
   /**
-   * The fields in a program's terms and in their normal form: references as ids, secrets as the service
+   * The fields in a program's terms and in their normal form: references as IDs, secrets as the service
    * shows them, or as undisclosed if it hides them.
    */
   readonly fields: JsonObject;

@@ -15,8 +15,8 @@ import type { Settings } from "../../provider/service/setting-table.js";
 export interface KindReading {
   readonly definition: Definition;
   /**
-   * By id, as the list shows them. An object whose id no call can use is stored under a text that
-   * is no id. Empty if the list could not be read.
+   * By ID, as the list shows them. An object whose ID no call can use is stored under a text that
+   * is no ID. Empty if the list could not be read.
    */
   readonly objects: ReadonlyMap<string, WireObject>;
   /**

@@ -142,7 +142,7 @@ const linked = ({ definition, fields }: ComparedSide, hidden: Set<string>, link:
 };
 
 /**
- * The fields of both sides, with names in place of the ids of objects on both sides, and without
+ * The fields of both sides, with names in place of the IDs of objects on both sides, and without
  * what one side has encrypted.
  */
 const linkedFields = (
@@ -258,7 +258,7 @@ class Matching {
 }
 
 /**
- * Finds the same objects on two sides, never by their ids: by their natural key, by the logical
+ * Finds the same objects on two sides, never by their IDs: by their natural key, by the logical
  * name in a program, by an automatic name without its suffix, and last by what they refer to.
  * Referenced objects come first, so that references can be followed. Among several with one name,
  * it pairs those that are equal or that the same objects refer to.

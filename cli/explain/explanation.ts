@@ -84,7 +84,7 @@ type ParticipantObject = z.infer<typeof participantSchema>;
 type OrchestrationObject = z.infer<typeof orchestrationSchema>;
 type ChannelObject = z.infer<typeof channelSchema>;
 
-/** The objects that decide who gets which message, by id; accounts in order of creation. */
+/** The objects that decide who gets which message, by ID; accounts in order of creation. */
 export interface SetUpObjects {
   readonly accounts: readonly AccountObject[];
   readonly channels: ReadonlyMap<string, ChannelObject>;

@@ -8,7 +8,7 @@ import { CommandFailure } from "../command.js";
 
 /** Selects objects of an account. */
 export interface SelectionOptions {
-  /** Each is a kind, a name with `*` for any text, `kind:name`, or an id. Default: everything. */
+  /** Each is a kind, a name with `*` for any text, `kind:name`, or an ID. Default: everything. */
   readonly include?: readonly string[];
   /** The same, for objects to omit. */
   readonly exclude?: readonly string[];
@@ -49,11 +49,11 @@ const matcher = (word: string): ((object: ObjectInputs) => boolean) => {
 const idleWords = (objects: readonly ObjectInputs[], words: readonly string[]) =>
   words.filter((word) => !kindNamed(word) && !objects.some(matcher(word)));
 
-/** Objects of an account by kind and id. */
+/** Objects of an account by kind and ID. */
 const objectsById = (objects: readonly ObjectInputs[]): ReadonlyMap<string, ObjectInputs> =>
   new Map(objects.map((object) => [`${object.definition.kind} ${object.id}`, object]));
 
-/** Kind and id of everything that an object refers to. */
+/** Kind and ID of everything that an object refers to. */
 const usedBy = ({ definition, fields }: ObjectInputs): readonly string[] =>
   referencesIn(definition.fields, fields).map(({ to, id }) => `${to.kind} ${id}`);
 
@@ -209,7 +209,7 @@ const variableOf = (words: readonly string[], kind: readonly string[], isShared:
 /**
  * Names of all objects of an account. One that a stack manages keeps its logical name there. The
  * names of others depend on the objects alone, not on which of them a program declares: a name that
- * another kind also uses gets the kind as a suffix, a second one of a kind a hash of its id.
+ * another kind also uses gets the kind as a suffix, a second one of a kind a hash of its ID.
  */
 export const resourceNames = (
   objects: readonly ObjectInputs[],

@@ -62,7 +62,7 @@ const copyOf = (object: ObjectInputs, settings: Vendor): JsonObject => {
   return { ...body, id, created, modified };
 };
 
-/** The example of a kind, with ids as references. */
+/** The example of a kind, with IDs as references. */
 const exampleOf = ({ example }: Pick<Definition, "example">): JsonObject =>
   objectOf(Object.entries(example).map(([name, value]) => [name, withIds(value)]));
 
@@ -80,7 +80,7 @@ const standIn = ({ definition, id }: ObjectInputs, settings: Vendor): JsonObject
 });
 
 /**
- * The content of an emulator that holds the same objects under the same ids. Secrets that the
+ * The content of an emulator that holds the same objects under the same IDs. Secrets that the
  * service hides get another text; objects that no program can declare exist only for lookups.
  */
 export const accountCopy = (objects: readonly ObjectInputs[], settings: Vendor): JsonObject => ({

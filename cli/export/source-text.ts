@@ -17,7 +17,7 @@ export type Member = readonly [name: string, value: Expression];
 
 /** Replacements for values that a program does not write literally. */
 interface Substitutes {
-  /** The variable of a resource, or its id in quotes. */
+  /** The variable of a resource, or its ID in quotes. */
   reference(to: Definition, id: string): Expression;
   /** @param path as a person would write it, such as `roles[custom_bot].headers["X-Key"]` */
   secret(path: string): Expression;

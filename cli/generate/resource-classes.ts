@@ -209,10 +209,10 @@ ${outputs(definition, types)}
 
   /**
    * Reads an existing ${noun} without managing it. Every preview and update makes one service call.
-   * The run fails if no ${noun} has this id, or if the service does not return it.
+   * The run fails if no ${noun} has this ID, or if the service does not return it.
    *
    * @param name Logical name, unique in the program.
-   * @param id Id of the ${noun} in the service.
+   * @param id ID of the ${noun} in the service.
    * @param state Settings for the call.
    */
   static get(name: string, id: pulumi.Input<pulumi.ID>, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): ${kind} {

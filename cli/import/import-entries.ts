@@ -34,12 +34,12 @@ export interface Candidate {
 }
 
 interface EntryOptions {
-  /** Id of the stack's `Ownership`. */
+  /** ID of the stack's `Ownership`. */
   readonly ownership: string;
   readonly profile?: string | undefined;
 }
 
-/** Project, stack and a unique part: the id of an `Ownership` that is not in a state yet. */
+/** Project, stack and a unique part: the ID of an `Ownership` that is not in a state yet. */
 export const ownershipId = ({ project, stack }: StackNames, own: string): string =>
   `${project}/${stack}/${own}`;
 
@@ -188,7 +188,7 @@ export interface ImportPlan {
   readonly entries: readonly ImportEntry[];
 }
 
-/** The id of the stack's `Ownership`, and its entry if the state has none yet. */
+/** The ID of the stack's `Ownership`, and its entry if the state has none yet. */
 export const importOwnership = (names: StackNames, states: StackStates) => {
   const known = states.own.ownership;
   const ownership = known ?? ownershipId(names, randomBytes(8).toString("hex"));

@@ -82,7 +82,7 @@ const assertImports = async (place: PulumiPlace, way: keyof typeof importWays): 
 export interface ImportOptions extends AccountOptions, PlanImportOptions {
   /** Import, not only show. */
   readonly apply?: boolean;
-  /** An import file without ids, as `pulumi preview --import-file` writes it; chooses the objects. */
+  /** An import file without IDs, as `pulumi preview --import-file` writes it; chooses the objects. */
   readonly file?: string;
 }
 

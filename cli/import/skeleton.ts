@@ -29,7 +29,7 @@ import {
   takeOverRefusal,
 } from "./import-entries.js";
 
-/** What Pulumi writes in the place of an id that it does not know. */
+/** What Pulumi writes in the place of an ID that it does not know. */
 const placeholder = "<PLACEHOLDER>";
 
 const given = z.string().min(1);
@@ -56,7 +56,7 @@ const skeletonSchema = z.looseObject({
 
 type SkeletonEntry = z.output<typeof entrySchema>;
 
-/** An import file whose ids are missing, as `pulumi preview --import-file` writes it. */
+/** An import file whose IDs are missing, as `pulumi preview --import-file` writes it. */
 export type Skeleton = z.output<typeof skeletonSchema>;
 
 const wrongFile = (path: string, fault: string): CommandFailure =>
@@ -188,7 +188,7 @@ export interface SkippedEntry {
 /** What becomes of an import file. */
 export interface SkeletonPlan extends Omit<ImportPlan, "entries"> {
   readonly skipped: readonly SkippedEntry[];
-  /** The file with the ids that were found; what of this package is not imported is left out. */
+  /** The file with the IDs that were found; what of this package is not imported is left out. */
   readonly filled: JsonObject;
 }
 
@@ -200,7 +200,7 @@ interface SkeletonOptions extends Pick<PlanImportOptions, "skipManaged" | "profi
 }
 
 /**
- * Fills the ids into an import file: each object is the one with the name that the program gives
+ * Fills the IDs into an import file: each object is the one with the name that the program gives
  * the resource.
  *
  * @throws CommandFailure if the file contradicts itself, it is not clear which object is meant, or

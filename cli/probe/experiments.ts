@@ -91,7 +91,7 @@ const objectIn = (answer: TenantAnswer): JsonObject => {
   throw unexpected(answer);
 };
 
-/** Id of what a POST made. @throws StillOpen if it made nothing */
+/** ID of what a POST made. @throws StillOpen if it made nothing */
 const idOf = (made: TenantAnswer): string => {
   const id = textAt(made.body, "id");
   if (id === undefined || !isAccepted(made)) throw unexpected(made);
@@ -135,7 +135,7 @@ const isOver = ({ status }: TenantAnswer): boolean => status === 429;
 const isAbsent = ({ status }: TenantAnswer): boolean => [400, 403, 404, 410].includes(status);
 
 /**
- * A call that changes nothing, on a rarely used endpoint: nothing has this id.
+ * A call that changes nothing, on a rarely used endpoint: nothing has this ID.
  *
  * @throws Error if the answer says nothing about the rate
  */
@@ -526,7 +526,7 @@ const heldObject = question("inUseStatus", {
   },
 });
 
-/** A refusal counts if the same request is accepted with the id of an existing object. */
+/** A refusal counts if the same request is accepted with the ID of an existing object. */
 const danglingReference = question("unknownReference", {
   asks: "whether the tenant refuses the id of a nonexistent object",
   mostCalls: 7,

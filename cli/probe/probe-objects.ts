@@ -167,7 +167,7 @@ const mostPages = 200;
 /** Pauses between looks for an object whose creation was never answered, in milliseconds. */
 const patient = [1_000, 2_000, 4_000];
 
-/** Only what can be an id comes into a path: a tenant answers what it likes. */
+/** Only what can be an ID comes into a path: a tenant answers what it likes. */
 const idIn = (value: unknown): string | undefined => {
   const id = isObject(value) ? value.id : undefined;
   const text = typeof id === "number" ? `${id}` : id;
@@ -180,7 +180,7 @@ export class ProbeObjects {
   /** Whether new objects do not appear in a list in time: then they cannot be looked up. */
   listsLag = false;
   readonly #first = new Map<string, string>();
-  /** Entries of an earlier run: by now their ids may be those of other objects. */
+  /** Entries of an earlier run: by now their IDs may be those of other objects. */
   readonly #earlier: ReadonlySet<JournalEntry>;
 
   constructor(
@@ -232,7 +232,7 @@ export class ProbeObjects {
     return this.post(definition, await this.body(definition, changes));
   }
 
-  /** The id of an object of a kind that the probe made. @throws Error if the tenant refuses one */
+  /** The ID of an object of a kind that the probe made. @throws Error if the tenant refuses one */
   async id(definition: Definition): Promise<string> {
     const known = this.#first.get(definition.kind);
     if (known !== undefined) return known;
@@ -339,14 +339,14 @@ export class ProbeObjects {
     }
   }
 
-  /** Whether the object with an entry's id is still the one that the probe made. */
+  /** Whether the object with an entry's ID is still the one that the probe made. */
   async #isOurs(definition: Definition, entry: JournalEntry, id: string): Promise<boolean> {
     if (!this.#earlier.has(entry)) return true;
     const { status, body } = await this.client.call("GET", `/${definition.collection}/${id}`);
     return status === 200 && isObject(body) && body[nameMember(definition)] === entry.name;
   }
 
-  /** The id of an object whose creation was never answered; a list may lag behind. */
+  /** The ID of an object whose creation was never answered; a list may lag behind. */
   async #lookedFor(
     definition: Definition,
     name: string,
@@ -360,7 +360,7 @@ export class ProbeObjects {
     return undefined;
   }
 
-  /** The id of the object with this name in the list; undefined if there is none. */
+  /** The ID of the object with this name in the list; undefined if there is none. */
   async #lookedUp(definition: Definition, name: string): Promise<string | undefined> {
     const seen = new Set<unknown>();
     for (let page = 1; page <= mostPages; page += 1) {

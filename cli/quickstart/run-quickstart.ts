@@ -74,7 +74,7 @@ const textsIn = (value: unknown): readonly string[] => {
   return Object.values(value).flatMap(textsIn);
 };
 
-/** Names of the other objects that an object mentions by id. */
+/** Names of the other objects that an object mentions by ID. */
 const mentioned = (object: ServiceObject, names: ReadonlyMap<string, string>): string => {
   const ids = new Set(textsIn(object.body).filter((text) => text !== object.id));
   return [...ids].flatMap((id) => names.get(id) ?? []).join("\n");

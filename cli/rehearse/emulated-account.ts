@@ -153,7 +153,7 @@ export const kindsIn = (objects: CopiedObjects) =>
     objects: new Map((objects[definition.collection] ?? []).map((wire) => [wire.id, wire])),
   }));
 
-/** The objects of an account as a state has them, in the service's JSON: by kind and id. */
+/** The objects of an account as a state has them, in the service's JSON: by kind and ID. */
 type StateBodies = ReadonlyMap<string, ReadonlyMap<string, JsonObject>>;
 
 /** The objects of one account as the stack's state has them, secrets in plain text. */
@@ -204,7 +204,7 @@ const copyOfKind = (
 };
 
 /**
- * Copies an account: every object with its id, hidden secrets as the state knows them.
+ * Copies an account: every object with its ID, hidden secrets as the state knows them.
  *
  * @returns the copy, with what could not be copied and why, each a sentence
  */
@@ -229,7 +229,7 @@ export interface RehearsedCall {
   /** Such as `/channels/{id}`. */
   readonly template: string;
   readonly collection: string;
-  /** Id in the path, or of the object that the call made. */
+  /** ID in the path, or of the object that the call made. */
   readonly id?: string;
   readonly status: number;
   /** Milliseconds of the rehearsed time. */
@@ -277,7 +277,7 @@ class HeldResponse extends ServerResponse {
   }
 }
 
-/** `/channels/7` → its collection, its template and its id. */
+/** `/channels/7` → its collection, its template and its ID. */
 const partsOf = (path: string) => {
   const [, collection = "", id] = path.split("/");
   const template = id === undefined ? `/${collection}` : `/${collection}/{id}`;

@@ -89,7 +89,7 @@ const unshown = new Set([
   ...["create-replacement", "delete-replaced", "discard-replaced"],
 ]);
 
-/** Ids of the object of each resource, from the states before and after. */
+/** IDs of the object of each resource, from the states before and after. */
 type IdsByUrn = ReadonlyMap<string, readonly string[]>;
 
 const ownCalls = (
@@ -178,7 +178,7 @@ const refusingAccount = (
   };
 };
 
-/** The objects that a message names by their ids. */
+/** The objects that a message names by their IDs. */
 const namedIn = (
   message: string,
   own: string | undefined,
@@ -261,7 +261,7 @@ const reasonOf = (messages: readonly string[]): string =>
     ),
   ].join(" ");
 
-/** The object of a resource of the account, by its URN; none if it had no id before the run. */
+/** The object of a resource of the account, by its URN; none if it had no ID before the run. */
 const targetOf = (urn: string, { before }: RefusalContext) => {
   const definition = definitionOfType(typeIn(urn));
   const id = before.holdings.find((holding) => holding.urn === urn)?.id;

@@ -91,7 +91,7 @@ const refusalLines = (refusal: Refusal): readonly string[] => [
 const section = (title: string, lines: readonly string[]): readonly string[] =>
   lines.length > 0 ? [title, ...lines] : [];
 
-/** An object for people: kind, name, id. */
+/** An object for people: kind, name, ID. */
 const objectLine = ({ kind, name, id, profile }: NamedObject): string =>
   `${kind} ${JSON.stringify(name)}${id ? ` (id ${id})` : ""}${profile ? `, ${accountTitle(profile)}` : ""}`;
 

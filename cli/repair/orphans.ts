@@ -256,7 +256,7 @@ const refusalFor = (
  * What may be deleted or released, in the order of the orphans.
  *
  * @param ids only these, if given; else every left-over
- * @throws CommandFailure if one of the ids must not be touched, or if it is not certain what is left over
+ * @throws CommandFailure if one of the IDs must not be touched, or if it is not certain what is left over
  */
 const chosenAmong = (
   orphans: readonly Orphan[],

@@ -222,7 +222,7 @@ export type LockStanding =
 /** A process that began this much later than the lock was taken is not the one that took it. */
 const laterMs = 5000;
 
-/** Another process may have got the same id since. */
+/** Another process may have got the same ID since. */
 const isAlive = ({ pid, since }: LockHolder): boolean => {
   if (!isRunning(pid)) return false;
   const facts = processFacts(pid);

@@ -211,7 +211,7 @@ const siblingByPath: ReadonlyMap<string, SiblingService> = new Map(
   ),
 );
 
-/** Ids are segments with a digit, or long ones; a plain word is part of the path. */
+/** IDs are segments with a digit, or long ones; a plain word is part of the path. */
 const isIdentifier = (segment: string): boolean => /\d/.test(segment) || segment.length > 40;
 
 const fits = (template: string, segments: readonly string[]): boolean => {
@@ -274,7 +274,7 @@ export const siblingRoute = (name: string): Route | undefined => {
 /** A copy, as a substring keeps the whole text in memory. */
 const copied = (text: string): string => Buffer.from(text).toString();
 
-/** An id is part of a subject up to this length. */
+/** An ID is part of a subject up to this length. */
 const longestId = 255;
 /** A call with many messages is found by the first ones. */
 const mostSubjects = 20;

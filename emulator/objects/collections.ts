@@ -19,7 +19,7 @@ interface Stored {
 /**
  * Asserts that no two objects of a kind share a unique name.
  *
- * @param own id of the object itself, if it already exists
+ * @param own ID of the object itself, if it already exists
  */
 const assertUnique = (
   { store, switches }: Stored,

@@ -64,7 +64,7 @@ const eachEntry = (field: MapField, entries: unknown, change: (value: unknown) =
   );
 };
 
-/** Items with an id from the service added to each object that has none. */
+/** Items with an ID from the service added to each object that has none. */
 const withItemIds = (items: unknown): unknown =>
   eachItem(items, (item, place) => (isObject(item) ? { id: `item-${place + 1}`, ...item } : item));
 
@@ -154,7 +154,7 @@ const ownForms = ({ fields }: Definition, object: JsonObject, nameOf: NameOf) =>
 const without = (values: JsonObject, name: string): JsonObject =>
   objectOf(Object.entries(values).filter(([each]) => each !== name));
 
-/** An id such as `item-1`, which no caller gave. */
+/** An ID such as `item-1`, which no caller gave. */
 const madeUpId = /^item-\d+$/;
 
 const withoutItemId = (item: unknown): unknown =>
@@ -164,7 +164,7 @@ const withoutItemId = (item: unknown): unknown =>
 
 const isNumeric = (text: string): boolean => /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text);
 
-/** Whether the service adds its own id to items of this shape. */
+/** Whether the service adds its own ID to items of this shape. */
 const hasOwnId = (field: Field): boolean =>
   field.type === "reference" ||
   (field.type === "object" && fieldsByWireName(field.fields).has("id"));

@@ -156,7 +156,7 @@ interface Table {
   readonly objects: Map<string, StoredObject>;
   /** The objects as a list, made when it is asked for and kept until one changes. */
   listed: readonly StoredObject[] | undefined;
-  /** For each unique member, the id by its value. */
+  /** For each unique member, the ID by its value. */
   readonly ids: ReadonlyMap<string, Map<unknown, string>>;
   readonly history: History<StoredObject>;
 }

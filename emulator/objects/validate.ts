@@ -75,7 +75,7 @@ const checkNumber = (field: NumberField, value: unknown, errors: ValidationError
     errors.invalid(`must be ${value < min ? `at least ${min}` : `at most ${max}`}`);
 };
 
-/** The id of another object: text of a stated length, or a sensible one. */
+/** The ID of another object: text of a stated length, or a sensible one. */
 const checkId = ({ length }: ReferenceField, value: unknown, errors: ValidationErrors) => {
   if (typeof value !== "string") return errors.invalid("must be a string");
   if (length !== undefined && value.length !== length)

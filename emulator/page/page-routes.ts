@@ -123,7 +123,7 @@ const levelsOf = (service: EmulatedService, called: readonly string[]): readonly
 interface PageLook {
   /** From the previous look; any other text means that nothing is known. */
   readonly cursor: string;
-  /** Id of the conversation that is shown; empty: none. */
+  /** ID of the conversation that is shown; empty: none. */
   readonly conversation: string;
   /** How many of its messages are known. */
   readonly messages: number;

@@ -137,7 +137,7 @@ export class SignedUrls {
     };
   }
 
-  /** The id of the asset that one of the emulator's own URLs refers to; undefined for any other URL. */
+  /** The ID of the asset that one of the emulator's own URLs refers to; undefined for any other URL. */
   assetIdIn(url: string | undefined, request: IncomingMessage): string | undefined {
     if (url === undefined || !URL.canParse(url)) return undefined;
     const { origin, pathname } = new URL(url);
@@ -178,7 +178,7 @@ const pieceBytes = 512 * 1024;
 class ContentJournal {
   constructor(private readonly journal: Journal) {}
 
-  /** The contents by the ids of their assets. */
+  /** The contents by the IDs of their assets. */
   read(): ReadonlyMap<string, Buffer> {
     const pieces = new Map<string, Buffer[]>();
     for (const [key, value] of this.journal.read(contentSection)) {
@@ -234,7 +234,7 @@ const asset = z.object({
 export type AssetRecord = Readonly<z.infer<typeof asset>>;
 
 /**
- * The members that an asset adds to an attachment that refers to it. The recipient can use the id
+ * The members that an asset adds to an attachment that refers to it. The recipient can use the ID
  * to fetch the asset.
  */
 export const describeAsset = ({ id, name, contentType, size }: AssetRecord): JsonObject => ({

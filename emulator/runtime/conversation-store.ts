@@ -112,7 +112,7 @@ const conversation = z.object({
    * is no bot), or ended by whoever sent `conversation.end` (assumed).
    */
   phase: z.enum(["bot", "agent", "ended"]),
-  /** Id of the account that it was started on. */
+  /** ID of the account that it was started on. */
   accountId: z.string(),
   /** The details in its first message: account, entry point, customer, contacts. */
   about: anyObject,
@@ -124,7 +124,7 @@ const conversation = z.object({
 /** A message as the emulator keeps it. */
 const message = z.object({
   id: z.string(),
-  /** The sender's own id; the service's if the sender gave none. */
+  /** The sender's own ID; the service's if the sender gave none. */
   messageId: z.string(),
   conversationId: z.string(),
   type: z.string(),

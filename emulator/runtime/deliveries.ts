@@ -21,7 +21,7 @@ export interface NotificationMail {
   readonly subject: string;
   readonly text: string;
   /**
-   * The sender's own id for the undelivered message; the service's id if the sender provided none.
+   * The sender's own ID for the undelivered message; the service's ID if the sender provided none.
    */
   readonly messageId: string;
 }
@@ -63,7 +63,7 @@ export interface DeliveryEntry {
   readonly at: string;
   /** The callback URL without user name, password or query; empty if there is none. */
   readonly url: string;
-  /** The sender's own id for the message; the service's id if the sender provided none. */
+  /** The sender's own ID for the message; the service's ID if the sender provided none. */
   readonly messageId: string;
   readonly type: string;
   /** Number of the attempt, starting at 1; 0 if there was no recipient. */

@@ -125,7 +125,7 @@ export interface ParsedMessage {
   readonly type: string;
   readonly sender: SenderType;
   readonly messageId?: string;
-  /** Id of the conversation to continue; absent if the message starts a new one. */
+  /** ID of the conversation to continue; absent if the message starts a new one. */
   readonly conversationId?: string;
   readonly start?: ConversationStart;
   readonly parentId?: string;

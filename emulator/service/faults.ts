@@ -298,7 +298,7 @@ const sendHuge = (response: ServerResponse, answer: ServiceResponse): void => {
   more();
 };
 
-/** Removes what a caller cannot do without: the id of an object, or the token itself. */
+/** Removes what a caller cannot do without: the ID of an object, or the token itself. */
 const withoutId = (answer: ServiceResponse): ServiceResponse => {
   const { id: _id, access_token: _token, ...rest } = isObject(answer.body) ? answer.body : {};
   return { ...answer, status: withBody(answer).status, body: rest };

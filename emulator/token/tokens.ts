@@ -212,7 +212,7 @@ export class Clients {
     return this.#clients.get(clientId);
   }
 
-  /** The client with this id and secret. Compares secrets in constant time. */
+  /** The client with this ID and secret. Compares secrets in constant time. */
   withSecret(clientId: string, secret: string): Client | undefined {
     const own = this.#own.clientId === clientId ? this.#own : undefined;
     return [this.#clients.get(clientId), own].find((client) => {
@@ -221,7 +221,7 @@ export class Clients {
     });
   }
 
-  /** Adds a client, or replaces the client with the same id and invalidates its old secret. */
+  /** Adds a client, or replaces the client with the same ID and invalidates its old secret. */
   put(client: Client): void {
     this.journal.together(() => {
       this.journal.write("client", client.clientId, client);

@@ -100,15 +100,15 @@ export interface FlagField extends FieldNotes {
 }
 
 /**
- * The id of another object. A program sets the field to the resource or to its id. The id is sent
+ * The ID of another object. A program sets the field to the resource or to its ID. The ID is sent
  * as `{ "id": … }` unless `plainId` is set.
  */
 export interface ReferenceField extends FieldNotes {
   readonly type: "reference";
   readonly to: Definition;
-  /** Exact length of the id in characters, if the service specifies one. */
+  /** Exact length of the ID in characters, if the service specifies one. */
   readonly length?: number;
-  /** The id is sent as text, not wrapped in an object. */
+  /** The ID is sent as text, not wrapped in an object. */
   readonly plainId?: true;
 }
 

@@ -263,7 +263,7 @@ export const fieldsWithSecrets = (fields: Fields, paths: readonly string[] = [])
   );
 };
 
-/** A field, at any depth in a definition, that contains another object's id. */
+/** A field, at any depth in a definition, that contains another object's ID. */
 export interface ReferencePath {
   readonly from: Definition;
   readonly to: Definition;

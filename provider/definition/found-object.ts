@@ -27,7 +27,7 @@ export const searchFault = (
     : `${kind}.find: ${other} is not a text property of ${kind}${nearestHint(other, texts)}`;
 };
 
-/** The objects of a kind, by id. */
+/** The objects of a kind, by ID. */
 interface ListedObjects {
   readonly objects: ReadonlyMap<string, JsonObject>;
   /** Whether these are all. */
@@ -43,7 +43,7 @@ const failed = (code: "NOT_FOUND" | "AMBIGUOUS" | "BAD_RESPONSE", text: string) 
   new ConversationError(code, text);
 
 /**
- * Finds the id of the one object of a kind that has these values.
+ * Finds the ID of the one object of a kind that has these values.
  *
  * @throws ConversationError if there is none (`NOT_FOUND`, or `BAD_RESPONSE` if the list is
  * incomplete) or several (`AMBIGUOUS`)

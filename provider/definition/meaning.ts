@@ -146,7 +146,7 @@ const isTidied = (live: unknown, prior: unknown): boolean => {
     : samePlain(live, prior);
 };
 
-/** Whether two texts of a field, or two ids, mean the same. */
+/** Whether two texts of a field, or two IDs, mean the same. */
 const sameText = (field: TextField | ReferenceField, a: unknown, b: unknown): boolean => {
   if (field.type === "reference") return sameScalar(a, b);
   if (field.json) return sameContent(a, b);

@@ -115,7 +115,7 @@ const mergeValue = (
   }
 };
 
-/** Whether the service shows more of the referenced object than its id. */
+/** Whether the service shows more of the referenced object than its ID. */
 const isExpanded = (field: Field, live: unknown, desired: unknown): live is JsonObject => {
   if (!isObject(live)) return false;
   const id = readWire(field, live);

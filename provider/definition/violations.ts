@@ -102,7 +102,7 @@ const numberRules = (field: NumberField, value: unknown): Rules => {
   return [!within(value, field) && `must be ${bounds(field)}${not}`];
 };
 
-/** The given value, shortened: an id is not a secret, unless the program marks it as one. */
+/** The given value, shortened: an ID is not a secret, unless the program marks it as one. */
 const shown = (given: unknown, secret: true | undefined): string => {
   if (secret || typeof given === "object") return valueSort(given);
   return typeof given === "string" ? JSON.stringify(abbreviated(given, 40)) : String(given);

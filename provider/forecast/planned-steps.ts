@@ -26,9 +26,9 @@ export interface Documents {
 }
 
 /**
- * What a run does with a resource. `adopt`: adopts an object specified by its id. `takeOver`:
+ * What a run does with a resource. `adopt`: adopts an object specified by its ID. `takeOver`:
  * updates an object found in the list. `find`: searches the list for an object. `get`: reads an
- * object by its id. `none`: makes no calls.
+ * object by its ID. `none`: makes no calls.
  */
 export type StepAction =
   | "create"

@@ -104,7 +104,7 @@ type Row = readonly string[];
 interface TableOptions {
   /** Columns of the terminal to which the table is limited, if possible. Default: 80. */
   readonly width?: number;
-  /** Headings of columns that are never broken, such as those of ids and commands. */
+  /** Headings of columns that are never broken, such as those of IDs and commands. */
   readonly whole?: readonly string[];
 }
 

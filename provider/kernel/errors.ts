@@ -9,7 +9,7 @@ import { inertOutput } from "./text.js";
  * - `CREDENTIALS_REFUSED`: the token URL refused the client credentials.
  * - `UNAUTHORIZED`: the service refused a fresh token (401).
  * - `FORBIDDEN`: the client lacks permission, usually because a scope is missing (403).
- * - `NOT_FOUND`: no object has this id (404) or matches the lookup.
+ * - `NOT_FOUND`: no object has this ID (404) or matches the lookup.
  * - `NAME_TAKEN`: another owner's object already has the unique name.
  * - `OWNED_ELSEWHERE`: the object carries another stack's owner mark.
  * - `IN_USE`: the service refuses to delete an object that other objects use.
@@ -58,7 +58,7 @@ export interface ServiceNote {
   readonly key: string;
   /** What is wrong with the attribute. */
   readonly value: string;
-  /** The quoted id that was sent for the attribute. Absent if the value was not an id. */
+  /** The quoted ID that was sent for the attribute. Absent if the value was not an ID. */
   readonly sent?: string;
 }
 
@@ -76,7 +76,7 @@ export interface ErrorDetails {
   readonly serviceMessage?: string;
   /** `details` from the service's error body: each invalid attribute, and what is wrong with it. */
   readonly serviceNotes?: readonly ServiceNote[];
-  /** Id of the created object, if the response contains it despite the failure. */
+  /** ID of the created object, if the response contains it despite the failure. */
   readonly objectId?: string;
   /** Whether the call can succeed only after something changes; if so, it is not repeated. */
   readonly permanent?: true;

@@ -1,30 +1,30 @@
 import { ConversationError } from "./errors.js";
 import { quoted } from "./text.js";
 
-/** Maximum length of an object's id, in characters. */
+/** Maximum length of an object's ID, in characters. */
 export const longestId = 128;
 
 const allowed = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
 
 /**
  * Whether a value can be an object's id: a letter or digit, followed by up to 127 letters, digits,
- * `_` or `-`. Any other character could let the id escape its path segment.
+ * `_` or `-`. Any other character could let the ID escape its path segment.
  */
 export const isId = (id: unknown): id is string =>
   typeof id === "string" && id.length <= longestId && allowed.test(id);
 
 /**
- * Whether a string has the form of the service's own ids: UUIDs, according to the service's public
+ * Whether a string has the form of the service's own IDs: UUIDs, according to the service's public
  * reference.
  */
 export const isServiceId = (id: string): boolean =>
   /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id);
 
 /**
- * Rejects an id that could lead to another path, such as `..` or empty text, before any URL is
+ * Rejects an ID that could lead to another path, such as `..` or empty text, before any URL is
  * built from it.
  *
- * @param what the id identifies, such as `channel`, for the message
+ * @param what the ID identifies, such as `channel`, for the message
  * @throws ConversationError `ID_INVALID`
  */
 export const assertId = (id: string, what: string): void => {

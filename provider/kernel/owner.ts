@@ -2,7 +2,7 @@
 interface OwnerParts {
   readonly project: string;
   readonly stack: string;
-  /** `<project>/<stack>/<random>`: the id of the stack's `Ownership`, or made by the plugin. */
+  /** `<project>/<stack>/<random>`: the ID of the stack's `Ownership`, or made by the plugin. */
   readonly ownership: string;
   /** The resource's logical name, after the types of its parents. */
   readonly name: string;

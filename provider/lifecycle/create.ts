@@ -113,7 +113,7 @@ const reportAdoption = (
   if (identity) run.decisions.rewrote(identity.key, kept);
 };
 
-/** Updates an existing object. If that fails, its id is not lost. */
+/** Updates an existing object. If that fails, its ID is not lost. */
 const takeOver = async (
   declared: Declared,
   object: Found,
@@ -348,7 +348,7 @@ const withoutEarlier = async (declared: Declared, made: MadeObject): Promise<Mad
 
 /**
  * The error for an object that exists but does not have all declared values yet. The engine saves
- * the object with its id, reports the reason, and calls `update` in the next run even if nothing
+ * the object with its ID, reports the reason, and calls `update` in the next run even if nothing
  * else changed.
  */
 export class ResourceInitFailed extends Error {

@@ -38,7 +38,7 @@ export interface UnclearPost {
   readonly failure: ConversationError;
   /** Whether the POST's body contained the mark that identifies the object. */
   readonly isMarked: boolean;
-  /** Ids of the kind's objects before the POST. Absent if the list could not be read completely. */
+  /** IDs of the kind's objects before the POST. Absent if the list could not be read completely. */
   readonly before?: ReadonlySet<string>;
 }
 
@@ -58,7 +58,7 @@ export interface Decisions {
    * takes precedence.
    */
   leave(resource: ResourceIdentity, object: HeldObject): void;
-  /** The resource to which each known object belongs, by object id. */
+  /** The resource to which each known object belongs, by object ID. */
   readonly holders: ReadonlyMap<string, ResourceIdentity>;
   /** The known object of each resource, by resource key. */
   readonly objects: ReadonlyMap<string, HeldObject>;

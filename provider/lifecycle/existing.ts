@@ -133,7 +133,7 @@ const chosen = (
 };
 
 /**
- * Returns the object that `adopt` identifies by id or by name.
+ * Returns the object that `adopt` identifies by ID or by name.
  *
  * @throws ConversationError `NOT_FOUND` if there is none, `AMBIGUOUS` if there are several,
  * `OWNED_ELSEWHERE` if it belongs to another resource

@@ -14,7 +14,7 @@ import { describe, originalMark } from "./seen.js";
 import { liveRecord, stateInputs, stateOutputs } from "./state.js";
 
 /**
- * Reads an object by its id for an import, and returns it as a program would declare it, without
+ * Reads an object by its ID for an import, and returns it as a program would declare it, without
  * empty members. Every secret is undisclosed, because Pulumi writes the inputs into code. The next
  * update adds the mark.
  *

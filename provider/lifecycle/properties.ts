@@ -15,7 +15,7 @@ export interface Properties {
   readonly owner?: string;
   /**
    * The existing object to adopt: `true` for the object with the resource's name, or the object's
-   * id.
+   * ID.
    */
   readonly adopt?: true | string;
   /**

@@ -15,7 +15,7 @@ import { connected, type Declared, type Resource } from "./run.js";
 import { liveRecord, stateInputs, stateOutputs } from "./state.js";
 
 export interface ReadResult {
-  /** Id of the object; empty if the object certainly does not exist. */
+  /** ID of the object; empty if the object certainly does not exist. */
   readonly id: string;
   readonly props: JsonObject;
   /** Inputs for the state. If absent, the inputs in the state stay unchanged. */

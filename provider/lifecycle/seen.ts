@@ -129,7 +129,7 @@ export const originalMark = (definition: Definition, wire: WireObject): Mark | u
   return mark && !isCopy(mark, nameOnWire(definition, wire), wire.created) ? mark : undefined;
 };
 
-/** Returns an object's kind, name and id for messages, shortened if they are very long. */
+/** Returns an object's kind, name and ID for messages, shortened if they are very long. */
 export const describe = (definition: Definition, { id, ...wire }: Found): string => {
   const name = nameOnWire(definition, wire);
   const shown =
@@ -137,7 +137,7 @@ export const describe = (definition: Definition, { id, ...wire }: Found): string
   return `${definition.noun} ${shown}(id ${String(id).slice(0, 80)})`;
 };
 
-/** An object in the service, with its id. */
+/** An object in the service, with its ID. */
 export type Found = WireObject & { readonly id: string };
 
 /**

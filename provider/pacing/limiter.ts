@@ -574,7 +574,7 @@ export interface RateLimit {
   readonly mostBurst: number;
   /** Fraction of a token that allows one call while a higher plan is being tried. */
   readonly early?: number | undefined;
-  /** Id of this process among the processes that share the bucket. */
+  /** ID of this process among the processes that share the bucket. */
   readonly process: string;
 }
 

@@ -41,7 +41,7 @@ const withoutOutput = (part: unknown): unknown => {
   return part.secret === true ? secret(value) : value;
 };
 
-/** The id of a resource that was given in place of it. */
+/** The ID of a resource that was given in place of it. */
 const asId = (part: unknown): unknown => {
   if (!isA("reference", part)) return part;
   const { id } = part;
@@ -54,7 +54,7 @@ const opened = (part: unknown): unknown => (isSecretValue(part) ? part.value : p
 
 /**
  * Converts values to the form that the lifecycle uses: secrets in plain text, resources as their
- * ids.
+ * IDs.
  */
 export const plainValues = (values: JsonObject): JsonObject => {
   const plain = changed(values, (part) => asId(opened(withoutOutput(part))));

@@ -102,7 +102,7 @@ export const isInSight = (at: number): boolean =>
 
 /**
  * Returns a value that distinguishes a process even from a later one with the same number;
- * undefined if unknown. The value combines the machine's boot id with the time from boot to the
+ * undefined if unknown. The value combines the machine's boot ID with the time from boot to the
  * start of the process, so it does not depend on the clock.
  */
 export const birthOfProcess = (pid: number): string | undefined => {
@@ -196,7 +196,7 @@ export const endProcessesWith = (name: string, value: string): void => {
  */
 export const startedVariable = "PULUMI_CONVERSATION_STARTED_BY";
 
-/** Identifies this process, independent of its id. */
+/** Identifies this process, independent of its ID. */
 const run = randomBytes(8).toString("hex");
 
 /** Commands that only query, and are not reported, have no number. */

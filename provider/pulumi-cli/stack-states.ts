@@ -57,11 +57,11 @@ export interface StackState {
   /** Short name of the stack; undefined if the state is empty. */
   readonly name?: string;
   readonly project?: string;
-  /** Id of the stack's `Ownership`. */
+  /** ID of the stack's `Ownership`. */
   readonly ownership?: string;
-  /** The ownership ids that the plugin's providers created for their resources. */
+  /** The ownership IDs that the plugin's providers created for their resources. */
   readonly pluginOwnerships?: readonly string[];
-  /** The id of each `Ownership` that an unfinished run has replaced. */
+  /** The ID of each `Ownership` that an unfinished run has replaced. */
   readonly replacedOwnerships?: readonly string[];
   readonly holdings: readonly Holding[];
   /** Resources that only look up an object (`get`). */
@@ -88,7 +88,7 @@ export interface StackStates {
   resourceOf(owner: string): Holding | undefined;
   /** Creations in the requested stack that a run started and never completed. */
   readonly pending: readonly PendingCreation[];
-  /** The ownership ids of all stacks that were read, including the requested one. */
+  /** The ownership IDs of all stacks that were read, including the requested one. */
   readonly ownerships: readonly string[];
   /** Whether all stacks in the backend could be read. */
   readonly complete: boolean;

@@ -24,7 +24,7 @@ import { addressAdvice } from "./settings.js";
 /** The result of a list operation, with all pages combined. */
 export interface Listing {
   /**
-   * Objects by id. An object with an id that no call can use is included under a key that
+   * Objects by ID. An object with an ID that no call can use is included under a key that
    * `assertId` refuses, because its name still counts.
    */
   readonly objects: ReadonlyMap<string, WireObject>;
@@ -59,7 +59,7 @@ export interface Collections {
   read(definition: Definition, id: string): Promise<WireObject | undefined>;
   /**
    * Creates an object. Never repeats a POST whose effect is unknown. Returns the content of the
-   * response, with at least the id; if the response lacks `created` and `modified`, they are set to
+   * response, with at least the ID; if the response lacks `created` and `modified`, they are set to
    * the time of the response.
    */
   create(definition: Definition, body: WireObject): Promise<WireObject & { readonly id: string }>;
@@ -353,7 +353,7 @@ class ListCache {
    * so far.
    */
   #begun: Promise<FirstPage> | undefined;
-  /** Ids of the objects that were requested. */
+  /** IDs of the objects that were requested. */
   readonly #wanted = new Set<string>();
   #kept: Promise<Listing> | undefined;
   /**

@@ -305,12 +305,12 @@ const shownCharacters = 40;
 
 const hashOf = (text: string): string => hash("sha256", text).slice(0, 16);
 
-/** Other values, such as objects, are not ids. */
+/** Other values, such as objects, are not IDs. */
 const idText = (id: unknown): string | undefined =>
   (typeof id === "string" && id !== "") || typeof id === "number" ? String(id) : undefined;
 
 /**
- * The key for an id that no call can use: the id itself if a message may show it, otherwise cut and
+ * The key for an ID that no call can use: the ID itself if a message may show it, otherwise cut and
  * distinguished by a hash.
  */
 const oddKey = (id: string): string =>
@@ -319,7 +319,7 @@ const oddKey = (id: string): string =>
     : `${cleaned(id.slice(0, shownCharacters))}… (${id.length} characters, ${hashOf(id)})`;
 
 /**
- * Creates a function that returns the key of an object on one page: its id or, if that is not
+ * Creates a function that returns the key of an object on one page: its ID or, if that is not
  * valid, a string that no call can use. The same object on another page has the same key.
  */
 export const listingKeys = (): ((object: JsonObject) => string) => {

@@ -153,7 +153,7 @@ export const rolesOnSide = {
 } as const satisfies Readonly<Record<ConversationSide, readonly SenderKind[]>>;
 
 /**
- * The applications that an orchestration names, by the ids of client applications and participants.
+ * The applications that an orchestration names, by the IDs of client applications and participants.
  */
 interface NamedApplications {
   readonly botConfiguration?: { readonly bots: readonly NamedBot[] } | undefined;

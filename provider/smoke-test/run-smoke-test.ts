@@ -104,12 +104,12 @@ export const runSmokeTest = async (
   }
 };
 
-/** The message that was accepted; its ids, any of which a probe may report. */
+/** The message that was accepted; its IDs, any of which a probe may report. */
 interface SmokeMessage {
   readonly conversationId: string;
-  /** The test's own id of the message. */
+  /** The test's own ID of the message. */
   readonly messageId: string;
-  /** The service's id of the message, if its answer holds one. */
+  /** The service's ID of the message, if its answer holds one. */
   readonly serviceId?: string;
 }
 
@@ -308,7 +308,7 @@ const pause = async ({ clock, signal }: EngineSession, ms: number): Promise<void
 };
 
 /**
- * Queries a probe repeatedly until it has seen one of the ids, or the time is over.
+ * Queries a probe repeatedly until it has seen one of the IDs, or the time is over.
  *
  * @returns the last result
  * @throws ConversationError `CANCELLED` if the run is canceled

@@ -197,7 +197,7 @@ interface ChainObject {
 /** The object that refers to another one, for messages: `orchestration "flow" (id …)`. */
 type Referrer = Pick<ChainObject, "label">;
 
-/** Reads the objects in the chain one at a time, by id. */
+/** Reads the objects in the chain one at a time, by ID. */
 export class ChainReader {
   constructor(
     readonly session: EngineSession,
@@ -253,7 +253,7 @@ export class ChainReader {
 
 /** The findings about a chain, up to the first broken link. */
 export interface ChainFindings {
-  /** Working links, with kind, name and id. */
+  /** Working links, with kind, name and ID. */
   readonly sound: string[];
   /** Possible problems, shown only if the test fails. */
   readonly doubts: string[];

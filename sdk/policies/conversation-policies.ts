@@ -120,7 +120,7 @@ interface Named {
 const hasOneOf = (application: PolicyResource, roles: readonly string[]): boolean =>
   rolesOf(application)?.some((role) => roles.includes(role)) ?? true;
 
-/** Applications whose id is in a place for which they have no role. */
+/** Applications whose ID is in a place for which they have no role. */
 const misplaced = ({ orchestration, places, byId }: Named): readonly string[] =>
   places.flatMap(({ place, roles, ids }) =>
     [...new Set(ids)]
@@ -301,7 +301,7 @@ export const noBasicAuthentication: ResourceValidationPolicy = {
     })(of, report),
 };
 
-/** A role that signs in with an authentication, known by the resource or by the id alone. */
+/** A role that signs in with an authentication, known by the resource or by the ID alone. */
 interface SignIn {
   readonly authentication: string;
   readonly application: string;
@@ -309,7 +309,7 @@ interface SignIn {
   readonly user: string;
 }
 
-/** The ids that roles name; those that a preview does not know yet are left out. */
+/** The IDs that roles name; those that a preview does not know yet are left out. */
 const byId = (application: PolicyResource): readonly SignIn[] =>
   knownItems(() => application.asType(classFor(application, ClientApplication))?.roles).flatMap(
     (role) => {
@@ -322,7 +322,7 @@ const byId = (application: PolicyResource): readonly SignIn[] =>
     },
   );
 
-/** The resources that the roles of an application refer to: known before they have an id. */
+/** The resources that the roles of an application refer to: known before they have an ID. */
 const byResource = ({ name, propertyDependencies }: PolicyResource): readonly SignIn[] =>
   (propertyDependencies.roles ?? [])
     .filter((used) => used.isType(classFor(used, Authentication)))
@@ -336,7 +336,7 @@ const shared = (signIns: readonly SignIn[]): readonly (readonly SignIn[])[] =>
 const applicationsOf = (users: readonly SignIn[]): string =>
   [...new Set(users.map(({ application }) => application))].sort().join();
 
-/** What roles of one application share shows by id only, what applications share by resource, too. */
+/** What roles of one application share shows by ID only, what applications share by resource, too. */
 const sharedAmong = (applications: readonly PolicyResource[]): readonly (readonly SignIn[])[] => {
   const known = shared(applications.flatMap(byId));
   const seen = new Set(known.map(applicationsOf));

@@ -82,7 +82,7 @@ const idOf = (read: () => unknown): string | undefined => {
 };
 
 /**
- * Returns the id of a participant's client application; undefined if it is unknown in a preview.
+ * Returns the ID of a participant's client application; undefined if it is unknown in a preview.
  */
 export const ownApplication = (participant: PolicyResource): string | undefined =>
   idOf(() => participant.asType(classFor(participant, Participant))?.application);
@@ -92,17 +92,17 @@ export interface Place {
   readonly place: ConversationSide;
   /** Roles for this place; each application needs one of them. */
   readonly roles: readonly string[];
-  /** Ids of the applications in this place; undefined for an id that is unknown in a preview. */
+  /** IDs of the applications in this place; undefined for an ID that is unknown in a preview. */
   readonly ids: readonly (string | undefined)[];
 }
 
-/** The ids of a list, each as far as it is known: a walk over the list would stop at one that is not. */
+/** The IDs of a list, each as far as it is known: a walk over the list would stop at one that is not. */
 const idsIn = (read: () => readonly unknown[] | undefined): readonly (string | undefined)[] => {
   const list = whereKnown(read) ?? [];
   return Array.from({ length: list.length }, (_, at) => idOf(() => list[at]));
 };
 
-/** Returns the places that an orchestration fills, with the ids of their applications. */
+/** Returns the places that an orchestration fills, with the IDs of their applications. */
 export const placesOf = (orchestration: PolicyResource): readonly Place[] => {
   const parts = orchestration.asType(classFor(orchestration, Orchestration))?.applications;
   const customer = whereKnown(() => parts?.customerConfiguration);
@@ -122,8 +122,8 @@ export const placesOf = (orchestration: PolicyResource): readonly Place[] => {
 };
 
 /**
- * Returns the applications that a stack's participants refer to, keyed by id. Omits an application
- * if its id is unknown or ambiguous.
+ * Returns the applications that a stack's participants refer to, keyed by ID. Omits an application
+ * if its ID is unknown or ambiguous.
  */
 export const applicationsById = (
   resources: readonly PolicyResource[],
@@ -141,8 +141,8 @@ export const applicationsById = (
   );
 
 /**
- * Whether these applications are all that the places contain: true if no id is known yet, or if all
- * ids are known and there are enough applications for them. Otherwise, an id may refer to an
+ * Whether these applications are all that the places contain: true if no ID is known yet, or if all
+ * IDs are known and there are enough applications for them. Otherwise, an ID may refer to an
  * application outside the stack.
  */
 export const areAllAmong = (

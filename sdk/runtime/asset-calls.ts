@@ -101,7 +101,7 @@ export interface AssetRequest {
 
 /** An asset that you can attach to a message. */
 export interface Asset {
-  /** The service's id for the asset. */
+  /** The service's ID for the asset. */
   readonly id: string;
   /** File name with an extension. */
   readonly name: string;

@@ -326,7 +326,7 @@ export interface Assets {
    * this only if you transfer the content yourself; otherwise use `upload`.
    *
    * @throws ConversationError `INPUT_INVALID` before anything is sent, `BAD_RESPONSE` for a
-   * response without an id or URL; otherwise, as for every call
+   * response without an ID or URL; otherwise, as for every call
    * @example
    * const { id, contentUrl } = await hub.assets.create({
    *   channel: "custom.kiosk", sender: "custom_bot", name: "receipt.pdf", size: 48_213,

@@ -98,7 +98,7 @@ type WorkResult = "done" | "repeat" | "elsewhere" | "failed";
 /** Reports a failure to the caller. Never fails. */
 type ReportFailure = (error: unknown, message?: ReceivedMessage) => Promise<void>;
 
-/** The service's id of a message, else the sender's own within its conversation; undefined if it has neither. */
+/** The service's ID of a message, else the sender's own within its conversation; undefined if it has neither. */
 const messageKey = ({ id, messageId, conversationId }: ReceivedMessage): string | undefined => {
   if (id !== undefined) return JSON.stringify([id]);
   return messageId === undefined ? undefined : JSON.stringify([conversationId, messageId]);

@@ -30,7 +30,7 @@ type Located = { readonly url: string } | { readonly id: string };
 
 /**
  * A file to attach to a text message: a file at a URL (public reference), or the result of
- * `assets.upload` (attaching an asset by its id is assumed to work).
+ * `assets.upload` (attaching an asset by its ID is assumed to work).
  */
 export type Attachment = Readonly<z.input<typeof attachment>> & Located;
 
@@ -244,10 +244,10 @@ const customer = z.strictObject({
 export type Customer = Readonly<z.input<typeof customer>>;
 
 const newConversation = z.strictObject({
-  /** The account, identified with its channel's type and its address, not with its id. */
+  /** The account, identified with its channel's type and its address, not with its ID. */
   account: z.strictObject({ channel: words, address: words }).readonly(),
   customer: customer.readonly(),
-  /** Id of the entry point, such as `1007`. */
+  /** ID of the entry point, such as `1007`. */
   entryPoint: words.optional(),
   /** The customer's client; `timeOffset` is in minutes from GMT (the unit is assumed). */
   clientInfo: z
@@ -268,7 +268,7 @@ const newConversation = z.strictObject({
 export type NewConversation = Readonly<z.input<typeof newConversation>>;
 
 /**
- * An existing conversation: its id, or an object with a `conversationId`, such as a received
+ * An existing conversation: its ID, or an object with a `conversationId`, such as a received
  * message.
  */
 export type ConversationReference = string | { readonly conversationId: string };
@@ -307,7 +307,7 @@ const attribute = z.union([
 export const messageFrame = z.strictObject({
   /** The conversation to continue, or the details of a new one. */
   conversation,
-  /** The sender's own id for the message. Later messages can refer to it. */
+  /** The sender's own ID for the message. Later messages can refer to it. */
   messageId: words.optional(),
   attributes: z.record(z.string(), attribute).readonly().optional(),
   /**

@@ -143,7 +143,7 @@ const newConversation = (start: NewConversation): JsonObject => {
   });
 };
 
-/** The id of the conversation that a message goes on with; undefined if it starts one. */
+/** The ID of the conversation that a message goes on with; undefined if it starts one. */
 const conversationIdOf = (given: MessageFrame["conversation"]): string | undefined => {
   if (typeof given === "string") return given;
   return "conversationId" in given ? given.conversationId : undefined;
@@ -248,17 +248,17 @@ const sendBody = (
  * from both are absent.
  */
 export interface SentMessage {
-  /** The service's id for the message. */
+  /** The service's ID for the message. */
   readonly id?: string;
-  /** The sender's own id for the message. */
+  /** The sender's own ID for the message. */
   readonly messageId?: string;
-  /** Id of the message's conversation. */
+  /** ID of the message's conversation. */
   readonly conversationId: string;
 }
 
 /** The service's response to a send call. */
 export interface Sent {
-  /** Id of the first message's conversation. */
+  /** ID of the first message's conversation. */
   readonly conversationId: string;
   /** The accepted messages, in the order in which they were sent. */
   readonly messages: readonly SentMessage[];
@@ -308,7 +308,7 @@ export interface Messages {
    */
   start(message: FirstMessage, options?: SendOptions): Promise<Sent>;
   /**
-   * Continues a conversation, identified by its id or by a message received from it.
+   * Continues a conversation, identified by its ID or by a message received from it.
    *
    * @throws ConversationError as for `send`
    * @example
@@ -423,11 +423,11 @@ export const messagesOf = (request: Request, platformName: string): Messages => 
  * A completed conversation (specification §4.2; members based on examples in public references).
  */
 export interface Conversation {
-  /** The service's id for the conversation. */
+  /** The service's ID for the conversation. */
   readonly id: string;
   /** The account that the conversation used. Absent if the service did not specify it. */
   readonly account?: { readonly channel?: string; readonly address?: string };
-  /** Id of the entry point, such as `1007`. */
+  /** ID of the entry point, such as `1007`. */
   readonly entryPoint?: string;
   /** The type of contact that the conversation uses, such as `email`. */
   readonly conversationContact?: string;

@@ -94,17 +94,17 @@ export interface ReceivedAttachment {
   readonly size?: number;
   /** URL of the content. */
   readonly url?: string;
-  /** Id of the asset that contains the content. Download it with `assets.download`. */
+  /** ID of the asset that contains the content. Download it with `assets.download`. */
   readonly id?: string;
 }
 
 /** Members of every message, regardless of type. Members that the service omitted are absent. */
 interface ReceivedFrame {
-  /** The service's id for the message. */
+  /** The service's ID for the message. */
   readonly id?: string;
-  /** The sender's own id for the message. */
+  /** The sender's own ID for the message. */
   readonly messageId?: string;
-  /** The service's id for the conversation. */
+  /** The service's ID for the conversation. */
   readonly conversationId: string;
   /** The sender of the message. */
   readonly sender: Party;

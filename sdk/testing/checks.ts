@@ -178,7 +178,7 @@ export interface ExpectedDelivery {
   readonly type?: string | RegExp;
   /** Expected status of the callback's response. Default: any 2xx. */
   readonly status?: number;
-  /** The sender's own id for the message. */
+  /** The sender's own ID for the message. */
   readonly messageId?: string | RegExp;
 }
 

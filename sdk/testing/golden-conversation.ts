@@ -122,7 +122,7 @@ export const goldenIn = (file: string, content: string): GoldenConversation => {
   return { ...head, messages };
 };
 
-/** What is new in every run: ids, times, addresses of this machine. */
+/** What is new in every run: IDs, times, addresses of this machine. */
 const changing: readonly (readonly [RegExp, string])[] = [
   [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi, "<id>"],
   [/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "<time>"],
@@ -261,7 +261,7 @@ export interface GoldenOptions {
   /** Time limit for each recorded reply, on the emulator's clock. Default: 5,000 ms. */
   readonly withinMs?: number;
   /**
-   * Replaces additional parts of replies that vary between runs. Ids, times and this machine's
+   * Replaces additional parts of replies that vary between runs. IDs, times and this machine's
    * addresses are always replaced.
    */
   readonly mask?: (text: string) => string;
@@ -275,7 +275,7 @@ type Body = Readonly<Record<string, unknown>>;
 /** The conversation of a golden file, with what was said to it by the test. */
 interface Performed {
   readonly conversation: TestConversation;
-  /** Bodies of what the test said, by the service's id of the message. */
+  /** Bodies of what the test said, by the service's ID of the message. */
   readonly said: ReadonlyMap<string, Body>;
 }
 
@@ -401,7 +401,7 @@ const isOn = (name: string): boolean => !["", "0", "false"].includes(process.env
 /**
  * Tests that a conversation stays the same. The first run records it in a file. Later runs send the
  * test's messages again and fail on any difference, such as a changed reply or a recipient that a
- * message no longer reaches. Ids, times and this machine's addresses are ignored. In a pipeline (if
+ * message no longer reaches. IDs, times and this machine's addresses are ignored. In a pipeline (if
  * `CI` is set), nothing is recorded unless the `update` option is true.
  *
  * @returns whether it was recorded or replayed

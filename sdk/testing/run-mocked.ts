@@ -32,7 +32,7 @@ const mockedChecks = (): ReadonlyMap<string, Pick<Lifecycle, "check">> => {
   ]);
 };
 
-/** An id as the service makes them, always the same for the same resource. */
+/** An ID as the service makes them, always the same for the same resource. */
 const mockedId = (type: string, name: string): string => {
   const digest = hash("sha256", `${type} ${name}`);
   const parts = [digest.slice(0, 8), digest.slice(8, 12), `4${digest.slice(13, 16)}`];
@@ -49,12 +49,12 @@ export interface MockedResource {
   /** Logical name. */
   readonly name: string;
   /**
-   * Id: for a lookup, as given; otherwise, derived from the type and name, so that it is always the
+   * ID: for a lookup, as given; otherwise, derived from the type and name, so that it is always the
    * same.
    */
   readonly id: string;
   /**
-   * Normalized inputs, as the provider would send them, with references as ids and secrets in plain
+   * Normalized inputs, as the provider would send them, with references as IDs and secrets in plain
    * text.
    */
   readonly inputs: JsonObject;
@@ -83,7 +83,7 @@ const membersOf = (value: unknown): JsonObject => {
 
 /**
  * Returns mocks for `pulumi.runtime.setMocks`. They check every resource from this package as a
- * preview does. Every resource, from any package, receives an id, and its inputs become its
+ * preview does. Every resource, from any package, receives an ID, and its inputs become its
  * outputs. The mocks never fail: `failures` contains what a preview would refuse.
  *
  * @example

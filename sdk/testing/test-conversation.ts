@@ -265,7 +265,7 @@ export interface TestConversationStart {
 
 /** A conversation in a test: sends the test's messages, and expects replies from others. */
 export interface TestConversation {
-  /** The service's id for the conversation; undefined before the first message. */
+  /** The service's ID for the conversation; undefined before the first message. */
   readonly id: string | undefined;
   /**
    * Sends a message; the first one starts the conversation.

@@ -211,7 +211,7 @@ const spare = 600;
 /** What is rendered changes only after so much scrolling, so that most frames change nothing. */
 const scrollStep = 300;
 
-/** The name of an object, or its id if it has no name. @param {GraphObject} object */
+/** The name of an object, or its ID if it has no name. @param {GraphObject} object */
 export const titleOf = ({ name, id }) => shortText(name || id);
 
 /** @param {GraphHeading} heading @param {number} width */

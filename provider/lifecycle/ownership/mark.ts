@@ -29,7 +29,7 @@ export const digest = (text: string, length: number): string =>
 
 const readable = (text: string): string => text.replace(/[^\w./@-]+/g, "_").slice(0, 80);
 
-/** The part that all marks of a stack share, derived from the id of its `Ownership`. */
+/** The part that all marks of a stack share, derived from the ID of its `Ownership`. */
 export const stackMark = (ownership: string): string => digest(ownership, 8);
 
 /** The start of the label in each of a stack's marks, such as `shop/prod`. */

@@ -141,7 +141,7 @@ const standingOf = (
 /**
  * The objects that carry a stack's mark or name and are not in its state, in the given order.
  *
- * @param asked ids of further objects, which may carry the mark of a stack that no longer exists
+ * @param asked IDs of further objects, which may carry the mark of a stack that no longer exists
  */
 export const orphansAmong = (
   objects: readonly MarkedObject[],

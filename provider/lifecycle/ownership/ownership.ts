@@ -8,8 +8,8 @@ export const ownershipKind = "Ownership";
 const withoutProvider = ({ __provider, ...rest }: JsonObject): JsonObject => rest;
 
 /**
- * The lifecycle of `Ownership`, which makes no calls. Its random id is saved in the state before
- * the service creates anything. Marks derived from the id distinguish this state's objects from
+ * The lifecycle of `Ownership`, which makes no calls. Its random ID is saved in the state before
+ * the service creates anything. Marks derived from the ID distinguish this state's objects from
  * those of another state with the same project and stack names.
  */
 export const ownershipLifecycle: Lifecycle = {

@@ -76,7 +76,7 @@ export interface Exchange {
   readonly response: HttpResponse;
 }
 
-/** An id at the very start of a body that cannot be read completely. */
+/** An ID at the very start of a body that cannot be read completely. */
 const leadingId = /^\s*\{\s*"id"\s*:\s*"([^"\\]{1,128})"/;
 
 /** If the answer to a PUT, PATCH or DELETE is cut off, its status is all that callers need. */
@@ -165,7 +165,7 @@ export const answeredObject = (operation: Operation, { body, status }: Answer): 
 };
 
 /**
- * The object in the response to a POST. Fails if the response has no usable id, because it is then
+ * The object in the response to a POST. Fails if the response has no usable ID, because it is then
  * unknown which object was created, if any.
  */
 export const createdOf = (operation: Operation, { body, status }: Answer) => {
@@ -191,7 +191,7 @@ export const timesOf = ({ body, date }: DatedAnswer, names: readonly (keyof Time
 const mostNotes = 30;
 
 /**
- * The service's note names the wrong attribute; the id that was sent in it shows which object was
+ * The service's note names the wrong attribute; the ID that was sent in it shows which object was
  * meant.
  */
 const noteOf = (
@@ -296,7 +296,7 @@ const stepsOf = (path: string): readonly string[] =>
   path.split(/[.[\]/]+/).filter((step) => step !== "" && step !== "$");
 
 /**
- * The id at a place in the service's JSON; a reference ends there, or at the `id` of its object.
+ * The ID at a place in the service's JSON; a reference ends there, or at the `id` of its object.
  */
 const idAt = (field: Field, value: unknown, steps: readonly string[]): unknown => {
   const [step = "", ...rest] = steps;
@@ -321,7 +321,7 @@ const idAt = (field: Field, value: unknown, steps: readonly string[]): unknown =
 };
 
 /**
- * The value sent at a path that the service names, if the definition declares it as the id of
+ * The value sent at a path that the service names, if the definition declares it as the ID of
  * another object; undefined for everything else, because it may be a secret.
  */
 const sentId = (fields: Fields, body: unknown, path: string): string | undefined => {

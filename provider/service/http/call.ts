@@ -34,7 +34,7 @@ export interface CallParameters {
 export interface Call {
   readonly operation: Operation;
   readonly settings: Settings;
-  /** Path relative to the base URL, including the id. */
+  /** Path relative to the base URL, including the ID. */
   readonly path: string;
   /** The complete URL, including the query. */
   readonly url: string;
@@ -86,10 +86,10 @@ export const callOf = (parts: TokenParts, operation: Operation, options: CallPar
 };
 
 /**
- * An operation's path relative to the base URL, with the id filled in: `/channels/{id}` becomes
+ * An operation's path relative to the base URL, with the ID filled in: `/channels/{id}` becomes
  * `/channels/4f…`.
  *
- * @throws ConversationError `ID_INVALID` if the id is invalid, missing or not expected
+ * @throws ConversationError `ID_INVALID` if the ID is invalid, missing or not expected
  */
 export const pathOf = (template: string, id?: string): string => {
   const wanted = template.includes("{id}");

@@ -216,7 +216,7 @@ const errorOf = (cause: unknown): Error => (cause instanceof Error ? cause : new
 
 /**
  * Uses the dispatcher directly instead of its `request` method: only this shows whether the request
- * was written at all, and keeps the part of a broken answer that may contain an id.
+ * was written at all, and keeps the part of a broken answer that may contain an ID.
  */
 const exchange = (
   pool: Dispatcher,
