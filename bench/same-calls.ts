@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from "../provider/kernel/json.js";
 
 /**
  * The least that makes the same calls as this package: one token, one list, and one POST or DELETE
- * for each object. No marks, rules, pacing, repeats or messages: not for real use.
+ * for each object. No marks, rules, pacing, repeats, or messages: not for real use.
  */
 
 interface HttpCall {

@@ -19,7 +19,7 @@ export interface Session {
 
 /** An option of a command, whose value is a `V`. Its name is its key in the table of the command. */
 export interface OptionSpec<V> {
-  /** Follows the name, such as `<file>`, `[secret]` or `<what...>`. Absent if nothing does. */
+  /** Follows the name, such as `<file>`, `[secret]`, or `<what...>`. Absent if nothing does. */
   readonly value?: string;
   readonly doc: string;
   /** Such as `-y`. */
@@ -112,7 +112,7 @@ export const withDefault = <const V>(
 
 /** A word of the command line that is no option. */
 export interface WordSpec {
-  /** Such as `<file>`, `[folder]` or `[command...]`. */
+  /** Such as `<file>`, `[folder]`, or `[command...]`. */
   readonly value: string;
   readonly doc: string;
   readonly choices?: readonly string[];
@@ -136,7 +136,7 @@ export interface CommandResult {
   readonly exitCode?: number;
 }
 
-/** A command: all that its help, its documentation, its completion and its checks follow from. */
+/** A command: all that its help, its documentation, its completion, and its checks follow from. */
 export interface CommandSpec<O extends OptionTable = OptionTable> {
   readonly name: string;
   /** What it is for, in one sentence. */

@@ -185,7 +185,7 @@ const fish = (commands: readonly CompletedCommand[]): string =>
     "",
   ].join("\n");
 
-/** A script that makes a shell complete the commands, their options and the options' words. */
+/** A script that makes a shell complete the commands, their options, and the options' words. */
 export const completionScript = (
   shell: (typeof shells)[number],
   commands: readonly CommandSpec[],

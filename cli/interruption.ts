@@ -75,7 +75,7 @@ const listen = (
 };
 
 /**
- * Turns Ctrl-C, SIGTERM, SIGHUP, a closed output and the end of the parent process into one abort.
+ * Turns Ctrl-C, SIGTERM, SIGHUP, a closed output, and the end of the parent process into one abort.
  * Several signals of one Ctrl-C count once; another Ctrl-C ends this process at once, as does an
  * end that takes too long.
  */

@@ -143,7 +143,7 @@ const secretOf = (given: string | true | undefined): string | undefined => {
 
 /**
  * Starts an emulator of the service in this process. It supports OAuth and PKCE, rate limits, and
- * the setup collections with validation, references, unique names and deletion rules. It also
+ * the setup collections with validation, references, unique names, and deletion rules. It also
  * supports conversations, messages and their delivery to callbacks, assets, and faults on demand.
  *
  * @throws Error if the port is in use or the data file cannot be used

@@ -103,7 +103,7 @@ type Role = "customer" | "custom_bot" | "custom_agent";
 
 /**
  * The default setup as a single component: authentications, client applications, participants, a
- * channel, an orchestration and the account that connects them. Each part is an ordinary resource
+ * channel, an orchestration, and the account that connects them. Each part is an ordinary resource
  * named after the component. The constructor fails with a `pulumi.RunError` if an argument is
  * invalid, or if there are neither bots nor an agent.
  *
@@ -140,7 +140,7 @@ export class ConversationAccount extends pulumi.ComponentResource {
   readonly channel: Channel;
   /** The orchestration, which controls how conversations run. */
   readonly orchestration: Orchestration;
-  /** Client applications, keyed by `customer`, `agent` or the name of a bot. */
+  /** Client applications, keyed by `customer`, `agent`, or the name of a bot. */
   readonly applications: Readonly<Record<string, ClientApplication>>;
   /** Participants, keyed by bot name. */
   readonly participants: Readonly<Record<string, Participant>>;

@@ -55,7 +55,7 @@ const kind = "ConversationSmokeTest";
 export interface SmokeTestProbeArgs {
   /**
    * URL that responds to a GET request with 200 and JSON. The message has arrived if the JSON
-   * contains its ID or the ID of its conversation. Any other JSON, a 204 or a 404 means "not yet".
+   * contains its ID or the ID of its conversation. Any other JSON, a 204, or a 404 means "not yet".
    */
   url: pulumi.Input<string>;
   /**
@@ -68,9 +68,9 @@ export interface SmokeTestProbeArgs {
 /** Arguments for a smoke test. */
 export interface ConversationSmokeTestArgs {
   /**
-   * The account to test: a resource, a component or an ID. With a resource or a component, the test
+   * The account to test: a resource, a component, or an ID. With a resource or a component, the test
    * runs again whenever you change the account or a resource that it refers to: its channel,
-   * orchestration, participants, client applications or authentications.
+   * orchestration, participants, client applications, or authentications.
    */
   account: ConversationAccount | pulumi.Input<Account> | pulumi.Input<string>;
   /** Whether to send a message. Default: `false`. */

@@ -4,7 +4,7 @@ import { environmentSecretFault, environmentSecretText } from "../provider/kerne
 /** Options for `fromEnv`. */
 export interface FromEnvOptions {
   /**
-   * Version of the variable's value: 1 to 64 letters, digits, dots, `_` or `-`, such as `2` or
+   * Version of the variable's value: 1 to 64 letters, digits, dots, `_`, or `-`, such as `2` or
    * `2026-11`. Change it whenever the value changes, because only a new version makes `pulumi up`
    * write the new value.
    */
@@ -14,14 +14,14 @@ export interface FromEnvOptions {
 /**
  * Returns a placeholder for a secret that never enters the state. When the provider writes an
  * object, it reads the secret from an environment variable of the process that runs Pulumi. The
- * program, configuration and state contain only the variable's name and version. Use the
+ * program, configuration, and state contain only the variable's name and version. Use the
  * placeholder as all or part of any secret field: `` `Bearer ${fromEnv("TOKEN", { version: 1 })}`
  * ``.
  *
- * Preview, refresh and destroy do not need the variable. If the variable is not set, a write that
+ * Preview, refresh, and destroy do not need the variable. If the variable is not set, a write that
  * needs it fails without changing anything.
  *
- * @param name of the variable: letters, digits and `_`
+ * @param name of the variable: letters, digits, and `_`
  * @returns a placeholder for the value
  * @throws ConversationError `INPUT_INVALID` if the name or the version is invalid
  * @example

@@ -248,7 +248,7 @@ const visitAll = (of: string, fields: Fields, given: object, prefix: string): vo
 
 /**
  * Rejects references in a resource's arguments, at any depth, that are known to be of the wrong
- * kind, or that replace a whole list, map or object.
+ * kind, or that replace a whole list, map, or object.
  *
  * @throws pulumi.RunError
  */

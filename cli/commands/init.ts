@@ -2,7 +2,7 @@ import { plans } from "../../provider/service/plans.js";
 import { choiceOption, command, flagOption, negatedOption, textOption } from "../command.js";
 import { pipelines } from "../init/template-project.js";
 
-/** `init`: makes a new project with an account, a test and a pipeline. */
+/** `init`: makes a new project with an account, a test, and a pipeline. */
 export const initCommand = command({
   name: "init",
   summary: "Create a Pulumi project with an account, a test and a pipeline.",

@@ -169,7 +169,7 @@ const checkSettings = (source: SettingSource, profile?: string): readonly Doctor
     return setting.key === "baseUrl" ? [check, checkVersionSegment(setting, source)] : [check];
   });
 
-/** The resources of the stack; none without project, stack or Pulumi, which other checks report. */
+/** The resources of the stack; none without project, stack, or Pulumi, which other checks report. */
 const resourcesIn = async (
   ...place: Parameters<typeof pulumiPlace>
 ): Promise<readonly StateResource[]> => {

@@ -198,7 +198,7 @@ interface ExplainOptions extends AccountOptions {
   readonly state?: boolean;
   /** Read this file in place of the live account. */
   readonly snapshot?: string;
-  /** Only accounts with this name, address or ID. */
+  /** Only accounts with this name, address, or ID. */
   readonly account?: string;
 }
 

@@ -277,7 +277,7 @@ const byKindAndName = (a: PlannedResource, b: PlannedResource): number =>
   placeOf(a) - placeOf(b) || (a.logical < b.logical ? -1 : 1);
 
 /**
- * Decides what a program declares, what it looks up and what it omits.
+ * Decides what a program declares, what it looks up, and what it omits.
  *
  * @param objects all of the account, in the order in which it is set up
  * @throws CommandFailure if a filter matches nothing

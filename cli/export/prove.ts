@@ -174,7 +174,7 @@ const pulumiIn =
 export interface Proof {
   /** The import went through, and nothing changes after it. */
   readonly ok: boolean;
-  /** What would change: operation, resource and its members. */
+  /** What would change: operation, resource, and its members. */
   readonly differences: readonly string[];
 }
 

@@ -39,7 +39,7 @@ interface EntryOptions {
   readonly profile?: string | undefined;
 }
 
-/** Project, stack and a unique part: the ID of an `Ownership` that is not in a state yet. */
+/** Project, stack, and a unique part: the ID of an `Ownership` that is not in a state yet. */
 export const ownershipId = ({ project, stack }: StackNames, own: string): string =>
   `${project}/${stack}/${own}`;
 

@@ -300,7 +300,7 @@ const fetchPackages = async (
 };
 
 /**
- * Makes a new Pulumi project with a conversation account: files, packages, stack and configuration.
+ * Makes a new Pulumi project with a conversation account: files, packages, stack, and configuration.
  * What does not work is reported and becomes a next step; what was made stays.
  *
  * @throws CommandFailure if a flag is wrong, the folder is not empty, or the person stops

@@ -141,7 +141,7 @@ export const configureCallbacks = async (
 };
 
 /**
- * Lets the bot, the agent and a scripted customer talk on the declared account.
+ * Lets the bot, the agent, and a scripted customer talk on the declared account.
  *
  * @throws CommandFailure if the conversation does not finish
  */

@@ -46,7 +46,7 @@ type HiddenValue = z.infer<typeof hiddenValueSchema>;
 
 /**
  * The settings that decide what a run does, by their names in the configuration, resolved from
- * environment, configuration, findings and defaults. Never a secret.
+ * environment, configuration, findings, and defaults. Never a secret.
  */
 const recordedSettingsSchema = z.record(z.string(), z.union([z.string(), hiddenValueSchema]));
 
@@ -361,7 +361,7 @@ interface CheckRecordOptions {
 }
 
 /**
- * Checks whether program, settings, state, account and the record itself are unchanged since the
+ * Checks whether program, settings, state, account, and the record itself are unchanged since the
  * rehearsal. Reads lists only, and only with unchanged settings.
  *
  * @throws CommandFailure if the file is no record, or the stack cannot be read; ConversationError

@@ -277,7 +277,7 @@ class HeldResponse extends ServerResponse {
   }
 }
 
-/** `/channels/7` → its collection, its template and its ID. */
+/** `/channels/7` → its collection, its template, and its ID. */
 const partsOf = (path: string) => {
   const [, collection = "", id] = path.split("/");
   const template = id === undefined ? `/${collection}` : `/${collection}/{id}`;

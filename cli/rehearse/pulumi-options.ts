@@ -50,7 +50,7 @@ export const excluding = (urns: readonly string[], args: readonly string[]): rea
     ? []
     : urns.flatMap((urn) => ["--exclude", asksToRefresh(args) ? `${urn}**` : urn]);
 
-/** `--parallel 16`, `--parallel=16`, `-p 16` or `-p16`. */
+/** `--parallel 16`, `--parallel=16`, `-p 16`, or `-p16`. */
 export const parallelIn = (args: readonly string[]): number | undefined => {
   const at = args.findIndex((arg) => arg === "--parallel" || arg === "-p");
   const joined = args.flatMap((arg) => /^(?:--parallel=|-p=?)(\d+)$/.exec(arg)?.[1] ?? [])[0];

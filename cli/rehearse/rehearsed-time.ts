@@ -5,7 +5,7 @@ interface Due {
 }
 
 /**
- * How long nothing must happen before time jumps, in milliseconds: initial, minimum and maximum.
+ * How long nothing must happen before time jumps, in milliseconds: initial, minimum, and maximum.
  */
 const quiet = { first: 80, least: 25, most: 400 };
 

@@ -142,7 +142,7 @@ export interface OriginalStack {
 }
 
 /**
- * Reads state, configuration and the states beside it.
+ * Reads state, configuration, and the states beside it.
  *
  * @throws CommandFailure if the stack's own state or configuration cannot be read, or the
  * passphrase is another one
@@ -390,7 +390,7 @@ const copyOther = (
 };
 
 /**
- * A stack in a private folder, with its own backend, passphrase and settings; the program stays
+ * A stack in a private folder, with its own backend, passphrase, and settings; the program stays
  * where it is.
  */
 export interface CopiedStack {

@@ -156,7 +156,7 @@ const isOf =
 
 /**
  * Puts resources into a state, in place of those with the same URN, and removes all notes of
- * pending operations. Pulumi itself encrypts, checks and writes it, under its lock.
+ * pending operations. Pulumi itself encrypts, checks, and writes it, under its lock.
  *
  * @param before the state, secrets in plain text, as it was when this was decided
  * @throws CommandFailure if the state has changed since, or Pulumi refuses

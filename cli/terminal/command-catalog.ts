@@ -113,7 +113,7 @@ const commandOf = async (spec: CommandSpec): Promise<CatalogCommand> => ({
   output: z.toJSONSchema(await schemaOf(spec), { io: "output" }),
 });
 
-/** Commands with their arguments, options, exit codes and schemas, as data. */
+/** Commands with their arguments, options, exit codes, and schemas, as data. */
 export const commandCatalog = async (commands: readonly CommandSpec[]): Promise<Catalog> => ({
   version: packageVersion(),
   commands: await Promise.all(commands.map(commandOf)),

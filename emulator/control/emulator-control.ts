@@ -40,7 +40,7 @@ export interface EmulatorControl {
   advance(ms: number): Promise<number>;
   /** The number of calls to each endpoint since the last reset. */
   stats(): Promise<EmulatorStats>;
-  /** The last 10,000 calls, without secrets, tokens or bodies. */
+  /** The last 10,000 calls, without secrets, tokens, or bodies. */
   log(): Promise<readonly LogEntry[]>;
   /** The last 10,000 attempts to deliver a message to a callback. */
   deliveries(): Promise<readonly DeliveryEntry[]>;
@@ -65,7 +65,7 @@ export interface EmulatorControl {
   /** Removes all faults. */
   clearFaults(): Promise<void>;
   /**
-   * Removes objects, conversations, assets, logs and faults, and fills the token buckets. Keeps
+   * Removes objects, conversations, assets, logs, and faults, and fills the token buckets. Keeps
    * clients and switches.
    */
   reset(): Promise<void>;
@@ -106,7 +106,7 @@ export interface EmulatorSnapshot {
   readonly version: number;
   /**
    * The setup objects in each collection, such as `channels`, as clients sent them, with `id`,
-   * `created` and `modified`.
+   * `created`, and `modified`.
    */
   readonly objects: Readonly<Record<string, readonly StoredObject[]>>;
   readonly conversations: readonly ConversationDocument[];

@@ -38,7 +38,7 @@ import type { SiblingRates } from "./rate-limit.js";
 export interface Route {
   readonly method: string;
   readonly template: string;
-  /** The endpoint's name in rates, logs and faults, such as `POST /channels`. */
+  /** The endpoint's name in rates, logs, and faults, such as `POST /channels`. */
   readonly name: string;
   /** Any one of these scopes suffices. If empty, any client or user may call the operation. */
   readonly scopes: readonly ScopeLabel[];
@@ -236,7 +236,7 @@ const mostSegments = 8;
 
 /**
  * The operations on a path of another service, such as `/case-manager/v3/cases`; undefined if there
- * is no such service. The specification states only paths, methods and rates, so an allowed call
+ * is no such service. The specification states only paths, methods, and rates, so an allowed call
  * returns 200 and an empty object.
  */
 export const matchSibling = (path: string): PathMatch | undefined => {

@@ -47,7 +47,7 @@ export class RecentEntries<T> {
   }
 }
 
-/** One call in the log, without secrets, tokens or bodies. */
+/** One call in the log, without secrets, tokens, or bodies. */
 export interface LogEntry {
   readonly at: string;
   readonly method: string;
@@ -60,7 +60,7 @@ export interface LogEntry {
 
 /** The subjects of an entry, for links and filters. */
 export interface WithSubjects {
-  /** The subjects, such as `channels/<id>`, `conversations/<id>` or `messages/<messageId>`. */
+  /** The subjects, such as `channels/<id>`, `conversations/<id>`, or `messages/<messageId>`. */
   readonly subjects: readonly string[];
 }
 

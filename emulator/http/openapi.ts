@@ -430,7 +430,7 @@ const security = (tokenUrl: string): JsonObject => ({
 
 /**
  * The emulator's API as an OpenAPI 3.1 document, derived from the definitions: every operation with
- * its scopes, request and response.
+ * its scopes, request, and response.
  *
  * @param addresses of the service and of its token URL, as a caller sees them
  */

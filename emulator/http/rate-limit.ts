@@ -7,7 +7,7 @@ export const planNames = ["developer", "basic", "enterprise", "none"] as const;
 /** A tenant's plan. */
 export type PlanName = (typeof planNames)[number];
 
-/** Calls per second on the Developer, Basic and Enterprise plans. */
+/** Calls per second on the Developer, Basic, and Enterprise plans. */
 export type SiblingRates = readonly [developer: number, basic: number, enterprise: number];
 
 interface Limit {

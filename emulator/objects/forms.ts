@@ -248,7 +248,7 @@ const hideValue = (field: Field, value: unknown, way: SecretsSwitch): unknown =>
   }
 };
 
-/** An object's JSON in a response, with secrets masked, omitted or in plain text. */
+/** An object's JSON in a response, with secrets masked, omitted, or in plain text. */
 export const hideSecrets = (fields: Fields, values: JsonObject, way: SecretsSwitch): JsonObject => {
   if (way === "echo") return values;
   const byWire = fieldsByWireName(fields);

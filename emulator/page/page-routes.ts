@@ -183,7 +183,7 @@ const changesSince = (service: EmulatedService) => {
   };
 };
 
-/** A choice, a number or a text field in a form on the page. */
+/** A choice, a number, or a text field in a form on the page. */
 export interface FormField {
   readonly name: string;
   readonly doc: string;

@@ -61,7 +61,7 @@ interface Delivery {
 export interface DeliveryEntry {
   /** Start of the attempt, on the emulator's clock. */
   readonly at: string;
-  /** The callback URL without user name, password or query; empty if there is none. */
+  /** The callback URL without user name, password, or query; empty if there is none. */
   readonly url: string;
   /** The sender's own ID for the message; the service's ID if the sender provided none. */
   readonly messageId: string;
@@ -152,7 +152,7 @@ export class Deliveries {
     void this.#deliverAll(key, fresh);
   }
 
-  /** Discards pending deliveries, the log, the emails and all tokens. */
+  /** Discards pending deliveries, the log, the emails, and all tokens. */
   reset(): void {
     for (const { controller } of this.#queues.values()) controller.abort();
     this.#queues.clear();

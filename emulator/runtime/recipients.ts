@@ -69,7 +69,7 @@ const orchestrationOf = (setUp: SetUp, owner: StoredObject): StoredObject | unde
   referredTo(setUp, account, owner, orchestration);
 
 /**
- * Whether an account can be used for conversations: the account, its channel and its orchestration
+ * Whether an account can be used for conversations: the account, its channel, and its orchestration
  * must be active.
  */
 export const isAccountInUse = (setUp: SetUp, owner: StoredObject): boolean =>
@@ -230,7 +230,7 @@ const standingOn = (setUp: SetUp, applications: unknown, side: Side): readonly N
 
 /**
  * The recipients for a side of a conversation, found through the account, its orchestration, client
- * applications and roles (specification §6). If no client application has the role, the result
+ * applications, and roles (specification §6). If no client application has the role, the result
  * still shows which application is meant to have it. A role receives a message only once, no matter
  * how often the orchestration names the role.
  */

@@ -1,7 +1,7 @@
 /** The kinds of clocks: the machine's clock, or a clock that you advance yourself. */
 export const clockKinds = ["real", "manual"] as const;
 
-/** The emulator's time. It drives rates, tokens, signed URLs, deliveries, `created` and `modified`. */
+/** The emulator's time. It drives rates, tokens, signed URLs, deliveries, `created`, and `modified`. */
 export interface EmulatorClock {
   readonly kind: (typeof clockKinds)[number];
   /** Milliseconds since 1970. */

@@ -42,7 +42,7 @@ export interface NamedBy {
 /**
  * Returns the automatic name of a resource, for programs that do not set one: the logical name,
  * shortened if necessary, and a suffix. The suffix is the same in every run for a given project,
- * stack, kind, parents and logical name.
+ * stack, kind, parents, and logical name.
  */
 export const autoName = ({ project, stack, kind, parents, name }: NamedBy): string => {
   const parts = [project, stack, kind, ...(parents ? [parents] : []), name].join("\n");

@@ -243,7 +243,7 @@ const managedValue = (field: Field, live: unknown, prior: unknown): unknown => {
 /**
  * Returns the part of a live object that a program manages: the members that the program declared,
  * with the service's current values. A value with the same meaning keeps its prior form, and so
- * does every secret, because a service may mask, omit or echo it. Undeclared members are not
+ * does every secret, because a service may mask, omit, or echo it. Undeclared members are not
  * included.
  */
 export const managedFields = (fields: Fields, live: JsonObject, prior: JsonObject): JsonObject =>

@@ -85,7 +85,7 @@ export const factsOf = (field: Field, base64 = "Base64 text."): string[] => [
   ...(field.secret ? ["Secret: encrypted in the state, never shown."] : []),
 ];
 
-/** Returns a field's doc comment: its meaning, rules and source. */
+/** Returns a field's doc comment: its meaning, rules, and source. */
 export const fieldDoc = (field: Field, base64?: string): string =>
   [field.doc, ...factsOf(field, base64), `Source: ${sourceOf(field.basis)}.`].join(" ");
 

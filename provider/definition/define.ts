@@ -38,7 +38,7 @@ export interface Definition extends Members {
   readonly example: Readonly<Record<string, unknown>>;
 }
 
-/** Declares a kind as pure data, without registering, building or checking anything. */
+/** Declares a kind as pure data, without registering, building, or checking anything. */
 export const defineResource = (definition: Definition): Definition => definition;
 
 /**
@@ -76,7 +76,7 @@ export interface TextField extends FieldNotes {
   /** No two objects of the kind can have the same value. */
   readonly unique?: true;
   /**
-   * The field by which people identify the object. Messages, adoption and the search for the
+   * The field by which people identify the object. Messages, adoption, and the search for the
    * stack's own objects use it. `automatic`: derived from the logical name if a program omits it.
    */
   readonly names?: "given" | "automatic";

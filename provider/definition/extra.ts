@@ -159,7 +159,7 @@ const managedObject = (
  * Returns the service's values for the members in `extra`. Secrets, and values whose meaning has
  * not changed, keep their prior form; members that the service removed are absent.
  *
- * @param secretPaths paths of secrets in `extra`, such as `apiKey`, `a.b` or `keys[0].value`; a
+ * @param secretPaths paths of secrets in `extra`, such as `apiKey`, `a.b`, or `keys[0].value`; a
  * path into one list item applies to all items
  */
 export const managedExtra = (

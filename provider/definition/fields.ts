@@ -182,7 +182,7 @@ export const changeMembers = (
 
 /**
  * Returns a value, in a program's terms, with `change` applied to its direct content: members,
- * items or entries. A value stays unchanged if its shape does not match its field.
+ * items, or entries. A value stays unchanged if its shape does not match its field.
  */
 export const changeInside = (field: Field, value: unknown, change: ChangeValue): unknown => {
   switch (field.type) {
@@ -381,7 +381,7 @@ export const objectTitle = (definition: Definition, fields: JsonObject): string 
 };
 
 /**
- * Returns values in the normal form that is checked, compared and stored. This form has defaults
+ * Returns values in the normal form that is checked, compared, and stored. This form has defaults
  * and derived members, JSON text instead of objects where the wire format uses text, and no
  * undefined values. Invalid values pass through unchanged, for the check to report.
  *

@@ -228,7 +228,7 @@ const sameMap = (
 
 /**
  * Whether two values in a program have the same meaning. Compares text exactly, JSON text by
- * content, and unordered lists regardless of order. An empty object, map or list equals an absent
+ * content, and unordered lists regardless of order. An empty object, map, or list equals an absent
  * one, unless the definition distinguishes them. A secret that an import did not read equals any
  * given one.
  *

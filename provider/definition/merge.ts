@@ -197,7 +197,7 @@ const mergeMap = (field: MapField, sides: Sides, path: string, merging: Merging)
 };
 
 /**
- * The parameters for writing over a live object; all JSON of the service, without `id`, `created`
+ * The parameters for writing over a live object; all JSON of the service, without `id`, `created`,
  * and `modified`.
  */
 interface Merge {
@@ -494,7 +494,7 @@ const declaredSecrets = (field: Field, sides: Sides): Sides[] => {
   }
 };
 
-/** Whether a value is undefined, null or the empty string, all of which count as absent. */
+/** Whether a value is undefined, null, or the empty string, all of which count as absent. */
 export const isMissing = (value: unknown): boolean =>
   value === undefined || value === null || value === "";
 

@@ -110,7 +110,7 @@ const listFromWire = (field: ListField, wire: unknown, vendor: VendorName): unkn
 
 /**
  * Converts one value from the service's JSON to the form in which a program sets it. Returns
- * undefined if an object, a list or a map is expected and the value has another shape; a scalar of
+ * undefined if an object, a list, or a map is expected and the value has another shape; a scalar of
  * an unexpected type stays unchanged, for `sameMeaning` to compare.
  */
 export const fromWire = (field: Field, wire: unknown, vendor: VendorName): unknown => {

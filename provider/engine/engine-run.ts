@@ -47,7 +47,7 @@ export interface EngineDoor {
 }
 
 /**
- * Creates this process's run. All kinds share it, because they use the same token, lists and
+ * Creates this process's run. All kinds share it, because they use the same token, lists, and
  * decisions.
  */
 export const engineRun = (door: EngineDoor): Run<EngineSession> => {

@@ -19,7 +19,7 @@ import { loadWithSdk } from "./sdk-module.js";
 export interface RunTraces {
   /** Runs an engine call, or part of one, in a span that contains its waits and service calls. */
   readonly step: NonNullable<RunEnvironment["step"]>;
-  /** Connects like `connectService`, and creates spans for waits, token requests and calls. */
+  /** Connects like `connectService`, and creates spans for waits, token requests, and calls. */
   readonly connect: typeof connectService;
 }
 

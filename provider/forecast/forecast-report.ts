@@ -3,7 +3,7 @@ import { durationText } from "../kernel/text.js";
 import type { Conditions, ParallelChoice } from "./forecast.js";
 import type { Forecast, PathPart } from "./forecast-schema.js";
 
-/** Formats a number of seconds, for example as `45.3 s`, `12 min 5 s` or `2 h 3 min`. */
+/** Formats a number of seconds, for example as `45.3 s`, `12 min 5 s`, or `2 h 3 min`. */
 export const duration = (seconds: number): string =>
   seconds < 60 ? `${Number(seconds.toFixed(1))} s` : durationText(Math.round(seconds) * 1000);
 

@@ -63,7 +63,7 @@ export const endpointLimit = (
 export type ConditionOptions = Partial<Omit<Conditions, "share">>;
 
 /**
- * Determines the conditions from the command line, the environment and the stack's configuration,
+ * Determines the conditions from the command line, the environment, and the stack's configuration,
  * in this order of precedence. Reports assumptions as readable sentences.
  *
  * @param options may include the share, because that of an explicit provider cannot be looked up by

@@ -170,7 +170,7 @@ export const textTable = (
 
 /**
  * Formats untrusted text, shortened if necessary, as Markdown code. No part of the text is
- * interpreted as markup, a mention, an image, a link or HTML, and the text cannot end the code
+ * interpreted as markup, a mention, an image, a link, or HTML, and the text cannot end the code
  * early.
  */
 export const codeSpan = (text: string, longest = 300): string => {

@@ -101,7 +101,7 @@ export const keepsWhatIsOurs = (folder: string): boolean => {
 };
 
 /**
- * Asserts that a path may be opened, replaced and removed: it does not exist, or it is a regular
+ * Asserts that a path may be opened, replaced, and removed: it does not exist, or it is a regular
  * file that this user owns.
  *
  * @throws Error if anything else is there

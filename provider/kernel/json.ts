@@ -39,7 +39,7 @@ export const listedObjects = (value: unknown): readonly JsonObject[] =>
   Array.isArray(value) ? value.filter(isObject) : [];
 
 /**
- * Whether a value is an empty string, list or object, all of which services use for absent values.
+ * Whether a value is an empty string, list, or object, all of which services use for absent values.
  */
 export const isBlank = (value: unknown): boolean =>
   value === "" ||

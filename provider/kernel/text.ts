@@ -1,5 +1,5 @@
 /**
- * Characters that move a cursor, color the text that follows, change its direction or are
+ * Characters that move a cursor, color the text that follows, change its direction, or are
  * invisible: control characters, line and paragraph separators, annotations, half characters, and
  * those that Unicode lets programs show as nothing, such as direction marks and zero-width spaces.
  * Joiners and variation selectors stay, because emoji and scripts need them.
@@ -25,7 +25,7 @@ const esc = "\u001b";
 const colours = new RegExp(`${esc}\\[(?:0|1|2|22|3\\d|38;5;\\d{1,3}|39)m`, "g");
 
 /**
- * Lines of these forms are commands to the runners of GitHub, Azure and TeamCity, whatever their
+ * Lines of these forms are commands to the runners of GitHub, Azure, and TeamCity, whatever their
  * origin.
  */
 const runnerCommands = /^[^\S\r\n\u2028\u2029]*::|##(?=\[|vso\[|teamcity\[)/gm;
@@ -82,7 +82,7 @@ export const quoted = (text: string): string => {
   return isLong ? `${shown}… (${text.length} characters)` : shown;
 };
 
-/** The number of letters to add, remove or replace to turn one text into the other. */
+/** The number of letters to add, remove, or replace to turn one text into the other. */
 const distance = (one: string, other: string): number => {
   let row = Array.from({ length: other.length + 1 }, (_, place) => place);
   for (const [place, letter] of [...one].entries()) {

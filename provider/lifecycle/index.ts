@@ -141,7 +141,7 @@ const standIns: readonly string[] = [undisclosed, unknownValue];
 
 /**
  * The inputs of a call, split into their parts, and every text of its values that no message may
- * show, in the forms of the program, the state and the service.
+ * show, in the forms of the program, the state, and the service.
  */
 const resolved = ({
   definition,

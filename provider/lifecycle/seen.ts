@@ -129,7 +129,7 @@ export const originalMark = (definition: Definition, wire: WireObject): Mark | u
   return mark && !isCopy(mark, nameOnWire(definition, wire), wire.created) ? mark : undefined;
 };
 
-/** Returns an object's kind, name and ID for messages, shortened if they are very long. */
+/** Returns an object's kind, name, and ID for messages, shortened if they are very long. */
 export const describe = (definition: Definition, { id, ...wire }: Found): string => {
   const name = nameOnWire(definition, wire);
   const shown =

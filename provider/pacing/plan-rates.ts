@@ -210,7 +210,7 @@ const plain = (template: string): string => template.replace(/\{[^{}/]*\}/g, "{}
  * Returns the rate limit of an endpoint in calls per second. This is the endpoint's own rate if the
  * table has one for the plan, otherwise the standard rate (specification §8.1 rule 3).
  *
- * @throws ConversationError `INPUT_INVALID` for a service, a version or a plan that the table does
+ * @throws ConversationError `INPUT_INVALID` for a service, a version, or a plan that the table does
  * not contain; lists the valid ones
  * @example
  * const perSecond = rateOf({

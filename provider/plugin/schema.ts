@@ -25,7 +25,7 @@ export type TypeSpec =
   | { readonly type?: "string"; readonly oneOf: readonly TypeSpec[]; readonly plain?: true }
   | { readonly $ref: string };
 
-/** A member of an object, a resource or the configuration. */
+/** A member of an object, a resource, or the configuration. */
 export type PropertySpec = TypeSpec & {
   /** Description in Markdown. */
   readonly description: string;
@@ -66,7 +66,7 @@ interface FunctionSpec {
   readonly outputs: ObjectSpec;
 }
 
-/** A Pulumi package schema as JSON: resources, types and functions, keyed by token. */
+/** A Pulumi package schema as JSON: resources, types, and functions, keyed by token. */
 export interface PackageSchema {
   readonly name: string;
   readonly displayName: string;

@@ -11,7 +11,7 @@ export const LEAST_PULUMI = "3.254.0";
 const companions = ["pulumi-language-nodejs", "pulumi-resource-pulumi-nodejs"] as const;
 
 /**
- * Returns the major, minor and patch numbers of the first version in text such as `v3.259.0` or `go
+ * Returns the major, minor, and patch numbers of the first version in text such as `v3.259.0` or `go
  * version go1.26.8`; undefined if there is none.
  */
 export const versionIn = (text: string): readonly number[] | undefined => {
@@ -191,7 +191,7 @@ export const frugalRuns = ({ NODE_OPTIONS }: NodeJS.ProcessEnv) => ({
 const ofTheUser = /^(PULUMI|CONVERSATION)_/i;
 
 /**
- * Returns the environment without any variables that lead to a stack, a backend or a real account,
+ * Returns the environment without any variables that lead to a stack, a backend, or a real account,
  * for separate temporary stacks. The caller must set the required variables again.
  */
 export const isolatedEnvironment = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>

@@ -8,7 +8,7 @@ import { readPlainFile } from "../kernel/files.js";
 import { isObject } from "../kernel/json.js";
 import { ifReadable } from "./processes.js";
 
-/** The Pulumi CLI to query, with its folder, environment and stack. */
+/** The Pulumi CLI to query, with its folder, environment, and stack. */
 export interface PulumiPlace {
   /** Path of the CLI, or the name of a program on PATH. */
   readonly command: string;
@@ -31,7 +31,7 @@ const largestBytes = 512 * 1024 * 1024;
 const kept = new Set(["PULUMI_OPTION_CWD", "PULUMI_OPTION_STACK"]);
 
 /**
- * Returns the environment without variables that make the CLI log, show secrets or change its
+ * Returns the environment without variables that make the CLI log, show secrets, or change its
  * output.
  */
 export const quietEnvironment = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
@@ -208,7 +208,7 @@ export const isPulumi = ({ exe }: Pick<ProcessFacts, "exe">): boolean =>
   /^\.?pulumi(-wrapped)?_?( \(deleted\))?$/.test(basename(exe));
 
 /**
- * Returns the stack in `--stack NAME`, `--stack=NAME`, `-s NAME` or `-sNAME`; undefined if there is
+ * Returns the stack in `--stack NAME`, `--stack=NAME`, `-s NAME`, or `-sNAME`; undefined if there is
  * none.
  */
 export const stackAmong = (args: readonly string[]): string | undefined => {

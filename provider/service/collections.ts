@@ -378,7 +378,7 @@ class ListCache {
   }
 
   /**
-   * The first page, cached, in progress or new: resolves when the service has answered with a list.
+   * The first page, cached, in progress, or new: resolves when the service has answered with a list.
    */
   async answered(): Promise<void> {
     await (this.#kept ?? this.#begin());

@@ -97,7 +97,7 @@ const infoOf = (token: AccessToken, clock: Clock): TokenInfo => ({
 });
 
 /**
- * Connects to a service. Sends nothing; the token, connections and lists are created on first use.
+ * Connects to a service. Sends nothing; the token, connections, and lists are created on first use.
  */
 export const connectService = (settings: Settings, options: ServiceOptions = {}): Service => {
   const { onWait } = options;

@@ -45,7 +45,7 @@ const entities: Readonly<Record<string, string>> = {
 };
 
 /**
- * The ways in which JSON, programming languages, URLs, mails and pages encode a character. A
+ * The ways in which JSON, programming languages, URLs, mails, and pages encode a character. A
  * backslash alone does not count, see {@link folded}.
  */
 const escapes =

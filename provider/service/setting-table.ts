@@ -16,7 +16,7 @@ const broken = (rule: string): Parsed<never> => ({ rule });
 /** Version of the service that this package talks to (specification §9). */
 const version = "v3";
 
-/** Whether a host name refers to this machine: `localhost`, 127.0.0.0/8 or ::1. */
+/** Whether a host name refers to this machine: `localhost`, 127.0.0.0/8, or ::1. */
 export const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "[::1]" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
 

@@ -248,7 +248,7 @@ const foundOut = (file: string, given: Partial<Settings>): Partial<Settings> => 
  * Reads and checks every setting. The only file it reads is the `findings` file. A blank string
  * counts as missing.
  *
- * @param profile `staging` reads `CONVERSATION_STAGING_BASE_URL`, `conversation:staging.baseUrl`
+ * @param profile `staging` reads `CONVERSATION_STAGING_BASE_URL`, `conversation:staging.baseUrl`,
  * and so on; a profile inherits nothing from the default settings
  * @throws ConversationError `SETTINGS_MISSING` with every missing setting and how to set it, or
  * `SETTINGS_INVALID` with every setting that breaks a rule; values are hidden, except a wrong word
@@ -281,7 +281,7 @@ export const withoutSecretSettings = <T>(
   Object.fromEntries(Object.entries(environment).filter(([name]) => !secretVariable.test(name)));
 
 /**
- * The environment for programs that fetch, install or build packages. They may run third-party
+ * The environment for programs that fetch, install, or build packages. They may run third-party
  * scripts, which must not see any account or stack secrets.
  */
 export const environmentOfPackages = <T>(

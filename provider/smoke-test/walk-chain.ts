@@ -90,7 +90,7 @@ const withoutRole = (
 
 /**
  * Signs in, then reads the setup objects that a message passes through, in order: account, channel,
- * orchestration, then the recipients' participants, client applications and authentications. Makes
+ * orchestration, then the recipients' participants, client applications, and authentications. Makes
  * one call per object.
  *
  * @throws ConversationError that names the first broken link
@@ -253,7 +253,7 @@ export class ChainReader {
 
 /** The findings about a chain, up to the first broken link. */
 export interface ChainFindings {
-  /** Working links, with kind, name and ID. */
+  /** Working links, with kind, name, and ID. */
   readonly sound: string[];
   /** Possible problems, shown only if the test fails. */
   readonly doubts: string[];

@@ -87,7 +87,7 @@ const idOf = (read: () => unknown): string | undefined => {
 export const ownApplication = (participant: PolicyResource): string | undefined =>
   idOf(() => participant.asType(classFor(participant, Participant))?.application);
 
-/** A place in an orchestration: customer, bot or agent. */
+/** A place in an orchestration: customer, bot, or agent. */
 export interface Place {
   readonly place: ConversationSide;
   /** Roles for this place; each application needs one of them. */

@@ -352,10 +352,10 @@ export interface Assets {
    */
   delete(id: string, options?: CallOptions): Promise<void>;
   /**
-   * Creates an asset and streams its content to the signed URL. Checks the name, size and content
+   * Creates an asset and streams its content to the signed URL. Checks the name, size, and content
    * type before sending anything. If the URL has expired, repeats the upload once with a new asset;
-   * after a 502, 503 or 504, repeats it once with the same URL. An upload from a plain stream
-   * cannot be repeated once reading has begun. If an upload fails, times out or is canceled, tries
+   * after a 502, 503, or 504, repeats it once with the same URL. An upload from a plain stream
+   * cannot be repeated once reading has begun. If an upload fails, times out, or is canceled, tries
    * for up to 2 s to delete the asset. Always closes the source stream.
    *
    * @returns an attachment for a text message
@@ -368,7 +368,7 @@ export interface Assets {
   upload(source: ContentSource, options: UploadOptions): Promise<Asset>;
   /**
    * Downloads an asset's content and checks its size. If the signed URL has expired, requests a new
-   * one once; after a 502, 503 or 504, repeats the request once. If the target closes early, the
+   * one once; after a 502, 503, or 504, repeats the request once. If the target closes early, the
    * download ends. If the target received nothing, it stays open.
    *
    * @throws ConversationError `INPUT_INVALID`, including if the target or `onProgress` fails

@@ -10,7 +10,7 @@ import type { Transport } from "../../provider/service/http/transport.js";
 import type { ContentTransfer } from "./content-transfer.js";
 
 /**
- * One attempt at a call, reported just before it is sent. Contains no bodies, headers, IDs or
+ * One attempt at a call, reported just before it is sent. Contains no bodies, headers, IDs, or
  * secrets.
  */
 export interface RequestEvent {
@@ -61,7 +61,7 @@ export const telemetry = (
   };
 };
 
-/** The outcome of an attempt. Contains no bodies, headers, IDs or secrets. */
+/** The outcome of an attempt. Contains no bodies, headers, IDs, or secrets. */
 export interface ResponseEvent extends RequestEvent {
   /** HTTP status of the response. Absent if there was no response. */
   readonly status?: number;

@@ -149,7 +149,7 @@ export interface CallbackOptions<T extends MessageType = MessageType> {
     context: MessageContext,
   ) => void | Promise<void>;
   /**
-   * Receives failures of `onMessage`, Bearer token checks and the message memory, and reports of
+   * Receives failures of `onMessage`, Bearer token checks, and the message memory, and reports of
    * unreadable bodies and messages. Default: they are written to standard error, as are `onError`'s
    * own failures.
    */

@@ -522,7 +522,7 @@ export interface ConversationApp extends Callbacks {
   /**
    * Registers a handler for messages of one or more types, from one kind of sender.
    *
-   * @throws ConversationError `INPUT_INVALID` for an invalid type, sender or handler
+   * @throws ConversationError `INPUT_INVALID` for an invalid type, sender, or handler
    */
   on<K extends SenderKind, T extends MessageTypesOf<K>>(
     sender: K,
@@ -572,9 +572,9 @@ const routeOf = <T extends MessageType>(given: Registration<T>): Route => {
 /**
  * Creates callbacks that pass each message to the handler for its type and, optionally, its sender.
  * If several handlers match, only the one registered first receives the message. Options, order,
- * repeats and failures work as in {@link callbacks}.
+ * repeats, and failures work as in {@link callbacks}.
  *
- * @throws ConversationError `INPUT_INVALID` for an invalid option, type or sender
+ * @throws ConversationError `INPUT_INVALID` for an invalid option, type, or sender
  *
  * @example
  * const app = conversationApp({ authenticate: { basic: { username: "hub", password } } });

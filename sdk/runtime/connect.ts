@@ -253,7 +253,7 @@ const connectionOptionsOf = (options: ConnectionOptions): ConnectionOptions => {
 const tokenEndpoint = { method: "POST", template: "TOKEN" } as const;
 
 /**
- * One transport, one token and one set of rate buckets for all services of a tenant. Sends nothing:
+ * One transport, one token, and one set of rate buckets for all services of a tenant. Sends nothing:
  * they are had on first use.
  */
 const openConnection = (settings: Settings, options: ConnectionOptions) => {
@@ -368,7 +368,7 @@ const pathOf = (call: ServiceCall): string => {
   });
 };
 
-/** Calls other services of the tenant with the same transport, token, repeats and pacing. */
+/** Calls other services of the tenant with the same transport, token, repeats, and pacing. */
 const otherServices = (
   connection: ReturnType<typeof openConnection>,
 ): ((call: ServiceCall) => Promise<Answer>) => {
@@ -412,10 +412,10 @@ export interface ConversationClient extends AsyncDisposable {
   readonly messages: Messages;
   /** Reads completed conversations. */
   readonly conversations: Conversations;
-  /** Uploads, downloads and deletes assets. */
+  /** Uploads, downloads, and deletes assets. */
   readonly assets: Assets;
   /**
-   * Calls another service in the tenant with this connection's token, transport and retries, at the
+   * Calls another service in the tenant with this connection's token, transport, and retries, at the
    * rates in §8.3 of the specification. Every failure is a ConversationError.
    *
    * @example

@@ -265,7 +265,7 @@ const whyClosed = (target: object): string | undefined => {
 /**
  * Checks a target before anything is sent, and prepares it for writing.
  *
- * @throws ConversationError `INPUT_INVALID` for a target that is closed, locked or not a target
+ * @throws ConversationError `INPUT_INVALID` for a target that is closed, locked, or not a target
  */
 export const openTarget = (target: DownloadTarget): OpenTarget => {
   if (typeof target === "string") {

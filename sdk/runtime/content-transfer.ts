@@ -36,7 +36,7 @@ const privateNetworks = (): BlockList => {
 
 let networks: BlockList | undefined;
 
-/** Whether an IP address belongs to a private, link-local, loopback or otherwise special network. */
+/** Whether an IP address belongs to a private, link-local, loopback, or otherwise special network. */
 export const isPrivateAddress = (address: string): boolean => {
   networks ??= privateNetworks();
   // Also for an IPv4 address inside an IPv6 one the list knows the IPv4 networks.
@@ -174,7 +174,7 @@ const isPrivate = (error: unknown, depth = 0): boolean => {
 
 /**
  * Returns the error for a failed transfer: an existing ConversationError, unchanged, or else one
- * with the code `CANCELLED`, `TIMED_OUT`, `BAD_RESPONSE` or `UNREACHABLE`. Messages show only the
+ * with the code `CANCELLED`, `TIMED_OUT`, `BAD_RESPONSE`, or `UNREACHABLE`. Messages show only the
  * URL's host.
  */
 export const transferFailure = (

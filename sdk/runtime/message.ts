@@ -208,7 +208,7 @@ type Input<T extends MessageType> = z.input<(typeof messageBodies)[T]["schema"]>
 type Members<O> = { readonly [K in keyof O as string extends K ? never : K]: O[K] };
 
 /**
- * A text message holds a text, attachments or both. The compiler compares a message that lacks
+ * A text message holds a text, attachments, or both. The compiler compares a message that lacks
  * something else, such as its sender, with the last of these.
  */
 type Filled =
@@ -303,7 +303,7 @@ const attribute = z.union([
   z.strictObject({ value: z.string(), external: z.boolean().optional() }),
 ]);
 
-/** The members that every message has in addition to its type, sender and body. */
+/** The members that every message has in addition to its type, sender, and body. */
 export const messageFrame = z.strictObject({
   /** The conversation to continue, or the details of a new one. */
   conversation,
@@ -317,7 +317,7 @@ export const messageFrame = z.strictObject({
   extra: jsonObject.optional(),
 });
 
-/** The members that every message has in addition to its type, sender and body. */
+/** The members that every message has in addition to its type, sender, and body. */
 export type MessageFrame = Readonly<z.input<typeof messageFrame>>;
 
 /** A message's sender: its kind and, optionally, its display name. */

@@ -133,7 +133,7 @@ export interface AuthorizationRequest {
 }
 
 /**
- * An authorization in progress: keep `state`, `verifier` and `redirectUri` until the code exchange.
+ * An authorization in progress: keep `state`, `verifier`, and `redirectUri` until the code exchange.
  */
 export interface Authorization {
   /** The URL to send the end user to, with a GET request. */
@@ -194,7 +194,7 @@ export const authorizationUrl = (
   });
 
 /**
- * Starts an authorization: creates a proof key, a state and the URL to send the end user to.
+ * Starts an authorization: creates a proof key, a state, and the URL to send the end user to.
  *
  * @throws ConversationError `INPUT_INVALID` if a parameter is missing or the URL is not safe
  *
@@ -379,7 +379,7 @@ const formOf = (exchange: CodeExchange): string => {
   }).toString();
 };
 
-/** What is sent, checked and complete. */
+/** What is sent, checked, and complete. */
 const callOf = (exchange: CodeExchange) => {
   assertObject(exchanging, "the exchange", exchange);
   const body = formOf(exchange);

@@ -74,7 +74,7 @@ export const errorText = (error: unknown): string => {
 };
 
 /**
- * Returns a URL without its query, fragment or credentials, as in the emulator's log; empty for an
+ * Returns a URL without its query, fragment, or credentials, as in the emulator's log; empty for an
  * invalid URL.
  */
 export const plainAddress = (address: string): string => {

@@ -261,7 +261,7 @@ export interface GoldenOptions {
   /** Time limit for each recorded reply, on the emulator's clock. Default: 5,000 ms. */
   readonly withinMs?: number;
   /**
-   * Replaces additional parts of replies that vary between runs. IDs, times and this machine's
+   * Replaces additional parts of replies that vary between runs. IDs, times, and this machine's
    * addresses are always replaced.
    */
   readonly mask?: (text: string) => string;
@@ -401,7 +401,7 @@ const isOn = (name: string): boolean => !["", "0", "false"].includes(process.env
 /**
  * Tests that a conversation stays the same. The first run records it in a file. Later runs send the
  * test's messages again and fail on any difference, such as a changed reply or a recipient that a
- * message no longer reaches. IDs, times and this machine's addresses are ignored. In a pipeline (if
+ * message no longer reaches. IDs, times, and this machine's addresses are ignored. In a pipeline (if
  * `CI` is set), nothing is recorded unless the `update` option is true.
  *
  * @returns whether it was recorded or replayed

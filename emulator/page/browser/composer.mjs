@@ -184,7 +184,7 @@ export class Composer {
     });
   }
 
-  /** Offers the current senders, message types and accounts. */
+  /** Offers the current senders, message types, and accounts. */
   update() {
     const { tables, state } = this.page;
     if (this.#tables !== tables) {

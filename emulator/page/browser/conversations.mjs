@@ -200,7 +200,7 @@ const conversationPanel = (page) => {
   return { element: element("section", { class: "conversation" }, ...parts), update };
 };
 
-/** An account, a customer and the first message of a new conversation. @param {Page} page */
+/** An account, a customer, and the first message of a new conversation. @param {Page} page */
 const startPanel = (page) => {
   const composer = new Composer(page, "");
   const title = element("h2", {}, "Start a conversation");

@@ -181,7 +181,7 @@ export const nodesBetween = ({ columns }, top, bottom) =>
   columns.flat().filter(({ y }) => y + rowHeight > top && y < bottom);
 
 /**
- * The node that a key (an arrow, Home or End) moves the focus to, if any.
+ * The node that a key (an arrow, Home, or End) moves the focus to, if any.
  *
  * @param {GraphLayout} layout
  * @param {GraphNode} node

@@ -21,7 +21,7 @@ export const isRecord = (value) =>
 /** An error's message. @param {unknown} error */
 export const causeText = (error) => (error instanceof Error ? error.message : String(error));
 
-/** The reason for a refusal: `error` from the control interface, or `code`, `developerMessage` and `details` from the service. @param {unknown} body @param {number} status */
+/** The reason for a refusal: `error` from the control interface, or `code`, `developerMessage`, and `details` from the service. @param {unknown} body @param {number} status */
 export const refusalText = (body, status) => {
   if (!isRecord(body)) return `The emulator returned status ${status}.`;
   if (typeof body.error === "string") return body.error;

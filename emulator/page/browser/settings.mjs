@@ -21,7 +21,7 @@ import { parsedJson } from "./page.mjs";
 /** @import { Page } from "./page.mjs" */
 /** @import { FaultRule } from "../../service/faults.js" */
 
-/** A choice, a number or a text. @param {FormField} field @returns {HTMLSelectElement | HTMLInputElement} */
+/** A choice, a number, or a text. @param {FormField} field @returns {HTMLSelectElement | HTMLInputElement} */
 const controlFor = ({ values, isRequired }) => {
   if ("min" in values) return numberInput(values.min, values.max);
   if (values.length > 0) return choice(values);

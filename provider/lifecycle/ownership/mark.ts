@@ -11,7 +11,7 @@ import type { WireObject } from "../../service/lists.js";
  * resource, and the third the object. Marks from release 0.1.0 have no third part.
  */
 export interface Mark {
-  /** Project, stack and logical name, for people. */
+  /** Project, stack, and logical name, for people. */
   readonly label: string;
   readonly stack: string;
   readonly resource: string;
@@ -144,7 +144,7 @@ export const isSameResource = (a: Mark, b: Mark): boolean =>
   a.stack === b.stack && a.resource === b.resource;
 
 /**
- * Whether two marks have the same project, stack and logical name, but belong to different states.
+ * Whether two marks have the same project, stack, and logical name, but belong to different states.
  */
 export const isNamesake = (a: Mark, b: Mark): boolean => a.label === b.label && a.stack !== b.stack;
 

@@ -55,7 +55,7 @@ export interface Answer {
   /** HTTP status: 200 to 299. */
   readonly status: number;
   /**
-   * The JSON value; undefined if there is no body, or if the body of a PUT, PATCH or DELETE is incomplete.
+   * The JSON value; undefined if there is no body, or if the body of a PUT, PATCH, or DELETE is incomplete.
    */
   readonly body: unknown;
 }
@@ -79,7 +79,7 @@ export interface Exchange {
 /** An ID at the very start of a body that cannot be read completely. */
 const leadingId = /^\s*\{\s*"id"\s*:\s*"([^"\\]{1,128})"/;
 
-/** If the answer to a PUT, PATCH or DELETE is cut off, its status is all that callers need. */
+/** If the answer to a PUT, PATCH, or DELETE is cut off, its status is all that callers need. */
 const needsBody = ({ operation }: Call): boolean =>
   operation.method === "GET" || operation.method === "POST";
 
@@ -291,7 +291,7 @@ const refusal = (call: Call, response: HttpResponse): ConversationError => {
 
 const longestPath = 200;
 
-/** `bots[0].participant.id`, `/bots/0/participant/id` and `$.bots[0].participant.id` are the same path. */
+/** `bots[0].participant.id`, `/bots/0/participant/id`, and `$.bots[0].participant.id` are the same path. */
 const stepsOf = (path: string): readonly string[] =>
   path.split(/[.[\]/]+/).filter((step) => step !== "" && step !== "$");
 

@@ -57,7 +57,7 @@ interface TracedAttempt extends Endpoint {
 
 /**
  * Starts a span for one attempt, following the semantic conventions for HTTP clients. Records the
- * path template, but no headers, body or ID.
+ * path template, but no headers, body, or ID.
  *
  * @param now milliseconds since 1970. Default: the tracer's time
  * @returns the function that ends the span

@@ -89,7 +89,7 @@ export const callOf = (parts: TokenParts, operation: Operation, options: CallPar
  * An operation's path relative to the base URL, with the ID filled in: `/channels/{id}` becomes
  * `/channels/4f…`.
  *
- * @throws ConversationError `ID_INVALID` if the ID is invalid, missing or not expected
+ * @throws ConversationError `ID_INVALID` if the ID is invalid, missing, or not expected
  */
 export const pathOf = (template: string, id?: string): string => {
   const wanted = template.includes("{id}");

@@ -264,7 +264,7 @@ export interface TokenGrant {
   readonly scopes?: readonly string[];
 }
 
-/** The endpoint that represents the token URL in messages, waits and statistics. */
+/** The endpoint that represents the token URL in messages, waits, and statistics. */
 export const tokenEndpoint: Endpoint = { method: "POST", template: "token URL" };
 
 /** The token request: client credentials as form fields (public reference). */
@@ -353,7 +353,7 @@ const secondsOf = (value: unknown): number | undefined => {
 /**
  * The token in a response from the token URL.
  *
- * @throws ConversationError `CREDENTIALS_REFUSED`, `UNAVAILABLE`, `REJECTED` or `BAD_RESPONSE`
+ * @throws ConversationError `CREDENTIALS_REFUSED`, `UNAVAILABLE`, `REJECTED`, or `BAD_RESPONSE`
  */
 export const grantOf = (settings: Settings, response: HttpResponse): TokenGrant => {
   if (response.status < 200 || response.status > 299) throw failed(settings, response);

@@ -49,7 +49,7 @@ export class TransportFailure extends Error {
   }
 }
 
-/** Sends calls to the service and returns its responses, without retries, redirects or tokens. */
+/** Sends calls to the service and returns its responses, without retries, redirects, or tokens. */
 export interface Transport {
   /**
    * Any status of 200 or higher counts as a response, even if the body is malformed. Anything else
@@ -71,7 +71,7 @@ export interface TransportOptions {
   readonly callTimeoutMs?: number;
   /** Replaces the timer in tests. */
   readonly timer?: Timer;
-  /** Where to look up HTTP_PROXY, HTTPS_PROXY and NO_PROXY. Default: the process environment. */
+  /** Where to look up HTTP_PROXY, HTTPS_PROXY, and NO_PROXY. Default: the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -263,7 +263,7 @@ const exchange = (
     });
   });
 
-/** Where HTTP_PROXY, HTTPS_PROXY and NO_PROXY are looked up. */
+/** Where HTTP_PROXY, HTTPS_PROXY, and NO_PROXY are looked up. */
 type ProxyEnvironment = Readonly<Record<string, string | undefined>>;
 
 /**
