@@ -355,7 +355,8 @@ const progressOf = async ({ stack, ...place }: PulumiPlace): Promise<StackLock> 
   const found =
     listed.find((each) => isListedAs(each, stack)) ??
     listed.find(({ name }) => mayBe(name, stack ?? ""));
-  if (found?.updateInProgress === undefined) return unknown("Pulumi does not report it");
+  if (found?.updateInProgress === undefined)
+    return unknown("Pulumi does not report whether an update is in progress");
   return found.updateInProgress ? { state: "locked" } : free;
 };
 

@@ -54,7 +54,7 @@ const lost = async ({ test, chain, findings, session }: Sent, transport: Transpo
     return brokenLink("callback URL", what, findings);
   }
   const to = callbacks.length > 0 ? ` to ${waysIn(callbacks)}` : "";
-  const what = `the service accepted the message${to}, but the probe did not report it within ${test.timeout} s. Check the log of that server: it must accept the credentials (401 otherwise) and respond within 5 s, and the probe must report the messages that it accepts. For a slow service, increase timeout.`;
+  const what = `the service accepted the message${to}, but the probe did not report it within ${test.timeout} s. Check the callback server's log: the server must accept the credentials (401 otherwise) and respond within 5 s, and the probe must report the messages that the server accepts. For a slow service, increase timeout.`;
   return brokenLink("delivery", what, findings);
 };
 
@@ -70,7 +70,7 @@ const awaitArrival = async (sent: Sent): Promise<boolean> => {
     const sighting = await awaitSighting(test.probe, timeoutMs, ids, session, transport);
     if (sighting.state === "seen") return true;
     if (sighting.state === "not yet") throw await lost(sent, transport);
-    const what = `the service accepted the message, but the probe at ${shownAddress(test.probe.url)} cannot show whether it arrived: ${sighting.why}. The probe must respond with 200 and JSON that contains the conversation's id once the message has arrived.`;
+    const what = `the service accepted the message, but the probe at ${shownAddress(test.probe.url)} cannot show whether it arrived: ${sighting.why}. The probe must respond with 200 and JSON that contains the conversation's ID once the message has arrived.`;
     throw brokenLink("probe", what, findings);
   } finally {
     await transport.close();
@@ -161,7 +161,7 @@ const sentOf = (body: unknown, messageId: string): SmokeMessage => {
   if (!parsed.success) {
     throw new ConversationError(
       "BAD_RESPONSE",
-      "the service accepted it, but the response contains no conversation id. Check that conversation:baseUrl belongs to the service.",
+      "the service accepted it, but the response contains no conversation ID. Check that conversation:baseUrl belongs to the service.",
       {},
       "done",
     );

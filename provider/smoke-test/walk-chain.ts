@@ -84,7 +84,7 @@ const withoutRole = (
   flow: ChainObject,
   { findings }: ChainReader,
 ): Error => {
-  const what = `${flow.label} sends the message to ${found.label}, which has no role ${roles.join(" or ")}. Nothing was sent. Add the role with its callback, or specify another client application in the orchestration.`;
+  const what = `${flow.label} sends the message to ${found.label}, which has no ${roles.join(" or ")} role. Nothing was sent. Add the role with its callback, or specify another client application in the orchestration.`;
   return brokenLink(found.definition.noun, what, findings);
 };
 
@@ -217,7 +217,7 @@ export class ChainReader {
     });
     if (!wire) throw this.#missing(definition, id, by);
     const fields = fieldsFromWire(definition.fields, wire, settings);
-    const label = `${objectTitle(definition, fields)} (id ${id})`;
+    const label = `${objectTitle(definition, fields)} (ID ${id})`;
     this.findings.sound.push(label);
     if (fields.active === false) this.findings.doubts.push(`${label} is not active`);
     return { definition, id, label, fields };
@@ -244,7 +244,7 @@ export class ChainReader {
     const { noun } = definition;
     const what = by
       ? `${by.label} refers to ${noun} ${id}, which does not exist`
-      : `there is no ${noun} with the id ${id}`;
+      : `there is no ${noun} with the ID ${id}`;
     const next =
       "Nothing was sent. Run `pulumi refresh`, then `pulumi up`, which recreates objects deleted in the service.";
     return brokenLink(definition.noun, `${what}. ${next}`, this.findings);

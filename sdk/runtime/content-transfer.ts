@@ -485,7 +485,7 @@ export async function* counted(
   for await (const piece of pieces) {
     if (!types.isUint8Array(piece)) throw wrong("the stream returns something other than bytes");
     transferred += piece.byteLength;
-    if (transferred > size) throw wrong(`it has more than the declared ${size} bytes`);
+    if (transferred > size) throw wrong(`it has more bytes than declared (${size})`);
     yield piece;
     await reportProgress(onProgress, { transferred, total: size });
   }

@@ -94,7 +94,9 @@ const projectIn = async (
   pulumiCommand: PulumiCommand,
 ): Promise<ProjectSettings> => {
   if (!existsSync(folder) || !statSync(folder).isDirectory())
-    throw cannot(`there is no folder ${folder}. program must be a function or a folder.`);
+    throw cannot(
+      `there is no folder ${folder}. The program option must be a function or a folder.`,
+    );
   const workspace = await LocalWorkspace.create({ workDir: folder, pulumiCommand });
   const settings = await workspace.projectSettings().catch((error: unknown) => {
     const [why] = (error instanceof Error ? error.message : String(error)).split("\n");

@@ -183,7 +183,7 @@ test.each([
     "no Pulumi.yaml project file found",
     "a Pulumi project folder. forecast can also read saved output",
   ],
-  ["no stack named nope found", "pulumi stack ls lists them"],
+  ["no stack named nope found", "To list the stacks, run pulumi stack ls"],
   ["getting stack configuration: incorrect passphrase", "Set PULUMI_CONFIG_PASSPHRASE"],
   ["no stack selected; please use `pulumi stack select`", "or specify one with --stack"],
 ])("when Pulumi says %j, what to do is said too", async (said, advice) => {

@@ -135,7 +135,9 @@ test("calls with wrong credentials are written once, without them, and do not re
   write.mockRestore();
   expect([statuses, errors]).toEqual([[401, 401], []]);
   expect(written).toHaveLength(1);
-  expect(written[0]).toContain("with 401: its credentials do not match the authenticate option");
+  expect(written[0]).toContain(
+    "with 401: the call's credentials do not match the authenticate option",
+  );
   expect(written[0]).not.toContain("wrong-secret");
 });
 

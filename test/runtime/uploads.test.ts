@@ -125,7 +125,7 @@ test("a content type with parameters is the same type", async () => {
 });
 
 test.each([
-  ["more", bytes.length - 1, "more than the declared 199999 bytes"],
+  ["more", bytes.length - 1, "more bytes than declared (199999)"],
   ["fewer", bytes.length + 1, "only 200000 of 200001 bytes"],
 ])(
   "a stream of %s bytes than announced is given up, and leaves no asset",

@@ -166,12 +166,12 @@ export const answeredObject = (operation: Operation, { body, status }: Answer): 
 };
 
 /**
- * The object in the response to a POST. Fails if the response has no usable id, because it is then
+ * The object in the response to a POST. Fails if the response has no usable ID, because it is then
  * unknown which object was created, if any.
  */
 export const createdOf = (operation: Operation, { body, status }: Answer) => {
   if (isObject(body) && isId(body.id)) return { ...body, id: body.id };
-  throw wrongAnswer(operation, status, "the response has no usable id", "unknown");
+  throw wrongAnswer(operation, status, "the response has no usable ID", "unknown");
 };
 
 type Times = { readonly created?: string; readonly modified?: string };
