@@ -93,7 +93,7 @@ test.each<[string, ContentSource, UploadOptions, string]>([
     "has 10,485,761 bytes; 1 to 10,485,760 (10 MiB)",
   ],
   ["nothing", new Uint8Array(), named, "has 0 bytes"],
-  ["a size that is not the file's", file, { ...from, size: 5 }, "200000 bytes"],
+  ["a size that is not the file's", file, { ...from, size: 5 }, "size is 200000"],
   ["a stream without a size", pieces(), named, "set size"],
   ["bytes without a name", bytes, from, "set name"],
   [

@@ -201,7 +201,7 @@ test.each([
   new pulumi.asset.RemoteAsset("https://x.example.com/i.png"),
 ])("an icon from an asset that is no file is reported as that", async (icon) => {
   await expect(withFileContent(channel, "web", { icon }).icon).rejects.toThrow(
-    'Channel "web": icon: must be base64 text, or a local file',
+    'Channel "web": icon: must be base64 text or a local file',
   );
 });
 
