@@ -206,7 +206,7 @@ export const resourceArguments: readonly ResourceArgument[] = [
     form: "text",
     doc: [
       "Name of the settings profile, for programs that use several accounts. For example, `staging` reads `CONVERSATION_STAGING_BASE_URL` and `conversation:staging.baseUrl`.",
-      "Can contain letters, digits, `_`, and `-`. Cannot be changed later. Default: no profile.",
+      "Up to 64 letters, digits, `_`, and `-`, starting with a letter. Cannot be changed later. Default: no profile.",
     ],
   },
 ];

@@ -230,7 +230,7 @@ const whose = (
 };
 
 /**
- * Describes an object that uses another one, for messages, such as `account "kiosk" (id …, in this
+ * Describes an object that uses another one, for messages, such as `account "kiosk" (ID …, in this
  * stack: shop/prod kiosk)`.
  */
 export const describeUser = (user: User, own: Mark | undefined, states?: ObjectHolders): string =>

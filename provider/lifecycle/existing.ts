@@ -310,6 +310,6 @@ const wayOut = ({ mark, nameKey }: Declared, owner: Mark | Holding, id: string):
     : ", or hand the object over as the page below describes, so that the other stack does not delete it.";
   const gone = isHolding
     ? ""
-    : ` If no state contains it anymore, ${ownCommand(`orphans --release --id ${id}`)} removes the mark, so that you can adopt it.`;
+    : ` If no state contains the object anymore, ${ownCommand(`orphans --release --id ${id}`)} removes the mark, so that you can adopt it.`;
   return `Use another ${nameKey}${way}${gone}`;
 };

@@ -132,7 +132,11 @@ const optionViolations = (
     ...unless(isFlag(eraseHidden), "eraseHidden", "must be true or false"),
     ...unless(!isKnown(extra) || isObject(extra), "extra", "must be an object"),
     ...(isObject(extra) ? extraViolations(definition, extra) : []),
-    ...unless(isNamed, "profile", "must be a name that contains only letters, digits, _, and -"),
+    ...unless(
+      isNamed,
+      "profile",
+      'must be up to 64 letters, digits, "_", and "-", starting with a letter',
+    ),
   ];
 };
 

@@ -90,7 +90,7 @@ const cancelled = (endpoint: Endpoint): ConversationError =>
 const stillRefused = (endpoint: Endpoint, refusals: number): ConversationError =>
   new ConversationError(
     "THROTTLED",
-    `${endpointName(endpoint)} still exceeds its rate limit; the time allowed for the call ran out after ${refusals} refusals. Nothing was changed. All of the tenant's callers share the limit: try again when there is less traffic, or use a higher plan.`,
+    `${endpointName(endpoint)} still exceeds its rate limit; the time allowed for the call ran out after ${refusals} ${refusals === 1 ? "refusal" : "refusals"}. Nothing was changed. All of the tenant's callers share the limit: try again when there is less traffic, or use a higher plan.`,
     { ...endpoint, status: 429 },
   );
 

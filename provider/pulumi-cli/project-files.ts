@@ -140,7 +140,7 @@ export const readStackConfig = async (
   const project = projectFile(folder);
   if (project === undefined) return without({ absent: "no Pulumi project in this folder" });
   const place = pulumiPlace(dirname(project), env, stack);
-  if (!place) return without({ absent: "no pulumi on PATH" });
+  if (!place) return without({ absent: "pulumi is not on PATH" });
   const answer = await queryPulumi(place, ["config", "--json", "--show-secrets"]);
   if ("reason" in answer) return without({ unread: answer.reason });
   const entries = configEntries(answer.text);

@@ -106,8 +106,7 @@ export const queryPulumi = async (
     const { error, stdout, stderr } = await execPulumi(place, args, { timeout: longestMs });
     if (!error) return { text: stdout };
     if (error.killed) return { reason: `no response within ${longestMs / 1000} s` };
-    const missing =
-      error.code === "ENOENT" ? "there is no pulumi on PATH" : "Pulumi gave no reason";
+    const missing = error.code === "ENOENT" ? "pulumi is not on PATH" : "Pulumi gave no reason";
     const reason = reasonIn(stderr) ?? missing;
     if (!isTorn(reason) || attempt === attempts) return { reason };
     await pause(againMs);

@@ -50,7 +50,7 @@ const lost = async ({ test, chain, findings, session }: Sent, transport: Transpo
   for (const { url, role } of callbacks) {
     const why = await unreachable(url, transport, session.signal);
     if (why === undefined) continue;
-    const what = `the service accepted the message, but it did not arrive within ${test.timeout} s, and no server responds to this machine at ${shownAddress(url)}, the callback of ${role}: ${why}. Start the server there, or correct the callback.`;
+    const what = `the service accepted the message, but it did not arrive within ${test.timeout} s, and this machine cannot reach a server at ${shownAddress(url)}, the callback of ${role}: ${why}. Start the server there, or correct the callback.`;
     return brokenLink("callback URL", what, findings);
   }
   const to = callbacks.length > 0 ? ` to ${waysIn(callbacks)}` : "";

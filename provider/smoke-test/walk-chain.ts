@@ -17,7 +17,7 @@ import type { SmokeTestInputs } from "./smoke-test-inputs.js";
 /** Where the service delivers the message, and how it authenticates there. */
 export interface Callback {
   readonly url: string;
-  /** The recipient, such as `client application "bot" (id …), role custom_bot`. */
+  /** The recipient, such as `client application "bot" (ID …), role custom_bot`. */
   readonly role: string;
   /** The authentication for the callback. Absent if the service sends no Authorization header. */
   readonly authentication?: string;
@@ -189,12 +189,12 @@ const recipientsOf = async (
 interface ChainObject {
   readonly definition: Definition;
   readonly id: string;
-  /** `account "kiosk" (id 6f2a…)` */
+  /** `account "kiosk" (ID 6f2a…)` */
   readonly label: string;
   readonly fields: JsonObject;
 }
 
-/** The object that refers to another one, for messages: `orchestration "flow" (id …)`. */
+/** The object that refers to another one, for messages: `orchestration "flow" (ID …)`. */
 type Referrer = Pick<ChainObject, "label">;
 
 /** Reads the objects in the chain one at a time, by id. */

@@ -184,9 +184,9 @@ const isReadable = (address: string): boolean => {
 export const secureCallbacks: ResourceValidationPolicy = {
   ...policyNotes(
     "https-callbacks",
-    "Callbacks use https",
-    "Callbacks and their authentications' token URLs use https.",
-    "Use a URL with https: and a certificate that the service trusts.",
+    "Callbacks use HTTPS",
+    "Callbacks and their authentications' token URLs use HTTPS.",
+    "Use an https: URL with a certificate that the service trusts.",
   ),
   severity: "high",
   validateResource: (args, report) => {
@@ -194,14 +194,14 @@ export const secureCallbacks: ResourceValidationPolicy = {
       const callback = whereKnown(() => role.callback);
       if (callback !== undefined && isReadable(callback))
         report(
-          `The callback of the ${whereKnown(() => role.name)} role is ${callback}, so customers' messages travel in plain text. Use https.`,
+          `The callback of the ${whereKnown(() => role.name)} role is ${callback}, so customers' messages travel in plain text. Use HTTPS.`,
         );
     }
     const authentication = args.asType(classFor(args, Authentication));
     const address = whereKnown(() => authentication?.oauth2?.tokenRequestUrl);
     if (address !== undefined && isReadable(address))
       report(
-        `The token for the callback comes from ${address}, so the credentials travel in plain text. Use https.`,
+        `The token for the callback comes from ${address}, so the credentials travel in plain text. Use HTTPS.`,
       );
   },
 };
@@ -376,7 +376,7 @@ const clearSettings = ({ name, text }: StackFile): readonly string[] =>
     .filter(([, , value = ""]) => isSecret(value.trim()))
     .map(
       ([, key = ""]) =>
-        `${key} is in plain text in ${name}. Run: pulumi config set --secret ${key}`,
+        `${key} is in plain text in ${name}. To encrypt it, run: pulumi config set --secret ${key}`,
     );
 
 /** A copy without what a preview does not know yet. */
@@ -429,7 +429,7 @@ const clearInputs = (file: StackFile, resource: PolicyResource): readonly string
   );
   return [...new Set(found.map(([path]) => path))].map(
     (path) =>
-      `${path} of ${resource.name} is in plain text in ${file.name}. Set the value with: pulumi config set --secret`,
+      `${path} of ${resource.name} is in plain text in ${file.name}. To encrypt it, run: pulumi config set --secret`,
   );
 };
 

@@ -65,8 +65,8 @@ const requestOf = (options: UploadOptions, content: OpenContent): AssetRequest =
   const { channel, sender, contentType } = options;
   const name = options.name ?? content.name;
   const size = options.size ?? content.size;
-  if (name === undefined) throw invalid("the source has no name: set name");
-  if (size === undefined) throw invalid("the size of the source is unknown: set size");
+  if (name === undefined) throw invalid("the source has no name; set the name option");
+  if (size === undefined) throw invalid("the size of the source is unknown; set the size option");
   if (options.size === undefined && (size < 1 || size > largestAsset)) {
     throw invalid(
       `the source has ${size.toLocaleString("en-US")} bytes; 1 to ${largestAsset.toLocaleString("en-US")} (10 MiB) are allowed`,

@@ -137,7 +137,7 @@ const keepTaken = async (
 const tooSlow = ({ type }: ReceivedMessage, ms: number): ConversationError =>
   new ConversationError(
     "TIMED_OUT",
-    `The handler for a ${type} message did not finish within ${durationText(ms)}. The conversation continues with the next message.`,
+    `The handler for ${type} messages did not finish within ${durationText(ms)}. The conversation continues with the next message.`,
   );
 
 const results = { taken: "elsewhere", done: "repeat" } as const satisfies Readonly<

@@ -180,7 +180,7 @@ test("without Pulumi it says what is missing", async () => {
   process.env.PATH = "";
   try {
     await expect(startEmulatedStack({ program: async () => undefined })).rejects.toThrow(
-      "Could not set up a stack for a test: there is no pulumi on PATH. Install the Pulumi CLI",
+      "Could not set up a stack for a test: pulumi is not on PATH. Install the Pulumi CLI",
     );
   } finally {
     process.env.PATH = path;

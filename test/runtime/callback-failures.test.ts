@@ -155,7 +155,7 @@ test("a handler that does not finish in time is named, with the time in words, a
   const written = write.mock.calls.map(([text]) => String(text)).join("");
   write.mockRestore();
   expect(written).toBe(
-    `${begin}it will not be delivered again: ConversationError: The handler for a text message did not finish within 5 min. The conversation continues with the next message.\n`,
+    `${begin}it will not be delivered again: ConversationError: The handler for text messages did not finish within 5 min. The conversation continues with the next message.\n`,
   );
 });
 

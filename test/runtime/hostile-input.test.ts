@@ -63,7 +63,7 @@ test.each<[string, readonly unknown[], string]>([
     [Buffer.from("abc"), { ...asset, onProgress: 5 }],
     "onProgress: must be a function",
   ],
-  ["assets.upload", [Buffer.from("abc"), undefined], "set name"],
+  ["assets.upload", [Buffer.from("abc"), undefined], "set the name option"],
   ["assets.download", ["a-1", 5], "the target must be a path or a stream"],
   ["request", [right("request", { params: { id: "\ud800" } })], "params.id: contains an unpaired"],
   ["request", [right("request", { query: { q: "\ud800" } })], "query.q: contains an unpaired"],

@@ -94,8 +94,8 @@ test.each<[string, ContentSource, UploadOptions, string]>([
   ],
   ["nothing", new Uint8Array(), named, "has 0 bytes"],
   ["a size that is not the file's", file, { ...from, size: 5 }, "size is 200000"],
-  ["a stream without a size", pieces(), named, "set size"],
-  ["bytes without a name", bytes, from, "set name"],
+  ["a stream without a size", pieces(), named, "set the size option"],
+  ["bytes without a name", bytes, from, "set the name option"],
   [
     "a name without an extension",
     bytes,

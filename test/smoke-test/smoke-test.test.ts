@@ -429,7 +429,7 @@ test("an address where nobody answers is named, with the role it belongs to", as
   const failure = await failureOf(live.run({ probe: { url: probe.url } }));
   expect(failure).toMatchObject({
     message: expect.stringMatching(
-      /at the callback URL: .+did not arrive within 30 s.+no server responds to this machine at http:\/\/127\.0\.0\.1:1\/hub, the callback of client application ".+" \(ID .+\), role custom_bot: no connection/,
+      /at the callback URL: .+did not arrive within 30 s.+this machine cannot reach a server at http:\/\/127\.0\.0\.1:1\/hub, the callback of client application ".+" \(ID .+\), role custom_bot: no connection/,
     ),
   });
   expect(String(failure)).not.toContain("canary");
