@@ -161,7 +161,7 @@ const sentOf = (body: unknown, messageId: string): SmokeMessage => {
   if (!parsed.success) {
     throw new ConversationError(
       "BAD_RESPONSE",
-      "the service accepted it, but the response contains no conversation ID. Check that conversation:baseUrl belongs to the service.",
+      "The service accepted the message, but the response contains no conversation ID. Check that conversation:baseUrl belongs to the service.",
       {},
       "done",
     );
@@ -195,7 +195,7 @@ const sendSmokeMessage = async (
   } catch (error) {
     if (!isConversationError(error)) throw error;
     const to = `a text message from a ${test.sender} to ${JSON.stringify(chain.address)} on ${JSON.stringify(chain.channelType)}`;
-    const what = `the service did not accept ${to}. ${error.message}${effects[error.effect]}`;
+    const what = `sending ${to} failed. ${error.message}${effects[error.effect]}`;
     throw brokenLink("message", what, findings, error);
   }
 };

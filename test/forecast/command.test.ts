@@ -120,7 +120,7 @@ test("without a plan enterprise is assumed, and that is said", async () => {
   const { out, err } = await run("forecast", "--json", "--from", preview);
   expect(JSON.parse(out)).toMatchObject({ plan: "enterprise" });
   expect(err.replace(/\s+/g, " ")).toContain(
-    "the forecast assumes enterprise. Set it with --plan or conversation:plan",
+    "the forecast assumes the enterprise plan. Set it with --plan or conversation:plan",
   );
 });
 

@@ -400,7 +400,7 @@ test("a client without the scope for messages is a broken message", async () => 
     },
   );
   await expect(live.run()).rejects.toThrow(
-    /at the message: the service did not accept a text message from a customer to "kiosk-berlin-01" on "custom\.kiosk"\. Could not send message: .+ is not allowed \(403.+interaction\.manage/,
+    /at the message: sending a text message from a customer to "kiosk-berlin-01" on "custom\.kiosk" failed\. Could not send message: .+ is not allowed \(403.+interaction\.manage/,
   );
 });
 
