@@ -186,7 +186,7 @@ export const secureCallbacks: ResourceValidationPolicy = {
     "https-callbacks",
     "Callbacks use HTTPS",
     "Callbacks and their authentications' token URLs use HTTPS.",
-    "Use an https: URL with a certificate that the service trusts.",
+    "Use an HTTPS URL with a certificate that the service trusts.",
   ),
   severity: "high",
   validateResource: (args, report) => {
