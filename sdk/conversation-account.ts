@@ -192,7 +192,7 @@ class Parts {
     const ways = Object.entries({ authentication, basicAuth, oauth2 }).filter(([, way]) => way);
     if (ways.length > 1)
       throw new pulumi.RunError(
-        `${kind} ${JSON.stringify(this.name)}: ${party} needs exactly one kind of authentication, not ${ways.map(([way]) => way).join(" and ")}`,
+        `${kind} ${JSON.stringify(this.name)}: ${party} accepts only one kind of authentication, not ${ways.map(([way]) => way).join(" and ")}`,
       );
     const name = `${this.name}-${party}`;
     const made = basicAuth

@@ -111,7 +111,7 @@ export const assertArguments = (kind: string, name: unknown, args: unknown): voi
   if (path !== undefined) throw refusal(of, `${path} ${half}. Pulumi cannot send it`);
   const option = givenNames(args).find((key) => options.has(key));
   if (option !== undefined) {
-    const way = `pass it in the third argument, new ${kind}(name, properties, { ${option}: … })`;
+    const way = `pass it in the third argument, as in new ${kind}(name, properties, { ${option}: … })`;
     throw refusal(of, `${option} is a Pulumi option, not a property: ${way}`);
   }
 };
@@ -145,7 +145,7 @@ export const assertGetId = (kind: string, name: string, id: unknown): void => {
     typeof id === "string" ? id !== "" : ["an output", "a promise"].includes(sortOf(id));
   if (isGiven) return;
   throw new pulumi.RunError(
-    `${kind}.get(${JSON.stringify(name)}, id): the id must be a non-empty string; got ${id === "" ? "an empty string" : sortOf(id)}. To find an object by its name or type, use ${kind}.find`,
+    `${kind}.get(${JSON.stringify(name)}, id): the ID must be a non-empty string; got ${id === "" ? "an empty string" : sortOf(id)}. To find an object by its name or type, use ${kind}.find`,
   );
 };
 

@@ -158,7 +158,7 @@ const lookUp = (
   if (entry.id && entry.id !== placeholder)
     return (
       all.find(({ id }) => id === entry.id) ??
-      doubt(problem ?? `there is no ${noun} with the id ${entry.id}`)
+      doubt(problem ?? `there is no ${noun} with the ID ${entry.id}`)
     );
   const { key, isUnique } = namingOf(definition);
   const name = inputs[key];

@@ -17,7 +17,7 @@ export const assetContent = async (
 ): Promise<{ readonly base64: string } | { readonly fault: string }> => {
   if (file === undefined)
     return {
-      fault: `${property}: must be base64 text, or a local file as new pulumi.asset.FileAsset(path); got another type of asset`,
+      fault: `${property}: must be base64 text or a local file (new pulumi.asset.FileAsset(path)); got another type of asset`,
     };
   try {
     return { base64: (await readFile(file)).toString("base64") };

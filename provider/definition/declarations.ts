@@ -177,7 +177,7 @@ export const resourceArguments: readonly ResourceArgument[] = [
     name: "adopt",
     form: "flag or id",
     doc: [
-      "An existing object to adopt instead of creating one: `true` for the object with the same unique name, or an object's id.",
+      "An existing object to adopt instead of creating one: `true` for the object with the same unique name, or an object's ID.",
       "The object must exist, be the only match, and not have another stack's mark.",
       "The preview reads the object and shows what will change; members that the program does not declare stay unchanged.",
       "From then on, the object belongs to the stack, and removing the resource deletes it. To keep it, use `retainOnDelete`.",
@@ -189,7 +189,7 @@ export const resourceArguments: readonly ResourceArgument[] = [
     form: "object",
     doc: [
       "Additional members of the service's JSON that this package does not define. They are merged deeply, even into objects that the package defines.",
-      "They must not replace a documented property at any depth. They are written, compared and repaired like other properties.",
+      "They must not replace a documented property at any depth. They are written, compared, and repaired like other properties.",
       "Secrets in them stay secret. Default: none.",
     ],
   },
@@ -206,7 +206,7 @@ export const resourceArguments: readonly ResourceArgument[] = [
     form: "text",
     doc: [
       "Name of the settings profile, for programs that use several accounts. For example, `staging` reads `CONVERSATION_STAGING_BASE_URL` and `conversation:staging.baseUrl`.",
-      "Can contain letters, digits, `_` and `-`, and cannot be changed later. Default: no profile.",
+      "Up to 64 letters, digits, `_`, and `-`, starting with a letter. Cannot be changed later. Default: no profile.",
     ],
   },
 ];

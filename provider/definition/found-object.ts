@@ -20,7 +20,7 @@ export const searchFault = (
   const texts = searchedFields(definition);
   const found = Object.entries(where);
   if (found.length === 0 || found.some(([, text]) => typeof text !== "string" || text === ""))
-    return `${kind}.find: specify a value to find it by: ${kind}.find({ ${texts[0]}: "…" })`;
+    return `${kind}.find: specify a value to search for, as in ${kind}.find({ ${texts[0]}: "…" })`;
   const other = found.map(([name]) => name).find((name) => !texts.includes(name));
   return other === undefined
     ? undefined
@@ -66,16 +66,16 @@ export const foundId = (
   if (ids.length > 1)
     throw failed(
       "AMBIGUOUS",
-      `${what}${ids.length} ${noun}s have the ${shown(where)}: ${ids.join(", ")}. Choose one by its id with ${kind}.get.`,
+      `${what}${ids.length} ${noun}s have the ${shown(where)}: ${ids.join(", ")}. Choose one by its ID with ${kind}.get.`,
     );
   if (id !== undefined) return id;
   if (!complete)
     throw failed(
       "BAD_RESPONSE",
-      `${what}the service did not return all pages of GET /${collection}, and the returned pages contain no ${noun} with the ${shown(where)}. Run again later.`,
+      `${what}the service did not return all pages of GET /${collection}, and the returned pages contain no ${noun} with the ${shown(where)}. Try again later.`,
     );
   throw failed(
     "NOT_FOUND",
-    `${what}no ${noun} has the ${shown(where)}; the tenant has ${objects.size} in all. Check the value, and that the settings are for the right tenant${profile ? ` (profile ${profile})` : ""}.`,
+    `${what}no ${noun} has the ${shown(where)}; the tenant has ${objects.size} in all. Check the value, and make sure that the settings are for the right tenant${profile ? ` (profile ${profile})` : ""}.`,
   );
 };

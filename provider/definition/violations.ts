@@ -110,11 +110,11 @@ const shown = (given: unknown, secret: true | undefined): string => {
 
 const referenceRules = ({ length, secret, to }: ReferenceField, value: unknown): Rules => {
   if (typeof value !== "string")
-    return [`must be a resource or its id, not ${shown(value, secret)}`];
-  const signs = length ? `${length} letters, digits and hyphens` : `letters, digits, "_" and "-"`;
+    return [`must be a resource or its ID, not ${shown(value, secret)}`];
+  const signs = length ? `${length} letters, digits, and hyphens` : `letters, digits, "_", and "-"`;
   const isRight = isId(value) && (!length || value.length === length);
   return [
-    !isRight && `must be the id of ${withArticle(to.noun)}: ${signs}; not ${shown(value, secret)}`,
+    !isRight && `must be the ID of ${withArticle(to.noun)}: ${signs}; not ${shown(value, secret)}`,
   ];
 };
 
@@ -168,7 +168,7 @@ const meantBy = (name: string, fields: Fields, { path, whole }: Place): string =
   if (elsewhere.length > 0)
     return `${path === "" ? "" : " here"}: it belongs in ${elsewhere.join(" or ")}`;
   const hint = nearestHint(name, Object.keys(fields));
-  return hint === "" ? '; put fields that this package does not define in "extra"' : hint;
+  return hint === "" ? '; "extra" is for fields that this package does not define' : hint;
 };
 
 const meant: Readonly<Record<string, string>> = {

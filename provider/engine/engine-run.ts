@@ -95,7 +95,7 @@ const foreseeDeletions = async (planned: ForeseenCalls): Promise<void> => {
 
 /** It stays visible after the run, when the user can act on it. */
 const planGuessText = (guess: Plan, account: string | undefined): string =>
-  `The tenant seems to be on the ${guess} plan: the service refused calls (429), which were then sent again. Set ${settingLabel("plan", account)} to ${guess}, so that the next run keeps to that rate from the first call.`;
+  `The tenant seems to be on the ${guess} plan: the service refused calls (429), which were then sent again. Set ${settingLabel("plan", account)} to ${guess}, so that the next run keeps to that plan's rates from the first call.`;
 
 /**
  * The engine process's connection to the service: paced, canceled by Ctrl-C, and reporting waits in

@@ -88,7 +88,7 @@ export const givenConditions = (
     assumed: known
       ? []
       : [
-          `The plan${profile === undefined ? "" : ` of ${accountTitle(profile)}`} is unknown; the forecast assumes enterprise. Set it with --plan or ${settingLabel("plan", profile)}.`,
+          `The plan${profile === undefined ? "" : ` of ${accountTitle(profile)}`} is unknown; the forecast assumes the enterprise plan. Set it with --plan or ${settingLabel("plan", profile)}.`,
         ],
   };
 };

@@ -24,6 +24,6 @@ export const assertNode = (version: string = process.versions.node): void => {
   if (!isOlder(version)) return;
   throw new ConversationError(
     "SETTINGS_INVALID",
-    `pulumi-conversation needs Node.js ${leastNode} or later; this program runs on Node.js ${version}. Install a newer version of Node.js (https://nodejs.org) and run again.`,
+    `pulumi-conversation needs Node.js ${leastNode} or later; this program runs on Node.js ${version}. Install a newer version of Node.js (https://nodejs.org), then try again.`,
   );
 };

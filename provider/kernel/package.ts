@@ -121,7 +121,10 @@ export const moreAbout = (code: ConversationErrorCode): string =>
  * link.
  */
 export const withAdvice = ({ code, message }: ConversationError): string => {
-  const more = [...(code === "CANCELLED" ? ["Run again to continue."] : []), moreAbout(code)];
+  const more = [
+    ...(code === "CANCELLED" ? ["To continue, run the command again."] : []),
+    moreAbout(code),
+  ];
   // The last of several lines may be a command.
   return message.includes("\n")
     ? [message, ...more].join("\n")
@@ -155,5 +158,5 @@ export const assertInstalled = (name: string, need: string): void => {
 export const notInstalled = (name: string, need: string): ConversationError =>
   new ConversationError(
     "SETTINGS_INVALID",
-    `${need}, but the package ${name} is not installed. Install it: npm install ${name}`,
+    `${need}, but the package ${name} is not installed. To install it, run: npm install ${name}`,
   );

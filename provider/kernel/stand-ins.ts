@@ -63,10 +63,11 @@ const places = /\$\{fromEnv ([A-Za-z_]\w{0,254}) ([\w.-]{1,64})\}/g;
  * Returns the reason why the variable name or the version is invalid; undefined if both are valid.
  */
 export const environmentSecretFault = (name: string, version: string): string | undefined => {
-  if (!variable.test(name)) return "the name must consist of letters, digits and _";
+  if (!variable.test(name))
+    return "the name must consist of letters, digits, and _, and must not start with a digit";
   return versionText.test(version)
     ? undefined
-    : "the version, such as { version: 1 }, must be 1 to 64 letters, digits, dots, _ or -; change it whenever the value changes";
+    : "the version, such as { version: 1 }, must be 1 to 64 letters, digits, dots, _, or -; change it whenever the value changes";
 };
 
 /** Returns the placeholder that represents the value in a program and its state. */

@@ -83,7 +83,7 @@ const adoptionText = (declared: Declared, plan: PutPlan): string => {
     change +
     listed("changes:", changes) +
     listed("erased, because the program sets another member instead:", gone) +
-    listed("unchanged, because undeclared in the program:", undeclared) +
+    listed("unchanged, because not declared in the program:", undeclared) +
     listed("erased, because eraseHidden allows it:", hidden)
   );
 };

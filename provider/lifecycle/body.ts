@@ -100,7 +100,7 @@ export const writtenSecrets = <T>(value: T, run: Pick<RunEnvironment, "environme
     if (found) return found;
     throw new ConversationError(
       "SETTINGS_MISSING",
-      `${missingText(secret)}. Nothing was changed. Set ${secret.name} where Pulumi runs, then run again.`,
+      `${missingText(secret)}. Nothing was changed. Set ${secret.name} where Pulumi runs, then try again.`,
     );
   });
 };

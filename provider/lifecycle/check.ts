@@ -66,7 +66,7 @@ export const check = async (
   for (const { path, to, id } of isChanged && failures.length === 0 ? references : [])
     if (isId(id) && !isServiceId(id))
       run.notify?.(
-        `${path} uses ${isMarked(properties, path) ? "a secret" : quoted(id)} as the id of ${withArticle(to.noun)}, but the service's ids are 36-character UUIDs. If it is a name, pass the resource itself or its id; otherwise, the service will refuse it.`,
+        `${path} uses ${isMarked(properties, path) ? "a secret" : quoted(id)} as the ID of ${withArticle(to.noun)}, but the service's IDs are 36-character UUIDs. If it is a name, pass the resource itself or its ID; otherwise, the service will refuse it.`,
         "warning",
       );
   if (!old && failures.length === 0) {

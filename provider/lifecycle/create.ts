@@ -273,7 +273,7 @@ const stillUnclear = (
 ): ConversationError =>
   new ConversationError(
     failure.code,
-    `${failure.message} It is unknown whether this created the ${noun}, ${reason ? `because the list cannot be read: ${reason.message}` : `because the list of ${collection} does not show it for certain.`} The call is not repeated until that is known. Run pulumi up again when the list can be read. If the ${noun} exists, you can also adopt it by its id (adopt: "<id>").`,
+    `${failure.message} It is unknown whether the call created the ${noun}, ${reason ? `because the list cannot be read: ${reason.message}` : `because the list of ${collection} is inconclusive.`} The call is not repeated until that is known. When the list can be read, run pulumi up again. If the ${noun} exists, you can also adopt it by its ID (adopt: "<id>").`,
     failure.details,
     failure.effect,
     { cause: failure },

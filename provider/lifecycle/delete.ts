@@ -194,7 +194,7 @@ const explained = async (
     users.length > 0
       ? `, because it is in use by ${users.map((user) => describeUser(user, mark, states)).join("; ")}. ` +
         "Remove the reference, or the object that contains it, then try again."
-      : `. No visible object refers to it. ${held?.doc} Delete every ${held?.kinds.map(({ noun }) => noun).join(" and ")} that may use it first, then try again.`;
+      : `. No visible object refers to it. ${held?.doc} First, delete every ${held?.kinds.map(({ noun }) => noun).join(" and ")} that might use it, then try again.`;
   return new ConversationError(
     "IN_USE",
     `the service refuses the deletion (${refusal.details.status ?? "no status"})${named}`,
@@ -230,11 +230,11 @@ const whose = (
 };
 
 /**
- * Describes an object that uses another one, for messages, such as `account "kiosk" (id …, in this
+ * Describes an object that uses another one, for messages, such as `account "kiosk" (ID …, in this
  * stack: shop/prod kiosk)`.
  */
 export const describeUser = (user: User, own: Mark | undefined, states?: ObjectHolders): string =>
-  `${user.definition.noun} ${JSON.stringify(user.name)} (id ${user.id}, ${whose(user, own, states)})`;
+  `${user.definition.noun} ${JSON.stringify(user.name)} (ID ${user.id}, ${whose(user, own, states)})`;
 
 /** Whether an object carries the mark of a stack. */
 const isOfStack = ({ mark }: User, own: Mark | undefined): boolean =>

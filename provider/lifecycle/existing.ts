@@ -128,7 +128,7 @@ const chosen = (
   throw new ConversationError(
     "AMBIGUOUS",
     `${objects.join(" and ")} carry the same mark for this resource: one is a copy of the other, ` +
-      `and it is unknown which. Nothing was changed. Choose one by its id (adopt: "<id>"), or remove the mark from the copy: ${ownCommand("orphans --release --id <id>")}`,
+      `and it is unknown which. Nothing was changed. Choose one by its ID (adopt: "<id>"), or remove the mark from the copy: ${ownCommand("orphans --release --id <id>")}`,
   );
 };
 
@@ -156,7 +156,7 @@ const idByName = (declared: Declared, { objects, refusal }: KnownObjects): strin
   if (!found) {
     throw new ConversationError(
       "NOT_FOUND",
-      `there is no ${definition.noun} with the ${called} to adopt. Nothing was changed. Correct the ${nameKey}, use the object's id (adopt: "<id>"), or remove adopt to create an object.`,
+      `there is no ${definition.noun} with the ${called} to adopt. Nothing was changed. Correct the ${nameKey}, use the object's ID (adopt: "<id>"), or remove adopt to create an object.`,
     );
   }
   assertId(found.id, definition.noun);
@@ -164,7 +164,7 @@ const idByName = (declared: Declared, { objects, refusal }: KnownObjects): strin
   const ids = [found, ...others].map(({ id }) => id).join(", ");
   throw new ConversationError(
     "AMBIGUOUS",
-    `${others.length + 1} ${definition.noun}s have the ${called}: ${ids}. Nothing was changed. Choose the object to adopt by its id: adopt: "${found.id}".`,
+    `${others.length + 1} ${definition.noun}s have the ${called}: ${ids}. Nothing was changed. Choose the object to adopt by its ID, for example adopt: "${found.id}".`,
   );
 };
 
@@ -173,7 +173,7 @@ const byId = async (declared: Declared, id: string): Promise<Found> => {
   if (found) return found;
   throw new ConversationError(
     "NOT_FOUND",
-    `there is no ${declared.definition.noun} with the id ${id} to adopt. Nothing was changed. Correct the id, or remove adopt to create an object.`,
+    `there is no ${declared.definition.noun} with the ID ${id} to adopt. Nothing was changed. Correct the ID, or remove adopt to create an object.`,
   );
 };
 
@@ -244,7 +244,7 @@ const unreadable = (
     : `If the ${noun} exists, or once you have created it by hand, adopt it`;
   return new ConversationError(
     refusal?.code ?? "BAD_RESPONSE",
-    `${why} Names of ${collection} need not be unique, so only the complete list shows whether an earlier attempt has already created the ${noun}. Nothing was created. ${way} by its id (adopt: "<id>").`,
+    `${why} Names of ${collection} need not be unique, so only the complete list shows whether an earlier attempt has already created the ${noun}. Nothing was created. ${way} by its ID (adopt: "<id>").`,
     refusal?.details,
     "none",
     { cause: refusal },
@@ -277,7 +277,7 @@ export const takenByProgram = (
 ): ConversationError =>
   new ConversationError(
     "NAME_TAKEN",
-    `the ${nameKey} belongs to another resource in this program: ${label} (id ${id}). ` +
+    `the ${nameKey} belongs to another resource in this program: ${label} (ID ${id}). ` +
       `The ${nameKey} of ${withArticle(definition.noun)} must be unique: change one of the two. To swap them, give one a temporary ${nameKey} first.`,
   );
 
@@ -310,6 +310,6 @@ const wayOut = ({ mark, nameKey }: Declared, owner: Mark | Holding, id: string):
     : ", or hand the object over as the page below describes, so that the other stack does not delete it.";
   const gone = isHolding
     ? ""
-    : ` If no state contains it anymore, ${ownCommand(`orphans --release --id ${id}`)} removes the mark, so that you can adopt it.`;
+    : ` If no state contains the object anymore, ${ownCommand(`orphans --release --id ${id}`)} removes the mark, so that you can adopt it.`;
   return `Use another ${nameKey}${way}${gone}`;
 };

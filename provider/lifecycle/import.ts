@@ -27,7 +27,7 @@ export const importObject = async (resource: Resource, id: string): Promise<Read
   const declared = await connected(resource);
   const live = await declared.service.read(definition, id);
   if (!live)
-    throw new ConversationError("NOT_FOUND", `there is no ${definition.noun} with this id`);
+    throw new ConversationError("NOT_FOUND", `there is no ${definition.noun} with this ID`);
   await assertFreeToImport(declared, id, live);
   const now = importedProperties(declared, live);
   return {

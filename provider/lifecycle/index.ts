@@ -108,7 +108,7 @@ export const engineCall = async <T>(
 
 const failure = (call: EngineCall, error: unknown, secrets: readonly string[]): Error => {
   const { definition, doing, id, inputs, run } = call;
-  const subject = `${objectTitle(definition, inputs)}${id ? ` (id ${id.slice(0, 140)})` : ""}`;
+  const subject = `${objectTitle(definition, inputs)}${id ? ` (ID ${id.slice(0, 140)})` : ""}`;
   const reason = repeatedCredentialError(run, error) ?? reasonOf(error, secrets);
   const message = inertOutput(`${doing} the ${subject} failed: ${reason}`, false);
   const plain = plainError(message);

@@ -87,7 +87,7 @@ export const inputViolations = (
     return unless(
       !holder || holder.kind === to.kind,
       path,
-      `must be the id of ${withArticle(to.noun)}; ${isMarked(properties, path) ? "the given one" : id} is ${holder?.label} in this program`,
+      `must be the ID of ${withArticle(to.noun)}; ${isMarked(properties, path) ? "the given one" : id} is ${holder?.label} in this program`,
     );
   });
   const hidden = new Set(misplaced.map(({ path }) => path));
@@ -128,11 +128,15 @@ const optionViolations = (
   const isAdoptable = isFlag(adopt) || isId(adopt);
   const isNamed = !isKnown(profile) || isProfile(profile);
   return [
-    ...unless(isAdoptable, "adopt", "must be true or the id of the object to adopt"),
+    ...unless(isAdoptable, "adopt", "must be true or the ID of the object to adopt"),
     ...unless(isFlag(eraseHidden), "eraseHidden", "must be true or false"),
     ...unless(!isKnown(extra) || isObject(extra), "extra", "must be an object"),
     ...(isObject(extra) ? extraViolations(definition, extra) : []),
-    ...unless(isNamed, "profile", "must be a name that contains only letters, digits, _ and -"),
+    ...unless(
+      isNamed,
+      "profile",
+      'must be up to 64 letters, digits, "_", and "-", starting with a letter',
+    ),
   ];
 };
 

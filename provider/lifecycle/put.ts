@@ -86,7 +86,7 @@ export const assertNothingErased = ({ definition, properties }: Declared, plan: 
     `the ${describe(definition, live)} has ${members} that the program does not declare ` +
       `and that the service does not show: ${hidden.join(", ")}. A PUT would erase ${them}. Nothing was changed. ` +
       `Declare ${hidden.length === 1 ? `${one} with its value` : "them with their values"}, or set eraseHidden: true if ${they} may be erased` +
-      ", or set conversation:put to keep if this tenant's PUT keeps omitted members.",
+      ', or set conversation:put to "keep" if this tenant\'s PUT keeps omitted members.',
   );
 };
 

@@ -32,7 +32,7 @@ export const read = async (resource: Resource, id: string): Promise<ReadResult> 
   if (!live) {
     // The engine treats an empty answer to `get` as success.
     if (isGet)
-      throw new ConversationError("NOT_FOUND", `there is no ${definition.noun} with this id`);
+      throw new ConversationError("NOT_FOUND", `there is no ${definition.noun} with this ID`);
     return { id: "", props: {} };
   }
   const now = liveProperties(declared, live, isGet);

@@ -134,7 +134,7 @@ export const describe = (definition: Definition, { id, ...wire }: Found): string
   const name = nameOnWire(definition, wire);
   const shown =
     typeof name === "string" ? `${JSON.stringify([...name].slice(0, 80).join(""))} ` : "";
-  return `${definition.noun} ${shown}(id ${String(id).slice(0, 80)})`;
+  return `${definition.noun} ${shown}(ID ${String(id).slice(0, 80)})`;
 };
 
 /** An object in the service, with its ID. */

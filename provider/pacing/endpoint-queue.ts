@@ -90,14 +90,14 @@ const cancelled = (endpoint: Endpoint): ConversationError =>
 const stillRefused = (endpoint: Endpoint, refusals: number): ConversationError =>
   new ConversationError(
     "THROTTLED",
-    `${endpointName(endpoint)} still exceeds its rate limit; the time allowed for the call ran out after ${refusals} refusals. Nothing was changed. All of the tenant's callers share the limit: run again when there is less traffic, or use a higher plan.`,
+    `${endpointName(endpoint)} still exceeds its rate limit; the time allowed for the call ran out after ${refusals} ${refusals === 1 ? "refusal" : "refusals"}. Nothing was changed. All of the tenant's callers share the limit: try again when there is less traffic, or use a higher plan.`,
     { ...endpoint, status: 429 },
   );
 
 const asksTooLong = (endpoint: Endpoint, asks: string): ConversationError =>
   new ConversationError(
     "THROTTLED",
-    `${endpointName(endpoint)} still exceeds its rate limit, and the service requests a very long wait (Retry-After: ${asks}). The client retried for ${longestRetryAfterMs / 1000} s, the longest wait that it accepts. Nothing was changed. Run again after that time, or ask the service's operator about the value.`,
+    `${endpointName(endpoint)} still exceeds its rate limit, and the service asks for a very long wait (Retry-After: ${asks}). The client retried for ${longestRetryAfterMs / 1000} s, the longest that it waits. Nothing was changed. Try again after the Retry-After time, or ask the service's operator about this value.`,
     { ...endpoint, status: 429 },
   );
 

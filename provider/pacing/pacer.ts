@@ -112,7 +112,7 @@ const onGuessOf = ({ plan, onPlanGuess, onNotice }: PacingOptions) => {
   const notice = harmless(onNotice);
   return (guess: Plan): void =>
     notice?.(
-      `The tenant seems to be on the ${guess} plan, not the configured ${plan} plan: the service repeatedly refuses its calls. Correct the plan setting.`,
+      `The tenant seems to be on the ${guess} plan, not the configured ${plan} plan: the service repeatedly refuses calls. Correct the plan setting.`,
     );
 };
 

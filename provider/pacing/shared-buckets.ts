@@ -545,7 +545,7 @@ const redisClass = async (need: string, load: Load): Promise<RedisClass> => {
   if (isRedisClass(found)) return found;
   throw new ConversationError(
     "SETTINGS_INVALID",
-    "The installed package ioredis is too old. Install version 5 or later: npm install ioredis@latest.",
+    "The installed version of ioredis is too old. To install version 5 or later, run: npm install ioredis@latest",
   );
 };
 

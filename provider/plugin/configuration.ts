@@ -139,7 +139,7 @@ export const configurationChange = (
   return {
     keys: changed,
     isMove: false,
-    warning: `The account's base URL changes from ${from} to ${to}. Objects in the state are expected there with the same ids; none are moved. For another account, declare another provider.`,
+    warning: `The account's base URL changes from ${from} to ${to}. Objects in the state are expected there with the same IDs; none are moved. For another account, declare another provider.`,
   };
 };
 

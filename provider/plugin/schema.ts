@@ -133,8 +133,8 @@ const isSecret = (field: Field): boolean =>
   field.secret === true || ("of" in field && isSecret(field.of));
 
 const referenceDoc = (field: Field): string[] => {
-  if (field.type === "reference") return [`The id of ${withArticle(field.to.noun)}.`];
-  return "of" in field && field.of.type === "reference" ? [`The ids of ${field.of.to.noun}s.`] : [];
+  if (field.type === "reference") return [`The ID of ${withArticle(field.to.noun)}.`];
+  return "of" in field && field.of.type === "reference" ? [`The IDs of ${field.of.to.noun}s.`] : [];
 };
 
 /**
@@ -271,7 +271,7 @@ const findSpec = (types: KindTypes): FunctionSpec => {
     outputs: {
       ...outputs,
       properties: {
-        id: { type: "string", description: `Id of the ${noun} in the service.` },
+        id: { type: "string", description: `ID of the ${noun} in the service.` },
         ...outputs.properties,
       },
       required: ["id", ...outputs.required],
@@ -306,7 +306,7 @@ const elsewhere = [
   "`ConversationAccount`: declare its six resources one by one.",
   "`ConversationSmokeTest`: send a test message from your own program after the run.",
   "`profile`: declare one explicit provider per account.",
-  "Resources instead of ids: pass `channel.id` and so on.",
+  "Resources instead of IDs: pass `channel.id` and so on.",
 ].join(" ");
 
 /**

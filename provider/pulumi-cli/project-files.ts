@@ -23,11 +23,11 @@ const advices = [
   {
     // It names the missing file, which is no reason to correct it.
     when: /no Pulumi\.yaml|no project file/,
-    text: "Run this in a Pulumi project folder.",
+    text: "Run the command in a Pulumi project folder.",
   },
   {
     when: /fully qualified name/,
-    text: "Run this in the stack's project folder, or specify the stack as organization/project/stack.",
+    text: "Run the command in the stack's project folder, or specify the stack as organization/project/stack.",
   },
   {
     when: /(?<!meta\.)yaml|unmarshal|invalid character/i,
@@ -39,7 +39,7 @@ const advices = [
   },
   {
     when: /no stack named/,
-    text: "Specify an existing stack with --stack. pulumi stack ls lists them; pulumi stack init creates one.",
+    text: "Specify an existing stack with --stack. To list the stacks, run pulumi stack ls; to create one, run pulumi stack init.",
   },
   {
     when: /no stack selected|--stack flag/,
@@ -57,7 +57,7 @@ const advices = [
 
 /** Returns advice for when Pulumi cannot read a stack, based on Pulumi's message. */
 export const stackAdvice = (said: string): string =>
-  advices.find(({ when }) => when.test(said))?.text ?? "Correct that first.";
+  advices.find(({ when }) => when.test(said))?.text ?? "Correct this problem first.";
 
 /** Returns how to query Pulumi about a stack; undefined if there is no CLI on PATH. */
 export const pulumiPlace = (
@@ -142,7 +142,7 @@ export const readStackConfig = async (
   const project = projectFile(folder);
   if (project === undefined) return without({ absent: "no Pulumi project in this folder" });
   const place = pulumiPlace(dirname(project), env, stack);
-  if (!place) return without({ absent: "no pulumi on PATH" });
+  if (!place) return without({ absent: "pulumi is not on PATH" });
   const answer = await queryPulumi(place, ["config", "--json", "--show-secrets"]);
   if ("reason" in answer) return without({ unread: answer.reason });
   const entries = configEntries(answer.text);

@@ -106,8 +106,7 @@ export const queryPulumi = async (
     const { error, stdout, stderr } = await execPulumi(place, args, { timeout: longestMs });
     if (!error) return { text: stdout };
     if (error.killed) return { reason: `no response within ${longestMs / 1000} s` };
-    const missing =
-      error.code === "ENOENT" ? "there is no pulumi on PATH" : "Pulumi gave no reason";
+    const missing = error.code === "ENOENT" ? "pulumi is not on PATH" : "Pulumi gave no reason";
     const reason = reasonIn(stderr) ?? missing;
     if (!isTorn(reason) || attempt === attempts) return { reason };
     await pause(againMs);
@@ -358,7 +357,8 @@ const progressOf = async ({ stack, ...place }: PulumiPlace): Promise<StackLock> 
   const found =
     listed.find((each) => isListedAs(each, stack)) ??
     listed.find(({ name }) => mayBe(name, stack ?? ""));
-  if (found?.updateInProgress === undefined) return unknown("Pulumi does not report it");
+  if (found?.updateInProgress === undefined)
+    return unknown("Pulumi does not report whether an update is in progress");
   return found.updateInProgress ? { state: "locked" } : free;
 };
 

@@ -20,7 +20,7 @@ export const account = defineResource({
   fields: {
     ...namedFields("account"),
     address: text({
-      doc: "Business address on the channel: a phone number, email address or page id. If you change it, lookups by the old address fail.",
+      doc: "Business address on the channel: a phone number, email address, or page ID. If you change it, lookups by the old address fail.",
       required: true,
       min: 1,
       max: 255,
@@ -46,7 +46,7 @@ export const account = defineResource({
       required: true,
       fields: {
         timeout: number({
-          doc: "Idle time in minutes (according to one integrator) after which the customer must start a new conversation.",
+          doc: "Idle time, in minutes (according to one integrator), after which the customer must start a new conversation.",
           min: 0,
         }),
         defaultLanguage: text({ doc: "Default language, such as `en-US`.", min: 1 }),
@@ -62,7 +62,7 @@ export const account = defineResource({
           doc: "Orchestration for the account's conversations.",
         }),
         entryPoint: text({
-          doc: "Id of the entry point, which belongs to another product area. Usually numeric, such as `1007`.",
+          doc: "ID of the entry point, which belongs to another product area. Usually numeric, such as `1007`.",
           min: 1,
           envelope: "id",
         }),

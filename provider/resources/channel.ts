@@ -26,7 +26,7 @@ const restrictions: Fields = {
     min: 0,
   }),
   features: words(
-    "Allowed features: `typing_events`, `attachments`, `richText`. If omitted, all are allowed.",
+    "Allowed features: any of `typing_events`, `attachments`, and `richText`. If omitted, all are allowed.",
     "A feature.",
     { emptyCounts: true },
   ),

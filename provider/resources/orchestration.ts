@@ -16,7 +16,7 @@ export const orchestration = defineResource({
   noun: "orchestration",
   collection: "orchestrations",
   listKey: "orchestration",
-  doc: "How a conversation moves between the customer, the bots and the agents.",
+  doc: "How a conversation moves between the customer, the bots, and the agents.",
   holds: "assumed",
   fields: {
     name: text({

@@ -93,7 +93,7 @@ export const emulatedSettings = (settings: Settings, account?: string): Settings
     : `Point ${profile === undefined ? "them" : "the profile"} to an emulator.`;
   throw new ConversationError(
     "SETTINGS_INVALID",
-    `${names} of the ${whose} would lead to a real account. This run may call only emulators, so nothing was sent there. ${advice}`,
+    `${names} of the ${whose} would point to a real account. This run may call only emulators, so nothing was sent there. ${advice}`,
   );
 };
 

@@ -35,7 +35,7 @@ const addressRule = (url: URL | null): string | undefined => {
 const versionRule = (segment: string): string | undefined => {
   if (segment === version) return undefined;
   if (/^v\d{1,3}$/i.test(segment)) {
-    return `has version ${segment} of the service, but this package supports ${version}: the URL must end with /${version}`;
+    return `specifies version ${segment} of the service, but this package supports ${version}: the URL must end with /${version}`;
   }
   return `must end with the version segment /${version}`;
 };
@@ -102,7 +102,7 @@ export const redisAddress = (text: string): Parsed<string> =>
 const lowerCaseWord = (text: string): Parsed<string> =>
   /^[a-z][a-z0-9]*$/.test(text)
     ? value(text)
-    : broken("must be lower-case letters and digits, starting with a letter");
+    : broken("must consist of lowercase letters and digits, starting with a letter");
 
 /**
  * Everything that a program or its environment can configure. For rules and defaults, see
@@ -187,7 +187,7 @@ export const settingTable: SettingTable = {
   },
   plan: {
     environment: "PLAN",
-    doc: "The tenant's plan: `developer`, `basic` or `enterprise` (case-insensitive). Determines the rate of each endpoint.",
+    doc: "The tenant's plan: `developer`, `basic`, or `enterprise` (case-insensitive). Determines the rate of each endpoint.",
     parse: plan,
   },
   burst: {
@@ -229,7 +229,7 @@ export const settingTable: SettingTable = {
   },
   findings: {
     environment: "FINDINGS",
-    doc: "Findings file that `pulumi-conversation probe` wrote for this tenant. Supplies `put`, `plan` and `burst` if they are not set.",
+    doc: "Findings file that `pulumi-conversation probe` wrote for this tenant. Supplies `put`, `plan`, and `burst` if they are not set.",
     parse: printableText,
   },
 };

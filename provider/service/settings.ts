@@ -17,7 +17,7 @@ export const assertProfile = (profile: string | undefined): void => {
   if (profile === undefined || (profile.length <= 64 && profileName.test(profile))) return;
   throw new ConversationError(
     "SETTINGS_INVALID",
-    `${quoted(profile)} is not a valid profile name: use up to 64 letters, digits, "_" and "-", starting with a letter.`,
+    `${quoted(profile)} is not a valid profile name: use up to 64 letters, digits, "_", and "-", starting with a letter.`,
   );
 };
 
@@ -63,7 +63,7 @@ export const assertDistinctProfiles = (
   if (sameName === undefined) return;
   throw new ConversationError(
     "SETTINGS_INVALID",
-    `The profiles ${JSON.stringify(sameName)} and ${JSON.stringify(profile)} would both use ${prefix}BASE_URL and so on. Nothing was sent. Rename one of them so that the names differ in more than case, "-" and "_".`,
+    `The profiles ${JSON.stringify(sameName)} and ${JSON.stringify(profile)} would both use ${prefix}BASE_URL and so on. Nothing was sent. Rename one of them so that the names differ in more than case, "-", and "_".`,
   );
 };
 
@@ -238,7 +238,7 @@ const foundOut = (file: string, given: Partial<Settings>): Partial<Settings> => 
     if ("value" in parsed) return [[key, parsed.value]];
     throw new ConversationError(
       "SETTINGS_INVALID",
-      `${key} in the findings ${file} ${parsed.rule}. Nothing was sent. Create the file again: ${ownCommand(`probe --out ${file}`)}`,
+      `${key} in the findings ${file} ${parsed.rule}. Nothing was sent. To create the file again, run: ${ownCommand(`probe --out ${file}`)}`,
     );
   });
   return Object.fromEntries(values);
@@ -391,13 +391,13 @@ export const readFindings = (file: string): TenantFindings => {
         : "the file system gave no reason";
     throw new ConversationError(
       "SETTINGS_INVALID",
-      `Could not read the findings in ${file} (${code}). Create the file: ${ownCommand(`probe --out ${file}`)}`,
+      `Could not read the findings in ${file} (${code}). To create the file, run: ${ownCommand(`probe --out ${file}`)}`,
     );
   }
   const findings = findingsIn(text);
   if (findings) return findings;
   throw new ConversationError(
     "SETTINGS_INVALID",
-    `${file} contains no findings from this release. Create the file: ${ownCommand(`probe --out ${file}`)}`,
+    `${file} contains no findings from this release. To create the file again, run: ${ownCommand(`probe --out ${file}`)}`,
   );
 };

@@ -50,11 +50,11 @@ const lost = async ({ test, chain, findings, session }: Sent, transport: Transpo
   for (const { url, role } of callbacks) {
     const why = await unreachable(url, transport, session.signal);
     if (why === undefined) continue;
-    const what = `the service accepted the message, but it did not arrive within ${test.timeout} s, and no server responds to this machine at ${shownAddress(url)}, the callback of ${role}: ${why}. Start the server there, or correct the callback.`;
+    const what = `the service accepted the message, but it did not arrive within ${test.timeout} s, and this machine cannot reach a server at ${shownAddress(url)}, the callback of ${role}: ${why}. Start the server there, or correct the callback.`;
     return brokenLink("callback URL", what, findings);
   }
   const to = callbacks.length > 0 ? ` to ${waysIn(callbacks)}` : "";
-  const what = `the service accepted the message${to}, but the probe did not report it within ${test.timeout} s. Check the log of that server: it must accept the credentials (401 otherwise) and respond within 5 s, and the probe must report the messages that it accepts. For a slow service, increase timeout.`;
+  const what = `the service accepted the message${to}, but the probe did not report it within ${test.timeout} s. Check the callback server's log: the server must accept the credentials (401 otherwise) and respond within 5 s, and the probe must report the messages that the server accepts. For a slow service, increase timeout.`;
   return brokenLink("delivery", what, findings);
 };
 
@@ -70,7 +70,7 @@ const awaitArrival = async (sent: Sent): Promise<boolean> => {
     const sighting = await awaitSighting(test.probe, timeoutMs, ids, session, transport);
     if (sighting.state === "seen") return true;
     if (sighting.state === "not yet") throw await lost(sent, transport);
-    const what = `the service accepted the message, but the probe at ${shownAddress(test.probe.url)} cannot show whether it arrived: ${sighting.why}. The probe must respond with 200 and JSON that contains the conversation's id once the message has arrived.`;
+    const what = `the service accepted the message, but the probe at ${shownAddress(test.probe.url)} cannot show whether it arrived: ${sighting.why}. The probe must respond with 200 and JSON that contains the conversation's ID once the message has arrived.`;
     throw brokenLink("probe", what, findings);
   } finally {
     await transport.close();
@@ -161,7 +161,7 @@ const sentOf = (body: unknown, messageId: string): SmokeMessage => {
   if (!parsed.success) {
     throw new ConversationError(
       "BAD_RESPONSE",
-      "the service accepted it, but the response contains no conversation id. Check that conversation:baseUrl belongs to the service.",
+      "The service accepted the message, but the response contains no conversation ID. Check that conversation:baseUrl belongs to the service.",
       {},
       "done",
     );
@@ -195,7 +195,7 @@ const sendSmokeMessage = async (
   } catch (error) {
     if (!isConversationError(error)) throw error;
     const to = `a text message from a ${test.sender} to ${JSON.stringify(chain.address)} on ${JSON.stringify(chain.channelType)}`;
-    const what = `the service did not accept ${to}. ${error.message}${effects[error.effect]}`;
+    const what = `sending ${to} failed. ${error.message}${effects[error.effect]}`;
     throw brokenLink("message", what, findings, error);
   }
 };

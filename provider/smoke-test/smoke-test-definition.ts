@@ -68,7 +68,7 @@ export const smokeTest = defineResource({
       },
     }),
     timeout: number({
-      doc: "Time limit from the 202 response until the probe finds the message, in seconds.",
+      doc: "Time limit, in seconds, from the 202 response until the probe finds the message.",
       basis: "assumed",
       integer: true,
       min: 1,

@@ -17,7 +17,7 @@ import type { SmokeTestInputs } from "./smoke-test-inputs.js";
 /** Where the service delivers the message, and how it authenticates there. */
 export interface Callback {
   readonly url: string;
-  /** The recipient, such as `client application "bot" (id …), role custom_bot`. */
+  /** The recipient, such as `client application "bot" (ID …), role custom_bot`. */
   readonly role: string;
   /** The authentication for the callback. Absent if the service sends no Authorization header. */
   readonly authentication?: string;
@@ -84,7 +84,7 @@ const withoutRole = (
   flow: ChainObject,
   { findings }: ChainReader,
 ): Error => {
-  const what = `${flow.label} sends the message to ${found.label}, which has no role ${roles.join(" or ")}. Nothing was sent. Add the role with its callback, or specify another client application in the orchestration.`;
+  const what = `${flow.label} sends the message to ${found.label}, which has no ${roles.join(" or ")} role. Nothing was sent. Add the role with its callback, or specify another client application in the orchestration.`;
   return brokenLink(found.definition.noun, what, findings);
 };
 
@@ -189,12 +189,12 @@ const recipientsOf = async (
 interface ChainObject {
   readonly definition: Definition;
   readonly id: string;
-  /** `account "kiosk" (id 6f2a…)` */
+  /** `account "kiosk" (ID 6f2a…)` */
   readonly label: string;
   readonly fields: JsonObject;
 }
 
-/** The object that refers to another one, for messages: `orchestration "flow" (id …)`. */
+/** The object that refers to another one, for messages: `orchestration "flow" (ID …)`. */
 type Referrer = Pick<ChainObject, "label">;
 
 /** Reads the objects in the chain one at a time, by ID. */
@@ -217,7 +217,7 @@ export class ChainReader {
     });
     if (!wire) throw this.#missing(definition, id, by);
     const fields = fieldsFromWire(definition.fields, wire, settings);
-    const label = `${objectTitle(definition, fields)} (id ${id})`;
+    const label = `${objectTitle(definition, fields)} (ID ${id})`;
     this.findings.sound.push(label);
     if (fields.active === false) this.findings.doubts.push(`${label} is not active`);
     return { definition, id, label, fields };
@@ -244,7 +244,7 @@ export class ChainReader {
     const { noun } = definition;
     const what = by
       ? `${by.label} refers to ${noun} ${id}, which does not exist`
-      : `there is no ${noun} with the id ${id}`;
+      : `there is no ${noun} with the ID ${id}`;
     const next =
       "Nothing was sent. Run `pulumi refresh`, then `pulumi up`, which recreates objects deleted in the service.";
     return brokenLink(definition.noun, `${what}. ${next}`, this.findings);

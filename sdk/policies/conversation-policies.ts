@@ -57,7 +57,7 @@ const wrongRole = (participant: PolicyResource): string | undefined => {
   if (!type || own.length === 0 || roles.some((each) => !each || each.includes(type)))
     return undefined;
   const named = own.map(({ name }) => name).join(" or ");
-  return `Participant ${participant.name} is a ${type}, but its client application ${named} has no role ${type} (it has ${roles.flat().join(", ")}), so no messages reach the bot.`;
+  return `Participant ${participant.name} is a ${type}, but its client application ${named} has no ${type} role (it has ${roles.flat().join(", ")}), so no messages reach the bot.`;
 };
 
 /** Whether a bot of the orchestration may stand for this participant, as far as is known. */
@@ -128,7 +128,7 @@ const misplaced = ({ orchestration, places, byId }: Named): readonly string[] =>
       .filter((application) => !hasOneOf(application, roles))
       .map(
         ({ name }) =>
-          `Client application ${name} is the ${place} of orchestration ${orchestration.name}, but has no role for that place (${roles.join(" or ")}).`,
+          `Client application ${name} is the ${place} in orchestration ${orchestration.name}, but does not have the required role (${roles.join(" or ")}).`,
       ),
   );
 
@@ -139,7 +139,7 @@ const withoutPlace = ({ orchestration, places, applications }: Named): readonly 
     .filter((application) => places.length > 0 && !hasOneOf(application, roles))
     .map(
       (application) =>
-        `Orchestration ${orchestration.name} uses client application ${application.name} (${rolesOf(application)?.join(", ")}), but has no place for any of its roles.`,
+        `Orchestration ${orchestration.name} uses client application ${application.name} (${rolesOf(application)?.join(", ")}), but needs none of that application's roles.`,
     );
 };
 
@@ -162,8 +162,8 @@ export const rolesMatchOrchestration: StackValidationPolicy = {
   ...policyNotes(
     "roles-match-orchestration",
     "Roles match the orchestration",
-    "The client applications in an orchestration have the roles that their places require.",
-    "Give the client application the role that its place requires: customer; custom_bot or platform_bot; custom_agent or platform_agent.",
+    "The client applications in an orchestration have the roles that the orchestration requires.",
+    "Give the application the required role: customer for the customer, custom_bot or platform_bot for a bot, custom_agent or platform_agent for an agent.",
   ),
   severity: "high",
   validateStack: ({ resources }, report) => {
@@ -190,9 +190,9 @@ const isReadable = (address: string): boolean => {
 export const secureCallbacks: ResourceValidationPolicy = {
   ...policyNotes(
     "https-callbacks",
-    "Callbacks use https",
-    "Callbacks and their authentications' token URLs use https.",
-    "Use a URL with https: and a certificate that the service trusts.",
+    "Callbacks use HTTPS",
+    "Callbacks and their authentications' token URLs use HTTPS.",
+    "Use an HTTPS URL with a certificate that the service trusts.",
   ),
   severity: "high",
   validateResource: (args, report) => {
@@ -200,14 +200,14 @@ export const secureCallbacks: ResourceValidationPolicy = {
       const callback = whereKnown(() => role.callback);
       if (callback !== undefined && isReadable(callback))
         report(
-          `The callback of role ${whereKnown(() => role.name)} is ${callback}, so customers' messages travel in plain text. Use https.`,
+          `The callback of the ${whereKnown(() => role.name)} role is ${callback}, so customers' messages travel in plain text. Use HTTPS.`,
         );
     }
     const authentication = args.asType(classFor(args, Authentication));
     const address = whereKnown(() => authentication?.oauth2?.tokenRequestUrl);
     if (address !== undefined && isReadable(address))
       report(
-        `The token for the callback comes from ${address}, so its credentials travel in plain text. Use https.`,
+        `The token for the callback comes from ${address}, so the credentials travel in plain text. Use HTTPS.`,
       );
   },
 };
@@ -250,7 +250,7 @@ export const notificationAddress: ResourceValidationPolicy = {
         const wrong = address === undefined ? undefined : wrongWith(address, domains);
         if (wrong)
           report(
-            `The notificationEmail of role ${whereKnown(() => role.name)}, ${address}, ${wrong}, so no one would notice a failing callback.`,
+            `The notificationEmail of the ${whereKnown(() => role.name)} role, ${address}, ${wrong}, so no one would notice a failing callback.`,
           );
       }
     })(of, report),
@@ -359,7 +359,7 @@ export const noSharedAuthentication: StackValidationPolicy = {
     );
     for (const users of sharedAmong(applications))
       report(
-        `${users.map(({ user }) => user).join(" and ")} use the same authentication, so whoever runs one callback can pose as the service to the other.`,
+        `${users.map(({ user }) => user).join(" and ")} use the same authentication, so whoever runs one callback can pose as the service to another.`,
       );
   },
 };
@@ -385,7 +385,7 @@ const clearSettings = ({ name, text }: StackFile): readonly string[] =>
     .filter(([, , value = ""]) => isSecret(value.trim()))
     .map(
       ([, key = ""]) =>
-        `${key} is in plain text in ${name}. Run: pulumi config set --secret ${key}`,
+        `${key} is in plain text in ${name}. To encrypt it, run: pulumi config set --secret ${key}`,
     );
 
 /** A copy without what a preview does not know yet. */
@@ -438,7 +438,7 @@ const clearInputs = (file: StackFile, resource: PolicyResource): readonly string
   );
   return [...new Set(found.map(([path]) => path))].map(
     (path) =>
-      `${path} of ${resource.name} comes from plain text in ${file.name}. Set the value with: pulumi config set --secret`,
+      `${path} of ${resource.name} is in plain text in ${file.name}. To encrypt it, run: pulumi config set --secret`,
   );
 };
 
@@ -447,7 +447,7 @@ export const noClearSecrets: StackValidationPolicy = {
   ...policyNotes(
     "no-clear-secrets",
     "No plain-text secrets in the configuration",
-    "The stack's configuration file contains neither service settings nor resource secrets in plain text.",
+    "The stack's configuration file contains no secret settings or resource secrets in plain text.",
     "Set the value again with pulumi config set --secret, and replace the secret itself: the old value was readable in the file.",
   ),
   severity: "critical",

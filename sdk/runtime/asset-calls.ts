@@ -193,7 +193,7 @@ export const createAsset = async (
   const body = { channel: { type: channel }, sender: { type }, name, size };
   const answer = await request(operation, { body, ...signal });
   const id = textAt(answer.body, "id");
-  if (id === undefined) throw unusable(operation, "the response has no id");
+  if (id === undefined) throw unusable(operation, "the response has no ID");
   const address = addressIn(operation, answer.body);
   return { id, name, size, contentType: assetContentType(name), ...address };
 };
@@ -238,7 +238,7 @@ export const deleteAsset = async (
     // An attempt whose answer was lost has deleted it.
     if (isConversationError(error, "NOT_FOUND") && error.effect !== "none") return;
     if (!isConversationError(error, "FORBIDDEN", "REJECTED")) throw error;
-    const rule = "An asset used in a message cannot be deleted (specification §2 rule 5)";
+    const rule = "An asset used in a message cannot be deleted (specification §2, rule 5)";
     const message = isInUse(calls, error)
       ? `Could not delete asset ${id}: the service refused the deletion (${refusalDetails(error)}). ${rule}.`
       : `${error.message} ${rule}.`;

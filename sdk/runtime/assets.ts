@@ -65,8 +65,8 @@ const requestOf = (options: UploadOptions, content: OpenContent): AssetRequest =
   const { channel, sender, contentType } = options;
   const name = options.name ?? content.name;
   const size = options.size ?? content.size;
-  if (name === undefined) throw invalid("the source has no name: set name");
-  if (size === undefined) throw invalid("the size of the source is unknown: set size");
+  if (name === undefined) throw invalid("the source has no name; set the name option");
+  if (size === undefined) throw invalid("the size of the source is unknown; set the size option");
   if (options.size === undefined && (size < 1 || size > largestAsset)) {
     throw invalid(
       `the source has ${size.toLocaleString("en-US")} bytes; 1 to ${largestAsset.toLocaleString("en-US")} (10 MiB) are allowed`,
@@ -75,7 +75,7 @@ const requestOf = (options: UploadOptions, content: OpenContent): AssetRequest =
   const request = { channel, sender, name, size };
   assertAsset(request);
   if (content.size !== undefined && content.size !== size) {
-    throw invalid(`size is ${size}, but the source has ${content.size} bytes`);
+    throw invalid(`size is ${size}, but the source's size is ${content.size}`);
   }
   if (contentType !== undefined && typeof contentType !== "string") {
     throw invalid("contentType must be a string");
@@ -189,7 +189,7 @@ const unwritable = (error: unknown): ConversationError =>
     ? error
     : new ConversationError(
         "INPUT_INVALID",
-        "Could not download an asset: could not write to the target; see the cause.",
+        "Could not download an asset because writing to the target failed. For details, see the cause.",
         {},
         "none",
         { cause: error },
@@ -241,7 +241,7 @@ const sizeOf = (asset: StoredAsset, { length }: ContentAnswer): number => {
     throw wrong(`its size is unknown or exceeds ${largestAsset} bytes`);
   }
   if (length !== undefined && length !== size) {
-    throw wrong(`the content has ${length} bytes, but the asset has ${size}`);
+    throw wrong(`the content's size is ${length}, but the asset specifies ${size}`);
   }
   return size;
 };

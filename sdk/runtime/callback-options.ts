@@ -118,7 +118,7 @@ export const credentialCheck = (credentials: CallbackCredentials): CredentialChe
   if (tokens.length > 0 && tokens.every(isText))
     return checkOf("Bearer", "", (given) => isOneOf(given, tokens, key));
   if (typeof bearer !== "function") {
-    throw invalid("authenticate.bearer must be a token, or a function that checks one");
+    throw invalid("authenticate.bearer must be a token or a function that checks one");
   }
   return checkOf("Bearer", "", async (given) => given !== "" && bearer(given));
 };
@@ -208,7 +208,7 @@ const memory = z.custom(
     typeof value === "object" &&
     value !== null &&
     ["take", "done", "release"].every((name) => typeof Reflect.get(value, name) === "function"),
-  "must have the methods take, done and release",
+  "must have the methods take, done, and release",
 );
 
 const rules = z.looseObject({

@@ -137,7 +137,7 @@ const keepTaken = async (
 const tooSlow = ({ type }: ReceivedMessage, ms: number): ConversationError =>
   new ConversationError(
     "TIMED_OUT",
-    `The handler for a ${type} message did not finish within ${durationText(ms)}. The conversation continues with the next message.`,
+    `The handler for ${type} messages did not finish within ${durationText(ms)}. The conversation continues with the next message.`,
   );
 
 const results = { taken: "elsewhere", done: "repeat" } as const satisfies Readonly<
@@ -318,7 +318,7 @@ const refusals = {
 const unreadableEntries = (count: number): ConversationError =>
   new ConversationError(
     "BAD_RESPONSE",
-    `Could not read ${count} ${count === 1 ? "message" : "messages"} in a callback: the type or the conversation is missing. Only the call's other messages are handled.`,
+    `Could not read ${count} ${count === 1 ? "message" : "messages"} in a callback because the type or conversation is missing. The other messages in the callback are handled.`,
   );
 
 const unreadableBody = (rule: string): ConversationError =>
@@ -330,7 +330,7 @@ const unreadableBody = (rule: string): ConversationError =>
 const wrongCredentials = (): ConversationError =>
   new ConversationError(
     "UNAUTHORIZED",
-    "Refused a call to the callback with 401: its credentials do not match the authenticate option. If the service sent it, compare authenticate with the authentication that the program declares. Further calls like this are not reported.",
+    "Refused a call to the callback with 401: the call's credentials do not match the authenticate option. If the service sent the call, compare authenticate with the authentication that the program declares. Further calls like this are not reported.",
   );
 
 const notHandledInTime = (): ConversationError =>

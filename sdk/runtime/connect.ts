@@ -212,7 +212,7 @@ const anyObject = z
   .optional();
 
 const rules = callOptions.extend({
-  pacing: z.enum(["plan", "after-refusal"], "must be plan or after-refusal").optional(),
+  pacing: z.enum(["plan", "after-refusal"], 'must be "plan" or "after-refusal"').optional(),
   onWait: anyFunction.optional(),
   onPlanGuess: anyFunction.optional(),
   onNotice: anyFunction.optional(),
@@ -333,7 +333,7 @@ const serviceCall = callOptions.extend({
       addressText,
       z.union(
         [addressText, z.number()],
-        "must be a string or a number, without unpaired surrogates",
+        "must be a number, or a string without unpaired surrogates",
       ),
     )
     .optional(),

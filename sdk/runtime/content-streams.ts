@@ -74,7 +74,7 @@ const callerStream = (source: Pieces): CallerStream => {
   }
   const iterator = source[Symbol.asyncIterator]();
   if (typeof iterator?.next !== "function")
-    throw new TypeError("the source does not return an iterator");
+    throw new TypeError("the source's Symbol.asyncIterator method does not return an iterator");
   return {
     pieces: { [Symbol.asyncIterator]: () => iterator },
     stop: () => endQuietly(() => iterator.return?.()),
@@ -140,7 +140,7 @@ export const openContent = async (source: ContentSource): Promise<OpenContent> =
     const name = "name" in source && typeof source.name === "string" ? { name: source.name } : {};
     return { ...ours, ...name, size: source.size, open: () => callerStream(source.stream()) };
   }
-  if (!isPieces(source)) throw invalidSource("the source must be a path, bytes or a stream");
+  if (!isPieces(source)) throw invalidSource("the source must be a path, bytes, or a stream");
   const rule = whyUnreadable(source);
   if (rule !== undefined) throw invalidSource(rule);
   const stream = callerStream(source);
@@ -154,7 +154,8 @@ export async function* readable(open: () => CallerStream): Pieces & AsyncGenerat
     stream = open();
     yield* stream.pieces;
   } catch (error) {
-    const text = "Could not upload an asset: could not read the source to the end; see the cause.";
+    const text =
+      "Could not upload an asset because reading the source failed. For details, see the cause.";
     throw new ConversationError("INPUT_INVALID", text, {}, "none", { cause: error });
   } finally {
     stream?.stop();

@@ -71,10 +71,10 @@ export const checkedAddress = (text: unknown, rule: AddressRule, what: string): 
   const bad = (why: string) =>
     new ConversationError(
       "BAD_RESPONSE",
-      `Could not ${what}: the service returned a signed URL that ${why}. Nothing was transferred. Check that the base URL belongs to the service.`,
+      `Could not ${what}: the service's signed URL ${why}. Nothing was transferred. Check that the base URL belongs to the service.`,
       { permanent: true },
     );
-  if (typeof text !== "string" || !URL.canParse(text)) throw bad("is missing or not a URL");
+  if (typeof text !== "string" || !URL.canParse(text)) throw bad("is missing or is not a URL");
   const url = new URL(text);
   if (url.protocol !== "https:" && url.protocol !== "http:")
     throw bad("is not an HTTP or HTTPS URL");
@@ -486,7 +486,7 @@ export async function* counted(
   for await (const piece of pieces) {
     if (!types.isUint8Array(piece)) throw wrong("the stream returns something other than bytes");
     transferred += piece.byteLength;
-    if (transferred > size) throw wrong(`it has more than the declared ${size} bytes`);
+    if (transferred > size) throw wrong(`it has more bytes than declared (${size})`);
     yield piece;
     await reportProgress(onProgress, { transferred, total: size });
   }

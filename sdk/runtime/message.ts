@@ -118,7 +118,7 @@ const textBody = z
     attachments: z.array(attachment).min(1, notEmpty).readonly().optional(),
   })
   .refine(({ text, attachments }) => text !== undefined || attachments !== undefined, {
-    message: "needs text, attachments or both",
+    message: "needs text, attachments, or both",
   });
 
 const nothing = z.strictObject({});
@@ -137,13 +137,13 @@ interface Body {
 const unseen = {
   schema: openBody,
   basis: "assumed",
-  doc: "Not documented: optional `content`, any JSON object.",
+  doc: "Not documented. Can have `content` (any JSON object).",
 } as const satisfies Body;
 
 const unseenAboutMessage = {
   schema: z.strictObject({ content: jsonObject.optional(), parent: parent.optional() }),
   basis: "assumed",
-  doc: "Not documented: optional `content`, any JSON object, and optional `parent`, the `messageId` of an earlier message.",
+  doc: "Not documented. Can have `content` (any JSON object) and `parent` (the `messageId` of an earlier message).",
 } as const satisfies Body;
 
 const typing = { schema: nothing, basis: "public", doc: "No content." } as const satisfies Body;
@@ -153,7 +153,7 @@ export const messageBodies = {
   text: {
     schema: textBody,
     basis: "public",
-    doc: "`text`, `attachments` or both; `redact` hides the text from transcripts.",
+    doc: "`text`, `attachments`, or both; `redact` hides the text from transcripts.",
   },
   "typing.start": typing,
   "typing.end": typing,
@@ -284,7 +284,7 @@ const conversation = z
     if (!error) return;
     if (starts && "id" in value) {
       const message =
-        "to continue a conversation, pass its id or { conversationId: id }, not { id }";
+        "to continue a conversation, pass its ID or { conversationId: id }, not { id }";
       context.addIssue({ code: "custom", message });
       return;
     }
@@ -293,7 +293,7 @@ const conversation = z
     }
     if (!starts) {
       const message =
-        "must be the id of a conversation, { conversationId: id }, or an object that starts one";
+        "must be a conversation ID, { conversationId: id }, or an object that starts a conversation";
       context.addIssue({ code: "custom", message });
     }
   });

@@ -362,7 +362,7 @@ const sending = runtimeOperations.sendMessage;
 const unnamed = (): ConversationError =>
   new ConversationError(
     "BAD_RESPONSE",
-    `Could not read the response to a message: ${endpointName(sending)} accepted the message, but the response contains no conversation id. The message was sent; do not send it again. Check that the base URL belongs to the service.`,
+    `Could not read the response to a message: ${endpointName(sending)} accepted the message, but the response contains no conversation ID. The message was sent; do not send it again. Check that the base URL belongs to the service.`,
     { method: sending.method, template: sending.template },
     "done",
   );
@@ -485,7 +485,7 @@ const explained = (id: string, error: unknown): unknown =>
   isConversationError(error, "NOT_FOUND", "REJECTED")
     ? new ConversationError(
         error.code,
-        `Could not read conversation ${id}: the service refused the request (${refusalDetails(error)}). Only completed conversations can be fetched (specification §4.2): check the id, and end the conversation first.`,
+        `Could not read conversation ${id}: the service refused the request (${refusalDetails(error)}). Only completed conversations can be fetched (specification §4.2): check the ID, and end the conversation first.`,
         error.details,
         error.effect,
         { cause: error },

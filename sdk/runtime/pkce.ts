@@ -60,7 +60,7 @@ const assertVerifier = (doing: string, verifier: string): void => {
   if (typeof verifier === "string" && verifierRule.test(verifier)) return;
   throw inputInvalid(
     doing,
-    'a verifier must have 43 to 128 characters: letters, digits, "-", ".", "_" and "~"',
+    'a verifier must have 43 to 128 characters: letters, digits, "-", ".", "_", and "~"',
   );
 };
 
@@ -151,7 +151,7 @@ const making = "create the authorization URL";
 const scopeOf = (scope: AuthorizationRequest["scope"]): string => {
   const words: readonly unknown[] = [scope].flat();
   if (words.every((word) => typeof word === "string")) return words.join(" ");
-  throw inputInvalid(making, "scope must be a string, or a list of strings");
+  throw inputInvalid(making, "scope must be a string or a list of strings");
 };
 
 /**

@@ -108,7 +108,7 @@ export const goldenIn = (file: string, content: string): GoldenConversation => {
       return read();
     } catch {
       throw new Error(
-        `Could not read line ${line} of the golden file ${file}: ${JSON.stringify(said.slice(0, 80))}. Remove the file to record it again.`,
+        `Could not read line ${line} of the golden file ${file}: ${JSON.stringify(said.slice(0, 80))}. To record it again, remove the file.`,
       );
     }
   };
@@ -354,7 +354,9 @@ const sayAgain = async (
 /** @throws Error if the file cannot be read, or says nothing */
 const goldenFrom = (file: string): GoldenConversation => {
   const cannot = (why: string): Error =>
-    new Error(`Could not replay the golden file ${file}: ${why}. Remove it to record it again.`);
+    new Error(
+      `Could not replay the golden file ${file}: ${why}. To record it again, remove the file.`,
+    );
   let content: string;
   try {
     content = readFileSync(file, "utf8");

@@ -207,7 +207,7 @@ export const runPulumi = async (
   } catch (error) {
     if (signal.aborted)
       throw new StackFailure(
-        `Could not finish pulumi ${command}: the stack was closed while it ran.`,
+        `Could not finish pulumi ${command}: the stack was closed while the command was running.`,
       );
     throw new StackFailure(`pulumi ${command} failed. Pulumi reports:\n${diagnosticsIn(printed)}`, {
       cause: thrown ?? error,

@@ -50,7 +50,7 @@ const howToGetPulumi = `Install the Pulumi CLI, ${LEAST_PULUMI} or later (https:
 /** @throws StackFailure if there is no Pulumi CLI that can run the programs of this package */
 const pulumiProgram = async (named: string | undefined): Promise<string> => {
   const command = named ?? findProgram("pulumi", process.env.PATH);
-  if (command === undefined) throw cannot(`there is no pulumi on PATH. ${howToGetPulumi}`);
+  if (command === undefined) throw cannot(`pulumi is not on PATH. ${howToGetPulumi}`);
   const found = await inspectPulumi(resolve(command), "PATH", process.env);
   if ("unusable" in found) throw cannot(`${found.unusable}. ${howToGetPulumi}`);
   return found.cli.command;
@@ -94,7 +94,9 @@ const projectIn = async (
   pulumiCommand: PulumiCommand,
 ): Promise<ProjectSettings> => {
   if (!existsSync(folder) || !statSync(folder).isDirectory())
-    throw cannot(`there is no folder ${folder}. program must be a function or a folder.`);
+    throw cannot(
+      `there is no folder ${folder}. The program option must be a function or a folder.`,
+    );
   const workspace = await LocalWorkspace.create({ workDir: folder, pulumiCommand });
   const settings = await workspace.projectSettings().catch((error: unknown) => {
     const [why] = (error instanceof Error ? error.message : String(error)).split("\n");

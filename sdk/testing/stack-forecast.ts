@@ -61,10 +61,10 @@ export const assertForecast = (exported: unknown, limits: ForecastLimits): Forec
   const found = forecastOf(exported, given);
   const over = [
     maxMinutes !== undefined && found.totalSeconds > maxMinutes * 60
-      ? `it would take ${duration(found.totalSeconds)}; the limit is ${duration(maxMinutes * 60)}`
+      ? `it would take ${duration(found.totalSeconds)} (limit: ${duration(maxMinutes * 60)})`
       : undefined,
     maxCalls !== undefined && found.totalCalls > maxCalls
-      ? `it would make ${found.totalCalls} calls; the limit is ${maxCalls}`
+      ? `it would make ${found.totalCalls} ${found.totalCalls === 1 ? "call" : "calls"} (limit: ${maxCalls})`
       : undefined,
   ].filter((line) => line !== undefined);
   if (over.length === 0) return found;

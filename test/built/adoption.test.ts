@@ -38,11 +38,11 @@ test.each([["preview"], ["preview", "--diff"]])(
     const done = (await project.writes()).length;
     const { code, output } = await project.pulumi(args);
     expect(code).toBe(0);
-    expect(output).toContain(`adopts the channel "custom.kiosk" (id ${id})`);
+    expect(output).toContain(`adopts the channel "custom.kiosk" (ID ${id})`);
     expect(output).toMatch(/displayName: "Old name" → "New name"/);
     expect(output).not.toMatch(/active: /);
     expect(output).toMatch(
-      /unchanged, because undeclared in the program:[\s\S]*active[\s\S]*region/,
+      /unchanged, because not declared in the program:[\s\S]*active[\s\S]*region/,
     );
     expect(await project.objects("channels")).toEqual(before);
     expect((await project.writes()).length).toBe(done);

@@ -151,7 +151,7 @@ test.each([
   writeFileSync(file, `const url = ${JSON.stringify(address)};\n${call};\nconsole.log("went on");`);
   const { status, stdout, stderr } = spawnSync(process.execPath, [file], { encoding: "utf8" });
   expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
-  expect(stderr).toContain("ioredis is not installed. Install it: npm install ioredis");
+  expect(stderr).toContain("ioredis is not installed. To install it, run: npm install ioredis");
   expect(stderr).not.toContain("hunter2");
 });
 
@@ -167,7 +167,7 @@ test("the policies without @pulumi/policy fail with what to install", () => {
     });
     expect(status).toBe(1);
     expect(stderr).toContain(
-      "@pulumi/policy is not installed. Install it: npm install @pulumi/policy",
+      "@pulumi/policy is not installed. To install it, run: npm install @pulumi/policy",
     );
   } finally {
     rmSync(alone, { recursive: true, force: true });

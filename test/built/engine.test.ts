@@ -111,7 +111,7 @@ describe.each(doors)("%s", (door) => {
     expect(code).not.toBe(0);
     expect(output).toMatch(
       new RegExp(
-        `deleting the orchestration .* is in use by account ".*" \\(id ${account?.id}, in this stack: shop/prod shop\\)`,
+        `deleting the orchestration .* is in use by account ".*" \\(ID ${account?.id}, in this stack: shop/prod shop\\)`,
       ),
     );
     expect(output).not.toMatch(/\n\s+at .*\.js:\d+/);

@@ -53,7 +53,7 @@ test.each([
     { type: "custom.wob" },
     /no channel has the type "custom\.wob"; the tenant has 1 in all/,
   ],
-  ["Channel", {}, /Channel\.find: specify a value to find it by/],
+  ["Channel", {}, /Channel\.find: specify a value to search for/],
 ])("%s.find(%j) fails clearly, in the preview", async (kind, where, text) => {
   const { code, output } = await project.pulumi(["preview"], find(kind, where));
   expect(code).not.toBe(0);

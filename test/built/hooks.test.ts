@@ -68,7 +68,7 @@ test("an onError hook that repeats a creation of unknown effect sends no second 
 test("repeated by a hook, and in the next up, nothing is made twice while the list is forbidden", async () => {
   await lostAndForbidden(1000);
   await expect(shop.up(flow(3))).rejects.toThrow(
-    /It is unknown whether this created the orchestration/,
+    /It is unknown whether the call created the orchestration/,
   );
   await expect(shop.up(flow(3))).rejects.toThrow(/Allow the client to list orchestrations/);
   expect(await posts()).toBe(1);

@@ -106,7 +106,7 @@ test.for([
     child.kill(signal);
     const { code, output } = await ended;
     expect(code).not.toBe(0);
-    expect(output).toContain("Nothing was sent. Run again to continue.");
+    expect(output).toContain("Nothing was sent. To continue, run the command again.");
     expect(await channels()).toEqual(made);
     expect(pendingOperations()).toBe(0);
   },

@@ -54,7 +54,7 @@ test.each([["preview"], ["up", "--yes"], ["up", "--yes", "--skip-preview"]])(
     const { code, output, errors } = await project.tool(words);
     expect(code).not.toBe(0);
     expect(output + errors).toMatch(
-      /baseUrl and tokenUrl of the provider \S+ would lead to a real account/,
+      /baseUrl and tokenUrl of the provider \S+ would point to a real account/,
     );
     expect(output + errors).not.toContain(real.clientSecret);
     expect(await account.log()).toEqual([]);

@@ -91,7 +91,7 @@ test("each refused deletion names who uses the object and whose that is", async 
   const refusals: [kind: string, user: RegExp][] = [
     [
       "Authentication",
-      /in use by client application "orders-bot" \(id [\w-]{36}, in this stack: shop\/prod example-ClientApplication\)/,
+      /in use by client application "orders-bot" \(ID [\w-]{36}, in this stack: shop\/prod example-ClientApplication\)/,
     ],
     ["ClientApplication", /in use by participant "orders-bot".*orchestration "orders"/],
     ["Participant", /in use by orchestration "orders"/],
@@ -180,7 +180,7 @@ test("an error is one message, without a stack", async () => {
   const before = provider.stderr().length;
   await provider.read("0d9f6c11-7e22-4d8b-b6f4-91d0c3a7e5f6", { __provider: pointerTo("Account") });
   const printed = provider.stderr().slice(before);
-  expect(printed).toContain("there is no account with this id");
+  expect(printed).toContain("there is no account with this ID");
   expect(printed).not.toMatch(/\n\s+at /);
 });
 

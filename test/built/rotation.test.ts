@@ -153,7 +153,7 @@ test("without the variable a preview and a refresh go on, and up writes nothing 
   expect(await succeed(["preview"])).toContain("DESK_PASSWORD (version 2), which is not set");
   const { code, output } = await project.pulumi(["up", "--yes", "--skip-preview"]);
   expect(code).not.toBe(0);
-  expect(output).toContain("Set DESK_PASSWORD where Pulumi runs, then run again");
+  expect(output).toContain("Set DESK_PASSWORD where Pulumi runs, then try again");
   expect(await project.writes()).toHaveLength(written);
   await succeed(["refresh", "--yes", "--skip-preview"]);
   declare(1);

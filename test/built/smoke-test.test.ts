@@ -107,7 +107,7 @@ test("a broken link fails the update by name, and the next run tests again", asy
   const changed = { ...on, TITLE: "Web chat", TRIGGER: "c" };
   const output = await failedUp(changed);
   expect(output).toMatch(
-    /running the smoke test failed: the chain is broken at the participant: orchestration "shop-\w+" \(id .+\) refers to participant .+, which does not exist/,
+    /running the smoke test failed: the chain is broken at the participant: orchestration "shop-\w+" \(ID .+\) refers to participant .+, which does not exist/,
   );
   expect(output).not.toMatch(/canary|\n\s+at .*\.js:\d+/);
   expect(texts).toHaveLength(2);

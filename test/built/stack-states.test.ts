@@ -138,7 +138,7 @@ test("a retained object is taken over by the resource that gets its name again, 
   await project.succeed(["state", "delete", urnOf("Channel", "kiosk"), "--yes"]);
   const changed = ["Channel", "kiosk", channel("custom.kiosk", { displayName: "B" })];
   const output = await done([auth, changed, ...others]);
-  expect(output).toContain(`took over the channel "custom.kiosk" (id ${before?.id})`);
+  expect(output).toContain(`took over the channel "custom.kiosk" (ID ${before?.id})`);
   expect(await project.objects("channels")).toHaveLength(2);
 });
 

@@ -27,7 +27,7 @@ test("the user's own backend is not touched, and closing ends Pulumi while it ru
       isAtWork = true;
       await new Promise(() => undefined);
     });
-    const ended = expect(up).rejects.toThrow("the stack was closed while it ran");
+    const ended = expect(up).rejects.toThrow("the stack was closed while the command was running");
     await stack.until(async () => isAtWork || undefined, 300_000);
     const { workDir } = stack.stack.workspace;
     await Promise.all([stack.close(), stack.close()]);

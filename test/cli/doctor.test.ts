@@ -260,7 +260,7 @@ test.each([
   ],
   [
     "no Pulumi.yaml project file found (searching upwards from /p). If you have not created a project yet, use `pulumi new` to do so: no project file found",
-    "Run this in a Pulumi project folder.",
+    "Run the command in a Pulumi project folder.",
   ],
   [
     "if you're using the --stack flag, pass the fully qualified name (organization/project/stack)",
@@ -270,7 +270,7 @@ test.each([
   ["no stack named 'nope' found", "Specify an existing stack"],
   ["incorrect passphrase", "PULUMI_CONFIG_PASSPHRASE"],
   ['unable to open state directory "file:///nowhere"', "PULUMI_BACKEND_URL"],
-  ["something else", "Correct that first."],
+  ["something else", "Correct this problem first."],
 ])("Pulumi says %j: %s", (said, advice) => {
   expect(stackAdvice(said)).toContain(advice);
   if (!said.includes("no stack selected"))

@@ -240,7 +240,7 @@ test("a refusal names who uses the left-over", async () => {
   const app = await box.make("ClientApplication", applicationOf(id), "");
   const { found } = await box.orphans({ delete: true });
   expect(found).toMatchObject([{ id, deleted: false }]);
-  expect(found[0]?.reason).toContain(`client application "app" (id ${app}, not managed by Pulumi)`);
+  expect(found[0]?.reason).toContain(`client application "app" (ID ${app}, not managed by Pulumi)`);
 });
 
 test("ids that must not be touched are all named, and nothing is done", async () => {

@@ -214,7 +214,7 @@ test("settings and emulator take what was found out, where nothing else is said"
     /findings in .* belong to another tenant, "http:/,
   );
   expect(() => read({ CONVERSATION_FINDINGS: join(tenant.folder, "none.json") })).toThrow(
-    "(ENOENT). Create the file: npx pulumi-conversation probe --out",
+    "(ENOENT). To create the file, run: npx pulumi-conversation probe --out",
   );
   const text = readFileSync(findingsFile, "utf8");
   for (const [right, wrong, rule] of [

@@ -222,7 +222,7 @@ describe("import --file", () => {
     hub.write({ resources: [{ ...flow.entry, id: oddId(5, 3) }] });
     expect((await hub.import()).taken[0]?.object.id).toBe(oddId(5, 3));
     hub.write({ resources: [{ ...flow.entry, id: "f".repeat(36) }] });
-    await expect(hub.import()).rejects.toThrow("there is no orchestration with the id ffff");
+    await expect(hub.import()).rejects.toThrow("there is no orchestration with the ID ffff");
     const ownership = ownershipOf("prod");
     const mark = markFor(markOf("Orchestration", `${ownership}/flow`), "0tm9x2k4r7q", "Orders");
     const objects = oddAccount(4);

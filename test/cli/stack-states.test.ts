@@ -152,7 +152,7 @@ test("why a state cannot be read is reported in Pulumi's words", async () => {
   expect(await readStates(at, "all", (reason) => reasons.push(reason))).toBeUndefined();
   const missing = { ...place, command: join(place.folder, "none") };
   expect(await readStates(missing, "own", (reason) => reasons.push(reason))).toBeUndefined();
-  expect(reasons).toEqual(["no stack named that", "there is no pulumi on PATH"]);
+  expect(reasons).toEqual(["no stack named that", "pulumi is not on PATH"]);
 });
 
 test("a read that meets a write is repeated", async () => {

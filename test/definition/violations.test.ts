@@ -58,7 +58,7 @@ const least: Readonly<Record<string, JsonObject>> = {
 
 const basicAuth = { username: "u", password: "p" };
 const languages = Object.fromEntries(Array.from({ length: 26 }, (_, i) => [`l${i}`, {}]));
-const anId = 'letters, digits, "_" and "-"; not';
+const anId = 'letters, digits, "_", and "-"; not';
 
 test.each<[string, Definition, JsonObject, ...string[]]>([
   [
@@ -77,13 +77,13 @@ test.each<[string, Definition, JsonObject, ...string[]]>([
     "a short id",
     participant,
     { application: "short" },
-    'application: must be the id of a client application: 36 letters, digits and hyphens; not "short"',
+    'application: must be the ID of a client application: 36 letters, digits, and hyphens; not "short"',
   ],
   [
     "a hostile id",
     account,
     { channel: "../x" },
-    `channel: must be the id of a channel: ${anId} "../x"`,
+    `channel: must be the ID of a channel: ${anId} "../x"`,
   ],
   ["no roles", clientApplication, { roles: [] }, "roles: must have 1 to 7 items"],
   [
@@ -114,7 +114,7 @@ test.each<[string, Definition, JsonObject, ...string[]]>([
     "a member that nobody knows",
     clientApplication,
     { priority: 1 },
-    'priority: is not a property of ClientApplication; put fields that this package does not define in "extra"',
+    'priority: is not a property of ClientApplication; "extra" is for fields that this package does not define',
   ],
   [
     "an output inside a text",
@@ -199,19 +199,19 @@ test.each<[string, Definition, JsonObject, ...string[]]>([
     "a long id",
     account,
     { channel: "é".repeat(200) },
-    `channel: must be the id of a channel: ${anId} "${"é".repeat(39)}…"`,
+    `channel: must be the ID of a channel: ${anId} "${"é".repeat(39)}…"`,
   ],
   [
     "a number for an id",
     account,
     { channel: 1007 },
-    "channel: must be a resource or its id, not 1007",
+    "channel: must be a resource or its ID, not 1007",
   ],
   [
     "an object for an id, without what it holds",
     account,
     { channel: { token: "canary" } },
-    "channel: must be a resource or its id, not an object",
+    "channel: must be a resource or its ID, not an object",
   ],
 ])("%s is named", (_, definition, change, ...expected) => {
   expect(found(definition, { ...least[definition.kind], ...change })).toEqual(expected);

@@ -120,7 +120,7 @@ test("without a plan enterprise is assumed, and that is said", async () => {
   const { out, err } = await run("forecast", "--json", "--from", preview);
   expect(JSON.parse(out)).toMatchObject({ plan: "enterprise" });
   expect(err.replace(/\s+/g, " ")).toContain(
-    "the forecast assumes enterprise. Set it with --plan or conversation:plan",
+    "the forecast assumes the enterprise plan. Set it with --plan or conversation:plan",
   );
 });
 
@@ -183,7 +183,7 @@ test.each([
     "no Pulumi.yaml project file found",
     "a Pulumi project folder. forecast can also read saved output",
   ],
-  ["no stack named nope found", "pulumi stack ls lists them"],
+  ["no stack named nope found", "To list the stacks, run pulumi stack ls"],
   ["getting stack configuration: incorrect passphrase", "Set PULUMI_CONFIG_PASSPHRASE"],
   ["no stack selected; please use `pulumi stack select`", "or specify one with --stack"],
 ])("when Pulumi says %j, what to do is said too", async (said, advice) => {

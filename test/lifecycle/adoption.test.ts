@@ -69,9 +69,9 @@ describe.each(resources.map(({ kind }) => kind))("%s", (kind) => {
     const { failures } = await preview(kind, inputsFor(made, { adopt: true }));
     expect(failures).toEqual([]);
     expect(hub.reported).toHaveLength(1);
-    expect(hub.reported[0]).toContain(`adopts the ${kindOf(kind).noun} "by-hand" (id ${id})`);
+    expect(hub.reported[0]).toContain(`adopts the ${kindOf(kind).noun} "by-hand" (ID ${id})`);
     expect(hub.reported[0]).toMatch(
-      /unchanged, because undeclared in the program:[\s\S]*active[\s\S]*region/,
+      /unchanged, because not declared in the program:[\s\S]*active[\s\S]*region/,
     );
     expect((await hub.calls()).every((call) => call.startsWith("GET"))).toBe(true);
   });

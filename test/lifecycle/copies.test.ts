@@ -106,7 +106,7 @@ test("a copy that uses an object of ours is named when that cannot be deleted, a
   }
   const { id, state } = all.get("Authentication") as MadeKind;
   await expect(hub.of("Authentication").delete(id, state)).rejects.toThrow(
-    `orders-bot-copy" (id ${copy}, not managed by Pulumi)`,
+    `orders-bot-copy" (ID ${copy}, not managed by Pulumi)`,
   );
   expect(await stored("clientapplications", copy)).toBeDefined();
 });
@@ -133,7 +133,7 @@ test("a left-over and a real user of one object: the left-over goes, the user is
   }
   const { id, state } = all.get("Authentication") as MadeKind;
   await expect(hub.of("Authentication").delete(id, state)).rejects.toThrow(
-    `"somebody" (id ${user.id}, not managed by Pulumi)`,
+    `"somebody" (ID ${user.id}, not managed by Pulumi)`,
   );
   expect(await stored("clientapplications", again.id)).toBeUndefined();
   expect(await stored("clientapplications", user.id)).toBeDefined();
@@ -182,7 +182,7 @@ test("a left-over of ours is taken over and put into shape, and the user is info
   const { id } = await make("Channel", kiosk({ displayName: "Old" }));
   hub.nextRun([]);
   expect((await make("Channel", kiosk({ displayName: "New" }))).id).toBe(id);
-  expect(hub.reported.join()).toContain(`took over the channel "custom.kiosk" (id ${id})`);
+  expect(hub.reported.join()).toContain(`took over the channel "custom.kiosk" (ID ${id})`);
   expect(await hub.objects("channels")).toMatchObject([{ displayName: "New" }]);
 });
 

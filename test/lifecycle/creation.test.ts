@@ -55,7 +55,7 @@ test("adopt refuses an object of another stack and an id that does not exist", a
   };
   expect(await refused(id)).toContain("other/dev kiosk");
   expect(await refused("1f0c2a54-6b7e-4a53-9a52-0c7f3a9b1d10")).toContain(
-    "there is no channel with the id",
+    "there is no channel with the ID",
   );
 });
 

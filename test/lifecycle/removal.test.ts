@@ -76,7 +76,7 @@ test("by the letter of the rule a channel goes after the client applications", a
   const app = await make("ClientApplication", owned("app", { name: "app", roles: [botRole()] }));
   hub.nextRun();
   await expect(hub.of("Channel").delete(channel.id, channel.state)).rejects.toThrow(
-    /No visible object refers to it\. [^.]*client application refers to a channel\. Delete every client application that may use it first/,
+    /No visible object refers to it\. [^.]*client application refers to a channel\. First, delete every client application that might use it/,
   );
   await Promise.all([
     hub.of("Channel").delete(channel.id, channel.state),
@@ -100,8 +100,8 @@ test("a refused deletion says in whose state a user is, also after `pulumi state
       ({ message }: Error) => message,
     );
   };
-  expect(await refusal()).toContain(`(id ${app.id}, in this stack: `);
-  expect(await refusal("other")).toContain(`(id ${app.id}, in the state of the stack other: `);
+  expect(await refusal()).toContain(`(ID ${app.id}, in this stack: `);
+  expect(await refusal("other")).toContain(`(ID ${app.id}, in the state of the stack other: `);
 });
 
 /** Acted on by terminals, and by the runners of pipelines wherever they stand in a line. */

@@ -61,7 +61,7 @@ describe.each(["description", "none"] as const)("with ownershipMark %s", (owners
         forbidden("orchestrations", { after: 1 }),
       );
       await expect(create("Orchestration")).rejects.toThrow(
-        /It is unknown whether this created the orchestration/,
+        /It is unknown whether the call created the orchestration/,
       );
       const made = await live("Orchestration");
       if (when === "in the next run") hub.nextRun();
@@ -103,7 +103,9 @@ test("what somebody made under the name is not taken for the object of a POST th
     kind: "status",
     status: 500,
   });
-  await expect(create("Channel")).rejects.toThrow(/It is unknown whether this created the channel/);
+  await expect(create("Channel")).rejects.toThrow(
+    /It is unknown whether the call created the channel/,
+  );
   expect(await live("Channel")).toMatchObject([{ id, description: "mine" }]);
 });
 

@@ -316,6 +316,6 @@ test("the command line counts for all; what is assumed is said of each profile",
   const { accounts } = conditionsWith({ CONVERSATION_EU_PLAN: "basic" }, { plan: "developer" });
   expect(accounts.map(({ plan }) => plan)).toEqual(["developer", "developer"]);
   expect(conditionsWith({ CONVERSATION_PLAN: "basic" }).notes[0]).toBe(
-    "The plan of profile eu is unknown; the forecast assumes enterprise. Set it with --plan or conversation:eu.plan (CONVERSATION_EU_PLAN).",
+    "The plan of profile eu is unknown; the forecast assumes the enterprise plan. Set it with --plan or conversation:eu.plan (CONVERSATION_EU_PLAN).",
   );
 });

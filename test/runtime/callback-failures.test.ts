@@ -135,7 +135,9 @@ test("calls with wrong credentials are written once, without them, and do not re
   write.mockRestore();
   expect([statuses, errors]).toEqual([[401, 401], []]);
   expect(written).toHaveLength(1);
-  expect(written[0]).toContain("with 401: its credentials do not match the authenticate option");
+  expect(written[0]).toContain(
+    "with 401: the call's credentials do not match the authenticate option",
+  );
   expect(written[0]).not.toContain("wrong-secret");
 });
 
@@ -153,7 +155,7 @@ test("a handler that does not finish in time is named, with the time in words, a
   const written = write.mock.calls.map(([text]) => String(text)).join("");
   write.mockRestore();
   expect(written).toBe(
-    `${begin}it will not be delivered again: ConversationError: The handler for a text message did not finish within 5 min. The conversation continues with the next message.\n`,
+    `${begin}it will not be delivered again: ConversationError: The handler for text messages did not finish within 5 min. The conversation continues with the next message.\n`,
   );
 });
 

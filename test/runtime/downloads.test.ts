@@ -85,7 +85,7 @@ test("a length that is not the asset's is refused before it is read", async () =
   await using hub = await hubWith(sends(bytes.subarray(1), { "content-length": bytes.length - 1 }));
   await expect(hub.client.assets.download("a-7")).rejects.toMatchObject({
     code: "BAD_RESPONSE",
-    message: expect.stringContaining("99999 bytes, but the asset has 100000"),
+    message: expect.stringContaining("size is 99999, but the asset specifies 100000"),
   });
 });
 

@@ -268,7 +268,7 @@ test.each<[string, unknown, string]>([
   ["an unknown type", { ...text, type: "text.loud" }, "has no known type"],
   ["an unknown sender", { ...text, sender: "robot" }, "needs a sender"],
   ["a sender with more", { ...text, sender: { kind: "customer", id: 1 } }, "needs a sender"],
-  ["a text without text", { ...text, text: undefined }, "needs text, attachments or both"],
+  ["a text without text", { ...text, text: undefined }, "needs text, attachments, or both"],
   ["a text that is none", { ...text, text: 5 }, "text:"],
   ["an empty text", { ...text, text: "" }, "text: must not be empty"],
   ["a member that is not known", { ...text, txet: "Hi" }, '"txet"'],

@@ -93,9 +93,9 @@ test.each<[string, ContentSource, UploadOptions, string]>([
     "has 10,485,761 bytes; 1 to 10,485,760 (10 MiB)",
   ],
   ["nothing", new Uint8Array(), named, "has 0 bytes"],
-  ["a size that is not the file's", file, { ...from, size: 5 }, "200000 bytes"],
-  ["a stream without a size", pieces(), named, "set size"],
-  ["bytes without a name", bytes, from, "set name"],
+  ["a size that is not the file's", file, { ...from, size: 5 }, "size is 200000"],
+  ["a stream without a size", pieces(), named, "set the size option"],
+  ["bytes without a name", bytes, from, "set the name option"],
   [
     "a name without an extension",
     bytes,
@@ -125,7 +125,7 @@ test("a content type with parameters is the same type", async () => {
 });
 
 test.each([
-  ["more", bytes.length - 1, "more than the declared 199999 bytes"],
+  ["more", bytes.length - 1, "more bytes than declared (199999)"],
   ["fewer", bytes.length + 1, "only 200000 of 200001 bytes"],
 ])(
   "a stream of %s bytes than announced is given up, and leaves no asset",

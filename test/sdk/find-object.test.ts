@@ -14,6 +14,6 @@ test("beside an emulator, nothing is looked up in the real account of a profile"
   vi.stubEnv("CONVERSATION_EU_CLIENT_SECRET", "canary");
   const looked = findObject(channel, { type: "custom.web" }, "eu");
   await expect(looked).rejects.toThrow(
-    "baseUrl and tokenUrl of the profile eu would lead to a real account",
+    "baseUrl and tokenUrl of the profile eu would point to a real account",
   );
 });

@@ -70,7 +70,7 @@ test("what is no name is refused before anything is registered, whatever the cla
 
 test("an option of Pulumi among the properties is reported with its place", () => {
   expect(() => made("Channel", "web", { protect: true })).toThrow(
-    'Channel "web": protect is a Pulumi option, not a property: pass it in the third argument, new Channel(name, properties, { protect: … })',
+    'Channel "web": protect is a Pulumi option, not a property: pass it in the third argument, as in new Channel(name, properties, { protect: … })',
   );
 });
 
@@ -169,7 +169,7 @@ test.each<[string, object, string]>([
   [
     "two ways to sign in",
     { ...whole, customer: { ...party, basicAuth: {}, oauth2: {} } },
-    "customer needs exactly one kind of authentication, not basicAuth and oauth2",
+    "customer accepts only one kind of authentication, not basicAuth and oauth2",
   ],
 ])("an account with %s is refused", (_, args, message) => {
   expect(() => made("ConversationAccount", "shop", args)).toThrow(message);
@@ -177,7 +177,7 @@ test.each<[string, object, string]>([
 });
 
 test.each<[unknown, string]>([
-  [undefined, 'Channel.get("web", id): the id must be a non-empty string; got nothing'],
+  [undefined, 'Channel.get("web", id): the ID must be a non-empty string; got nothing'],
   ["", "got an empty string"],
   [{}, "got an object"],
 ])("Channel.get with %j for the id is refused and makes nothing", (id, message) => {
@@ -185,9 +185,9 @@ test.each<[unknown, string]>([
 });
 
 test.each<[unknown, string]>([
-  [{}, "Channel.find: specify a value to find it by"],
-  ["custom.web", "Channel.find: specify a value to find it by"],
-  [{ type: 3 }, "Channel.find: specify a value to find it by"],
+  [{}, "Channel.find: specify a value to search for"],
+  ["custom.web", "Channel.find: specify a value to search for"],
+  [{ type: 3 }, "Channel.find: specify a value to search for"],
   [
     { displayname: "x" },
     "Channel.find: displayname is not a text property of Channel; did you mean displayName?",
@@ -201,7 +201,7 @@ test.each([
   new pulumi.asset.RemoteAsset("https://x.example.com/i.png"),
 ])("an icon from an asset that is no file is reported as that", async (icon) => {
   await expect(withFileContent(channel, "web", { icon }).icon).rejects.toThrow(
-    'Channel "web": icon: must be base64 text, or a local file',
+    'Channel "web": icon: must be base64 text or a local file',
   );
 });
 

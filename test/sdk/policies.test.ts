@@ -23,7 +23,7 @@ test("an address of this machine may be http, another may not", () => {
   expect(seenIn(secureCallbacks, of("http://127.0.0.1:8080/messages"))).toEqual([]);
   expect(seenIn(secureCallbacks, of("https://bot.acme.io/messages"))).toEqual([]);
   expect(seenIn(secureCallbacks, of("http://bot.acme.io/messages"))).toEqual([
-    "The callback of role customer is http://bot.acme.io/messages, so customers' messages travel in plain text. Use https.",
+    "The callback of the customer role is http://bot.acme.io/messages, so customers' messages travel in plain text. Use HTTPS.",
   ]);
   const token = { oauth2: { tokenRequestUrl: "http://bot.acme.io/token" } };
   expect(seenIn(secureCallbacks, resource("Authentication", "a", token))).toHaveLength(1);
@@ -59,7 +59,7 @@ test("roles of one application share an authentication by its id", () => {
     { name: "custom_agent" },
   ];
   expect(seen(noSharedAuthentication, [application("all", roles)])).toEqual([
-    "all.customer and all.custom_bot use the same authentication, so whoever runs one callback can pose as the service to the other.",
+    "all.customer and all.custom_bot use the same authentication, so whoever runs one callback can pose as the service to another.",
   ]);
 });
 

@@ -30,7 +30,7 @@ test.each(hostileIds)(
       if (id !== "") {
         const { failures } = await lifecycle.check({}, { ...form.values, adopt: id });
         expect(failures.map(({ reason }) => reason).join()).toContain(
-          "adopt must be true or the id",
+          "adopt must be true or the ID",
         );
         const owner = "shop/prod/fedcba9876543210/other";
         await failureOf(lifecycle.create({ ...state, owner, adopt: id }));

@@ -25,7 +25,7 @@ test("a path without an id takes none", () => {
 });
 
 test("a missing id is refused", () => {
-  expect(() => pathOf("/channels/{id}")).toThrow(/cannot be the id/);
+  expect(() => pathOf("/channels/{id}")).toThrow(/cannot be the ID/);
 });
 
 test("a long id is not repeated in full in the message", async () => {

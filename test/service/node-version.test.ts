@@ -14,7 +14,7 @@ test.each(["18.20.8", "20.20.2", "22.0.0", "22.18.9", "9.99.0"])(
     expect(() => assertNode(version)).toThrow(
       expect.objectContaining({
         code: "SETTINGS_INVALID",
-        message: `pulumi-conversation needs Node.js 22.19 or later; this program runs on Node.js ${version}. Install a newer version of Node.js (https://nodejs.org) and run again.`,
+        message: `pulumi-conversation needs Node.js 22.19 or later; this program runs on Node.js ${version}. Install a newer version of Node.js (https://nodejs.org), then try again.`,
       }),
     );
   },

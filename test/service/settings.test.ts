@@ -144,7 +144,7 @@ test.each([
 });
 
 test.each([
-  ["BASE_URL", "https://hub.example.com/v4", /has version v4 .* supports v3/],
+  ["BASE_URL", "https://hub.example.com/v4", /specifies version v4 .* supports v3/],
   ["BASE_URL", "https://hub.example.com/conversation", /version segment \/v3/],
   ["BASE_URL", "https://hub.example.com/v3/channels", /version segment \/v3/],
   ["BASE_URL", "http://hub.example.com/v3", /must start with https/],
@@ -162,8 +162,8 @@ test.each([
   ["SHARE", "0", /greater than 0 and at most 1/],
   ["SHARE", "1.1", /greater than 0 and at most 1/],
   ["SHARE", "half", /greater than 0 and at most 1/],
-  ["PLATFORM_NAME", "Platform", /lower-case letters/],
-  ["PLATFORM_NAME", "2go", /lower-case letters/],
+  ["PLATFORM_NAME", "Platform", /lowercase letters/],
+  ["PLATFORM_NAME", "2go", /lowercase letters/],
   ["OWNERSHIP_MARK", "name", /one of: description, none/],
   ["PUT", "merge", /one of: keep, replace/],
   ["REDIS_URL", "http://u:canary-pass@redis/", /redis:\/\//],

@@ -99,7 +99,7 @@ const offline: Lifecycle = smokeTestLifecycle({
 
 test.each<[JsonObject, string]>([
   [{}, "account is required"],
-  [{ account: "../x" }, "account must be the id of an account"],
+  [{ account: "../x" }, "account must be the ID of an account"],
   [{ account, enabled: "yes" }, "enabled must be true or false"],
   [{ account, sender: "system" }, "sender must be one of customer, platform_agent"],
   [{ account, text: "" }, "text must have 1 to 1000 characters"],
@@ -328,36 +328,36 @@ const eachRole = (change: Record<string, unknown>) => (objects: Objects) => {
 const gone = "00000000-0000-4000-8000-000000000000";
 
 test.each<[string, (objects: Objects) => void, RegExp]>([
-  ["the account", without("accounts"), /at the account: there is no account with the id/],
+  ["the account", without("accounts"), /at the account: there is no account with the ID/],
   [
     "the channel",
     without("channels"),
-    /at the channel: account ".+" \(id .+\) refers to channel .+, which does not exist/,
+    /at the channel: account ".+" \(ID .+\) refers to channel .+, which does not exist/,
   ],
   [
     "the orchestration",
     without("orchestrations"),
-    /at the orchestration: account ".+" \(id .+\) refers to orchestration .+, which does not exist/,
+    /at the orchestration: account ".+" \(ID .+\) refers to orchestration .+, which does not exist/,
   ],
   [
     "the participant",
     without("participants"),
-    /at the participant: orchestration ".+" \(id .+\) refers to participant .+, which does not exist/,
+    /at the participant: orchestration ".+" \(ID .+\) refers to participant .+, which does not exist/,
   ],
   [
     "the client application",
     without("clientapplications"),
-    /at the client application: orchestration ".+" \(id .+\) refers to client application .+, which does not exist/,
+    /at the client application: orchestration ".+" \(ID .+\) refers to client application .+, which does not exist/,
   ],
   [
     "the authentication",
     eachRole({ authentication: { id: gone } }),
-    /at the authentication: client application ".+" \(id .+\), role custom_bot refers to authentication 0{8}-.+, which does not exist/,
+    /at the authentication: client application ".+" \(ID .+\), role custom_bot refers to authentication 0{8}-.+, which does not exist/,
   ],
   [
     "the role",
     eachRole({ name: "customer" }),
-    /at the client application: orchestration .+ sends the message to client application ".+" \(id .+\), which has no role custom_bot\./,
+    /at the client application: orchestration .+ sends the message to client application ".+" \(ID .+\), which has no custom_bot role\./,
   ],
 ])("%s that is missing is named, and nothing is sent", async (_, change, message) => {
   const live = await smokeHub();
@@ -373,7 +373,7 @@ test("a failure says which links are sound", async () => {
   const live = await smokeHub();
   await live.tamper(without("orchestrations"));
   await expect(live.run()).rejects.toThrow(
-    /running the smoke test failed: the chain is broken at .*These links work: sign-in, account ".+" \(id .+\), channel "custom\.kiosk" \(id .+\)\./,
+    /running the smoke test failed: the chain is broken at .*These links work: sign-in, account ".+" \(ID .+\), channel "custom\.kiosk" \(ID .+\)\./,
   );
 });
 
@@ -400,7 +400,7 @@ test("a client without the scope for messages is a broken message", async () => 
     },
   );
   await expect(live.run()).rejects.toThrow(
-    /at the message: the service did not accept a text message from a customer to "kiosk-berlin-01" on "custom\.kiosk"\. Could not send message: .+ is not allowed \(403.+interaction\.manage/,
+    /at the message: sending a text message from a customer to "kiosk-berlin-01" on "custom\.kiosk" failed\. Could not send message: .+ is not allowed \(403.+interaction\.manage/,
   );
 });
 
@@ -410,7 +410,7 @@ test("an account that is not in use is refused by the service, and the doubt is 
     for (const account of accounts ?? []) account.active = false;
   });
   await expect(live.run()).rejects.toThrow(
-    /at the message: .+Other possible causes: account ".+" \(id .+\) is not active\./,
+    /at the message: .+Other possible causes: account ".+" \(ID .+\) is not active\./,
   );
 });
 
@@ -429,7 +429,7 @@ test("an address where nobody answers is named, with the role it belongs to", as
   const failure = await failureOf(live.run({ probe: { url: probe.url } }));
   expect(failure).toMatchObject({
     message: expect.stringMatching(
-      /at the callback URL: .+did not arrive within 30 s.+no server responds to this machine at http:\/\/127\.0\.0\.1:1\/hub, the callback of client application ".+" \(id .+\), role custom_bot: no connection/,
+      /at the callback URL: .+did not arrive within 30 s.+this machine cannot reach a server at http:\/\/127\.0\.0\.1:1\/hub, the callback of client application ".+" \(ID .+\), role custom_bot: no connection/,
     ),
   });
   expect(String(failure)).not.toContain("canary");

@@ -66,7 +66,7 @@ test("what a preview refuses is refused, all of it at once, and no secret is sho
     new Authentication("desk", { basicAuth: { username: "", password: "canary-secret" } });
   });
   await expect(broken).rejects.toThrow("Channel web: type must have 1 to 255 characters");
-  await expect(broken).rejects.toThrow("Participant bot: application must be the id of");
+  await expect(broken).rejects.toThrow("Participant bot: application must be the ID of");
   await expect(broken).rejects.toThrow("Authentication desk: basicAuth.username must have");
   await expect(broken).rejects.not.toThrow(/canary-secret/);
 });

@@ -170,7 +170,7 @@ export const answeredObject = (operation: Operation, { body, status }: Answer): 
  */
 export const createdOf = (operation: Operation, { body, status }: Answer) => {
   if (isObject(body) && isId(body.id)) return { ...body, id: body.id };
-  throw wrongAnswer(operation, status, "the response has no usable id", "unknown");
+  throw wrongAnswer(operation, status, "the response has no usable ID", "unknown");
 };
 
 type Times = { readonly created?: string; readonly modified?: string };

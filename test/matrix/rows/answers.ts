@@ -365,7 +365,7 @@ export const refusals: Group = {
       ),
       get: fails(
         1,
-        /there is no channel with this id/,
+        /there is no channel with this ID/,
         "fails and says so; a refresh takes it for deleted (see `deleted-behind`)",
       ),
       update: fails(1, /run: pulumi refresh/, "fails at once and says what to run"),

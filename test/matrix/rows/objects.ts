@@ -343,7 +343,7 @@ export const neighbours: Group = {
           const { id } = await create(stage);
           await deletedBehind(stage, "", "get");
           const reading = stage.of("Channel").read(id, { __provider: "pointer" });
-          await expect(reading).rejects.toThrow("there is no channel with this id");
+          await expect(reading).rejects.toThrow("there is no channel with this ID");
         },
       },
       update: {
@@ -371,7 +371,7 @@ export const neighbours: Group = {
           const { id: user } = await stage.service.create(account, foreignAccount(id));
           stage.nextRun();
           await expect(stage.of("Channel").delete(id, state)).rejects.toThrow(
-            `it is in use by account "theirs" (id ${user}, not managed by Pulumi)`,
+            `it is in use by account "theirs" (ID ${user}, not managed by Pulumi)`,
           );
           expect(await stage.hub.objects("channels")).toHaveLength(1);
           expect(await stage.hub.objects("accounts")).toHaveLength(1);
@@ -428,7 +428,7 @@ const hostile = (
     for (const id of ids) {
       stage.nextRun();
       stage.sent.length = 0;
-      await expect(act(stage, id, entry)).rejects.toThrow(/cannot be the id of/);
+      await expect(act(stage, id, entry)).rejects.toThrow(/cannot be the ID of/);
       expect(stage.sent, `sent for ${JSON.stringify(id.slice(0, 20))}`).toEqual([]);
     }
     expect(await stage.hub.objects("channels")).toEqual(before);

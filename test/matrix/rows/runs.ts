@@ -207,7 +207,7 @@ export const hooks: Group = {
             );
             for (let attempt = 1; attempt <= 3; attempt += 1)
               await expect(create(stage, flow, "Orchestration")).rejects.toThrow(
-                /It is unknown whether this created the orchestration/,
+                /It is unknown whether the call created the orchestration/,
               );
             const { id } = await create(stage, flow, "Orchestration");
             expect(await stage.hub.objects("orchestrations")).toMatchObject([{ id }]);

@@ -263,6 +263,6 @@ test("a failure leaves with its message alone, and names what this release does 
   const unknown = await plugin.check(urn("Nothing", "x"), {}, {});
   expect(unknown.error).toMatch(/has no resource conversation:index:Nothing/);
   const gone = await plugin.read(urn("Channel", "x"), "7b1d1bb3-0d4e-4d53-8d7e-3f6f0c9a2a11");
-  expect(gone.error).toMatch(/^importing the channel .* failed: there is no channel with this id/);
+  expect(gone.error).toMatch(/^importing the channel .* failed: there is no channel with this ID/);
   expect(gone.error).not.toContain(" at ");
 });

@@ -130,7 +130,7 @@ test("every field carries its doc comment and where it is known from", () => {
     const text = isDescribed(spec) ? spec.description : path;
     expect(text.startsWith(field.doc)).toBe(true);
     expect(text).toMatch(new RegExp(` Source: ${sources[field.basis]}\\.$`));
-    if (field.type === "reference") expect(text).toContain(`The id of a`);
+    if (field.type === "reference") expect(text).toContain(`The ID of a`);
   }
 });
 

@@ -60,7 +60,7 @@ test("an asset that cannot be text is refused by its property", async () => {
   ]);
   const other = await givenInputs(channel, { icon: file({ text: "x" }) });
   expect(other.faults).toEqual([
-    expect.stringMatching(/^icon: must be base64 text, or a local file/),
+    expect.stringMatching(/^icon: must be base64 text or a local file/),
   ]);
   const elsewhere = await givenInputs(channel, { displayName: file({ path: "/etc/hostname" }) });
   expect(elsewhere.faults).toEqual(["displayName: must not be an asset"]);
