@@ -23,7 +23,7 @@ export interface CommonArgs {
   adopt?: boolean | string | undefined;
   /**
    * Additional members of the service's JSON that this package does not define. They are merged deeply, even into objects that the package defines.
-   * They must not replace a documented property at any depth. They are written, compared and repaired like other properties.
+   * They must not replace a documented property at any depth. They are written, compared, and repaired like other properties.
    * Secrets in them stay secret. Default: none.
    */
   extra?: pulumi.Input<pulumi.Inputs> | undefined;
@@ -34,7 +34,7 @@ export interface CommonArgs {
   eraseHidden?: boolean | undefined;
   /**
    * Name of the settings profile, for programs that use several accounts. For example, `staging` reads `CONVERSATION_STAGING_BASE_URL` and `conversation:staging.baseUrl`.
-   * Can contain letters, digits, `_` and `-`, and cannot be changed later. Default: no profile.
+   * Up to 64 letters, digits, `_`, and `-`, starting with a letter. Cannot be changed later. Default: no profile.
    */
   profile?: string | undefined;
 }
@@ -211,7 +211,7 @@ export interface ClientApplicationRoleArgs {
   version: pulumi.Input<"v1" | "v3">;
   /** URL that the service posts messages to. Absolute http or https URL. Source: public reference. */
   callback: pulumi.Input<string>;
-  /** Whom the service notifies when it cannot reach the callback. Email address. Source: public reference. */
+  /** Recipient of notifications that the service cannot reach the callback. Email address. Source: public reference. */
   notificationEmail: pulumi.Input<string>;
   /** Headers that the service sends to the callback. Values are secret: encrypted in the state, never shown. Source: public reference. */
   headers?: pulumi.Input<Record<string, pulumi.Input<string>>> | undefined;
@@ -227,7 +227,7 @@ export interface ClientApplicationRole {
   readonly version: "v1" | "v3";
   /** URL that the service posts messages to. Absolute http or https URL. Source: public reference. */
   readonly callback: string;
-  /** Whom the service notifies when it cannot reach the callback. Email address. Source: public reference. */
+  /** Recipient of notifications that the service cannot reach the callback. Email address. Source: public reference. */
   readonly notificationEmail: string;
   /** Headers that the service sends to the callback. Values are secret: encrypted in the state, never shown. Source: public reference. */
   readonly headers?: Record<string, string>;
@@ -493,7 +493,7 @@ export interface ChannelAttachmentPolicy {
 export interface ChannelInboundArgs {
   /** Maximum length of a text message, in characters. Whole number, at least 0. Source: public reference. */
   maxTextLength?: pulumi.Input<number> | undefined;
-  /** Allowed features: `typing_events`, `attachments`, `richText`. If omitted, all are allowed. Source: public reference. */
+  /** Allowed features: any of `typing_events`, `attachments`, and `richText`. If omitted, all are allowed. Source: public reference. */
   features?: pulumi.Input<readonly (pulumi.Input<string>)[]> | undefined;
   /** Restrictions on attachments. Source: public reference. */
   attachmentPolicy?: pulumi.Input<ChannelAttachmentPolicyArgs> | undefined;
@@ -503,7 +503,7 @@ export interface ChannelInboundArgs {
 export interface ChannelInbound {
   /** Maximum length of a text message, in characters. Whole number, at least 0. Source: public reference. */
   readonly maxTextLength?: number;
-  /** Allowed features: `typing_events`, `attachments`, `richText`. If omitted, all are allowed. Source: public reference. */
+  /** Allowed features: any of `typing_events`, `attachments`, and `richText`. If omitted, all are allowed. Source: public reference. */
   readonly features?: (string)[];
   /** Restrictions on attachments. Source: public reference. */
   readonly attachmentPolicy?: ChannelAttachmentPolicy;
@@ -513,7 +513,7 @@ export interface ChannelInbound {
 export interface ChannelOutboundArgs {
   /** Maximum length of a text message, in characters. Whole number, at least 0. Source: public reference. */
   maxTextLength?: pulumi.Input<number> | undefined;
-  /** Allowed features: `typing_events`, `attachments`, `richText`. If omitted, all are allowed. Source: public reference. */
+  /** Allowed features: any of `typing_events`, `attachments`, and `richText`. If omitted, all are allowed. Source: public reference. */
   features?: pulumi.Input<readonly (pulumi.Input<string>)[]> | undefined;
   /** Restrictions on attachments. Source: public reference. */
   attachmentPolicy?: pulumi.Input<ChannelAttachmentPolicyArgs> | undefined;
@@ -529,7 +529,7 @@ export interface ChannelOutboundArgs {
 export interface ChannelOutbound {
   /** Maximum length of a text message, in characters. Whole number, at least 0. Source: public reference. */
   readonly maxTextLength?: number;
-  /** Allowed features: `typing_events`, `attachments`, `richText`. If omitted, all are allowed. Source: public reference. */
+  /** Allowed features: any of `typing_events`, `attachments`, and `richText`. If omitted, all are allowed. Source: public reference. */
   readonly features?: (string)[];
   /** Restrictions on attachments. Source: public reference. */
   readonly attachmentPolicy?: ChannelAttachmentPolicy;
@@ -800,7 +800,7 @@ export interface OrchestrationApplications {
   readonly agentConfiguration?: OrchestrationAgentConfiguration;
 }
 
-/** Arguments for an orchestration: how a conversation moves between the customer, the bots and the agents. */
+/** Arguments for an orchestration: how a conversation moves between the customer, the bots, and the agents. */
 export interface OrchestrationArgs extends CommonArgs {
   /** Name, which need not be unique; derived from the logical name if omitted. Source: public reference. */
   name?: pulumi.Input<string> | undefined;
@@ -813,7 +813,7 @@ export interface OrchestrationArgs extends CommonArgs {
 }
 
 /**
- * How a conversation moves between the customer, the bots and the agents.
+ * How a conversation moves between the customer, the bots, and the agents.
  * Stored in `/orchestrations`. Updated in place, never replaced.
  *
  * @throws pulumi.RunError if a reference is of the wrong kind, or if `import` contradicts `adopt`
@@ -927,7 +927,7 @@ export interface AccountCaseManagement {
 
 /** Settings for the account's conversations. */
 export interface AccountChatConfigurationsArgs {
-  /** Idle time in minutes (according to one integrator) after which the customer must start a new conversation. At least 0. Source: public reference. */
+  /** Idle time, in minutes (according to one integrator), after which the customer must start a new conversation. At least 0. Source: public reference. */
   timeout?: pulumi.Input<number> | undefined;
   /** Default language, such as `en-US`. Source: public reference. */
   defaultLanguage?: pulumi.Input<string> | undefined;
@@ -945,7 +945,7 @@ export interface AccountChatConfigurationsArgs {
 
 /** Settings for the account's conversations. */
 export interface AccountChatConfigurations {
-  /** Idle time in minutes (according to one integrator) after which the customer must start a new conversation. At least 0. Source: public reference. */
+  /** Idle time, in minutes (according to one integrator), after which the customer must start a new conversation. At least 0. Source: public reference. */
   readonly timeout?: number;
   /** Default language, such as `en-US`. Source: public reference. */
   readonly defaultLanguage?: string;
@@ -969,7 +969,7 @@ export interface AccountArgs extends CommonArgs {
   description?: pulumi.Input<string> | undefined;
   /** Whether the account is in use. Default: `true`. Source: public reference. */
   active?: pulumi.Input<boolean> | undefined;
-  /** Business address on the channel: a phone number, email address or page ID. If you change it, lookups by the old address fail. 1 to 255 characters. Source: public reference. */
+  /** Business address on the channel: a phone number, email address, or page ID. If you change it, lookups by the old address fail. 1 to 255 characters. Source: public reference. */
   address: pulumi.Input<string>;
   /** The account's channel. Source: public reference. */
   channel: pulumi.Input<string> | pulumi.Input<Channel>;
@@ -1026,7 +1026,7 @@ export class Account extends ConversationResource {
   /** Whether the account is in use. Default: `true`. Source: public reference. */
   declare readonly active: pulumi.Output<boolean | undefined>;
 
-  /** Business address on the channel: a phone number, email address or page ID. If you change it, lookups by the old address fail. 1 to 255 characters. Source: public reference. */
+  /** Business address on the channel: a phone number, email address, or page ID. If you change it, lookups by the old address fail. 1 to 255 characters. Source: public reference. */
   declare readonly address: pulumi.Output<string>;
 
   /** The account's channel. Source: public reference. */
