@@ -141,14 +141,19 @@ const routeSchema = z.strictObject({
     .array(z.string())
     .describe("Message types that the sender may send and the channel supports"),
   to: z.array(recipientSchema).describe("The recipients, in call order"),
-  leadsTo: z.enum(["agent", "ended"]).optional().describe("What happens to the conversation"),
+  leadsTo: z
+    .enum(["agent", "ended"])
+    .optional()
+    .describe(
+      "`agent`: the messages escalate the conversation; `ended`: they end it; absent if they do neither",
+    ),
 });
 
 const explainedSchema = z.strictObject({
   id: z.string(),
   name: z.string(),
   address: z.string(),
-  channel: z.string().describe("Channel type; empty if there is none"),
+  channel: z.string().describe("Channel type; empty if the account has no channel"),
   inUse: z.boolean().describe("Whether a conversation can begin"),
   begins: z.enum(["bot", "agent"]).describe("Who gets a new conversation"),
   routes: z.array(routeSchema),
@@ -162,7 +167,7 @@ const explainedSchema = z.strictObject({
 export const explanationSchema = z.strictObject({
   source: z.string(),
   accounts: z.array(explainedSchema),
-  notes: z.array(z.string()).describe("What the command could not read"),
+  notes: z.array(z.string()).describe("Notes, such as what the command could not read"),
 });
 
 /** Who gets the messages for a side: a role of a client application, or why nobody does. */
@@ -232,11 +237,11 @@ const unreachedText = (
   callback: string | undefined,
 ): string | undefined => {
   const { application, applicationId } = party;
-  if (!application) return `there is no client application with the id ${applicationId}`;
+  if (!application) return `there is no client application with the ID ${applicationId}`;
   const inactive = inactiveText(party);
   if (inactive !== undefined) return inactive;
   if (callback === undefined)
-    return `the client application ${application.name} has no role ${rolesOnSide[side].join(" or ")}`;
+    return `the client application ${application.name} has no ${rolesOnSide[side].join(" or ")} role`;
   return isHttpUrl(callback) ? undefined : `its callback is not an HTTP or HTTPS URL`;
 };
 
@@ -365,7 +370,7 @@ const refusal = (direction: Direction | undefined, type: MessageType): string | 
     return "the channel's features do not include typing_events";
   if (!type.startsWith(rich)) return undefined;
   if (richMessageTypes && !richMessageTypes.includes(type.slice(rich.length)))
-    return "the channel's richMessageTypes do not include it";
+    return "the channel's richMessageTypes do not include this type";
   return type === "richMessage.authentication" && midChatAuth === false
     ? "midChatAuth is off for the channel"
     : undefined;

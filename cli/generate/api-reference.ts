@@ -156,7 +156,7 @@ const purposes: Readonly<Record<string, string>> = {
   "./emulator": "An emulator of the service on this machine.",
   "./testing": "Tests for programs and conversations.",
   "./policies": "Rules for stacks.",
-  "./provider/v1": "The code that every resource's state loads. Do not use it directly.",
+  "./provider/v1": "The code that every resource's state refers to. Do not use it directly.",
 };
 
 const manifestSchema = z.object({

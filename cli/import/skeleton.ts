@@ -61,7 +61,7 @@ export type Skeleton = z.output<typeof skeletonSchema>;
 
 const wrongFile = (path: string, fault: string): CommandFailure =>
   new CommandFailure(
-    `${path} ${fault}. Nothing was done. To create the file again: pulumi preview --import-file <file>`,
+    `${path} ${fault}. Nothing was done. To create the file again, run: pulumi preview --import-file <file>`,
     2,
   );
 
@@ -158,11 +158,11 @@ const lookUp = (
   if (entry.id && entry.id !== placeholder)
     return (
       all.find(({ id }) => id === entry.id) ??
-      doubt(problem ?? `there is no ${noun} with the id ${entry.id}`)
+      doubt(problem ?? `there is no ${noun} with the ID ${entry.id}`)
     );
   const { key, isUnique } = namingOf(definition);
   const name = inputs[key];
-  if (!isShown(name)) return doubt(`its ${key} is a secret, or unknown until pulumi up`);
+  if (!isShown(name)) return doubt(`its ${key} is a secret or is unknown until pulumi up`);
   const named = all.filter(({ wire }) => sameScalar(nameOnWire(definition, wire), name));
   if (problem !== undefined && (!isUnique || named.length === 0)) return doubt(problem);
   const owner = `${states.own.ownership}/${parents}${logical}`;
@@ -232,7 +232,7 @@ export const planSkeleton = (
       [
         "Nothing was imported:",
         ...doubts.map(({ type, name, reason }) => `  ${type} ${name}: ${reason}`),
-        "Write the correct id into the file, or remove the resource from the file so that pulumi up creates it.",
+        "Write the correct ID into the file, or remove the resource from the file so that pulumi up creates it.",
       ].join("\n"),
     );
   const { free, left } = divided([...found.values()], sources.states);

@@ -105,7 +105,7 @@ test("a client for bots is not advised to take the scopes of Pulumi, but reads w
     "this client can run a bot, but cannot set up the account with Pulumi",
   );
   expect(check.advice).toMatch(/^For a bot, nothing is missing\. For Pulumi, use another client/);
-  expect(check.advice).toContain(`${scopes.read}, changing it needs ${scopes.manage}`);
+  expect(check.advice).toContain(`${scopes.read}, and changing it requires ${scopes.manage}`);
   // Without the right to send, it is no client for bots.
   expect(checkScopes([scopes.interactionRead]).message).toContain("would refuse");
 });
@@ -127,7 +127,7 @@ test("the address of a proxy is shown without its credentials", () => {
     HTTPS_PROXY: "http://me:hidden@proxy.example.com:8080",
     NO_PROXY: "a",
   });
-  expect(check.message).toBe("calls use the proxy proxy.example.com:8080, except for a");
+  expect(check.message).toBe("calls use the proxy proxy.example.com:8080, except calls to a");
 });
 
 test.each([

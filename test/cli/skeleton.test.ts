@@ -217,12 +217,12 @@ describe("import --file", () => {
     const lines = `${typeToken("Orchestration")} flow: there is more than one orchestration with the name "Orders": ${[0, 1, 2, 3].map((place) => oddId(5, place)).join(", ")}`;
     await expect(hub.import({ apply: true })).rejects.toThrow(lines);
     await expect(hub.import({ skipManaged: true })).rejects.toThrow(
-      "Write the correct id into the file",
+      "Write the correct ID into the file",
     );
     hub.write({ resources: [{ ...flow.entry, id: oddId(5, 3) }] });
     expect((await hub.import()).taken[0]?.object.id).toBe(oddId(5, 3));
     hub.write({ resources: [{ ...flow.entry, id: "f".repeat(36) }] });
-    await expect(hub.import()).rejects.toThrow("there is no orchestration with the id ffff");
+    await expect(hub.import()).rejects.toThrow("there is no orchestration with the ID ffff");
     const ownership = ownershipOf("prod");
     const mark = markFor(markOf("Orchestration", `${ownership}/flow`), "0tm9x2k4r7q", "Orders");
     const objects = oddAccount(4);
@@ -256,7 +256,7 @@ describe("import --file", () => {
   ])("a name that is %s is not guessed", async (_, type) => {
     const hub = await sandbox([declared("Channel", "web", { type })]);
     await expect(hub.import()).rejects.toThrow(
-      /web: its type is a secret, or unknown until pulumi up/,
+      /web: its type is a secret or is unknown until pulumi up/,
     );
   });
 
@@ -289,7 +289,7 @@ describe("import --file", () => {
     const other = JSON.stringify({ version: 3, deployment: { resources: [held] } });
     const hub = await sandbox([web, bot], { other });
     await expect(hub.import()).rejects.toThrow(
-      /^Nothing was imported:\n.*it is in the state of the stack other.*\nRemove them from the file, or/,
+      /^Nothing was imported:\n.*the state of the stack other contains the object.*\nRemove them from the file, or/,
     );
     const { taken, left } = await hub.import({ skipManaged: true });
     expect([taken.map(({ logical }) => logical), left.map(({ logical }) => logical)]).toEqual([

@@ -54,7 +54,7 @@ test("import beside a run: what it is making is left to it, and nothing is impor
   const { left, taken } = await runImport(options);
   expect(taken.map(({ object }) => object.wire.type)).toEqual(["custom.hand"]);
   expect(left.map(({ reason }) => reason)).toEqual([
-    expect.stringContaining("it is already in the state"),
+    expect.stringContaining("the state already contains the object"),
     expect.stringContaining("an unfinished run of this stack created it (shop/prod begun)"),
   ]);
   await expect(runImport(box.options)).rejects.toThrow(
