@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { SwitchName } from "../../emulator/service/switches.js";
 import { looksMasked } from "../../provider/definition/merge.js";
+import { withCount } from "../../provider/kernel/columns.js";
 import {
   isObject,
   type JsonObject,
@@ -152,7 +153,7 @@ const probeCall = async (client: TenantClient): Promise<TenantAnswer> => {
 const retryAfterIn = ({ header }: TenantAnswer) => {
   const text = header("retry-after");
   if (text === undefined) return "none";
-  return retryAfterForm(text) ?? new StillOpen("it is not a time");
+  return retryAfterForm(text) ?? new StillOpen("the Retry-After header is not a time");
 };
 
 /** The plan whose rate gives one token back within its period, and no more; each try waits for one. */
@@ -211,7 +212,7 @@ const measuredRate = async ({ client }: ProbeMeans, mostBurst: number): Promise<
  * @param mostBurst maximum number of calls
  */
 export const burstExperiment = (mostBurst: number): Experiment => ({
-  asks: `the plan and the burst, and how the tenant refuses a call beyond the rate (uses up the rate of GET /${orchestration.collection}/{id})`,
+  asks: `the plan and the burst, and how the tenant refuses calls that exceed the rate (this uses up the rate of GET /${orchestration.collection}/{id})`,
   names: burstNames,
   mostCalls: mostBurst + 8,
   run: (means) => measuredRate(means, mostBurst),
@@ -227,7 +228,7 @@ export const tokenExperiment: Experiment = {
     const allowed = answer.header("access-control-allow-origin");
     const isAny = allowed === "*" || allowed === foreignOrigin;
     return {
-      tokenLifetime: expiresIn ?? new StillOpen("the token response does not specify it"),
+      tokenLifetime: expiresIn ?? new StillOpen("the token response does not specify the lifetime"),
       cors: isAny
         ? "any"
         : new StillOpen("only web pages from registered origins can determine this"),
@@ -285,12 +286,13 @@ const idsOf = (items: readonly { readonly id?: unknown }[]): ReadonlySet<unknown
 const pageSizeOf = (first: ReturnType<typeof listIn>) => {
   const { items, count = items.length, pageSize } = first;
   const seen = count > items.length ? items.length : undefined;
-  if (pageSize === undefined) return seen ?? new StillOpen("the list does not specify it");
+  if (pageSize === undefined)
+    return seen ?? new StillOpen("the list does not specify the page size");
   const isSeen = items.length === Math.min(pageSize, count);
   return isSeen
     ? pageSize
     : new StillOpen(
-        `the list specifies ${pageSize} per page, but returned ${items.length} objects`,
+        `the list specifies ${withCount(pageSize, "object")} per page but returned ${items.length}`,
       );
 };
 
@@ -425,7 +427,7 @@ const secretIn = (sent: unknown, shown: unknown): string => {
 };
 
 const secretsShown = question("secrets", {
-  asks: "whether the tenant returns secrets, masks them or omits them",
+  asks: "whether the tenant returns, masks, or omits secrets",
   mostCalls: 3,
   find: async (means) => {
     const { objects } = means;
@@ -444,7 +446,7 @@ const takenName = question("duplicateStatus", {
     const first = await objects.post(authentication, body);
     if (!isAccepted(first)) throw unexpected(first);
     const again = await objects.post(authentication, body);
-    if (isAccepted(again)) throw new StillOpen("two objects may have the same name");
+    if (isAccepted(again)) throw new StillOpen("two objects can have the same name");
     if (isRefused(again)) return again.status;
     throw unexpected(again);
   },
@@ -656,7 +658,7 @@ const reasons = {
   deliveryRetries: `${conversation}. To find out, count the calls to a callback that returns 500`,
   notificationMails: `${conversation}; the email also goes to a person. To find out, check the mailbox after a callback fails`,
   deletionRule:
-    "if the tenant allows this, an orchestration that refers to a deleted object remains. To find out, delete a client application that only an orchestration uses",
+    "if the tenant allows the deletion, an orchestration that refers to a deleted object remains. To find out, delete a client application that only an orchestration uses",
   callbackContent: `${conversation}. To find out, check the content of a call to a callback`,
 } as const satisfies Partial<Record<SwitchName, string>>;
 

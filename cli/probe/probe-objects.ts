@@ -94,7 +94,7 @@ export class ProbeJournal {
     const attempt = tryLock(`${file}.lock`);
     if (attempt.release) return ProbeJournal.#locked(file, baseUrl, attempt.release);
     throw new CommandFailure(
-      `Probing ${baseUrl}: ${attempt.heldBy} is probing this tenant. Wait until it ends.`,
+      `Cannot probe ${baseUrl}: ${attempt.heldBy} is already probing this tenant. Wait until it ends.`,
     );
   }
 

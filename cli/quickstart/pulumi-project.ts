@@ -154,7 +154,7 @@ const howItEnded = ({ code, timedOut }: Ended): string => {
 const failed = (command: string, ended: Ended, shown: boolean): CommandFailure => {
   const said = shown ? ["See its output above."] : ended.lastLines;
   const next =
-    "To continue, run npm run quickstart again. To start over, remove the folder .quickstart first.";
+    "To continue, run npm run quickstart again. To start over, remove the .quickstart folder first.";
   return new CommandFailure([`pulumi ${command} ${howItEnded(ended)}.`, ...said, next].join("\n"));
 };
 

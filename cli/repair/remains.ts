@@ -309,7 +309,7 @@ const refusal = (lock: LockStanding, name: string, ignoreLock: boolean): string 
   if (lock.state !== "unknown" || ignoreLock) return undefined;
   return (
     `The command cannot see whether a run is in progress on the stack ${name}: ${lock.why}. ` +
-    "If you are sure that none is, try again with --ignore-lock."
+    "If you are sure that no run is in progress, try again with --ignore-lock."
   );
 };
 

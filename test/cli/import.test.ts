@@ -142,7 +142,7 @@ describe("import", () => {
   test("refuses a CLI that is too old, before the service is asked", async () => {
     const hub = await importSandbox({ version: "3.254.9" });
     await expect(hub.import()).rejects.toThrow(
-      /The Pulumi version is 3\.254\.9, but the import needs 3\.255\.0 or later/,
+      /The Pulumi version is 3\.254\.9, but the import requires 3\.255\.0 or later/,
     );
     expect(await hub.control.log()).toEqual([]);
     expect(JSON.parse(await hub.file(["Channel", "web", oddId(4, 0)]))).toHaveProperty("resources");

@@ -252,9 +252,9 @@ test("ids that must not be touched are all named, and nothing is done", async ()
   const ids = [left, own, copy, "unknown"];
   expect((await box.refusal({ delete: true, ids })).split("\n")).toEqual([
     "Nothing was deleted:",
-    expect.stringContaining(`${own}: the state of prod contains it: urn:`),
+    expect.stringContaining(`${own}: the state of prod contains the object: urn:`),
     expect.stringContaining(`${copy}: it is a copy`),
-    expect.stringContaining("unknown: no object with this id"),
+    expect.stringContaining("unknown: no object with this ID"),
   ]);
   expect(await box.control.objects("channels")).toHaveLength(3);
 });

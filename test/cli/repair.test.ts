@@ -158,10 +158,10 @@ test("while a provider is alive, the report does not say that it created nothing
   const report = (...steps: RepairResult["steps"]) =>
     repairReport({ ...found, steps: [...steps, forget] }).replace(/\s+/g, " ");
   expect(report()).toContain(
-    "on Channel c9: no object so far; if one appears, the next up adopts it.",
+    "on Channel c9: no object exists yet; if one appears, the next up adopts it.",
   );
-  expect(report(end)).toContain("c9: no object so far; process 4712 may still create it.");
-  expect(report({ ...end, done: true })).toContain("c9: no object so far; if one appears,");
+  expect(report(end)).toContain("c9: no object exists yet; process 4712 may still create it.");
+  expect(report({ ...end, done: true })).toContain("c9: no object exists yet; if one appears,");
 });
 
 test.each([true, false])("a deletion that was cut off is done again (reached: %s)", async (is) => {
