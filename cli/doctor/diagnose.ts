@@ -205,7 +205,7 @@ export const diagnose = async (options: DiagnoseOptions = {}): Promise<Diagnosis
   const each = checkSettings(source, profile);
   const whole = each.some(hasFailed) ? undefined : readWhole(source, profile);
   const settings = whole && "baseUrl" in whole ? whole : undefined;
-  const why = "the settings are incomplete or wrong";
+  const why = "the settings are incomplete or invalid";
   const connection = settings
     ? await checkConnection(settings, env)
     : [skipped("token", why), ...skippedAfterToken(why)];

@@ -89,7 +89,7 @@ export const checkScopes = (scopes: readonly string[] | undefined): DoctorCheck 
       `For a bot, nothing is missing. For Pulumi, use another client: reading the account requires the scope ${scopeNames.read}, and changing it requires ${scopeNames.manage}`,
     );
   const shown = refused.slice(0, SHOWN_OPERATIONS).map(({ title }) => title);
-  const more = refused.length > shown.length ? ` and ${refused.length - shown.length} more` : "";
+  const more = refused.length > shown.length ? `, and ${refused.length - shown.length} more` : "";
   const needed = [...new Set(refused.flatMap(({ scopes: [first] }) => first ?? []))];
   return warn(
     name,
@@ -104,7 +104,7 @@ export const checkClock = (date: unknown, now: number): DoctorCheck => {
   const theirs = typeof date === "string" ? Date.parse(date) : Number.NaN;
   if (Number.isNaN(theirs)) return skipped(name, "the service sends no Date header");
   const seconds = Math.round((now - theirs) / 1000);
-  const apart = `${Math.abs(seconds)} s ${seconds < 0 ? "behind" : "ahead of"} the service`;
+  const apart = `${Math.abs(seconds)} s ${seconds < 0 ? "behind" : "ahead of"} the service's clock`;
   if (Math.abs(seconds) > CLOCK_WARN_S)
     return warn(
       name,

@@ -127,11 +127,11 @@ const recipientSchema = z.strictObject({
   application: z.string().optional().describe("Name of the client application"),
   participant: z.string().optional().describe("Name of the bot"),
   role: z.string().optional(),
-  callback: z.string().optional().describe("URL that receives its messages"),
+  callback: z.string().optional().describe("URL that receives the messages"),
   unreached: z
     .string()
     .optional()
-    .describe("Why it receives no messages; absent if it receives them"),
+    .describe("Why the recipient gets no messages; absent if it gets them"),
 });
 
 const routeSchema = z.strictObject({

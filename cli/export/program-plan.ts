@@ -259,7 +259,8 @@ export interface ProgramPlan {
 const obstacle = (
   { mark, problem }: ObjectInputs,
   { managed = false }: PlanProgramOptions,
-): string | undefined => (mark && !managed ? `it carries a stack's mark: ${mark.label}` : problem);
+): string | undefined =>
+  mark && !managed ? `the object carries a stack's mark: ${mark.label}` : problem;
 
 /** A resource as commands print it. */
 export const printedResource = ({

@@ -162,10 +162,10 @@ const callsTable = (resources: readonly Definition[]): string => {
         return `| ${what}${of} | ${text} |`;
       });
   });
-  return ["| Pulumi | Calls, and the scope of each |", "|---|---|", ...rows].join("\n");
+  return ["| Pulumi | Calls and their scopes |", "|---|---|", ...rows].join("\n");
 };
 
-const scopeWords = `Scopes are abbreviated: \`manage\` is \`${scopes.manage}\`, and \`read\` is \`${scopes.read}\`. A list needs one call for each page. \`refresh\` makes the list calls; a preview and a run without changes make no calls.`;
+const scopeWords = `Scopes are abbreviated: \`manage\` is \`${scopes.manage}\`, and \`read\` is \`${scopes.read}\`. A list requires one call for each page. \`refresh\` makes the list calls; a preview and a run without changes make no calls.`;
 
 /** The reference page: every property of every kind, and the components. */
 export const resourceReference = (

@@ -130,13 +130,16 @@ const obstacle = (candidate: Candidate, states: StackStates): string | undefined
   if (holder) return heldIn(holder);
   // What this very stack made and no state holds belongs to nobody else.
   const isOurs = mark !== undefined && ownershipsOf(states.own).map(stackMark).includes(mark.stack);
-  if (mark && !isOurs) return `it carries the mark of another stack or state: ${mark.label}`;
+  if (mark && !isOurs)
+    return `the object carries the mark of another stack or state: ${mark.label}`;
   if (mark && isBegun(definition, mark, states))
-    return `an unfinished run of this stack created it (${mark.label}); to write it into the state, run: ${ownCommand("repair")}`;
+    return `an unfinished run of this stack created the object (${mark.label}); to write it into the state, run: ${ownCommand("repair")}`;
   const other = namesake(candidate, states);
   if (other)
     return `the state contains another object under this name: ${other.urn} (ID ${other.id})`;
-  return problem === undefined ? undefined : `no program can declare it unchanged: ${problem}`;
+  return problem === undefined
+    ? undefined
+    : `no program can declare the object unchanged: ${problem}`;
 };
 
 /** The candidates that may be taken over and those that may not. */

@@ -142,16 +142,19 @@ const lookUp = (
   profile: string | undefined,
 ): ObjectInputs | NoObject => {
   const definition = kinds.find(({ kind }) => kind === kindOfToken(entry.type));
-  if (!definition) return { reason: "no object in the account corresponds to it" };
+  if (!definition) return { reason: "no object in the account corresponds to the resource" };
   const urn = `urn:pulumi:${stack}::${project}::${parents}${entry.type}::${logical}`;
   const step = steps.find((each) => each.urn === urn && each.op === "create");
   const inputs = step?.newState?.inputs;
-  if (!inputs) return { reason: "the program does not create it, or it is already in the state" };
+  if (!inputs)
+    return { reason: "the program does not create the resource, or the state already contains it" };
   if (entry.provider)
     return { reason: "its provider uses an account that the command does not read" };
   const wanted = accountIn({ inputs });
   if (wanted !== profile)
-    return { reason: `it is in another account: ${wanted ? `--profile ${wanted}` : "no profile"}` };
+    return {
+      reason: `the resource is in another account: ${wanted ? `--profile ${wanted}` : "no profile"}`,
+    };
   const { noun } = definition;
   const problem = reading.kinds.find((each) => each.definition === definition)?.problem;
   const all = objects.filter((object) => object.definition === definition);

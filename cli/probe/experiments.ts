@@ -186,7 +186,8 @@ const measuredRate = async ({ client }: ProbeMeans, mostBurst: number): Promise<
     if (isOver(answer)) refused = answer;
     else accepted += 1;
   }
-  if (!refused) throw new StillOpen(`${accepted} simultaneous calls did not exceed the rate`);
+  if (!refused)
+    throw new StillOpen(`${accepted} calls in quick succession did not exceed the rate`);
   if (accepted === 0)
     throw new StillOpen("the first call was refused because other clients use up the rate");
   const seconds = (client.now() - since) / 1000;
@@ -380,7 +381,7 @@ const staleAnswer = async (
   const right = await put(means, id, { ...body, modified });
   if (isAccepted(right)) return "refuse";
   throw new StillOpen(
-    `the tenant refuses every PUT that contains the member modified (${right.status})`,
+    `the tenant refuses every PUT that contains the \`modified\` member (${right.status})`,
   );
 };
 
@@ -389,7 +390,7 @@ const staleAnswer = async (
  * time.
  */
 const putExperiment: Experiment = {
-  asks: "what PUT does to members that the body omits, and how it handles an outdated modified value",
+  asks: "what PUT does to members that the body omits, and how it handles an outdated `modified` value",
   names: ["put", "staleModified"],
   mostCalls: 6 + mostLooks,
   run: async (means) => {
@@ -530,7 +531,7 @@ const heldObject = question("inUseStatus", {
 
 /** A refusal counts if the same request is accepted with the id of an existing object. */
 const danglingReference = question("unknownReference", {
-  asks: "whether the tenant refuses the id of a nonexistent object",
+  asks: "whether the tenant refuses the ID of a nonexistent object",
   mostCalls: 7,
   find: async ({ objects }) => {
     const { application: _, ...body } = await objects.body(participant);

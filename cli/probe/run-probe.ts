@@ -72,7 +72,7 @@ const probePlan = (settings: Settings, options: PlanOptions): ProbePlan => {
   const leftOut: { experiment: Experiment; why: string }[] = [];
   for (const experiment of all) {
     if (mostCalls + experiment.mostCalls > maxCalls) {
-      leftOut.push({ experiment, why: `--max-calls ${maxCalls} does not allow it` });
+      leftOut.push({ experiment, why: `--max-calls ${maxCalls} allows too few calls` });
       continue;
     }
     experiments.push(experiment);

@@ -142,7 +142,7 @@ const environment = ({ cli, folder, settings }: ProjectOptions): NodeJS.ProcessE
 
 export const interrupted = (): CommandFailure =>
   new CommandFailure(
-    "Interrupted. No process is left running. To continue: npm run quickstart",
+    "Interrupted. No process is left running. To continue, run: npm run quickstart",
     130,
   );
 

@@ -118,7 +118,7 @@ const afterLines = ({ outcome }: Rehearsal): readonly string[] => {
         : ["A second run would find changes again: check pulumi preview after this run."];
   return [
     ...section(
-      `After the run, the account contains ${withCount(objects, "object")}:`,
+      `After the run, the account contains ${withCount(objects, "object")}. Changes:`,
       changes.length > 0
         ? some(changes, (change) => wrappedText(changeLine(change), "  - "))
         : ["  no changes"],

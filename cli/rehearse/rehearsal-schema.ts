@@ -101,7 +101,7 @@ export const rehearsalSchema = z.strictObject({
     .array(alternativeSchema)
     .describe("Outcomes that differ if the service behaves differently"),
   unaffectedSwitches: z.array(z.string()).describe("Switches that do not affect the outcome"),
-  notes: z.array(z.string()).describe("What the rehearsal could not read or copy"),
+  notes: z.array(z.string()).describe("Notes, such as what the rehearsal could not read or copy"),
 });
 
 /** Shape of the outcome that `rehearse --from-empty --json` prints. */
@@ -148,7 +148,9 @@ export const fromEmptySchema = z.strictObject({
   parallel: z.int().min(1),
   outcome: rebuiltSchema.describe("The outcome of creating everything again"),
   liveObjects: z.int().min(0).describe("Number of objects in the account now"),
-  lost: z.array(lostSchema).describe("What the program does not create"),
+  lost: z
+    .array(lostSchema)
+    .describe("Objects that the program does not create or creates differently"),
   notes: z.array(z.string()),
 });
 
@@ -171,7 +173,7 @@ export const checkedRecordSchema = z.strictObject({
     .describe("Added, removed, or changed files, and changed settings"),
   unread: z
     .array(unreadKindSchema)
-    .describe("Kinds that the rehearsal could not read, which are not compared"),
+    .describe("Kinds that are not compared because the rehearsal could not read them"),
   passes: z.boolean().describe("Whether the rehearsed run succeeds"),
   madeAt: z.string().describe("Time of the rehearsal"),
   operation: z.enum(["up", "destroy"]),

@@ -184,7 +184,7 @@ const releaseOrphan = async (
 ): Promise<string | undefined> => {
   try {
     const live = await service.read(definition, id);
-    if (!live) return "it no longer exists";
+    if (!live) return "the object no longer exists";
     if (!markOn(live)) return undefined;
     const reason = markedSince(live, mark);
     if (reason) return reason;
@@ -220,7 +220,7 @@ export const changeOrphan = (
   const assertStill = async (): Promise<void> => {
     const { definition, id } = orphan;
     const [holder] = (await stack.readStates("own")).holdersOf(definition.kind, id);
-    if (holder) throw new CommandFailure(`a run adopted it in the meantime: ${holder.urn}`);
+    if (holder) throw new CommandFailure(`a run adopted the object in the meantime: ${holder.urn}`);
     await assertNobody();
     // A release has just read it.
     if (purpose === "delete") await assertMarked(orphan, access);
@@ -230,8 +230,8 @@ export const changeOrphan = (
 };
 
 const standings = {
-  held: "a state contains it, or a program looks it up",
-  copy: "it is a copy that a person made of this stack's object",
+  held: "a state contains the object, or a program looks it up",
+  copy: "the object is a copy that a person made of this stack's object",
 } as const;
 
 /** Why one object may not be touched; undefined if it may. */

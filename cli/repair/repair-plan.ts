@@ -342,7 +342,7 @@ const foreignNotes = (operations: readonly PendingOperation[]): readonly string[
     .map(({ type, resource: { urn } }) => `${type} ${urn}`);
   const more = operations.length - named.length;
   return [
-    `Resources from other packages also have ${withCount(operations.length, "pending operation")}: ${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}. ` +
+    `Resources from other packages also have ${withCount(operations.length, "pending operation")}: ${named.join(", ")}${more > 0 ? `, and ${more} more` : ""}. ` +
       "In a terminal, run pulumi refresh, which asks about creations and resolves the rest; then repair again. Until then, the state stays as it is.",
   ];
 };

@@ -10,13 +10,13 @@ export const foundOrphanSchema = z.strictObject({
   standing: z.enum(["left-over", "held", "copy", "former"]),
   pending: z
     .exactOptional(z.literal(true))
-    .describe("True if a run did not finish creating it; the next `up` adopts it"),
+    .describe("True if a run did not finish creating the object; the next `up` adopts it"),
   heldBy: z
     .exactOptional(z.array(z.strictObject({ stack: z.string(), urn: z.string() })))
-    .describe("The resources that manage it or look it up"),
-  deleted: z.exactOptional(z.boolean()).describe("With --delete: whether it was deleted"),
+    .describe("The resources that manage or look up the object"),
+  deleted: z.exactOptional(z.boolean()).describe("With --delete: whether the object was deleted"),
   released: z.exactOptional(z.boolean()).describe("With --release: whether its mark was removed"),
-  reason: z.exactOptional(z.string()).describe("Why it was not deleted or released"),
+  reason: z.exactOptional(z.string()).describe("Why the object was not deleted or released"),
 });
 
 /** Shape of what `orphans --json` prints. */

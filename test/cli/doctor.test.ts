@@ -114,8 +114,12 @@ const now = Date.parse("2026-01-01T00:00:00Z");
 
 test.each([
   ["Thu, 01 Jan 2026 00:00:00 GMT", "ok", "the same time as the service"],
-  ["Thu, 01 Jan 2026 00:00:20 GMT", "ok", "20 s behind the service"],
-  ["Wed, 31 Dec 2025 23:50:00 GMT", "warn", "this machine's clock is 600 s ahead of the service"],
+  ["Thu, 01 Jan 2026 00:00:20 GMT", "ok", "20 s behind the service's clock"],
+  [
+    "Wed, 31 Dec 2025 23:50:00 GMT",
+    "warn",
+    "this machine's clock is 600 s ahead of the service's clock",
+  ],
   ["soon", "skipped", "the service sends no Date header"],
   [undefined, "skipped", "the service sends no Date header"],
 ])("clock, service at %s: %s", (date, status, message) => {

@@ -111,7 +111,7 @@ describe("import", () => {
     [
       "a mark",
       { objects: withMarkedChannel(2, `${ownership("else")}/web`) },
-      "it carries the mark of another stack or state: shop/else web",
+      "the object carries the mark of another stack or state: shop/else web",
     ],
   ])(
     "refuses what a stack has already: %s; --skip-managed leaves it out",

@@ -276,8 +276,8 @@ describe("import --file", () => {
     const result = await hub.import({ apply: true });
     expect(result).toMatchObject({ taken: [], applied: false, filled: { resources: [] } });
     expect(result.skipped?.map(({ reason }) => reason)).toEqual([
-      "the program does not create it, or it is already in the state",
-      "it is in another account: --profile eu",
+      "the program does not create the resource, or the state already contains it",
+      "the resource is in another account: --profile eu",
       "its provider uses an account that the command does not read",
     ]);
     expect(importReport(result)).toContain("Nothing is left to import into shop/prod");
