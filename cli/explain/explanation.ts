@@ -242,7 +242,9 @@ const unreachedText = (
   if (inactive !== undefined) return inactive;
   if (callback === undefined)
     return `the client application ${application.name} has no ${rolesOnSide[side].join(" or ")} role`;
-  return isHttpUrl(callback) ? undefined : `its callback is not an HTTP or HTTPS URL`;
+  return isHttpUrl(callback)
+    ? undefined
+    : `the callback of the client application ${application.name} is not an HTTP or HTTPS URL`;
 };
 
 const keyOf = ({ applicationId, role }: ExplainedRecipient): string => `${applicationId} ${role}`;

@@ -555,7 +555,7 @@ const assertAlone = async ({ client, objects }: ProbeMeans): Promise<void> => {
     );
   if (count !== objects.countOf(clientApplication) || !items.every(isOurs))
     throw new StillOpen(
-      "the tenant has its own client applications. If these use every channel, the probe cannot remove a new channel. To find out, delete a channel that no account uses",
+      "the tenant has other client applications. If these use every channel, the probe cannot remove a new channel. To find out, delete a channel that no account uses",
     );
 };
 

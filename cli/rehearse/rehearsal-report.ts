@@ -121,7 +121,7 @@ const afterLines = ({ outcome }: Rehearsal): readonly string[] => {
       `After the run, the account contains ${withCount(objects, "object")}. Changes:`,
       changes.length > 0
         ? some(changes, (change) => wrappedText(changeLine(change), "  - "))
-        : ["  no changes"],
+        : ["  none"],
     ),
     ...state,
   ];

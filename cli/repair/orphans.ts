@@ -231,7 +231,7 @@ export const changeOrphan = (
 
 const standings = {
   held: "a state contains the object, or a program looks it up",
-  copy: "the object is a copy that a person made of this stack's object",
+  copy: "a person copied the object from one of this stack's objects",
 } as const;
 
 /** Why one object may not be touched; undefined if it may. */

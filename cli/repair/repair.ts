@@ -41,7 +41,7 @@ const sentenceOf = (step: RepairStep, alive: readonly number[]): string => {
     case "remove-cut-off-files":
       return `Remove ${step.files.length === 1 ? "a file" : `${step.files.length} files`} that the killed run left empty, so that Pulumi can read the state: ${step.files.join(" ")}`;
     case "restore-state":
-      return `Replace the truncated state (${step.file}) with the newest copy that Pulumi keeps (${step.copy}). The next repair finds objects created since then in the service.`;
+      return `Replace the truncated state (${step.file}) with the newest copy that Pulumi keeps (${step.copy}). The next repair finds the objects created in the service since then.`;
     case "end-process":
       return `End process ${step.pid}, the killed run's provider, which would otherwise wait forever.`;
     case "cancel":

@@ -367,7 +367,7 @@ const inContainer = (script: string, ...args: string[]) => {
 };
 
 test.runIf(inContainer("").status === 0).each([
-  [-60_000, "unknown", "its lock was taken before this container started (ci@"],
+  [-60_000, "unknown", "its lock was acquired before this container started (ci@"],
   [60_000, "left", "ci@"],
 ])(
   "in a container, the lock of a run that cannot be seen, taken %i ms after its start: %s",

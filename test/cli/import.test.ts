@@ -147,7 +147,7 @@ describe("import", () => {
     expect(await hub.control.log()).toEqual([]);
     expect(JSON.parse(await hub.file(["Channel", "web", oddId(4, 0)]))).toHaveProperty("resources");
     const older = await importSandbox({ version: "3.200.0" });
-    await expect(older.file(["Channel", "web", oddId(4, 0)])).rejects.toThrow(/needs 3\.254\.0/);
+    await expect(older.file(["Channel", "web", oddId(4, 0)])).rejects.toThrow(/requires 3\.254\.0/);
   });
 
   test("shows what Pulumi said if it fails", async () => {

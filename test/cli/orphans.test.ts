@@ -253,7 +253,7 @@ test("ids that must not be touched are all named, and nothing is done", async ()
   expect((await box.refusal({ delete: true, ids })).split("\n")).toEqual([
     "Nothing was deleted:",
     expect.stringContaining(`${own}: the state of prod contains the object: urn:`),
-    expect.stringContaining(`${copy}: the object is a copy`),
+    expect.stringContaining(`${copy}: a person copied the object`),
     expect.stringContaining("unknown: no object with this ID"),
   ]);
   expect(await box.control.objects("channels")).toHaveLength(3);

@@ -58,7 +58,7 @@ test("import beside a run: what it is making is left to it, and nothing is impor
     expect.stringContaining("an unfinished run of this stack created the object (shop/prod begun)"),
   ]);
   await expect(runImport(box.options)).rejects.toThrow(
-    "an unfinished run of this stack created it",
+    "an unfinished run of this stack created the object",
   );
   expect(box.asked().filter((line) => line.startsWith("import"))).toEqual([]);
 });
