@@ -168,7 +168,7 @@ export const checkConfigKeys = (entries: Entries, stack?: string): DoctorCheck =
     return warn(
       name,
       typos.map((key) => `${key} is not a setting: did you mean ${meantKey(key)}?`).join(" "),
-      `Use the correct name, then run: ${typos
+      `Use the correct name, and then run: ${typos
         .map((key) => `pulumi config rm ${key}${forStack(stack)}`)
         .join("; ")}`,
     );

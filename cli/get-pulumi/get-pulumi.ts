@@ -141,7 +141,7 @@ const giveUp = (tried: readonly string[]): CommandFailure =>
     [
       `Cannot find or install the Pulumi CLI (${LEAST_PULUMI} or later):`,
       ...tried.map((line) => `  - ${line}`),
-      "Do one of the following, then try again:",
+      "Do one of the following, and then try again:",
       "  - install Pulumi (https://www.pulumi.com/docs/install/) and add its folder to PATH;",
       `  - allow access to ${release.installer}, so that this package can install Pulumi;`,
       `  - install Go ${LEAST_GO} or later, so that this package can build Pulumi.`,

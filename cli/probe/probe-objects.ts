@@ -47,7 +47,7 @@ const savedIn = (file: string): readonly JournalEntry[] => {
   const saved = document.safeParse(text === undefined ? undefined : jsonIn(text)).data;
   if (saved) return saved.objects;
   throw new CommandFailure(
-    `Cannot read ${file}, in which an earlier probe recorded its objects. Nothing was sent. Remove all objects named pulumi-conversation-probe-… from the tenant, then remove the file.`,
+    `Cannot read ${file}, in which an earlier probe recorded its objects. Nothing was sent. Remove all objects named pulumi-conversation-probe-… from the tenant, and then remove the file.`,
   );
 };
 

@@ -139,7 +139,7 @@ const outcomeAmong = (
   const ids = found.map(({ id }) => id).join(", ");
   return unclear(
     `${logicalName(urn)}: one of these objects is a copy of the other, but the marks do not show which: ${ids}. ` +
-      `Remove the mark from the copy (${ownCommand("orphans --release --id <id>")}), then repair again.`,
+      `Remove the mark from the copy (${ownCommand("orphans --release --id <id>")}), and then repair again.`,
   );
 };
 
