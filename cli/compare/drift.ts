@@ -313,7 +313,7 @@ const besideTheStack = ({ accounts, states }: StackReading, names: StackNames): 
       const place = placeOf(definition, id, wire, states, names);
       if (!place) continue;
       const named = { kind: definition.kind, name: asText(nameOnWire(definition, wire)), id };
-      if ("begun" in place) begun.push(`${named.kind} "${named.name}" (id ${id})`);
+      if ("begun" in place) begun.push(`${named.kind} "${named.name}" (ID ${id})`);
       else if ("other" in place) otherStacks.push({ ...named, stack: place.other });
       else
         unmanaged.push({

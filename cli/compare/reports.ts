@@ -20,7 +20,7 @@ const foreign = (text: string): Foreign => ({ foreign: text });
 
 const shown = (value: string | undefined): string => value ?? "nothing";
 
-const titleOf = ({ kind, name, id }: Named): string => `${kind} "${name}" (id ${id})`;
+const titleOf = ({ kind, name, id }: Named): string => `${kind} "${name}" (ID ${id})`;
 
 const cellOf = ({ kind, name }: Pick<Named, "kind" | "name">) => [`${kind} `, foreign(name)];
 
@@ -103,7 +103,7 @@ const sectionsOf = (result: DriftResult): readonly ReportSection[] => [
       ...indented(`by: ${each.who}`, 4),
       ...(each.sameName ? indented(`its name now belongs to ${each.sameName}`, 4) : []),
     ]),
-    columns: ["Object", "Id", "By"],
+    columns: ["Object", "ID", "By"],
     rows: result.deleted.map((each) => [cellOf(each), foreign(each.id), foreign(each.who)]),
   },
   {
@@ -111,7 +111,7 @@ const sectionsOf = (result: DriftResult): readonly ReportSection[] => [
     lines: listed(result.unmanaged, (each) =>
       indented(`${titleOf(each)}: ${standings[each.standing]}`, 2),
     ),
-    columns: ["Object", "Id", "Standing"],
+    columns: ["Object", "ID", "Standing"],
     rows: result.unmanaged.map((each) => [cellOf(each), foreign(each.id), each.standing]),
   },
   {
@@ -142,7 +142,7 @@ const sectionsOf = (result: DriftResult): readonly ReportSection[] => [
     title: "Deletions that the service will refuse",
     // A terminal shows them at the end, with the order that works.
     lines: [],
-    columns: ["Object", "Id", "Used by"],
+    columns: ["Object", "ID", "Used by"],
     rows: (result.deletions?.blocked ?? []).map((each) => [
       cellOf(each),
       foreign(each.id),

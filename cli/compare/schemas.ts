@@ -38,12 +38,12 @@ const unmanagedSchema = z.strictObject({
     ),
   created: z.exactOptional(z.string()),
   modified: z.exactOptional(z.string()),
-  label: z.exactOptional(z.string()).describe("Project, stack and logical name in its mark"),
+  label: z.exactOptional(z.string()).describe("Project, stack, and logical name in its mark"),
 });
 
 const otherStacksSchema = z.strictObject({
   ...object,
-  stack: z.string().describe("The name of the stack in Pulumi, or else in the mark"),
+  stack: z.string().describe("The stack that manages it, or the stack named in its mark"),
 });
 
 const uncheckableSchema = z.strictObject({
@@ -51,7 +51,7 @@ const uncheckableSchema = z.strictObject({
   paths: z.array(z.string()),
   changedSince: z
     .exactOptional(z.string())
-    .describe("The time of a change since this stack's last write"),
+    .describe("The time of the last change, if later than this stack's last write"),
 });
 
 /** Shape of what `drift --json` prints. */
@@ -59,21 +59,19 @@ export const driftSchema = z.strictObject({
   project: z.string(),
   stack: z.string(),
   readAt: z.iso.datetime(),
-  consistent: z.boolean().describe("False if an account changed while the command read it"),
-  drift: z.boolean().describe("Whether changed, deleted or unmanaged contains an object"),
+  consistent: z.boolean().describe("False if an account changed while the command was reading it"),
+  drift: z.boolean().describe("Whether `changed`, `deleted`, or `unmanaged` contains an object"),
   changed: z.array(changedSchema).describe("Objects that differ from the state"),
   deleted: z.array(deletedSchema).describe("Objects that no longer exist"),
   unmanaged: z.array(unmanagedSchema).describe("Objects that belong to no stack"),
   otherStacks: z.array(otherStacksSchema),
   uncheckable: z
     .array(uncheckableSchema)
-    .describe(
-      "Secrets that may have changed, because the service hides them or only the environment has them (fromEnv)",
-    ),
+    .describe("Secrets that the command could not check for changes"),
   unread: z
     .array(z.strictObject({ kind: z.string(), problem: z.string() }))
-    .describe("Kinds that the command could not read completely, with the reason"),
-  compared: z.int().min(0).describe("Number of stack resources that were compared"),
+    .describe("Kinds that the command could not read completely, with the reason for each"),
+  compared: z.int().min(0).describe("Number of compared stack resources"),
   notes: z.array(z.string()),
   deletions: z
     .exactOptional(blastRadiusSchema)
@@ -124,14 +122,14 @@ export const comparisonSchema = z.strictObject({
   a: z.string(),
   b: z.string(),
   same: z.boolean().describe("True if nothing differs and both sides were read completely"),
-  matched: z.int().min(0).describe("Number of objects on both sides"),
+  matched: z.int().min(0).describe("Number of objects that are on both sides"),
   different: z.array(differentSchema),
   onlyInA: z.array(oneSidedSchema),
   onlyInB: z.array(oneSidedSchema),
   unread: z
     .array(z.strictObject({ side: z.enum(["a", "b"]), kind: z.string() }))
     .describe(
-      "Kinds that could not be read completely on one side; the other side's objects are absent",
+      "Kinds that could not be read completely on one side; objects found only on the other side are omitted",
     ),
   notes: z.array(z.string()),
 });

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { recommendedParallel } from "../../provider/forecast/forecast.js";
 import { countKinds } from "../../provider/forecast/planned-steps.js";
 import { defaultParallel } from "../../provider/forecast/simulation.js";
-import { wrappedWords } from "../../provider/kernel/columns.js";
+import { withCount, wrappedWords } from "../../provider/kernel/columns.js";
 import type { Printed } from "../../provider/kernel/json.js";
 import { leastNode } from "../../provider/kernel/node-version.js";
 import { pulumiPlace, readStackConfig } from "../../provider/pulumi-cli/project-files.js";
@@ -86,7 +86,7 @@ export const checkSdk = (folder: string): DoctorCheck => {
   if (!isAtLeast(version, LEAST_SDK) || isAtLeast(version, "4.0.0"))
     return fail(
       "pulumi-sdk",
-      `@pulumi/pulumi ${version}; required: ${LEAST_SDK} or later, below 4`,
+      `@pulumi/pulumi ${version}; required: ${LEAST_SDK} or a later 3.x version`,
       install,
     );
   return ok("pulumi-sdk", `@pulumi/pulumi ${version}`);
@@ -117,13 +117,14 @@ const checkParallel = (held: readonly StateResource[], source: SettingSource): D
   const counts = countKinds(held);
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const best = recommendedParallel(planOf(source), counts, now);
-  const together = `Pulumi runs ${now} steps in parallel`;
+  const together = `Pulumi runs ${withCount(now, "step")} in parallel`;
   if (total === 0)
     return ok(name, `${together}; the forecast command shows whether more would be faster`);
-  if (best === now) return ok(name, `${together}: enough for the stack's ${total} objects`);
+  if (best === now)
+    return ok(name, `${together}: enough for the stack's ${withCount(total, "object")}`);
   return ok(
     name,
-    `${together}: with the stack's ${total} objects, steps that wait for one endpoint delay others`,
+    `${together}: with the stack's ${withCount(total, "object")}, steps that wait for one endpoint delay others`,
     `Set PULUMI_PARALLEL=${best}, or run pulumi with --parallel ${best}.`,
   );
 };
@@ -204,7 +205,7 @@ export const diagnose = async (options: DiagnoseOptions = {}): Promise<Diagnosis
   const each = checkSettings(source, profile);
   const whole = each.some(hasFailed) ? undefined : readWhole(source, profile);
   const settings = whole && "baseUrl" in whole ? whole : undefined;
-  const why = "the settings are incomplete or wrong";
+  const why = "the settings are incomplete or invalid";
   const connection = settings
     ? await checkConnection(settings, env)
     : [skipped("token", why), ...skippedAfterToken(why)];

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { withCount } from "../../provider/kernel/columns.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
 import { grantOf, type TokenGrant, tokenRequest } from "../../provider/service/http/client.js";
 import {
@@ -32,7 +33,7 @@ export const checkProxy = (env: NodeJS.ProcessEnv): DoctorCheck => {
   const proxy = proxySetting(env)?.text;
   if (!proxy) return ok("proxy", "none: calls go directly to the service");
   const except = env.no_proxy || env.NO_PROXY;
-  const message = `calls use the proxy ${shownProxy(proxy)}${except ? `, except for ${except}` : ""}`;
+  const message = `calls use the proxy ${shownProxy(proxy)}${except ? `, except calls to ${except}` : ""}`;
   if (URL.canParse(proxy)) return ok("proxy", message);
   return fail("proxy", message, "Set HTTPS_PROXY to a URL such as http://proxy.example.com:8080.");
 };
@@ -44,7 +45,7 @@ export const checkCertificates = (env: NodeJS.ProcessEnv): DoctorCheck => {
     return warn(
       "certificates",
       "NODE_TLS_REJECT_UNAUTHORIZED=0: Node.js does not check certificates, so credentials can be stolen",
-      "Unset it. To trust your company's certificate authority, set NODE_EXTRA_CA_CERTS=<file>.",
+      "Unset the variable. To trust your company's certificate authority, set NODE_EXTRA_CA_CERTS=<file>.",
     );
   if (extra && !existsSync(extra))
     return fail(
@@ -54,7 +55,7 @@ export const checkCertificates = (env: NodeJS.ProcessEnv): DoctorCheck => {
     );
   return ok(
     "certificates",
-    extra ? `the Node.js defaults, and those in ${extra}` : "the Node.js defaults",
+    extra ? `the Node.js defaults and the certificates in ${extra}` : "the Node.js defaults",
   );
 };
 
@@ -85,14 +86,14 @@ export const checkScopes = (scopes: readonly string[] | undefined): DoctorCheck 
     return warn(
       name,
       "this client can run a bot, but cannot set up the account with Pulumi",
-      `For a bot, nothing is missing. For Pulumi, use another client: reading the account needs the scope ${scopeNames.read}, changing it needs ${scopeNames.manage}`,
+      `For a bot, nothing is missing. For Pulumi, use another client: reading the account requires the scope ${scopeNames.read}, and changing it requires ${scopeNames.manage}`,
     );
   const shown = refused.slice(0, SHOWN_OPERATIONS).map(({ title }) => title);
-  const more = refused.length > shown.length ? ` and ${refused.length - shown.length} more` : "";
+  const more = refused.length > shown.length ? `, and ${refused.length - shown.length} more` : "";
   const needed = [...new Set(refused.flatMap(({ scopes: [first] }) => first ?? []))];
   return warn(
     name,
-    `the service would refuse ${refused.length} operations: ${shown.join(", ")}${more}`,
+    `the service would refuse ${withCount(refused.length, "operation")}: ${shown.join(", ")}${more}`,
     `Grant these scopes to the client and request them in conversation:scope: ${needed.join(" ")}`,
   );
 };
@@ -103,7 +104,7 @@ export const checkClock = (date: unknown, now: number): DoctorCheck => {
   const theirs = typeof date === "string" ? Date.parse(date) : Number.NaN;
   if (Number.isNaN(theirs)) return skipped(name, "the service sends no Date header");
   const seconds = Math.round((now - theirs) / 1000);
-  const apart = `${Math.abs(seconds)} s ${seconds < 0 ? "behind" : "ahead of"} the service`;
+  const apart = `${Math.abs(seconds)} s ${seconds < 0 ? "behind" : "ahead of"} the service's clock`;
   if (Math.abs(seconds) > CLOCK_WARN_S)
     return warn(
       name,

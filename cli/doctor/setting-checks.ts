@@ -18,7 +18,7 @@ const statuses = ["ok", "warn", "fail", "skipped"] as const;
 export type CheckStatus = (typeof statuses)[number];
 
 export const checkSchema = z.strictObject({
-  name: z.string().describe("Stable name of the check, such as node or setting:baseUrl"),
+  name: z.string().describe("Stable name of the check, such as `node` or `setting:baseUrl`"),
   status: z.enum(statuses),
   message: z.string().describe("The result; never contains a secret"),
   advice: z.string().describe("What to do; empty if there is nothing to do"),
@@ -168,7 +168,7 @@ export const checkConfigKeys = (entries: Entries, stack?: string): DoctorCheck =
     return warn(
       name,
       typos.map((key) => `${key} is not a setting: did you mean ${meantKey(key)}?`).join(" "),
-      `Use the correct name, then run: ${typos
+      `Use the correct name, and then run: ${typos
         .map((key) => `pulumi config rm ${key}${forStack(stack)}`)
         .join("; ")}`,
     );
@@ -209,10 +209,11 @@ export const checkConfigSecrets = (entries: Entries, stack?: string): DoctorChec
   );
   if (exposed.length === 0) return ok(name, "none in plain text");
   const commands = exposed.map((key) => `pulumi config set --secret ${key}${forStack(stack)}`);
+  const secrets = exposed.length === 1 ? "the secret" : "the secrets";
   return warn(
     name,
     `in plain text in the stack's configuration file: ${exposed.join(", ")}`,
-    `To encrypt: ${commands.join("; ")}. If you shared or committed the file, replace the secret.`,
+    `To encrypt ${secrets}, run: ${commands.join("; ")}. If you shared or committed the file, replace ${secrets}.`,
   );
 };
 

@@ -259,7 +259,7 @@ const textOf = (file: string): string => {
   try {
     return readFileSync(file, "utf8");
   } catch {
-    throw new CommandFailure(`Cannot read ${file}. Correct the path.`);
+    throw new CommandFailure(`Cannot read ${file}. Check the path.`);
   }
 };
 
@@ -306,7 +306,7 @@ const chosen = (all: Explanation, wanted: string | undefined): Explanation => {
     .slice(0, 20)
     .join(", ");
   throw new CommandFailure(
-    `Cannot explain the account ${wanted}: no account has this name, address or id. Accounts: ${known || "none"}.`,
+    `Cannot explain the account ${wanted}: no account has this name, address, or ID. Accounts: ${known || "none"}.`,
   );
 };
 
@@ -329,7 +329,7 @@ export const explainSetUp = async (options: ExplainOptions): Promise<Explanation
   const source = await sourceOf(options);
   const { name, objectsOf, notes } = source;
   const known = resources.map((definition) => objectsOf(definition).length);
-  const empty = known.every((count) => count === 0) ? ["The account is empty."] : [];
+  const empty = known.every((count) => count === 0) ? [`There are no objects in ${name}.`] : [];
   const objects = decisive(source);
   return chosen(explain(objects, name, [...notes, ...empty]), options.account);
 };

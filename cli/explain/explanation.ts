@@ -127,11 +127,11 @@ const recipientSchema = z.strictObject({
   application: z.string().optional().describe("Name of the client application"),
   participant: z.string().optional().describe("Name of the bot"),
   role: z.string().optional(),
-  callback: z.string().optional().describe("URL that receives its messages"),
+  callback: z.string().optional().describe("URL that receives the messages"),
   unreached: z
     .string()
     .optional()
-    .describe("Why it receives no messages; absent if it receives them"),
+    .describe("Why the recipient gets no messages; absent if it gets them"),
 });
 
 const routeSchema = z.strictObject({
@@ -141,14 +141,19 @@ const routeSchema = z.strictObject({
     .array(z.string())
     .describe("Message types that the sender may send and the channel supports"),
   to: z.array(recipientSchema).describe("The recipients, in call order"),
-  leadsTo: z.enum(["agent", "ended"]).optional().describe("What happens to the conversation"),
+  leadsTo: z
+    .enum(["agent", "ended"])
+    .optional()
+    .describe(
+      "`agent`: the messages escalate the conversation; `ended`: they end it; absent if they do neither",
+    ),
 });
 
 const explainedSchema = z.strictObject({
   id: z.string(),
   name: z.string(),
   address: z.string(),
-  channel: z.string().describe("Channel type; empty if there is none"),
+  channel: z.string().describe("Channel type; empty if the account has no channel"),
   inUse: z.boolean().describe("Whether a conversation can begin"),
   begins: z.enum(["bot", "agent"]).describe("Who gets a new conversation"),
   routes: z.array(routeSchema),
@@ -162,7 +167,7 @@ const explainedSchema = z.strictObject({
 export const explanationSchema = z.strictObject({
   source: z.string(),
   accounts: z.array(explainedSchema),
-  notes: z.array(z.string()).describe("What the command could not read"),
+  notes: z.array(z.string()).describe("Notes, such as what the command could not read"),
 });
 
 /** Who gets the messages for a side: a role of a client application, or why nobody does. */
@@ -232,12 +237,14 @@ const unreachedText = (
   callback: string | undefined,
 ): string | undefined => {
   const { application, applicationId } = party;
-  if (!application) return `there is no client application with the id ${applicationId}`;
+  if (!application) return `there is no client application with the ID ${applicationId}`;
   const inactive = inactiveText(party);
   if (inactive !== undefined) return inactive;
   if (callback === undefined)
-    return `the client application ${application.name} has no role ${rolesOnSide[side].join(" or ")}`;
-  return isHttpUrl(callback) ? undefined : `its callback is not an HTTP or HTTPS URL`;
+    return `the client application ${application.name} has no ${rolesOnSide[side].join(" or ")} role`;
+  return isHttpUrl(callback)
+    ? undefined
+    : `the callback of the client application ${application.name} is not an HTTP or HTTPS URL`;
 };
 
 const keyOf = ({ applicationId, role }: ExplainedRecipient): string => `${applicationId} ${role}`;
@@ -365,7 +372,7 @@ const refusal = (direction: Direction | undefined, type: MessageType): string | 
     return "the channel's features do not include typing_events";
   if (!type.startsWith(rich)) return undefined;
   if (richMessageTypes && !richMessageTypes.includes(type.slice(rich.length)))
-    return "the channel's richMessageTypes do not include it";
+    return "the channel's richMessageTypes do not include this type";
   return type === "richMessage.authentication" && midChatAuth === false
     ? "midChatAuth is off for the channel"
     : undefined;

@@ -147,7 +147,7 @@ export const formerExport = (folder: string): ExportManifest | undefined => {
   const manifest = manifestIn(folder);
   if (manifest || readdirSync(folder).every(isForeign)) return manifest;
   throw new CommandFailure(
-    `${folder} is not empty, and no export wrote it. Nothing was changed. Specify a new folder with --out.`,
+    `${folder} is not empty and was not created by an export. Nothing was changed. Specify a new folder with --out.`,
   );
 };
 
@@ -184,7 +184,7 @@ const assertUnchanged = (
   if (edited.length > 0)
     throw new CommandFailure(
       `The export would overwrite files in ${folder} that were edited since the last export: ${edited.join(", ")}. Nothing was changed. ` +
-        "Export to a new folder and compare the two, or remove these files first.",
+        "Export to a new folder and compare the two folders, or remove these files first.",
     );
 };
 

@@ -148,7 +148,7 @@ const secretRows = ({ secrets }: ReadmeContent): readonly string[] =>
   tableSection(
     "Secrets to set",
     [
-      "These files contain no secrets. The first value that you set counts as the one in the service, so a run " +
+      "These files contain no secrets. The first value that you set is assumed to match the service, so a run " +
         "writes it only when its object changes. Set each secret with `pulumi config set --secret <key>`.",
     ],
     ["Key", "Object", "Member"],
@@ -189,7 +189,7 @@ const managedRows = ({ plan: { declared }, names }: ReadmeContent): readonly str
         "can read and compare them as they are. To move one here, move its resource; `pulumi stack --show-urns` shows the URN:",
       `\`\`\`sh\npulumi state move --source <their stack> --dest ${names.stack} <urn>\n\`\`\``,
       "Then run `pulumi up` here, which writes the new mark, and remove the resource from its old program. If the stack no longer exists, " +
-        `${codeSpan(ownCommand("orphans --release --id <id>"))} releases the object; then export again.`,
+        `release the object with ${codeSpan(ownCommand("orphans --release --id <id>"))}, and then export again.`,
     ],
     ["Object", "Stack", "Resource"],
     declared.filter(isManaged).map((resource) => {
@@ -200,7 +200,7 @@ const managedRows = ({ plan: { declared }, names }: ReadmeContent): readonly str
 
 const nothingDeclared = ({ plan: { skipped } }: ReadmeContent): readonly string[] => {
   const why = skipped.some(({ object }) => object.mark)
-    ? "Objects that a stack manages already have a program; `--managed` declares them too."
+    ? "Objects that a stack manages already have a program. To declare them too, export with `--managed`."
     : "";
   return ["## Next steps", `There is nothing to import. ${why}`.trim()];
 };
@@ -209,13 +209,13 @@ const skippedRows = ({ plan: { skipped, lookedUp } }: ReadmeContent): readonly s
   ...tableSection(
     "Looked up, not managed",
     [],
-    ["Object", "Id"],
+    ["Object", "ID"],
     lookedUp.map((resource) => [label(resource), codeSpan(resource.object.id)]),
   ),
   ...tableSection(
     "Omitted",
     [],
-    ["Object", "Id", "Why"],
+    ["Object", "ID", "Why"],
     skipped.map(({ object, reason }) => [
       codeSpan(objectLabel(object)),
       codeSpan(object.id),

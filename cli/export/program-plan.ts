@@ -69,7 +69,7 @@ export const selected = (
   const [idle] = idleWords(objects, include);
   if (idle !== undefined)
     throw new CommandFailure(
-      `--include ${JSON.stringify(idle)} matches no kind and no object name or id in the account. ` +
+      `--include ${JSON.stringify(idle)} matches no kind, object name, or object ID. ` +
         `Kinds: ${resources.map(({ kind }) => kind).join(", ")}.`,
     );
   const excluders = exclude.map(matcher);
@@ -259,7 +259,8 @@ export interface ProgramPlan {
 const obstacle = (
   { mark, problem }: ObjectInputs,
   { managed = false }: PlanProgramOptions,
-): string | undefined => (mark && !managed ? `it carries a stack's mark: ${mark.label}` : problem);
+): string | undefined =>
+  mark && !managed ? `the object carries a stack's mark: ${mark.label}` : problem;
 
 /** A resource as commands print it. */
 export const printedResource = ({

@@ -39,7 +39,7 @@ const proofSchema = z.strictObject({
   ok: z.boolean().describe("True if the import succeeds and nothing changes afterward"),
   differences: z
     .array(z.string())
-    .describe("What would change: the operation, the resource and its members"),
+    .describe("What would change: the operation, the resource, and its members"),
 });
 
 /** Shape of what `export --json` prints. */
@@ -55,10 +55,10 @@ export const exportSchema = z.strictObject({
     .array(
       z.strictObject({
         ...resource,
-        mark: z.string().describe("Project, stack and logical name of its resource"),
+        mark: z.string().describe("Project, stack, and logical name of its resource"),
       }),
     )
-    .describe("Resources that a stack manages; not in import.json"),
+    .describe("Resources that a stack manages and that are not in `import.json`"),
   skipped: z.array(z.strictObject({ kind: z.string(), id: z.string(), reason: z.string() })),
   secrets: z
     .array(
@@ -218,7 +218,7 @@ const skippedLines = ({ plan: { skipped }, folder }: ExportResult): readonly str
   ...skipped
     .slice(0, mostSkipped)
     .flatMap(({ object, reason }) =>
-      wrapped(`Omitted: ${objectLabel(object)} (id ${object.id}): ${reason}.`, width),
+      wrapped(`Omitted: ${objectLabel(object)} (ID ${object.id}): ${reason}.`, width),
     ),
   ...(skipped.length > mostSkipped
     ? wrapped(
@@ -227,7 +227,7 @@ const skippedLines = ({ plan: { skipped }, folder }: ExportResult): readonly str
       )
     : []),
   ...(skipped.some(({ object }) => object.mark)
-    ? wrapped("Managed objects already have a program; --managed declares them too.", width)
+    ? wrapped("Managed objects already have a program. To declare them too, use --managed.", width)
     : []),
 ];
 
@@ -242,7 +242,7 @@ const readmeLines = ({ plan: { declared }, folder }: ExportResult): readonly str
     declared.filter(({ object }) => object.mark).length,
     "is",
     "are",
-    `managed by a stack and not in import.json; ${folder}/README.md shows how to move them.`,
+    `managed by a stack and not in import.json; ${folder}/README.md shows how to move managed objects.`,
   ),
   ...countedLines(
     declared.filter(({ object }) => object.undeclared).length,
@@ -256,7 +256,7 @@ const nextSteps = ({ source, folder, plan }: ExportResult): readonly string[] =>
   if (plan.declared.length === 0) return [];
   const count = source.secrets.length;
   const secrets =
-    count === 0 ? "Next steps: " : `Next, set ${withCount(count, "secret")}, import and preview: `;
+    count === 0 ? "Next steps: " : `Next, set ${withCount(count, "secret")}, import, and preview: `;
   return wrapped(`${secrets}see ${folder}/README.md.`, width);
 };
 

@@ -32,7 +32,7 @@ const errorsIn = (text: string): readonly string[] =>
 
 const adviceFor = (said: string): string =>
   projectIsMissing.test(said)
-    ? `${stackAdvice(said)} forecast can also read saved output with --from.`
+    ? `${stackAdvice(said)} To read saved output instead, use --from.`
     : stackAdvice(said);
 
 /** What Pulumi said about its failure, and what may help. */
@@ -61,7 +61,7 @@ const printed = async (
   const command = findProgram("pulumi", env.PATH);
   if (command === undefined)
     throw new CommandFailure(
-      "pulumi is not on PATH. Install it; forecast can also read saved output with --from.",
+      "pulumi is not on PATH. Install it, or use --from to read saved output.",
     );
   const args = [...what, ...(stack === undefined ? [] : ["--stack", stack])];
   const shown = `pulumi ${args.join(" ")}`;
@@ -118,7 +118,7 @@ export const savedDocuments = async (
       : [documents.state, "pulumi stack export"];
   if (needed) return documents;
   throw new CommandFailure(
-    `The forecast of pulumi ${operation} needs the output of \`${how}\`, which no --from file contains. To save it: ${how} > file.json`,
+    `The forecast of pulumi ${operation} needs the output of \`${how}\`, which no --from file contains. To save it, run: ${how} > file.json`,
     2,
   );
 };

@@ -6,5 +6,7 @@ import { blastRadiusSchema } from "../stack/blast-radius-schema.js";
 export const printedForecastSchema = forecastSchema.extend({
   deletions: z
     .exactOptional(blastRadiusSchema)
-    .describe("What still uses the objects that the run deletes; absent if it deletes nothing"),
+    .describe(
+      "What still uses the objects that the run deletes; absent if it deletes nothing or was not checked",
+    ),
 });

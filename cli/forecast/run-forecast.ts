@@ -9,7 +9,7 @@ import { duration, forecastReport } from "../../provider/forecast/forecast-repor
 import type { Forecast } from "../../provider/forecast/forecast-schema.js";
 import type { ForecastOperation } from "../../provider/forecast/operations.js";
 import { type Documents, workloadOf } from "../../provider/forecast/planned-steps.js";
-import { wrappedText } from "../../provider/kernel/columns.js";
+import { withCount, wrappedText } from "../../provider/kernel/columns.js";
 import type { Printed } from "../../provider/kernel/json.js";
 import { environmentOnly, readStackConfig } from "../../provider/pulumi-cli/project-files.js";
 import { accountIn, resourcesOf } from "../../provider/pulumi-cli/stack-documents.js";
@@ -54,7 +54,7 @@ const overBudget = (
   const seconds = totalSeconds - maxMinutes * 60;
   const calls = totalCalls - maxCalls;
   const time = `pulumi ${operation} would take ${duration(totalSeconds)}, ${duration(seconds)} more than --max-minutes ${maxMinutes} allows.`;
-  const count = `pulumi ${operation} would make ${totalCalls} calls, ${calls} more than --max-calls ${maxCalls} allows.`;
+  const count = `pulumi ${operation} would make ${withCount(totalCalls, "call")}, ${calls} more than --max-calls ${maxCalls} allows.`;
   return [...(seconds > 0 ? [time] : []), ...(calls > 0 ? [count] : [])];
 };
 

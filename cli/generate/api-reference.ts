@@ -156,7 +156,7 @@ const purposes: Readonly<Record<string, string>> = {
   "./emulator": "An emulator of the service on this machine.",
   "./testing": "Tests for programs and conversations.",
   "./policies": "Rules for stacks.",
-  "./provider/v1": "The code that every resource's state loads. Do not use it directly.",
+  "./provider/v1": "The code that every resource's state refers to. Do not use it directly.",
 };
 
 const manifestSchema = z.object({
@@ -355,7 +355,9 @@ const everyResource = (found: readonly ExportedDeclaration[]): readonly string[]
   const first = found.find(isResource);
   if (!first) return [];
   const rows = memberRows(first).filter(({ name }) => ofEveryResource.includes(name));
-  return [`## Every resource class\n\nShown for \`${first.name}\`:\n\n${tableOf(rows).join("")}`];
+  return [
+    `## Every resource class\n\nMembers of every resource class, shown for \`${first.name}\`:\n\n${tableOf(rows).join("")}`,
+  ];
 };
 
 /** Names that another page explains, which can be imported from here as well. */

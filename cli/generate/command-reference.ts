@@ -43,17 +43,17 @@ const intro = `# The command line
 
 <!-- Generated from the commands by \`npm run build\`; do not edit. -->
 
-Run every command as \`npx pulumi-conversation <command>\`, or by its name if \`node_modules/.bin\` is on PATH. The following applies to all commands:
+Run every command as \`npx pulumi-conversation <command>\`, or, if \`node_modules/.bin\` is on PATH, as \`pulumi-conversation <command>\`. The following applies to all commands:
 
 - \`--json\` prints one JSON document, and nothing else, on standard output. Progress and notes go to standard error.
   \`?\` after a member means that it can be absent. Later releases may add members.
-- If a command fails with \`--json\` before it has printed anything, it prints
+- If a command with \`--json\` fails before it prints anything, it prints
   \`{ error: { code, message, advice, exitCode } }\`: [failure.json](schemas/failure.json).
-- \`pulumi-conversation help --json\` lists all commands with their options, exit codes and schemas: [help.json](schemas/help.json).
-- Exit codes: 0 done, 1 failed, 2 invalid command line. Each command's section lists its other codes.
+- \`pulumi-conversation help --json\` lists all commands with their options, exit codes, and schemas: [help.json](schemas/help.json).
+- Exit codes: 0 (done), 1 (failed), and 2 (invalid command line). Each command's section lists its other codes.
 - A command writes to the service or to a state only with an explicit option, such as \`--apply\` or \`--delete\`.
-- Output has colors only on a terminal; \`NO_COLOR\` turns them off, \`FORCE_COLOR\` turns them on. Tables fit 80 columns.
-- \`pulumi-conversation completion bash\` prints a completion script for bash; zsh and fish work the same way.
+- Output has colors only on a terminal; \`NO_COLOR\` turns them off, and \`FORCE_COLOR\` turns them on. Tables fit within 80 columns.
+- \`pulumi-conversation completion bash\` prints a completion script for bash; for other shells, replace \`bash\` with \`zsh\` or \`fish\`.
 `;
 
 /** docs/cli.md: the help of every command, and the shapes of its JSON. */

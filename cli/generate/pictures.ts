@@ -196,7 +196,7 @@ export const accountPicture = (resources: readonly Definition[]): string => {
   const height = (last ? last.y + last.height : top) + edge;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-labelledby="title">`,
-    `<title id="title">The kinds of objects in an account in setup order, and what each refers to</title>`,
+    `<title id="title">The kinds of objects in an account, in setup order, and what each refers to</title>`,
     `<style>${style}</style>`,
     `<rect x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="8" class="card"/>`,
     text(edge, 40, "title", "What an account is made of"),

@@ -27,7 +27,7 @@ const typeOf = (field: Field): string => {
     case "flag":
       return "true or false";
     case "reference":
-      return `${field.to.kind} or id`;
+      return `${field.to.kind} or ID`;
     case "list":
       return `list of ${typeOf(field.of)}`;
     case "map":
@@ -81,20 +81,20 @@ const deletionOf = (definition: Definition, resources: readonly Definition[]): s
 };
 
 const automaticNames = [
-  "If you omit `name`, the name consists of the logical name and a suffix. The suffix is the same in every run for this project, stack, kind,",
-  "parent types and logical name. The name stays the same even if you rename or move the resource with `aliases`.",
+  "If you omit `name`, the name consists of the logical name and a suffix. The suffix is the same in every run with the same project, stack, kind,",
+  "parent types, and logical name. The name stays the same even if you rename or move the resource with `aliases`.",
 ].join(" ");
 
 const ownership = [
   "## Ownership",
   [
     "Every stack has an additional resource, `Ownership`, which the package registers. It represents no object in the service and makes no calls:",
-    "it is a random id in the state. The marks of the stack's objects contain it, so that the objects of two states with the same",
-    "project and stack name are never confused. It is created first and only once, even if",
-    "component libraries have their own copies of this package, and removed last.",
+    "it is a random ID in the state. The marks of the stack's objects contain this ID, so that the objects of two states with the same",
+    "project and stack name are never confused. `Ownership` is created first and removed last. It is created only once, even if",
+    "component libraries have their own copies of this package.",
   ].join(" "),
   [
-    "`pulumi destroy` removes it too, and the next `up` creates a new one. If you remove only `Ownership` from the state, that `up` writes the new",
+    "`pulumi destroy` removes `Ownership` too, and the next `up` creates a new one. If you remove only `Ownership` from the state, that `up` writes the new",
     "mark on all objects that are still in the state. Objects that an earlier run left behind then count as another state's objects.",
   ].join(" "),
   [
@@ -116,7 +116,7 @@ const sectionOf = (definition: Definition, resources: readonly Definition[]): st
 
 const argumentForms: Readonly<Record<ResourceArgument["form"], string>> = {
   flag: "true or false",
-  "flag or id": "true or id",
+  "flag or id": "true or ID",
   object: "object",
   text: "text",
 };
@@ -162,10 +162,10 @@ const callsTable = (resources: readonly Definition[]): string => {
         return `| ${what}${of} | ${text} |`;
       });
   });
-  return ["| Pulumi | Calls, and the scope of each |", "|---|---|", ...rows].join("\n");
+  return ["| Pulumi | Calls and their scopes |", "|---|---|", ...rows].join("\n");
 };
 
-const scopeWords = `Scopes are abbreviated: \`manage\` is \`${scopes.manage}\`, \`read\` is \`${scopes.read}\`. A list needs one call for each page. \`refresh\` makes the list calls; a preview and a run without changes make no calls.`;
+const scopeWords = `Scopes are abbreviated: \`manage\` is \`${scopes.manage}\`, and \`read\` is \`${scopes.read}\`. A list requires one call for each page. \`refresh\` makes the list calls; a preview and a run without changes make no calls.`;
 
 /** The reference page: every property of every kind, and the components. */
 export const resourceReference = (
@@ -176,7 +176,7 @@ export const resourceReference = (
     "<!-- Generated from provider/resources by `npm run generate`. Change the definitions, not this file. -->",
     "# Resources",
     "![How the kinds refer to each other, and through which properties](account.svg)",
-    "If a property is inside a parent, Required applies only if you set the parent. Each property appears in a public reference for this kind of service, unless its row names another source (specification, or assumed).",
+    "If a property is inside a parent, Required applies only if you set the parent. Each property appears in a public reference for this kind of service, unless its row names another source (specification or assumed).",
     automaticNames,
     "## Calls",
     scopeWords,
@@ -245,5 +245,5 @@ export const componentSections = (root: string): readonly string[] => [
       place === 0 ? section : `#${section}`,
     ),
   ),
-  "[Smoke test](smoke-test.md) explains when it runs and what its failures mean.",
+  "[Smoke test](smoke-test.md) explains when the test runs and what its failures mean.",
 ];

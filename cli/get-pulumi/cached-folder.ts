@@ -24,7 +24,7 @@ export interface Making {
 
 /** @throws CommandFailure with exit code 130 if the work was aborted */
 export const throwIfInterrupted = (what: string, signal: AbortSignal | undefined): void => {
-  const message = `Installing ${what}: interrupted. No incomplete files were kept.`;
+  const message = `Interrupted while installing ${what}. No incomplete files were kept.`;
   if (signal?.aborted) throw new CommandFailure(message, 130);
 };
 

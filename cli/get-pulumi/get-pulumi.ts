@@ -66,7 +66,7 @@ const installOfficially = async (
     return undefined;
   }
   const reason = ended.timedOut
-    ? `not finished within ${LONGEST_INSTALLATION_MS / 60_000} minutes`
+    ? `it did not finish within ${LONGEST_INSTALLATION_MS / 60_000} minutes`
     : (ended.lastLines.at(-1) ?? "no reason given");
   // No failure yet: another way comes next, and if none works, the reason is given then.
   step.end();
@@ -101,7 +101,7 @@ export const cachedPulumi = (env: NodeJS.ProcessEnv): string | undefined => {
 export const missingPulumiAdvice = (env: NodeJS.ProcessEnv): string => {
   const cached = cachedPulumi(env);
   return cached
-    ? `Use the Pulumi that this package installed: export PATH="${dirname(cached)}:$PATH"`
+    ? `To use the Pulumi that this package installed, run: export PATH="${dirname(cached)}:$PATH"`
     : `Install Pulumi ${LEAST_PULUMI} or later: https://www.pulumi.com/docs/install/`;
 };
 
@@ -141,7 +141,7 @@ const giveUp = (tried: readonly string[]): CommandFailure =>
     [
       `Cannot find or install the Pulumi CLI (${LEAST_PULUMI} or later):`,
       ...tried.map((line) => `  - ${line}`),
-      "Do one of the following, then try again:",
+      "Do one of the following, and then try again:",
       "  - install Pulumi (https://www.pulumi.com/docs/install/) and add its folder to PATH;",
       `  - allow access to ${release.installer}, so that this package can install Pulumi;`,
       `  - install Go ${LEAST_GO} or later, so that this package can build Pulumi.`,

@@ -10,7 +10,7 @@ const ownSemver = (): typeof import("semver") =>
   createRequire(require.resolve("@pulumi/pulumi/package.json"))("semver");
 
 const main = async (root: string | undefined): Promise<void> => {
-  if (!root) throw new Error("The folder to install into is missing.");
+  if (!root) throw new Error("The installation folder is missing.");
   await fetch(release.installer, { method: "HEAD", signal: AbortSignal.timeout(PROBE_MS) }).catch(
     () => Promise.reject(new Error(`cannot reach ${new URL(release.installer).host}`)),
   );

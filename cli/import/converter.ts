@@ -125,7 +125,7 @@ const serviceOf = (load: (path: string) => unknown, convert: Convert) => {
       respond().catch((error) => answer({ code: unknownStatus, details: messageOf(error) }));
     },
     convertProgram: (_: unknown, answer: unknown): void => {
-      const details = `To write a program: ${ownCommand("export")}`;
+      const details = `To write a program, run: ${ownCommand("export")}`;
       if (isAnswer(answer)) answer({ code: unimplementedStatus, details });
     },
   };
@@ -179,7 +179,7 @@ const assertNoFile = ({ withSecrets }: ImportFlags): void => {
   if (withSecrets && !isGiven)
     throw new CommandFailure(
       "With --with-secrets, a failed import would leave a file with all secrets in plain text in the project folder. " +
-        `To prevent this, add to pulumi import: --generate-resources ${devNull}`,
+        `To prevent this, add --generate-resources ${devNull} to pulumi import.`,
       2,
     );
 };

@@ -111,7 +111,9 @@ export interface LeftObject extends Candidate {
 }
 
 const heldIn = ({ own, stack, urn }: Holding): string =>
-  own ? `it is already in the state: ${urn}` : `it is in the state of the stack ${stack}: ${urn}`;
+  own
+    ? `the state already contains the object: ${urn}`
+    : `the state of the stack ${stack} contains the object: ${urn}`;
 
 const namesake = ({ object, logical, parents = "" }: Candidate, { holdings }: StackStates) =>
   holdings.find(
@@ -128,12 +130,16 @@ const obstacle = (candidate: Candidate, states: StackStates): string | undefined
   if (holder) return heldIn(holder);
   // What this very stack made and no state holds belongs to nobody else.
   const isOurs = mark !== undefined && ownershipsOf(states.own).map(stackMark).includes(mark.stack);
-  if (mark && !isOurs) return `it carries the mark of another stack or state: ${mark.label}`;
+  if (mark && !isOurs)
+    return `the object carries the mark of another stack or state: ${mark.label}`;
   if (mark && isBegun(definition, mark, states))
-    return `an unfinished run of this stack created it (${mark.label}); to write it into the state: ${ownCommand("repair")}`;
+    return `an unfinished run of this stack created the object (${mark.label}); to write it into the state, run: ${ownCommand("repair")}`;
   const other = namesake(candidate, states);
-  if (other) return `the state has another object under this name: ${other.urn} (id ${other.id})`;
-  return problem === undefined ? undefined : `no program can declare it unchanged: ${problem}`;
+  if (other)
+    return `the state contains another object under this name: ${other.urn} (ID ${other.id})`;
+  return problem === undefined
+    ? undefined
+    : `no program can declare the object unchanged: ${problem}`;
 };
 
 /** The candidates that may be taken over and those that may not. */
@@ -167,7 +173,7 @@ export const takeOverRefusal = (
 ): CommandFailure => {
   const lines = left
     .slice(0, mostShown)
-    .map(({ object, reason }) => `  ${objectLabel(object)} (id ${object.id}): ${reason}`);
+    .map(({ object, reason }) => `  ${objectLabel(object)} (ID ${object.id}): ${reason}`);
   const more = left.length > mostShown ? [`  … and ${left.length - mostShown} more`] : [];
   return new CommandFailure([`${outcome}:`, ...lines, ...more, advice].join("\n"));
 };
@@ -198,11 +204,11 @@ export const importOwnership = (names: StackNames, states: StackStates) => {
 /**
  * What a person can do about objects that a stack has.
  *
- * @param way how to omit some, such as `Omit them with --exclude`
+ * @param way how to omit some, such as `Omit some with --exclude`
  */
 export const takeOverAdvice = (way: string): string =>
-  `${way}, or all of them with --skip-managed. To release an object that ` +
-  `a stack no longer has: ${ownCommand("orphans --release --id <id>")}`;
+  `${way}, or use --skip-managed to omit all of them. To release an object that ` +
+  `its stack no longer manages, run: ${ownCommand("orphans --release --id <id>")}`;
 
 /**
  * Decides what is imported, under the names that an export gives.
@@ -223,7 +229,7 @@ export const planImport = (
   }));
   const { free, left } = divided(candidates, states);
   if (left.length > 0 && !options.skipManaged)
-    throw takeOverRefusal(left, takeOverAdvice("Omit them with --exclude"));
+    throw takeOverRefusal(left, takeOverAdvice("Omit some with --exclude"));
   if (candidates.length === 0)
     throw new CommandFailure(
       "There is nothing to import, because the account has no matching objects.",

@@ -74,7 +74,7 @@ const assertImports = async (place: PulumiPlace, way: keyof typeof importWays): 
   if (isAtLeast(text, least)) return;
   const have = versionIn(text)?.join(".") ?? "unknown";
   throw new CommandFailure(
-    `The Pulumi version is ${have}, but the import needs ${least} or later. ${outcome}. To install a later one: ` +
+    `The Pulumi version is ${have}, but the import requires ${least} or later. ${outcome}. To install a later version, see ` +
       "https://www.pulumi.com/docs/install/",
   );
 };
@@ -271,7 +271,7 @@ const nextStep = ({ names, applied, taken, filled }: ImportResult): string => {
   const declare = filled
     ? ""
     : "Declare them in the program under these names before the next pulumi up, " +
-      `which would otherwise delete them in the service. To write the code: ${exported}. Then `;
+      `which would otherwise delete them in the service. To write the code, run: ${exported}. Then `;
   return (
     `The objects are in the state of ${stack}. ${declare}pulumi preview shows the differences, ` +
     "and the first pulumi up writes the dependencies into the state."
@@ -283,7 +283,7 @@ const mostOmitted = 3;
 
 const omittedLines = ({ left, skipped = [] }: ImportResult): readonly string[] => {
   const omitted = [
-    ...left.map(({ object, reason }) => `${objectLabel(object)} (id ${object.id}): ${reason}`),
+    ...left.map(({ object, reason }) => `${objectLabel(object)} (ID ${object.id}): ${reason}`),
     ...skipped.map(({ type, name, reason }) => `${type} ${name}: ${reason}`),
   ];
   return omitted.length > mostOmitted
@@ -332,7 +332,7 @@ const byId: Find = async (service, definition, id) => {
   const wire = await service.read(definition, id);
   if (wire) return [id, wire];
   throw new CommandFailure(
-    `There is no ${definition.noun} with the id ${id}. Nothing was printed.`,
+    `There is no ${definition.noun} with the ID ${id}. Nothing was printed.`,
   );
 };
 
@@ -344,14 +344,14 @@ const byName: Find = async (service, definition, name) => {
   const called = `${definition.noun} with the name ${JSON.stringify(name)}`;
   if (!one) throw new CommandFailure(`There is no ${called}. Nothing was printed.`);
   const ids = found.map(([id]) => id).join(", ");
-  throw new CommandFailure(`There is more than one ${called}: ${ids}. Specify one of these ids.`);
+  throw new CommandFailure(`There is more than one ${called}: ${ids}. Specify one of these IDs.`);
 };
 
 /** @throws CommandFailure if a resource or an object is named twice: Pulumi would accept neither */
 const assertOnce = (candidates: readonly Candidate[]): void => {
   const names = candidates.flatMap(({ object: { definition, id }, logical }) => [
     `${definition.kind} ${logical}`,
-    `${definition.kind} with the id ${id}`,
+    `${definition.kind} with the ID ${id}`,
   ]);
   const twice = names.find((name, place) => names.indexOf(name) !== place);
   if (twice !== undefined)

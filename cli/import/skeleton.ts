@@ -61,7 +61,7 @@ export type Skeleton = z.output<typeof skeletonSchema>;
 
 const wrongFile = (path: string, fault: string): CommandFailure =>
   new CommandFailure(
-    `${path} ${fault}. Nothing was done. To create the file again: pulumi preview --import-file <file>`,
+    `${path} ${fault}. Nothing was done. To create the file again, run: pulumi preview --import-file <file>`,
     2,
   );
 
@@ -142,16 +142,19 @@ const lookUp = (
   profile: string | undefined,
 ): ObjectInputs | NoObject => {
   const definition = kinds.find(({ kind }) => kind === kindOfToken(entry.type));
-  if (!definition) return { reason: "no object in the account corresponds to it" };
+  if (!definition) return { reason: "no object in the account corresponds to the resource" };
   const urn = `urn:pulumi:${stack}::${project}::${parents}${entry.type}::${logical}`;
   const step = steps.find((each) => each.urn === urn && each.op === "create");
   const inputs = step?.newState?.inputs;
-  if (!inputs) return { reason: "the program does not create it, or it is already in the state" };
+  if (!inputs)
+    return { reason: "the program does not create the resource, or the state already contains it" };
   if (entry.provider)
     return { reason: "its provider uses an account that the command does not read" };
   const wanted = accountIn({ inputs });
   if (wanted !== profile)
-    return { reason: `it is in another account: ${wanted ? `--profile ${wanted}` : "no profile"}` };
+    return {
+      reason: `the resource is in another account: ${wanted ? `--profile ${wanted}` : "no profile"}`,
+    };
   const { noun } = definition;
   const problem = reading.kinds.find((each) => each.definition === definition)?.problem;
   const all = objects.filter((object) => object.definition === definition);
@@ -162,7 +165,7 @@ const lookUp = (
     );
   const { key, isUnique } = namingOf(definition);
   const name = inputs[key];
-  if (!isShown(name)) return doubt(`its ${key} is a secret, or unknown until pulumi up`);
+  if (!isShown(name)) return doubt(`its ${key} is a secret or is unknown until pulumi up`);
   const named = all.filter(({ wire }) => sameScalar(nameOnWire(definition, wire), name));
   if (problem !== undefined && (!isUnique || named.length === 0)) return doubt(problem);
   const owner = `${states.own.ownership}/${parents}${logical}`;
@@ -232,7 +235,7 @@ export const planSkeleton = (
       [
         "Nothing was imported:",
         ...doubts.map(({ type, name, reason }) => `  ${type} ${name}: ${reason}`),
-        "Write the correct id into the file, or remove the resource from the file so that pulumi up creates it.",
+        "Write the correct ID into the file, or remove the resource from the file so that pulumi up creates it.",
       ].join("\n"),
     );
   const { free, left } = divided([...found.values()], sources.states);

@@ -105,7 +105,7 @@ export interface InitAnswers {
 const nameProblem = (name: string): string | undefined =>
   /^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/.test(name)
     ? undefined
-    : `${JSON.stringify(name)} is not a valid name. Use at most 100 letters, digits, "_", "-" and ".", and begin with a letter or digit.`;
+    : `${JSON.stringify(name)} is not a valid name. Use at most 100 letters, digits, "_", "-", and ".", and begin with a letter or digit.`;
 
 const settingProblem =
   (key: SettingKey) =>
@@ -124,7 +124,9 @@ const laterOr =
     text === "" ? undefined : problem(text);
 
 const oneOfPipelines = (text: string): string | undefined =>
-  pipelines.some((one) => one === text) ? undefined : `Enter one of ${pipelines.join(", ")}.`;
+  pipelines.some((one) => one === text)
+    ? undefined
+    : `Enter one of these: ${pipelines.join(", ")}.`;
 
 /** A project name derived from the folder's. */
 const nameFor = (folder: string): string =>

@@ -140,7 +140,7 @@ const laterFor = {
 } as const;
 
 const noPulumi =
-  "pulumi is not on PATH. Install it (https://www.pulumi.com/docs/install/), then create the stack.";
+  "pulumi is not on PATH. Install it (https://www.pulumi.com/docs/install/), and then create the stack.";
 
 /** Makes the first stack of a project with its configuration; reports what does not work. */
 const makeStack = async (

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { SwitchName } from "../../emulator/service/switches.js";
 import { looksMasked } from "../../provider/definition/merge.js";
+import { withCount } from "../../provider/kernel/columns.js";
 import {
   isObject,
   type JsonObject,
@@ -152,7 +153,7 @@ const probeCall = async (client: TenantClient): Promise<TenantAnswer> => {
 const retryAfterIn = ({ header }: TenantAnswer) => {
   const text = header("retry-after");
   if (text === undefined) return "none";
-  return retryAfterForm(text) ?? new StillOpen("it is not a time");
+  return retryAfterForm(text) ?? new StillOpen("the Retry-After header is not a time");
 };
 
 /** The plan whose rate gives one token back within its period, and no more; each try waits for one. */
@@ -185,7 +186,8 @@ const measuredRate = async ({ client }: ProbeMeans, mostBurst: number): Promise<
     if (isOver(answer)) refused = answer;
     else accepted += 1;
   }
-  if (!refused) throw new StillOpen(`${accepted} simultaneous calls did not exceed the rate`);
+  if (!refused)
+    throw new StillOpen(`${accepted} calls in quick succession did not exceed the rate`);
   if (accepted === 0)
     throw new StillOpen("the first call was refused because other clients use up the rate");
   const seconds = (client.now() - since) / 1000;
@@ -211,7 +213,7 @@ const measuredRate = async ({ client }: ProbeMeans, mostBurst: number): Promise<
  * @param mostBurst maximum number of calls
  */
 export const burstExperiment = (mostBurst: number): Experiment => ({
-  asks: `the plan and the burst, and how the tenant refuses a call beyond the rate (uses up the rate of GET /${orchestration.collection}/{id})`,
+  asks: `the plan and the burst, and how the tenant refuses calls that exceed the rate (this uses up the rate of GET /${orchestration.collection}/{id})`,
   names: burstNames,
   mostCalls: mostBurst + 8,
   run: (means) => measuredRate(means, mostBurst),
@@ -227,7 +229,7 @@ export const tokenExperiment: Experiment = {
     const allowed = answer.header("access-control-allow-origin");
     const isAny = allowed === "*" || allowed === foreignOrigin;
     return {
-      tokenLifetime: expiresIn ?? new StillOpen("the token response does not specify it"),
+      tokenLifetime: expiresIn ?? new StillOpen("the token response does not specify the lifetime"),
       cors: isAny
         ? "any"
         : new StillOpen("only web pages from registered origins can determine this"),
@@ -285,12 +287,13 @@ const idsOf = (items: readonly { readonly id?: unknown }[]): ReadonlySet<unknown
 const pageSizeOf = (first: ReturnType<typeof listIn>) => {
   const { items, count = items.length, pageSize } = first;
   const seen = count > items.length ? items.length : undefined;
-  if (pageSize === undefined) return seen ?? new StillOpen("the list does not specify it");
+  if (pageSize === undefined)
+    return seen ?? new StillOpen("the list does not specify the page size");
   const isSeen = items.length === Math.min(pageSize, count);
   return isSeen
     ? pageSize
     : new StillOpen(
-        `the list specifies ${pageSize} per page, but returned ${items.length} objects`,
+        `the list specifies ${withCount(pageSize, "object")} per page but returned ${items.length}`,
       );
 };
 
@@ -378,7 +381,7 @@ const staleAnswer = async (
   const right = await put(means, id, { ...body, modified });
   if (isAccepted(right)) return "refuse";
   throw new StillOpen(
-    `the tenant refuses every PUT that contains the member modified (${right.status})`,
+    `the tenant refuses every PUT that contains the \`modified\` member (${right.status})`,
   );
 };
 
@@ -387,7 +390,7 @@ const staleAnswer = async (
  * time.
  */
 const putExperiment: Experiment = {
-  asks: "what PUT does to members that the body omits, and how it handles an outdated modified value",
+  asks: "what PUT does to members that the body omits, and how it handles an outdated `modified` value",
   names: ["put", "staleModified"],
   mostCalls: 6 + mostLooks,
   run: async (means) => {
@@ -425,7 +428,7 @@ const secretIn = (sent: unknown, shown: unknown): string => {
 };
 
 const secretsShown = question("secrets", {
-  asks: "whether the tenant returns secrets, masks them or omits them",
+  asks: "whether the tenant returns, masks, or omits secrets",
   mostCalls: 3,
   find: async (means) => {
     const { objects } = means;
@@ -444,7 +447,7 @@ const takenName = question("duplicateStatus", {
     const first = await objects.post(authentication, body);
     if (!isAccepted(first)) throw unexpected(first);
     const again = await objects.post(authentication, body);
-    if (isAccepted(again)) throw new StillOpen("two objects may have the same name");
+    if (isAccepted(again)) throw new StillOpen("two objects can have the same name");
     if (isRefused(again)) return again.status;
     throw unexpected(again);
   },
@@ -528,7 +531,7 @@ const heldObject = question("inUseStatus", {
 
 /** A refusal counts if the same request is accepted with the ID of an existing object. */
 const danglingReference = question("unknownReference", {
-  asks: "whether the tenant refuses the id of a nonexistent object",
+  asks: "whether the tenant refuses the ID of a nonexistent object",
   mostCalls: 7,
   find: async ({ objects }) => {
     const { application: _, ...body } = await objects.body(participant);
@@ -552,7 +555,7 @@ const assertAlone = async ({ client, objects }: ProbeMeans): Promise<void> => {
     );
   if (count !== objects.countOf(clientApplication) || !items.every(isOurs))
     throw new StillOpen(
-      "the tenant has its own client applications. If these use every channel, the probe cannot remove a new channel. To find out, delete a channel that no account uses",
+      "the tenant has other client applications. If these use every channel, the probe cannot remove a new channel. To find out, delete a channel that no account uses",
     );
 };
 
@@ -656,7 +659,7 @@ const reasons = {
   deliveryRetries: `${conversation}. To find out, count the calls to a callback that returns 500`,
   notificationMails: `${conversation}; the email also goes to a person. To find out, check the mailbox after a callback fails`,
   deletionRule:
-    "if the tenant allows this, an orchestration that refers to a deleted object remains. To find out, delete a client application that only an orchestration uses",
+    "if the tenant allows the deletion, an orchestration that refers to a deleted object remains. To find out, delete a client application that only an orchestration uses",
   callbackContent: `${conversation}. To find out, check the content of a call to a callback`,
 } as const satisfies Partial<Record<SwitchName, string>>;
 

@@ -28,7 +28,10 @@ export const findingsSchema = z.strictObject({
 
 /** Shape of what `probe --clean --json` prints. */
 export const cleanedSchema = z.strictObject({
-  removed: z.int().min(0).describe("Number of removed objects from earlier probes"),
+  removed: z
+    .int()
+    .min(0)
+    .describe("Number of objects from earlier probes that were looked up and, if found, removed"),
 });
 
 /** What `probe --clean --json` prints. */

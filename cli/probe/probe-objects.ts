@@ -47,7 +47,7 @@ const savedIn = (file: string): readonly JournalEntry[] => {
   const saved = document.safeParse(text === undefined ? undefined : jsonIn(text)).data;
   if (saved) return saved.objects;
   throw new CommandFailure(
-    `Cannot read ${file}, in which an earlier probe recorded its objects. Nothing was sent. Remove all objects named pulumi-conversation-probe-… from the tenant, then remove the file.`,
+    `Cannot read ${file}, in which an earlier probe recorded its objects. Nothing was sent. Remove all objects named pulumi-conversation-probe-… from the tenant, and then remove the file.`,
   );
 };
 
@@ -94,7 +94,7 @@ export class ProbeJournal {
     const attempt = tryLock(`${file}.lock`);
     if (attempt.release) return ProbeJournal.#locked(file, baseUrl, attempt.release);
     throw new CommandFailure(
-      `Probing ${baseUrl}: ${attempt.heldBy} is probing this tenant. Wait until it ends.`,
+      `Cannot probe ${baseUrl}: ${attempt.heldBy} is already probing this tenant. Wait until it ends.`,
     );
   }
 

@@ -72,7 +72,7 @@ const probePlan = (settings: Settings, options: PlanOptions): ProbePlan => {
   const leftOut: { experiment: Experiment; why: string }[] = [];
   for (const experiment of all) {
     if (mostCalls + experiment.mostCalls > maxCalls) {
-      leftOut.push({ experiment, why: `--max-calls ${maxCalls} does not allow it` });
+      leftOut.push({ experiment, why: `--max-calls ${maxCalls} allows too few calls` });
       continue;
     }
     experiments.push(experiment);
@@ -102,7 +102,7 @@ const planText = (baseUrl: string, { experiments, mostCalls, leftOut }: ProbePla
   [
     `Probing ${baseUrl}:`,
     ...wrapped(
-      `The probe makes at most ${mostCalls} calls, plus retries after rate limiting, a failure or an expired token. It creates objects named pulumi-conversation-probe-…, and then removes them. It finds out:`,
+      `The probe makes at most ${mostCalls} calls, plus retries after rate limiting, a failure, or an expired token. It creates objects named pulumi-conversation-probe-… and then removes them. It finds out:`,
     ),
     ...experiments.flatMap(({ asks }) => listItem(asks)),
     "It does not find out:",

@@ -143,7 +143,7 @@ export class TenantClient {
     const answer = answerOf(response);
     // Something in front of the tenant answered; whether the tenant acted is not known.
     if (answer.status < 300 && answer.body === undefined && response.text.trim() !== "")
-      throw new NoTenantAnswer("received a web page instead of the tenant's response");
+      throw new NoTenantAnswer("received text that is not JSON instead of the tenant's response");
     if (answer.status === 401) this.#token = undefined;
     if (ofEveryCall.includes(answer.status)) this.refusals += 1;
     return answer;

@@ -142,7 +142,7 @@ const environment = ({ cli, folder, settings }: ProjectOptions): NodeJS.ProcessE
 
 export const interrupted = (): CommandFailure =>
   new CommandFailure(
-    "Interrupted. No process is left running. To continue: npm run quickstart",
+    "Interrupted. No process is left running. To continue, run: npm run quickstart",
     130,
   );
 
@@ -154,7 +154,7 @@ const howItEnded = ({ code, timedOut }: Ended): string => {
 const failed = (command: string, ended: Ended, shown: boolean): CommandFailure => {
   const said = shown ? ["See its output above."] : ended.lastLines;
   const next =
-    "To continue, run npm run quickstart again. To start over, remove the folder .quickstart first.";
+    "To continue, run npm run quickstart again. To start over, remove the .quickstart folder first.";
   return new CommandFailure([`pulumi ${command} ${howItEnded(ended)}.`, ...said, next].join("\n"));
 };
 

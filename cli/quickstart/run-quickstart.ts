@@ -233,7 +233,9 @@ const takeDown = async (context: QuickstartContext): Promise<void> => {
   }
   await showObjects(context);
   state.remove();
-  print("\nThe stacks and the folder .quickstart were removed. To start over: npm run quickstart");
+  print(
+    "\nThe stacks and the .quickstart folder were removed.\nTo start over, run: npm run quickstart",
+  );
 };
 
 interface QuickstartOptions {

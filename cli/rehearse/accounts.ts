@@ -4,6 +4,7 @@ import {
   givenConditions,
 } from "../../provider/forecast/forecast.js";
 import { defaultParallel } from "../../provider/forecast/simulation.js";
+import { withCount } from "../../provider/kernel/columns.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
 import { isObject, jsonIn } from "../../provider/kernel/json.js";
 import { nearestHint, quoted } from "../../provider/kernel/text.js";
@@ -98,8 +99,8 @@ const readTenant = async (
       onProgress: ({ objects, callsLeft, remainingMs }) => {
         if (performance.now() - saidAt < 5000) return;
         saidAt = performance.now();
-        const left = `${callsLeft} calls left, about ${Math.ceil(remainingMs / 1000)} s`;
-        say(`Reading the account${of}: ${objects} objects, ${left}.`);
+        const left = `${withCount(callsLeft, "call")} left, about ${Math.ceil(remainingMs / 1000)} s`;
+        say(`Reading the account${of}: ${withCount(objects, "object")}, ${left}.`);
       },
     });
     const { scopes } = await access.service.token();

@@ -148,7 +148,9 @@ const differencesBetween = (
       (refusal) => `The service does not refuse ${titleOf(refusal)}.`,
     ),
     ...after.filter((text) => !before.includes(text)).map((text) => `After the run, ${text}.`),
-    ...before.filter((text) => !after.includes(text)).map((text) => `It is not true that ${text}.`),
+    ...before
+      .filter((text) => !after.includes(text))
+      .map((text) => `This does not happen: ${text}.`),
   ];
 };
 

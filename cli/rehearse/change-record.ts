@@ -299,7 +299,7 @@ export const changeRecord = (
  */
 const mostBytes = 256 * 1024 * 1024;
 
-const advice = `To create one: ${ownCommand("rehearse --record <file>")}`;
+const advice = `To create one, run: ${ownCommand("rehearse --record <file>")}`;
 
 const recordText = (file: string): string => {
   try {
@@ -331,7 +331,7 @@ export const readRecord = (file: string): ChangeRecord => {
   if (record && isSaidOnce(text, json)) return record;
   const isOther = isObject(json) && json.format === changeRecordSchema.shape.format.value;
   const what = isOther
-    ? "is a change record from another release, or was edited."
+    ? "is a change record from another release or was edited."
     : "is not a change record.";
   throw new CommandFailure(`${file} ${what} ${advice}`, 2);
 };
@@ -410,7 +410,7 @@ const meanings: Readonly<Record<RecordPart, string>> = {
   program: "the program",
   settings: "the service settings",
   state: "the stack's state",
-  account: "the account: an object was created, changed or deleted",
+  account: "the account: an object was created, changed, or deleted",
   outcome: "the record itself",
 };
 
@@ -438,7 +438,7 @@ export const checkedRecordText = (checked: CheckedRecord): string => {
       ? `Not compared because the rehearsal could not read them: ${unread.map(kindText).join(", ")}.\n`
       : "";
   if (holds)
-    return `The rehearsal of ${project}/${stack} at ${madeAt} is still valid.\n${unreadText}To continue: ${run}\n`;
+    return `The rehearsal of ${project}/${stack} at ${madeAt} is still valid.\n${unreadText}To continue, run: ${run}\n`;
   const lines = changed.flatMap((part) => [
     `  - ${meanings[part]}`,
     ...(part === "program" || part === "settings" ? differenceLines(differences[part]) : []),

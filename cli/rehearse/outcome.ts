@@ -206,9 +206,9 @@ const nounOf = (kind: string): string =>
 export const changeWord = (change: AccountChange["change"]): string =>
   change === "made" ? "created" : change;
 
-/** `the orchestration "night" (id …)` */
+/** `the orchestration "night" (ID …)` */
 export const obstacleTitle = ({ kind, name, id }: Obstacle): string =>
-  `the ${nounOf(kind)} ${JSON.stringify(name)}${id ? ` (id ${id})` : ""}`;
+  `the ${nounOf(kind)} ${JSON.stringify(name)}${id ? ` (ID ${id})` : ""}`;
 
 /** What to do about everything that uses an object which is to be deleted, in this order. */
 const orderOfDeletion = (
@@ -223,7 +223,7 @@ const orderOfDeletion = (
         : user.stack === own
           ? "in this program"
           : `in the stack ${user.stack}`;
-    return `Remove the reference to ${what} from ${obstacleTitle(user)}, or delete that object. Do this ${where}.`;
+    return `Remove the reference to ${what} from ${obstacleTitle(user)}, or delete the ${nounOf(user.kind)}. Do this ${where}.`;
   }),
   "Then run the command again.",
 ];

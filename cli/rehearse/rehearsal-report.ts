@@ -93,7 +93,7 @@ const section = (title: string, lines: readonly string[]): readonly string[] =>
 
 /** An object for people: kind, name, ID. */
 const objectLine = ({ kind, name, id, profile }: NamedObject): string =>
-  `${kind} ${JSON.stringify(name)}${id ? ` (id ${id})` : ""}${profile ? `, ${accountTitle(profile)}` : ""}`;
+  `${kind} ${JSON.stringify(name)}${id ? ` (ID ${id})` : ""}${profile ? `, ${accountTitle(profile)}` : ""}`;
 
 /** A change of the account for people. */
 const changeLine = (change: AccountChange): string =>
@@ -101,7 +101,7 @@ const changeLine = (change: AccountChange): string =>
 
 const alternativeLines = ({ switches, differences, passes }: Alternative): readonly string[] => [
   ...wrappedText(
-    `If the service behaves as ${Object.entries(switches)
+    `With ${Object.entries(switches)
       .map(([name, value]) => `${name}=${value}`)
       .join(" and ")} (see emulator --help), the run ${passes ? "succeeds" : "fails"}:`,
   ),
@@ -118,10 +118,10 @@ const afterLines = ({ outcome }: Rehearsal): readonly string[] => {
         : ["A second run would find changes again: check pulumi preview after this run."];
   return [
     ...section(
-      `After the run, the account contains ${withCount(objects, "object")}:`,
+      `After the run, the account contains ${withCount(objects, "object")}. Changes:`,
       changes.length > 0
         ? some(changes, (change) => wrappedText(changeLine(change), "  - "))
-        : ["  no changes"],
+        : ["  none"],
     ),
     ...state,
   ];
@@ -130,7 +130,7 @@ const afterLines = ({ outcome }: Rehearsal): readonly string[] => {
 const sameText = ({ unaffectedSwitches }: Rehearsal): readonly string[] =>
   unaffectedSwitches.length > 0
     ? wrappedText(
-        `However the service handles ${unaffectedSwitches.join(", ")} (see emulator --help), the result is the same.`,
+        `The result is the same however the service handles ${unaffectedSwitches.join(", ")} (see emulator --help).`,
       )
     : [];
 
@@ -267,7 +267,7 @@ const rebuiltHeadline = ({ project, stack, outcome }: RehearsalFromEmpty): strin
 
 const lostLines = ({ lost, liveObjects }: RehearsalFromEmpty): readonly string[] => {
   if (lost.length === 0)
-    return [`All ${withCount(liveObjects, "object")} in the account are in the program.`];
+    return [`The program declares every object in the account (${liveObjects}).`];
   const whole = lost.filter(({ members }) => members === undefined);
   const parts = lost.filter(({ members }) => members !== undefined);
   const list = (title: string, objects: readonly LostObject[]): readonly string[] =>

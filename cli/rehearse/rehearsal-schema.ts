@@ -8,7 +8,7 @@ const namedSchema = z.strictObject({
   name: z.string(),
   id: z
     .exactOptional(z.string())
-    .describe("Absent if the run creates the object, because the service will assign another id"),
+    .describe("Absent if the run creates the object, because the service will assign another ID"),
   profile: z.exactOptional(z.string()),
 });
 
@@ -16,7 +16,7 @@ const obstacleSchema = namedSchema.extend({
   stack: z
     .exactOptional(z.string())
     .describe(
-      "The stack that manages it (the short name if it is this stack); absent if none does",
+      "The stack that manages it (for this stack, the short name); absent if no stack does",
     ),
 });
 
@@ -24,19 +24,23 @@ const stepSchema = z.strictObject({
   urn: z.string(),
   kind: z.string(),
   name: z.string().describe("Logical name in the program"),
-  operation: z.string().describe("create, update, delete, replace or read, as Pulumi calls it"),
-  calls: z.int().min(0).describe("Calls in this step alone, excluding lists that steps share"),
-  fromSeconds: seconds.describe("From the start of pulumi up, excluding the preview before it"),
+  operation: z
+    .string()
+    .describe("Pulumi's name for the operation, such as `create`, `update`, or `delete`"),
+  calls: z.int().min(0).describe("Number of calls in this step, excluding lists that steps share"),
+  fromSeconds: seconds.describe(
+    "Measured from the start of the run, excluding the preceding preview",
+  ),
   toSeconds: seconds,
 });
 
 const callSchema = z.strictObject({
-  method: z.string().describe("HTTP method, such as PUT"),
-  template: z.string().describe("Path template, such as /channels/{id}"),
-  id: z.exactOptional(z.string()).describe("Id of the object that the call concerns or creates"),
+  method: z.string().describe("HTTP method, such as `PUT`"),
+  template: z.string().describe("Path template, such as `/channels/{id}`"),
+  id: z.exactOptional(z.string()).describe("ID of the object that the call concerns or creates"),
   profile: z.exactOptional(z.string()),
   status: z.int(),
-  seconds: seconds.describe("From the start of the run until the rate allows the call"),
+  seconds: seconds.describe("Time from the start of the run until the rate allows the call"),
 });
 
 const refusalSchema = z.strictObject({
@@ -45,7 +49,7 @@ const refusalSchema = z.strictObject({
   name: z.exactOptional(z.string()),
   operation: z
     .string()
-    .describe("The refused operation; preview if Pulumi refuses before the run starts"),
+    .describe("The refused operation; `preview` if Pulumi refuses before the run starts"),
   reason: z.string(),
   inTheWay: z.array(obstacleSchema),
   order: z.array(z.string()).describe("What to do, in order"),
@@ -63,7 +67,9 @@ const outcomeSchema = z.strictObject({
   passes: z.boolean().describe("Whether the run succeeds"),
   totalSeconds: seconds,
   totalCalls: z.int().min(0),
-  calls: z.array(callSchema).describe("Calls in the order they are sent, excluding token calls"),
+  calls: z
+    .array(callSchema)
+    .describe("Calls in the order in which they are sent, excluding token calls"),
   steps: z.array(stepSchema),
   refusals: z.array(refusalSchema),
   leftOut: z
@@ -78,7 +84,7 @@ const outcomeSchema = z.strictObject({
 });
 
 const alternativeSchema = z.strictObject({
-  switches: z.record(z.string(), z.string()).describe("Switch values, such as put: keep"),
+  switches: z.record(z.string(), z.string()).describe("Switch values, such as `put: keep`"),
   differences: z.array(z.string()).describe("One sentence for each difference"),
   passes: z.boolean(),
 });
@@ -95,7 +101,7 @@ export const rehearsalSchema = z.strictObject({
     .array(alternativeSchema)
     .describe("Outcomes that differ if the service behaves differently"),
   unaffectedSwitches: z.array(z.string()).describe("Switches that do not affect the outcome"),
-  notes: z.array(z.string()).describe("What the rehearsal could not read or copy"),
+  notes: z.array(z.string()).describe("Notes, such as what the rehearsal could not read or copy"),
 });
 
 /** Shape of the outcome that `rehearse --from-empty --json` prints. */
@@ -142,7 +148,9 @@ export const fromEmptySchema = z.strictObject({
   parallel: z.int().min(1),
   outcome: rebuiltSchema.describe("The outcome of creating everything again"),
   liveObjects: z.int().min(0).describe("Number of objects in the account now"),
-  lost: z.array(lostSchema).describe("What the program does not create"),
+  lost: z
+    .array(lostSchema)
+    .describe("Objects that the program does not create or creates differently"),
   notes: z.array(z.string()),
 });
 
@@ -162,10 +170,10 @@ export const checkedRecordSchema = z.strictObject({
     .describe("Changed parts; the account is not read if the settings have changed"),
   differences: z
     .strictObject({ program: z.array(z.string()), settings: z.array(z.string()) })
-    .describe("Added, removed or changed files, and changed settings"),
+    .describe("Added, removed, or changed files, and changed settings"),
   unread: z
     .array(unreadKindSchema)
-    .describe("Kinds that the rehearsal could not read, which are not compared"),
+    .describe("Kinds that are not compared because the rehearsal could not read them"),
   passes: z.boolean().describe("Whether the rehearsed run succeeds"),
   madeAt: z.string().describe("Time of the rehearsal"),
   operation: z.enum(["up", "destroy"]),

@@ -44,7 +44,7 @@ const cutOffNotes = ({ document }: OriginalStack, { state }: LockStanding): read
     state === "unknown" ? "A run is in progress or was interrupted" : "A run was interrupted";
   return pending?.length && state !== "alive"
     ? [
-        `${run}: the state contains ${withCount(pending.length, "pending operation")}. To see what it left behind and what to do: ${ownCommand("repair")}`,
+        `${run}: the state contains ${withCount(pending.length, "pending operation")}. To see what it left behind and what to do, run: ${ownCommand("repair")}`,
       ]
     : [];
 };

@@ -245,7 +245,7 @@ const assertDryRun = (copy: CopiedStack, { runEffects }: RunSetup): void => {
   if (runEffects || copy.hasSeenDryRun()) return;
   throw new CommandFailure(
     "Nothing was rehearsed: the program would not see a dry run, so code that it guards with pulumi.runtime.isDryRun() would actually run. " +
-      "Only programs that run on Node.js with @pulumi/pulumi 3.216 or later see one. To rehearse it anyway, use --run-effects.",
+      "Only programs that run on Node.js with @pulumi/pulumi 3.216 or later see a dry run. To rehearse it anyway, use --run-effects.",
   );
 };
 
@@ -410,7 +410,7 @@ const effectsWarning =
 const effectsNotes = ({ runEffects }: RunSetup): readonly string[] =>
   runEffects
     ? [
-        "The program did not see a dry run (--run-effects): code that it guards with pulumi.runtime.isDryRun() and its resource hooks actually ran, with ids that the service does not know.",
+        "The program did not see a dry run (--run-effects): code that it guards with pulumi.runtime.isDryRun() and its resource hooks actually ran, with IDs that do not exist in the service.",
       ]
     : [];
 

@@ -68,8 +68,8 @@ export interface OrphansResult {
 const sections = [
   {
     standing: "left-over",
-    heading: "Left-overs: this stack created them, and no state contains them.",
-    advice: `pulumi up adopts those that the program still declares. To delete all of them: ${ownCommand("orphans --delete")}`,
+    heading: "Leftovers: this stack created them, and no state contains them.",
+    advice: `pulumi up adopts those that the program still declares. To delete all of them, run: ${ownCommand("orphans --delete")}`,
   },
   {
     standing: "held",
@@ -78,12 +78,12 @@ const sections = [
   },
   {
     standing: "copy",
-    heading: "Copies: a person copied them from this stack's objects, mark included.",
-    advice: `The command never deletes these. To remove the mark from one: ${ownCommand("orphans --release --id <id>")}`,
+    heading: "Copies: a person copied them from this stack's objects, including the mark.",
+    advice: `The command never deletes these. To remove the mark from one, run: ${ownCommand("orphans --release --id <id>")}`,
   },
   {
     standing: "former",
-    heading: "Former: from an earlier state, or another stack, with this name.",
+    heading: "Former: from an earlier state or another stack with this name.",
     advice: `If they are yours, remove the mark (${ownCommand("orphans --release --id <id>")}) and adopt them in a program, or delete them (--delete --id <id>).`,
   },
 ];
@@ -102,7 +102,7 @@ const rowOf = (orphan: FoundOrphan): readonly string[] => {
 
 /** What was found and done, for people, within 80 columns. */
 export const orphansReport = ({ found, names: { project, stack } }: OrphansResult): string => {
-  if (found.length === 0) return `The service contains no left-overs of ${project}/${stack}.\n`;
+  if (found.length === 0) return `The service contains no leftovers of ${project}/${stack}.\n`;
   const blocks = sections.flatMap(({ standing, heading, advice }) => {
     const these = found.filter((orphan) => orphan.standing === standing);
     if (these.length === 0) return [];
@@ -151,7 +151,7 @@ const removeOrphan = async (
     const users = await usersOf(definition, id, session, resources);
     if (users.length === 0) return messageOf(error);
     const named = users.map((user) => describeUser(user, mark)).join("; ");
-    return `the service refuses (${error.details.status ?? "no status"}) because ${named} uses it`;
+    return `the service refuses the deletion (${error.details.status ?? "no status"}) because the object is in use by ${named}`;
   }
 };
 
@@ -184,7 +184,7 @@ const releaseOrphan = async (
 ): Promise<string | undefined> => {
   try {
     const live = await service.read(definition, id);
-    if (!live) return "it no longer exists";
+    if (!live) return "the object no longer exists";
     if (!markOn(live)) return undefined;
     const reason = markedSince(live, mark);
     if (reason) return reason;
@@ -192,7 +192,7 @@ const releaseOrphan = async (
     if (hidden.length > 0)
       return (
         `the service hides ${hidden.join(", ")}, which a change would erase. Remove the mark from the end of its ` +
-        "description with a tool that keeps these members, or delete the object: orphans --delete --id"
+        "description with a tool that keeps these members, or delete the object: orphans --delete --id <id>"
       );
     await service.replace(definition, id, body);
     return undefined;
@@ -220,7 +220,7 @@ export const changeOrphan = (
   const assertStill = async (): Promise<void> => {
     const { definition, id } = orphan;
     const [holder] = (await stack.readStates("own")).holdersOf(definition.kind, id);
-    if (holder) throw new CommandFailure(`a run adopted it in the meantime: ${holder.urn}`);
+    if (holder) throw new CommandFailure(`a run adopted the object in the meantime: ${holder.urn}`);
     await assertNobody();
     // A release has just read it.
     if (purpose === "delete") await assertMarked(orphan, access);
@@ -230,8 +230,8 @@ export const changeOrphan = (
 };
 
 const standings = {
-  held: "a state contains it, or a program looks it up",
-  copy: "it is a copy that a person made of this stack's object",
+  held: "a state contains the object, or a program looks it up",
+  copy: "a person copied the object from one of this stack's objects",
 } as const;
 
 /** Why one object may not be touched; undefined if it may. */
@@ -245,8 +245,8 @@ const refusalFor = (
   if (!orphan) {
     const holder = holdings.find((each) => each.id === id);
     return holder
-      ? `the state of ${holder.stack} contains it: ${holder.urn}`
-      : "no object with this id carries the stack's mark or name";
+      ? `the state of ${holder.stack} contains the object: ${holder.urn}`
+      : "no object with this ID carries the stack's mark or name";
   }
   if (orphan.standing === "held") return standings.held;
   return orphan.standing === "copy" && purpose === "delete" ? standings.copy : undefined;
@@ -305,7 +305,7 @@ const lockRefusal = (
   if (lock.state === "free" || ignoreLock) return undefined;
   return (
     `the command cannot see whether a run is in progress on the stack ${project}/${stack}: ${lock.why}. ` +
-    "If you are sure that none is, try again with --ignore-lock"
+    "If you are sure that no run is in progress, try again with --ignore-lock"
   );
 };
 

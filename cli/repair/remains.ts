@@ -234,12 +234,12 @@ const isAlive = ({ pid, since }: LockHolder): boolean => {
 
 const standingOf = (holder: LockHolder): LockStanding => {
   const { pid, host, since, by } = holder;
-  if (!Number.isInteger(pid)) return { state: "unknown", why: "its lock does not name its holder" };
+  if (!Number.isInteger(pid)) return { state: "unknown", why: "the lock does not name its holder" };
   if (host !== hostname())
-    return { state: "unknown", why: `its lock was taken on another machine (${by})` };
+    return { state: "unknown", why: `its lock was acquired on another machine (${by})` };
   if (isAlive(holder)) return { state: "alive", by };
   if (isInSight(since)) return { state: "left", by };
-  const why = `its lock was taken before this container started (${by}), and the container cannot see processes outside it`;
+  const why = `its lock was acquired before this container started (${by}), and the container cannot see processes outside it`;
   return { state: "unknown", why };
 };
 
@@ -309,7 +309,7 @@ const refusal = (lock: LockStanding, name: string, ignoreLock: boolean): string 
   if (lock.state !== "unknown" || ignoreLock) return undefined;
   return (
     `The command cannot see whether a run is in progress on the stack ${name}: ${lock.why}. ` +
-    "If you are sure that none is, try again with --ignore-lock."
+    "If you are sure that no run is in progress, try again with --ignore-lock."
   );
 };
 

@@ -139,7 +139,7 @@ const outcomeAmong = (
   const ids = found.map(({ id }) => id).join(", ");
   return unclear(
     `${logicalName(urn)}: one of these objects is a copy of the other, but the marks do not show which: ${ids}. ` +
-      `Remove the mark from the copy (${ownCommand("orphans --release --id <id>")}), then repair again.`,
+      `Remove the mark from the copy (${ownCommand("orphans --release --id <id>")}), and then repair again.`,
   );
 };
 
@@ -196,7 +196,7 @@ const readEntry = async (
  */
 const stateEntry: typeof readEntry = (resource, definition, id, known, facts) =>
   readEntry(resource, definition, id, known, facts).catch((error: unknown) => ({
-    why: `${definition.kind} ${logicalName(resource.urn)}: the command could not read its object (id ${id}): ${messageOf(error)}`,
+    why: `${definition.kind} ${logicalName(resource.urn)}: the command could not read its object (ID ${id}): ${messageOf(error)}`,
   }));
 
 /** The results gathered while the operations are examined one by one. */
@@ -328,7 +328,7 @@ const leftOversIn = ({ reading }: AccountRead, { names, states }: RepairFacts) =
   );
 
 const noteOn = ({ definition: { kind }, name, id }: MarkedObject): string =>
-  `A run that left no pending operation created ${kind} "${asText(name)}" (id ${id}). ` +
+  `A run that left no pending operation created ${kind} "${asText(name)}" (ID ${id}). ` +
   `If the program still declares it, the next pulumi up adopts it. If not, run: ${ownCommand("orphans --delete")}`;
 
 /** How many operations of other packages are named; a run may have left hundreds. */
@@ -342,8 +342,8 @@ const foreignNotes = (operations: readonly PendingOperation[]): readonly string[
     .map(({ type, resource: { urn } }) => `${type} ${urn}`);
   const more = operations.length - named.length;
   return [
-    `Resources from other packages also have ${withCount(operations.length, "pending operation")}: ${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}. ` +
-      "Run pulumi refresh in a terminal, which asks about creations and resolves the rest, then repair again. Until then, the state stays as it is.",
+    `Resources from other packages also have ${withCount(operations.length, "pending operation")}: ${named.join(", ")}${more > 0 ? `, and ${more} more` : ""}. ` +
+      "In a terminal, run pulumi refresh, which asks about creations and resolves the rest; then repair again. Until then, the state stays as it is.",
   ];
 };
 

@@ -23,8 +23,8 @@ import { type RepairPlan, repairPlan } from "./repair-plan.js";
 import { isRepaired, type RepairResult, type RepairStep } from "./schemas.js";
 
 const reasons = {
-  held: "it is in the state",
-  "not-made": "no object so far; if one appears, the next up adopts it",
+  held: "the state contains its object",
+  "not-made": "no object exists yet; if one appears, the next up adopts it",
   deletion: "its object may already be deleted",
   again: "the next run repeats the operation",
 } as const;
@@ -32,7 +32,7 @@ const reasons = {
 /** Until the providers of the killed run have ended, they may send what they began. */
 const reasonOf = (why: keyof typeof reasons, alive: readonly number[]): string =>
   why === "not-made" && alive.length > 0
-    ? `no object so far; process ${alive.join(" or ")} may still create it`
+    ? `no object exists yet; process ${alive.join(" or ")} may still create it`
     : reasons[why];
 
 /** What a step does, in a sentence. @param alive providers of the killed run */
@@ -41,19 +41,19 @@ const sentenceOf = (step: RepairStep, alive: readonly number[]): string => {
     case "remove-cut-off-files":
       return `Remove ${step.files.length === 1 ? "a file" : `${step.files.length} files`} that the killed run left empty, so that Pulumi can read the state: ${step.files.join(" ")}`;
     case "restore-state":
-      return `Replace the truncated state (${step.file}) with the newest copy that Pulumi keeps (${step.copy}). The next repair finds objects created since then in the service.`;
+      return `Replace the truncated state (${step.file}) with the newest copy that Pulumi keeps (${step.copy}). The next repair finds the objects created in the service since then.`;
     case "end-process":
-      return `End process ${step.pid}, the killed run's provider: it would wait forever.`;
+      return `End process ${step.pid}, the killed run's provider, which would otherwise wait forever.`;
     case "cancel":
       return `Remove the lock (pulumi cancel): ${step.by}`;
     case "record":
-      return `Write ${step.kind} ${logicalName(step.urn)} into the state: the run created it as "${step.name}" (id ${step.id}), but it is not in the state.`;
+      return `Write ${step.kind} ${logicalName(step.urn)} into the state: the run created it as "${step.name}" (ID ${step.id}), but it is not in the state.`;
     case "refresh":
-      return `Write the current content of ${step.kind} ${logicalName(step.urn)} (id ${step.id}) into the state: its update was interrupted.`;
+      return `Write the current content of ${step.kind} ${logicalName(step.urn)} (ID ${step.id}) into the state, because its update was interrupted.`;
     case "forget":
       return `Remove the pending operation on ${step.kind} ${logicalName(step.urn)}: ${reasonOf(step.why, alive)}.`;
     case "delete":
-      return `Delete the ${step.kind} "${step.name}" (id ${step.id}), one of two objects created for ${step.label}. The other one stays.`;
+      return `Delete the ${step.kind} "${step.name}" (ID ${step.id}), one of two objects created for ${step.label}. The other one stays.`;
   }
 };
 
@@ -67,11 +67,11 @@ const stepLines = (step: RepairStep, alive: readonly number[]): readonly string[
 const ending = (result: RepairResult): readonly string[] => {
   const { applied, steps } = result;
   if (steps.length === 0) return [];
-  if (!applied) return [`To carry out these steps: ${ownCommand("repair --apply")}`];
+  if (!applied) return [`To carry out these steps, run: ${ownCommand("repair --apply")}`];
   if (!isRepaired(result)) return [];
   // What a killed `destroy` had already deleted is no longer in the state: `up` would create it.
   const wasDeleting = steps.some((step) => step.action === "forget" && step.why === "deletion");
-  if (!wasDeleting) return ["The stack is repaired. To continue: pulumi up"];
+  if (!wasDeleting) return ["The stack is repaired. To continue, run: pulumi up"];
   return [
     "The stack is repaired. The killed run was deleting objects. To continue:",
     "  pulumi destroy       deletes everything that is left in the stack",

@@ -6,17 +6,17 @@ export const foundOrphanSchema = z.strictObject({
   kind: z.string(),
   name: z.string(),
   id: z.string(),
-  label: z.string().describe("Project, stack and logical name in its mark"),
+  label: z.string().describe("Project, stack, and logical name in its mark"),
   standing: z.enum(["left-over", "held", "copy", "former"]),
   pending: z
     .exactOptional(z.literal(true))
-    .describe("True if a run did not finish creating it; the next up adopts it"),
+    .describe("True if a run did not finish creating the object; the next `up` adopts it"),
   heldBy: z
     .exactOptional(z.array(z.strictObject({ stack: z.string(), urn: z.string() })))
-    .describe("The resources that manage it or look it up"),
-  deleted: z.exactOptional(z.boolean()).describe("With --delete: whether it was deleted"),
+    .describe("The resources that manage or look up the object"),
+  deleted: z.exactOptional(z.boolean()).describe("With --delete: whether the object was deleted"),
   released: z.exactOptional(z.boolean()).describe("With --release: whether its mark was removed"),
-  reason: z.exactOptional(z.string()).describe("Why it was not deleted or released"),
+  reason: z.exactOptional(z.string()).describe("Why the object was not deleted or released"),
 });
 
 /** Shape of what `orphans --json` prints. */
@@ -38,8 +38,8 @@ const repairStepSchema = z.discriminatedUnion("action", [
   }),
   z.strictObject({
     action: z.literal("restore-state"),
-    file: z.string().describe("The truncated state"),
-    copy: z.string().describe("The newest complete copy of it"),
+    file: z.string().describe("The truncated state file"),
+    copy: z.string().describe("The newest complete copy of the state"),
     ...outcome,
   }),
   z.strictObject({ action: z.literal("end-process"), pid: z.int(), ...outcome }),
@@ -47,7 +47,9 @@ const repairStepSchema = z.discriminatedUnion("action", [
   z.strictObject({
     action: z
       .enum(["record", "refresh"])
-      .describe("record: it is not in the state; refresh: the state may contain other values"),
+      .describe(
+        "`record`: the object is not in the state; `refresh`: the state may contain other values",
+      ),
     urn: z.string(),
     ...object,
     ...outcome,
@@ -59,7 +61,7 @@ const repairStepSchema = z.discriminatedUnion("action", [
     why: z
       .enum(["held", "not-made", "deletion", "again"])
       .describe(
-        "held: it is in the state; not-made: no object so far; deletion: the object may already be deleted; again: the next run repeats the operation",
+        "`held`: the object is in the state; `not-made`: no object exists yet; `deletion`: the object may already be deleted; `again`: the next run repeats the operation",
       ),
     ...outcome,
   }),

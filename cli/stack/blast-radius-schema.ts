@@ -5,11 +5,15 @@ const object = { kind: z.string(), name: z.string(), id: z.string() };
 /** Shape of an object that still uses one that is to be deleted. */
 export const remainingUserSchema = z.strictObject({
   ...object,
-  path: z.string().describe("Path to the reference, such as roles[0].authentication"),
+  path: z.string().describe("Path to the reference, such as `roles[0].authentication`"),
   managed: z
     .enum(["own", "stack", "unmanaged"])
-    .describe("What manages it: this stack, another stack, or none"),
-  stack: z.exactOptional(z.string()).describe("The stack that manages it, or that its mark names"),
+    .describe(
+      "Whether this stack (`own`), another stack (`stack`), or no stack (`unmanaged`) manages it",
+    ),
+  stack: z
+    .exactOptional(z.string())
+    .describe("The stack that manages it, or the stack named in its mark"),
 });
 
 /** Shape of a deletion that the service will refuse. */
@@ -23,7 +27,9 @@ export const blockedDeletionSchema = z.strictObject({
 export const orderedStepSchema = z.strictObject({
   action: z
     .enum(["release", "delete"])
-    .describe("release: change it so that it no longer refers to the deleted object, or delete it"),
+    .describe(
+      "`release`: change the object so that it no longer refers to a deleted object, or delete it",
+    ),
   ...object,
 });
 
@@ -31,8 +37,10 @@ export const orderedStepSchema = z.strictObject({
 export const blastRadiusSchema = z.strictObject({
   deletions: z.int().min(0).describe("Number of objects that the run deletes"),
   blocked: z.array(blockedDeletionSchema).describe("Deletions that the service will refuse"),
-  order: z.array(orderedStepSchema).describe("An order that works; empty if nothing is blocked"),
+  order: z
+    .array(orderedStepSchema)
+    .describe("An order of steps that works; empty if nothing is blocked"),
   unread: z
     .exactOptional(z.array(z.string()))
-    .describe("Kinds that the command could not read and that may use the deleted objects"),
+    .describe("Unread kinds whose objects may use the deleted objects"),
 });

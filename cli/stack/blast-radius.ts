@@ -186,7 +186,7 @@ const uncertainLines = ({ unread = [] }: BlastRadius): readonly string[] =>
   unread.length === 0
     ? []
     : indented(
-        `These kinds could not be read and may use the deleted objects: ${unread.join(", ")}`,
+        `The command could not read these kinds, whose objects may use the deleted objects: ${unread.join(", ")}`,
         0,
       );
 
@@ -202,10 +202,10 @@ export const blastRadiusLines = (radius: BlastRadius): readonly string[] => {
     `The service will refuse ${refused} still in use:`,
     "",
     ...blocked.flatMap(({ kind, name, id, users }) => [
-      ...indented(`${kind} "${name}" (id ${id}) is used by`, 2),
+      ...indented(`${kind} "${name}" (ID ${id}) is used by`, 2),
       ...users.flatMap((user) =>
         indented(
-          `${user.kind} "${user.name}" (id ${user.id}, ${holderText(user)}): ${user.path}`,
+          `${user.kind} "${user.name}" (ID ${user.id}, ${holderText(user)}): ${user.path}`,
           4,
         ),
       ),
@@ -216,8 +216,8 @@ export const blastRadiusLines = (radius: BlastRadius): readonly string[] => {
     ...order.flatMap(({ action, kind, name, id }, at) =>
       indented(
         action === "delete"
-          ? `${at + 1}. delete ${kind} "${name}" (id ${id})`
-          : `${at + 1}. change ${kind} "${name}" (id ${id}) so that it no longer uses a deleted object, or delete it`,
+          ? `${at + 1}. delete ${kind} "${name}" (ID ${id})`
+          : `${at + 1}. change ${kind} "${name}" (ID ${id}) so that it no longer uses a deleted object, or delete it`,
         2,
       ),
     ),

@@ -97,7 +97,7 @@ export const stateStanding = async (
     );
     return {
       asked: objects.length,
-      problem: `the objects in the state were not found at ${baseUrl} (checked: ${names.join(", ")}): the stack was deployed to another service, or the objects were deleted`,
+      problem: `the objects in the state were not found at ${baseUrl} (checked: ${names.join(", ")}). Either the stack was deployed to another service, or the objects were deleted`,
     };
   } finally {
     await service.close();

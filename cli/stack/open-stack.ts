@@ -214,7 +214,7 @@ export const whileAlone = async <R>(stack: ChangedStack, work: () => Promise<R>)
   if (lock.release === undefined) {
     const { project, stack: name } = stack.names;
     throw new CommandFailure(
-      `Another repair or orphans command is changing ${project}/${name} (${lock.heldBy}), so nothing was done. Wait until it ends, then try again.`,
+      `Another repair or orphans command is changing ${project}/${name} (${lock.heldBy}), so nothing was done. Wait until it ends, and then try again.`,
     );
   }
   try {

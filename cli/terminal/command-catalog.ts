@@ -36,7 +36,7 @@ export const catalogSchema = z.strictObject({
       description: z.string(),
       arguments: z.array(
         z.strictObject({
-          value: z.string().describe("`<required>`, `[optional]` or `[several...]`"),
+          value: z.string().describe("`<required>`, `[optional]`, or `[several...]`"),
           doc: z.string(),
           choices,
         }),

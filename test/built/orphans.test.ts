@@ -115,9 +115,11 @@ test("what was renamed or moved in the state is seen as held, and never touched;
   expect(found).toEqual(expect.arrayContaining(standing));
   expect(found).toHaveLength(2);
   expect(await refusal("--delete", "--id", a.id, "--id", copy.id)).toMatch(
-    new RegExp(`${a.id}: a state contains it.*\\n.*${copy.id}: it is a copy`),
+    new RegExp(`${a.id}: a state contains the object.*\\n.*${copy.id}: a person copied the object`),
   );
-  expect(await refusal("--release", "--id", b.id)).toContain("the state of prod contains it");
+  expect(await refusal("--release", "--id", b.id)).toContain(
+    "the state of prod contains the object",
+  );
   expect(await project.objects("channels")).toHaveLength(3);
 
   expect(await orphans("--release", "--id", copy.id)).toContainEqual(

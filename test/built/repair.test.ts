@@ -271,7 +271,7 @@ test("while a run is at work it refuses; once it was killed, the guide brings al
     ...{ code: 0, ...before },
   });
   for (const line of output.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
-  expect(output).toContain("To carry out these steps: npx pulumi-conversation repair --apply");
+  expect(output).toContain("To carry out these steps, run: npx pulumi-conversation repair --apply");
 
   expect(await follow(project, apply)).toMatchObject({ code: 0 });
   expect(providers.filter(isRunning)).toEqual([]);
@@ -367,7 +367,7 @@ const inContainer = (script: string, ...args: string[]) => {
 };
 
 test.runIf(inContainer("").status === 0).each([
-  [-60_000, "unknown", "its lock was taken before this container started (ci@"],
+  [-60_000, "unknown", "its lock was acquired before this container started (ci@"],
   [60_000, "left", "ci@"],
 ])(
   "in a container, the lock of a run that cannot be seen, taken %i ms after its start: %s",

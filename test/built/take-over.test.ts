@@ -230,7 +230,7 @@ test("echoed secrets, through pulumi import --from conversation", async () => {
   await succeeds(from, environment);
   const again = await inFolder("shop")([...from, "--", "--include", "Channel"], environment);
   expect(again.code).not.toBe(0);
-  expect(again.output).toContain("it is already in the state: urn:pulumi:prod");
+  expect(again.output).toContain("the state already contains the object: urn:pulumi:prod");
   await isTakenOver();
 });
 
@@ -251,7 +251,7 @@ test("omitted secrets, through the command import, which shows first", async () 
   const again = await project.tool(["import", "--apply"], {}, "shop");
   expect([again.code, again.errors]).toEqual([
     1,
-    expect.stringContaining("it is already in the state"),
+    expect.stringContaining("the state already contains the object"),
   ]);
   expect(writes()).toEqual([]);
 });

@@ -105,7 +105,7 @@ test("a client for bots is not advised to take the scopes of Pulumi, but reads w
     "this client can run a bot, but cannot set up the account with Pulumi",
   );
   expect(check.advice).toMatch(/^For a bot, nothing is missing\. For Pulumi, use another client/);
-  expect(check.advice).toContain(`${scopes.read}, changing it needs ${scopes.manage}`);
+  expect(check.advice).toContain(`${scopes.read}, and changing it requires ${scopes.manage}`);
   // Without the right to send, it is no client for bots.
   expect(checkScopes([scopes.interactionRead]).message).toContain("would refuse");
 });
@@ -114,8 +114,12 @@ const now = Date.parse("2026-01-01T00:00:00Z");
 
 test.each([
   ["Thu, 01 Jan 2026 00:00:00 GMT", "ok", "the same time as the service"],
-  ["Thu, 01 Jan 2026 00:00:20 GMT", "ok", "20 s behind the service"],
-  ["Wed, 31 Dec 2025 23:50:00 GMT", "warn", "this machine's clock is 600 s ahead of the service"],
+  ["Thu, 01 Jan 2026 00:00:20 GMT", "ok", "20 s behind the service's clock"],
+  [
+    "Wed, 31 Dec 2025 23:50:00 GMT",
+    "warn",
+    "this machine's clock is 600 s ahead of the service's clock",
+  ],
   ["soon", "skipped", "the service sends no Date header"],
   [undefined, "skipped", "the service sends no Date header"],
 ])("clock, service at %s: %s", (date, status, message) => {
@@ -127,7 +131,7 @@ test("the address of a proxy is shown without its credentials", () => {
     HTTPS_PROXY: "http://me:hidden@proxy.example.com:8080",
     NO_PROXY: "a",
   });
-  expect(check.message).toBe("calls use the proxy proxy.example.com:8080, except for a");
+  expect(check.message).toBe("calls use the proxy proxy.example.com:8080, except calls to a");
 });
 
 test.each([

@@ -75,13 +75,16 @@ describe("import", () => {
     const report = (more: Partial<typeof result>) =>
       importReport({ ...result, ...more }).replaceAll(/\s+/g, " ");
     expect(report({})).toContain("the next pulumi up, which would otherwise delete them");
-    expect(report({})).toContain("To write the code: npx pulumi-conversation export --out");
+    expect(report({})).toContain("To write the code, run: npx pulumi-conversation export --out");
     expect(report({ filled: {} })).not.toContain("delete them");
   });
 
   test("lists a few omitted objects, and counts more", async () => {
     const { taken, ...result } = await (await importSandbox()).import();
-    const left = taken.map((each) => ({ ...each, reason: "it is already in the state" }));
+    const left = taken.map((each) => ({
+      ...each,
+      reason: "the state already contains the object",
+    }));
     const report = (count: number) =>
       importReport({ ...result, taken, left: left.slice(0, count) });
     expect(report(3).match(/Omitted: /g)).toHaveLength(3);
@@ -93,22 +96,22 @@ describe("import", () => {
     [
       "its own",
       { state: stateWith("prod", oddId(4, 0)) },
-      "it is already in the state: urn:pulumi:prod",
+      "the state already contains the object: urn:pulumi:prod",
     ],
     [
       "another",
       { other: stateWith("other", oddId(4, 0)) },
-      "it is in the state of the stack other",
+      "the state of the stack other contains the object",
     ],
     [
       "a name",
       { state: stateWith("prod", oddId(4, 9), "custom-große-maß") },
-      "the state has another object under this name",
+      "the state contains another object under this name",
     ],
     [
       "a mark",
       { objects: withMarkedChannel(2, `${ownership("else")}/web`) },
-      "it carries the mark of another stack or state: shop/else web",
+      "the object carries the mark of another stack or state: shop/else web",
     ],
   ])(
     "refuses what a stack has already: %s; --skip-managed leaves it out",
@@ -139,12 +142,12 @@ describe("import", () => {
   test("refuses a CLI that is too old, before the service is asked", async () => {
     const hub = await importSandbox({ version: "3.254.9" });
     await expect(hub.import()).rejects.toThrow(
-      /The Pulumi version is 3\.254\.9, but the import needs 3\.255\.0 or later/,
+      /The Pulumi version is 3\.254\.9, but the import requires 3\.255\.0 or later/,
     );
     expect(await hub.control.log()).toEqual([]);
     expect(JSON.parse(await hub.file(["Channel", "web", oddId(4, 0)]))).toHaveProperty("resources");
     const older = await importSandbox({ version: "3.200.0" });
-    await expect(older.file(["Channel", "web", oddId(4, 0)])).rejects.toThrow(/needs 3\.254\.0/);
+    await expect(older.file(["Channel", "web", oddId(4, 0)])).rejects.toThrow(/requires 3\.254\.0/);
   });
 
   test("shows what Pulumi said if it fails", async () => {
@@ -214,14 +217,14 @@ describe("import --print", () => {
       /There is no account with the name "nobody"/,
     );
     await expect(hub.file(["Account", "x", "f".repeat(36)])).rejects.toThrow(
-      /There is no account with the id/,
+      /There is no account with the ID/,
     );
   });
 
   test("refuses what a state has", async () => {
     const hub = await importSandbox({ state: stateWith("prod", oddId(4, 0)) });
     await expect(hub.file(["Channel", "other", oddId(4, 0)])).rejects.toThrow(
-      /^Nothing was printed:\n.*it is already in the state/,
+      /^Nothing was printed:\n.*the state already contains the object/,
     );
   });
 

@@ -189,7 +189,7 @@ test("what a run took over since the look stays", async () => {
   await box.up("Channel", "a", channel("a"));
   box.writeThen(4);
   const { found } = await box.orphans({ delete: true });
-  const reason = "a run adopted it in the meantime: urn:pulumi:prod";
+  const reason = "a run adopted the object in the meantime: urn:pulumi:prod";
   expect(found).toMatchObject([{ deleted: false, reason: expect.stringContaining(reason) }]);
   expect(await box.control.objects("channels")).toHaveLength(1);
 });
@@ -252,9 +252,9 @@ test("ids that must not be touched are all named, and nothing is done", async ()
   const ids = [left, own, copy, "unknown"];
   expect((await box.refusal({ delete: true, ids })).split("\n")).toEqual([
     "Nothing was deleted:",
-    expect.stringContaining(`${own}: the state of prod contains it: urn:`),
-    expect.stringContaining(`${copy}: it is a copy`),
-    expect.stringContaining("unknown: no object with this id"),
+    expect.stringContaining(`${own}: the state of prod contains the object: urn:`),
+    expect.stringContaining(`${copy}: a person copied the object`),
+    expect.stringContaining("unknown: no object with this ID"),
   ]);
   expect(await box.control.objects("channels")).toHaveLength(3);
 });

@@ -135,7 +135,7 @@ test("what others have made is not touched, whatever its name, and a channel tha
   };
   await on.control.restore({ ...made, objects: { ...made.objects, clientapplications: [theirs] } });
   const found = await tenant.findings({ burst });
-  expect(found.open.channelRule).toContain("the tenant has its own client applications");
+  expect(found.open.channelRule).toContain("the tenant has other client applications");
   expect(found.switches).toMatchObject({ platformName });
   expect(await tenant.left()).toEqual([theirs]);
   expect((await on.control.log()).some(({ template }) => template === "/channels")).toBe(false);

@@ -158,10 +158,10 @@ test("while a provider is alive, the report does not say that it created nothing
   const report = (...steps: RepairResult["steps"]) =>
     repairReport({ ...found, steps: [...steps, forget] }).replace(/\s+/g, " ");
   expect(report()).toContain(
-    "on Channel c9: no object so far; if one appears, the next up adopts it.",
+    "on Channel c9: no object exists yet; if one appears, the next up adopts it.",
   );
-  expect(report(end)).toContain("c9: no object so far; process 4712 may still create it.");
-  expect(report({ ...end, done: true })).toContain("c9: no object so far; if one appears,");
+  expect(report(end)).toContain("c9: no object exists yet; process 4712 may still create it.");
+  expect(report({ ...end, done: true })).toContain("c9: no object exists yet; if one appears,");
 });
 
 test.each([true, false])("a deletion that was cut off is done again (reached: %s)", async (is) => {
@@ -328,7 +328,7 @@ const refusals: readonly (readonly [string, (box: StackSandbox) => void, string]
   [
     "of another machine",
     (box) => box.lock(lockOf(7, undefined, "elsewhere")),
-    "taken on another machine (ci@elsewhere, process 7",
+    "acquired on another machine (ci@elsewhere, process 7",
   ],
   ["without an owner", (box) => box.lock({}), "does not name its holder"],
   ["that cannot be read", (box) => mkdirSync(join(box.locks, "1.json")), "its lock is unreadable"],
@@ -407,7 +407,7 @@ test("files of a stack at which a run is at work are not touched", async () => {
   const file = `${box.stateFile}.attrs`;
   writeFileSync(file, "");
   box.lock(lockOf(7, undefined, "elsewhere"));
-  expect(await said(box)).toContain("taken on another machine");
+  expect(await said(box)).toContain("acquired on another machine");
   expect(existsSync(file)).toBe(true);
 });
 

@@ -217,7 +217,7 @@ describe("import --file", () => {
     const lines = `${typeToken("Orchestration")} flow: there is more than one orchestration with the name "Orders": ${[0, 1, 2, 3].map((place) => oddId(5, place)).join(", ")}`;
     await expect(hub.import({ apply: true })).rejects.toThrow(lines);
     await expect(hub.import({ skipManaged: true })).rejects.toThrow(
-      "Write the correct id into the file",
+      "Write the correct ID into the file",
     );
     hub.write({ resources: [{ ...flow.entry, id: oddId(5, 3) }] });
     expect((await hub.import()).taken[0]?.object.id).toBe(oddId(5, 3));
@@ -256,7 +256,7 @@ describe("import --file", () => {
   ])("a name that is %s is not guessed", async (_, type) => {
     const hub = await sandbox([declared("Channel", "web", { type })]);
     await expect(hub.import()).rejects.toThrow(
-      /web: its type is a secret, or unknown until pulumi up/,
+      /web: its type is a secret or is unknown until pulumi up/,
     );
   });
 
@@ -276,8 +276,8 @@ describe("import --file", () => {
     const result = await hub.import({ apply: true });
     expect(result).toMatchObject({ taken: [], applied: false, filled: { resources: [] } });
     expect(result.skipped?.map(({ reason }) => reason)).toEqual([
-      "the program does not create it, or it is already in the state",
-      "it is in another account: --profile eu",
+      "the program does not create the resource, or the state already contains it",
+      "the resource is in another account: --profile eu",
       "its provider uses an account that the command does not read",
     ]);
     expect(importReport(result)).toContain("Nothing is left to import into shop/prod");
@@ -289,7 +289,7 @@ describe("import --file", () => {
     const other = JSON.stringify({ version: 3, deployment: { resources: [held] } });
     const hub = await sandbox([web, bot], { other });
     await expect(hub.import()).rejects.toThrow(
-      /^Nothing was imported:\n.*it is in the state of the stack other.*\nRemove them from the file, or/,
+      /^Nothing was imported:\n.*the state of the stack other contains the object.*\nRemove them from the file, or/,
     );
     const { taken, left } = await hub.import({ skipManaged: true });
     expect([taken.map(({ logical }) => logical), left.map(({ logical }) => logical)]).toEqual([

@@ -108,7 +108,7 @@ test.each<[string, JsonObject, string]>([
         application("desk", "desk", "customer"),
       ],
     },
-    "an escalation reaches no agent: the client application desk has no role",
+    "an escalation reaches no agent: the client application desk has no custom_agent or platform_agent role",
   ],
   ["a channel that is not there", { channels: [] }, "the account's channel does not exist"],
   [
@@ -168,7 +168,7 @@ test("an account that is not there is named, with those that are", async () => {
   const { code, err } = await explained(shop(), "--account", "shops");
   expect(code).toBe(1);
   expect(err).toContain(
-    "the account shops: no account has this name, address or id. Accounts: shop.",
+    "the account shops: no account has this name, address, or ID. Accounts: shop.",
   );
 });
 

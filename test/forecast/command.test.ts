@@ -153,7 +153,7 @@ test("a file that Pulumi did not write, or that is not enough, is refused by nam
   const file = saved('{"resources": []}');
   for (const [given, message] of [
     [file, `${file} is not the output of \`pulumi preview --json\` or`],
-    [state, "no --from file contains. To save it: pulumi preview --json"],
+    [state, "no --from file contains. To save it, run: pulumi preview --json"],
   ] as const) {
     const { code, err } = await run("forecast", "--from", given);
     expect(code).toBe(2);
@@ -181,7 +181,7 @@ test("without files Pulumi is asked for a preview and the state of the stack", a
 test.each([
   [
     "no Pulumi.yaml project file found",
-    "a Pulumi project folder. forecast can also read saved output",
+    "a Pulumi project folder. To read saved output instead, use --from.",
   ],
   ["no stack named nope found", "To list the stacks, run pulumi stack ls"],
   ["getting stack configuration: incorrect passphrase", "Set PULUMI_CONFIG_PASSPHRASE"],
@@ -213,7 +213,7 @@ test("without pulumi on PATH the way out is named", async () => {
   const { session } = recordedSession();
   const forecasting = runForecast(up, session, { PATH: "" }, temporaryFolder());
   await expect(forecasting).rejects.toThrow(
-    "pulumi is not on PATH. Install it; forecast can also read saved",
+    "pulumi is not on PATH. Install it, or use --from to read saved output.",
   );
 });
 

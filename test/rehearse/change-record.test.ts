@@ -65,7 +65,7 @@ const verdictOn = (file: string): string => {
 };
 
 const refusal =
-  /^\S+ (is not a change record|is a change record from another release, or was edited)\. To create one: npx pulumi-conversation rehearse --record <file>$/;
+  /^\S+ (is not a change record|is a change record from another release or was edited)\. To create one, run: npx pulumi-conversation rehearse --record <file>$/;
 
 test("a record holds as it was written, however its lines end, after a byte order mark, and through a link", () => {
   expect(verdict(text)).toBe("holds");
@@ -93,7 +93,7 @@ test("what is no text of a record is refused in one sentence", () => {
   symlinkSync(join(folder, "itself"), join(folder, "itself"));
   for (const name of ["folder", "itself", "gone"])
     expect(verdictOn(join(folder, name))).toMatch(
-      /^Cannot read the change record: E[A-Z]+: [^\n]+\. To create one: npx pulumi-conversation rehearse --record <file>$/,
+      /^Cannot read the change record: E[A-Z]+: [^\n]+\. To create one, run: npx pulumi-conversation rehearse --record <file>$/,
     );
 });
 
@@ -258,7 +258,7 @@ test("the command ends with 2, before it looks for a stack, where there is no re
     const { code, out, err } = await run("rehearse", "--check", join(folder, name));
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toMatch(
-      /(is not a change record|Cannot read the change record).*To create one: npx/s,
+      /(is not a change record|Cannot read the change record).*To create one, run: npx/s,
     );
   }
 });

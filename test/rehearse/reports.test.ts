@@ -48,15 +48,13 @@ test("a rehearsal fits a terminal of 80 columns, with everything that is refused
   const tooLong = text.split("\n").filter((line) => [...line].length > 80);
   expect(tooLong).toEqual([]);
   expect(text).toContain("will fail: 1 step will be refused");
-  expect(text).toContain("However the service handles staleModified (see emulator --help), the");
+  expect(text).toContain("The result is the same however the service handles staleModified (see");
   expect(text).toContain("  - time:index:Sleep pause");
   expect(text).toContain("✗ delete ClientApplication app");
   expect(text).toContain(id);
   expect(text).toContain("(after the others)");
   expect(text).toContain("… and 20 more (--json shows all)");
-  expect(text).toContain(
-    "If the service behaves as put=keep (see emulator --help), the run succeeds:",
-  );
+  expect(text).toContain("With put=keep (see emulator --help), the run succeeds:");
 });
 
 test("one that goes through unless the service behaves otherwise says so", () => {

@@ -182,8 +182,8 @@ test("an object with the mark of a stack is left out and reported; who refers to
   const { plan } = result;
   expect(plan.skipped).toMatchObject([{ reason: expect.stringContaining("other/prod Web_1") }]);
   expect(plan.lookedUp.map(({ object }) => object.id)).toEqual([oddId(4, 0)]);
-  expect(hub.files()["README.md"]).toContain("it carries a stack's mark: other/prod Web_1");
-  expect(exportReport(result)).toContain("--managed declares them too");
+  expect(hub.files()["README.md"]).toContain("the object carries a stack's mark: other/prod Web_1");
+  expect(exportReport(result)).toContain("To declare them too, use --managed.");
 });
 
 test("--managed declares it under the name of its stack, without its mark, and does not import it", async () => {

@@ -25,7 +25,7 @@ test("drift beside a run: what it is making is no drift, and the lock is reporte
   expect(unmanaged).toMatchObject([{ name: "custom.hand", standing: "foreign" }]);
   expect([changed, deleted]).toEqual([[], []]);
   expect(notes[0]).toContain("shop/prod is locked (ci@runner, process");
-  expect(notes[1]).toContain(`A run of this stack is creating Channel "custom.begun" (id ${id})`);
+  expect(notes[1]).toContain(`A run of this stack is creating Channel "custom.begun" (ID ${id})`);
   box.unlock();
   expect((await runDrift(box.options)).notes[0]).toContain("A run of this stack is creating");
 });
@@ -54,11 +54,11 @@ test("import beside a run: what it is making is left to it, and nothing is impor
   const { left, taken } = await runImport(options);
   expect(taken.map(({ object }) => object.wire.type)).toEqual(["custom.hand"]);
   expect(left.map(({ reason }) => reason)).toEqual([
-    expect.stringContaining("it is already in the state"),
-    expect.stringContaining("an unfinished run of this stack created it (shop/prod begun)"),
+    expect.stringContaining("the state already contains the object"),
+    expect.stringContaining("an unfinished run of this stack created the object (shop/prod begun)"),
   ]);
   await expect(runImport(box.options)).rejects.toThrow(
-    "an unfinished run of this stack created it",
+    "an unfinished run of this stack created the object",
   );
   expect(box.asked().filter((line) => line.startsWith("import"))).toEqual([]);
 });
