@@ -42,7 +42,7 @@ How to specify objects in --include and --exclude:
   a kind                Channel, client-application, …
   a name                orders-bot, or with * for any characters: test-*
   a kind and a name     Channel:custom.*
-  an id                 as the service shows it`;
+  an ID                 as the service shows it`;
 
 /** Options that `import` shares with the converter that Pulumi starts. */
 export const importOptions = {

@@ -36,8 +36,9 @@ export const emulatorCommand = command({
   description:
     "Run an emulator of the conversation service until Ctrl-C or SIGTERM, and print what a\n" +
     "program needs to reach it. If a command follows --, the emulator runs it with\n" +
-    "CONVERSATION_BASE_URL, the other settings and CONVERSATION_CONTROL_URL in its\n" +
-    "environment. It passes signals on, stops with the command and returns its exit code.\n\n" +
+    "CONVERSATION_BASE_URL, the other settings, and CONVERSATION_CONTROL_URL in its\n" +
+    "environment. It passes signals on to the command, stops when the command stops, and\n" +
+    "returns the command's exit code.\n\n" +
     "The emulator changes nothing elsewhere, but it sends messages to the callbacks of its\n" +
     "client applications.",
   details: switchHelp,
@@ -61,7 +62,7 @@ export const emulatorCommand = command({
       choiceOption(
         "<clock>",
         ["real", "manual"],
-        "The clock for rates, tokens and dates; POST /clock advances a manual clock.",
+        "The clock for rates, tokens, and dates; POST /clock advances a manual clock.",
       ),
       "real",
     ),
@@ -69,7 +70,7 @@ export const emulatorCommand = command({
     switch: switchesOption("Set a switch (repeatable; defaults: see below)."),
     like: textOption(
       "<file>",
-      "Use the switches, plan and burst from this findings file, written by probe.",
+      "Use the switches, plan, and burst from this findings file, written by probe.",
     ),
     controlSecret: {
       ...textOption(
@@ -82,7 +83,7 @@ export const emulatorCommand = command({
     tlsCert: textOption("<file>", "Serve HTTPS with this certificate (PEM)."),
     tlsKey: textOption("<file>", "The private key for the certificate (PEM)."),
   },
-  jsonDoc: "Print one JSON object with URLs and credentials as the first line.",
+  jsonDoc: "As the first line, print one JSON object with URLs and credentials.",
   uses: {
     usual: {
       json: async () => (await import("../emulator-schema.js")).emulatorLineSchema,
@@ -98,7 +99,7 @@ export const emulatorCommand = command({
     if (words[0]?.startsWith("-")) {
       const data = given.data === undefined ? "" : ` --data ${given.data}`;
       throw new CommandFailure(
-        `${words[0]} is not a command: emulator options go before the --. Run: ${ownCommand(`emulator${data} ${words[0]} …`)}`,
+        `${words[0]} is not a command. Put emulator options before the --. Run: ${ownCommand(`emulator${data} ${words[0]} …`)}`,
         2,
       );
     }

@@ -23,7 +23,7 @@ Steps:
   delete                delete one of a resource's two objects, and keep the other
 
 Without --apply, the command changes nothing. It stops if a run is in progress, or if it
-cannot see whether one is. It finds objects by their marks, and never deletes a copy
+cannot determine whether one is. It finds objects by their marks, and never deletes a copy
 that a person made.`,
   options: {
     apply: flagOption("Carry out the steps."),
@@ -53,7 +53,7 @@ that a person made.`,
         result: await runRepair({ ...options, ...means }),
         isEnded: means.signal.aborted,
       }),
-      `To see what is left to do: ${ownCommand("repair")}`,
+      `To see what is left to do, run: ${ownCommand("repair")}`,
     );
     return {
       value: result,

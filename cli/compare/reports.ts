@@ -47,9 +47,9 @@ const changeText = ({ path, state, live }: DriftChange): string =>
     : `${path}: ${shown(state)} in the state, ${shown(live)} live`;
 
 const standings = {
-  foreign: "it has no mark",
-  "left-over": "this stack created it, but no state contains it",
-  copy: "a copy that a person made of this stack's object",
+  foreign: "no mark",
+  "left-over": "created by this stack, but in no state",
+  copy: "a copy of this stack's object, made by a person",
   former: "from a former state with this name",
 } as const;
 
@@ -103,7 +103,7 @@ const sectionsOf = (result: DriftResult): readonly ReportSection[] => [
       ...indented(`by: ${each.who}`, 4),
       ...(each.sameName ? indented(`its name now belongs to ${each.sameName}`, 4) : []),
     ]),
-    columns: ["Object", "Id", "By"],
+    columns: ["Object", "ID", "By"],
     rows: result.deleted.map((each) => [cellOf(each), foreign(each.id), foreign(each.who)]),
   },
   {
@@ -111,7 +111,7 @@ const sectionsOf = (result: DriftResult): readonly ReportSection[] => [
     lines: listed(result.unmanaged, (each) =>
       indented(`${titleOf(each)}: ${standings[each.standing]}`, 2),
     ),
-    columns: ["Object", "Id", "Standing"],
+    columns: ["Object", "ID", "Standing"],
     rows: result.unmanaged.map((each) => [cellOf(each), foreign(each.id), each.standing]),
   },
   {
@@ -142,7 +142,7 @@ const sectionsOf = (result: DriftResult): readonly ReportSection[] => [
     title: "Deletions that the service will refuse",
     // A terminal shows them at the end, with the order that works.
     lines: [],
-    columns: ["Object", "Id", "Used by"],
+    columns: ["Object", "ID", "Used by"],
     rows: (result.deletions?.blocked ?? []).map((each) => [
       cellOf(each),
       foreign(each.id),
@@ -156,7 +156,7 @@ const sectionsOf = (result: DriftResult): readonly ReportSection[] => [
 const advice = ({ changed, deleted, unmanaged }: DriftResult): readonly Block[] => [
   changed.length + deleted.length > 0
     ? wrapped(
-        "To restore the program's values, run pulumi refresh, then pulumi up. To keep the changes, write them into the program first.",
+        "To restore the program's values, run pulumi refresh, and then pulumi up. To keep the changes, write them into the program first.",
         80,
       )
     : [],

@@ -186,7 +186,7 @@ test.each(ways)("a refusal says what was called, and why (%s)", async (_, of) =>
     'Could not control the emulator: POST /faults was refused (400): A fault\'s "on" must be one of',
   );
   await expect(control.clients({ clientId: "", clientSecret: "s", scopes: [] })).rejects.toThrow(
-    "A client is",
+    "A client has the form",
   );
 });
 
