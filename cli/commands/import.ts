@@ -36,7 +36,7 @@ imported one.
 After --print, run: pulumi import --file <file> --generate-code=false --protect=false --yes
 
 The file contains no secrets, and needs Pulumi 3.254 or later. If the stack's state has no
-Ownership yet, the file includes it.
+Ownership yet, the file includes one.
 
 --file accepts the output of pulumi preview --import-file <file>: the resources that the
 program would create, without their IDs. The command looks up each object by the name that

@@ -28,7 +28,7 @@ that a person made.`,
   options: {
     apply: flagOption("Carry out the steps."),
     ignoreLock: flagOption(
-      "Continue even if it is unclear whether the run that holds the lock is still alive.",
+      "Continue even if it is unclear whether the run that holds the lock is still active.",
     ),
     profile: profileOption("Use this profile's settings for resources that do not name a profile."),
     stack: stackOption(),

@@ -50,7 +50,7 @@ const standings = {
   foreign: "no mark",
   "left-over": "created by this stack, but in no state",
   copy: "a copy of this stack's object, made by a person",
-  former: "from a former state with this name",
+  former: "from a former state with this stack's name",
 } as const;
 
 const fewAlike = 3;

@@ -169,7 +169,7 @@ const assertDistinct = (values: readonly unknown[], what: string): void => {
 const storedObjects = (definition: Definition, value: unknown, switches: Switches) => {
   const { collection } = definition;
   if (!Array.isArray(value) || !value.every(isStoredObject))
-    throw wrong(`${collection} must be a list of objects with id, created, and modified`);
+    throw wrong(`${collection} must be a list of objects with "id", "created", and "modified"`);
   const broken = value.find((object) => !hasShape(definition, object, switches));
   if (broken)
     throw wrong(
@@ -270,7 +270,7 @@ const msOf = (body: unknown): number => {
 
 const placeIn = (text: string): number => {
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new Error("since must be a whole number, such as `next` in the previous response.");
+  throw new Error('"since" must be a whole number, such as "next" in the previous response.');
 };
 
 /** A growing list; with `since`, only the entries from that place on. What is shown as `[]` is left out. */
@@ -289,7 +289,7 @@ const growing = <T>(
 const conversationsOf = ({ conversations }: EmulatedService, since: string | null) => {
   if (since === null) return conversations.all();
   const time = Date.parse(since);
-  if (Number.isNaN(time)) throw new Error("since must be an ISO 8601 time.");
+  if (Number.isNaN(time)) throw new Error('"since" must be an ISO 8601 time.');
   return conversations.changedSince(time);
 };
 

@@ -171,8 +171,7 @@ const assetFor = (
 };
 
 const assertEmpty = ({ uploaded }: AssetRecord): void => {
-  if (uploaded)
-    throw forbidden("The signed URL has been used: the content has already been uploaded.");
+  if (uploaded) throw forbidden("The content has already been uploaded.");
 };
 
 /** Content type and size must be those of the asset (specification §4.2). */

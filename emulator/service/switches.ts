@@ -83,7 +83,7 @@ export const switchTable = {
     basis: assumed,
   },
   staleModified: {
-    doc: "Whether the service refuses a PUT (409) if its `modified` differs from the object's.",
+    doc: "Whether the service refuses a PUT (409) if the request's `modified` differs from the object's.",
     values: ["ignore", "refuse"],
     default: "ignore",
     basis: assumed,

@@ -311,7 +311,7 @@ export const deliveriesView = (page) =>
     label: "Deliveries, newest first",
     noun: "attempt",
     nothing: [
-      "No deliveries yet. Every attempt to deliver a message to a callback is listed here: ",
+      "No deliveries yet. Every attempt to deliver a message to a callback is listed here. To see one, ",
       element("a", { href: "#conversations/new" }, "send a message"),
       ".",
     ],
@@ -344,7 +344,7 @@ export const mailboxView = (page) =>
     noun: "email",
     nothing: [
       ...withCode(
-        "No emails yet. If a callback does not accept a message, the service emails the `notificationEmail` of the callback's role. The emulator keeps these emails here instead of sending them. The `notificationMails` switch sets how often the service emails: ",
+        "No emails yet. If a callback does not accept a message, the service emails the `notificationEmail` of the callback's role. The emulator keeps these emails here instead of sending them. To set how often the service emails, use the `notificationMails` switch: ",
       ),
       element("a", { href: "#switches" }, "Switches"),
       ".",
@@ -429,7 +429,7 @@ export const ratesView = (page) => {
       about,
       plan === "none"
         ? "Calls are not limited. To apply a plan's rates, start the emulator with --plan developer, --plan basic, or --plan enterprise."
-        : `Rates of the ${plan} plan. Each endpoint has its own bucket, which all callers share.`,
+        : `The rates of the ${plan} plan apply. Each endpoint has its own bucket, which all callers share.`,
     );
     table.hidden = rates.length === 0;
     keepRows(

@@ -144,7 +144,7 @@ const dialog = element(
   element(
     "p",
     {},
-    "This removes all objects, conversations, assets, and faults, and clears the log. Clients and switches are kept.",
+    "Resetting removes all objects, conversations, assets, and faults, and clears the log. Clients and switches are kept.",
   ),
   notReset,
   group("send", element("button", { type: "button", click: () => dialog.close() }, "Cancel"), yes),

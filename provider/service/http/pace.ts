@@ -49,7 +49,9 @@ export interface Refused {
 export const waitText = ({ method, template, queued, waitMs, refused }: Wait): string => {
   const calls = `${queued} ${queued === 1 ? "call" : "calls"} queued`;
   const asked =
-    refused?.asks === undefined ? "" : `; the service requests a wait of ${refused.asks}`;
+    refused?.asks === undefined
+      ? ""
+      : `; the service requests a longer wait (Retry-After: ${refused.asks})`;
   return `${durationText(waitMs)} left for ${method} ${template}, ${calls}${asked}`;
 };
 
