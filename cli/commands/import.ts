@@ -38,7 +38,7 @@ After --print, run: pulumi import --file <file> --generate-code=false --protect=
 The file contains no secrets, and needs Pulumi 3.254 or later. If the stack's state has no
 Ownership yet, the file includes one.
 
---file accepts the output of pulumi preview --import-file <file>: the resources that the
+--file accepts an import file from pulumi preview --import-file: the resources that the
 program would create, without their IDs. The command looks up each object by the name that
 the program gives it or, if several match, by its mark. An ID that you write into the file
 takes precedence. The command omits objects that are not in the account, so that up

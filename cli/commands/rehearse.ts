@@ -26,7 +26,7 @@ export const rehearseCommand = command({
   description:
     "Read the account, load it into an emulator, copy the stack's state into a private\n" +
     "folder, and run pulumi up for your program there. The report shows the steps and their\n" +
-    "times, refusals and the objects that cause them, and the resulting account. The command\n" +
+    "times, any refusals and the objects that cause them, and the resulting account. The command\n" +
     "changes nothing: it only reads lists from the service, and leaves the state and your\n" +
     "files as they are. Your program sees a dry run: code that it guards with\n" +
     "pulumi.runtime.isDryRun() does not run, and Pulumi does not call resource hooks.\n" +

@@ -440,7 +440,7 @@ const notesOf = (
 };
 
 const begunNote = (object: string): string =>
-  `A run of this stack is creating ${object}. If that run was killed, run: ${ownCommand("repair")}`;
+  `A run of this stack is creating ${object}. If that run was killed, use: ${ownCommand("repair")}`;
 
 const lockNotes = async ({ readLock, names }: OpenStack): Promise<readonly string[]> => {
   const lock = await readLock();

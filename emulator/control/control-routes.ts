@@ -265,7 +265,7 @@ const msOf = (body: unknown): number => {
   if (unknown !== undefined)
     throw new Error(`There is no member ${unknown.slice(0, 60)}; use advanceMs.`);
   if (typeof advanceMs === "number" && advanceMs >= 0 && advanceMs <= 1e12) return advanceMs;
-  throw new Error("advanceMs must be a number of milliseconds from 0 to 1e12.");
+  throw new Error("advanceMs must be a number of milliseconds from 0 to 1,000,000,000,000.");
 };
 
 const placeIn = (text: string): number => {

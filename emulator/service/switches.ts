@@ -89,7 +89,7 @@ export const switchTable = {
     basis: assumed,
   },
   forms: {
-    doc: "How responses represent setup objects: as the client sent them, or in the service's own forms, which PUT also accepts. In the service's own forms, empty optional lists and objects are absent, and omitted members are null. Numbers are text, and numeric IDs are numbers. URLs have a trailing slash, email addresses are in lowercase, and text is NFC with CRLF. Entries, agents, and unordered lists are sorted. Each list item has an ID, and each reference includes its target's name.",
+    doc: "How responses represent setup objects: as the client sent them, or in the service's own forms, which PUT also accepts. In the service's own forms, empty optional lists and objects are absent, and omitted members are null. Numbers are text, and numeric IDs are numbers. URLs have a trailing slash, email addresses are lowercase, and text is NFC with CRLF. Entries, agents, and unordered lists are sorted. Each list item has an ID, and each reference includes its target's name.",
     values: ["given", "own"],
     default: "given",
     basis: assumed,

@@ -344,7 +344,7 @@ export const mailboxView = (page) =>
     noun: "email",
     nothing: [
       ...withCode(
-        "No emails yet. If a callback does not accept a message, the service emails the `notificationEmail` of the callback's role. The emulator keeps these emails here instead of sending them. To set how often the service emails, use the `notificationMails` switch: ",
+        "No emails yet. If a callback does not accept a message, the service sends an email to the `notificationEmail` of the callback's role. The emulator keeps these emails here instead of sending them. To set how often the service sends one, use the `notificationMails` switch: ",
       ),
       element("a", { href: "#switches" }, "Switches"),
       ".",
