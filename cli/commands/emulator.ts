@@ -57,7 +57,12 @@ export const emulatorCommand = command({
     ),
     host: withDefault(textOption("<address>", "The address to listen on."), "127.0.0.1"),
     plan: choiceOption("<plan>", planNames, "The plan whose rates apply (default: none)."),
-    burst: numberOption("<calls>", "The number of calls in a burst.", 1, 1_000_000),
+    burst: numberOption(
+      "<calls>",
+      "The number of calls that an endpoint accepts in a burst.",
+      1,
+      1_000_000,
+    ),
     clock: withDefault(
       choiceOption(
         "<clock>",
@@ -90,7 +95,7 @@ export const emulatorCommand = command({
       exits: {
         0: "stopped",
         1: "could not start",
-        else: "the command's exit code (127: command not found; 128 plus the number of the signal that ended it)",
+        else: "the command's exit code (126: not executable; 127: not found; 128 plus the number of the signal that ended the command)",
       },
     },
   },

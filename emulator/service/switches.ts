@@ -29,7 +29,7 @@ export const switchTable = {
     basis: assumed,
   },
   inUseStatus: {
-    doc: "Status returned when the deletion of a setup object is refused.",
+    doc: "Status returned when the deletion of a setup object in use is refused.",
     values: ["400", "403", "409", "412"],
     default: 400,
     basis: assumed,
