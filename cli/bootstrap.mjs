@@ -131,7 +131,7 @@ const npmStep = async (doing, args) => {
   })
     .catch((error) => {
       throw new Failure(
-        `${doing}: npm did not start (${error.message}). Install npm, then try again.`,
+        `${doing}: npm did not start (${error.message}). Install npm, and then try again.`,
       );
     })
     .finally(atEnd);
@@ -211,7 +211,7 @@ const chooseNode = () => {
   }
   throw new Failure(
     `Cannot find a suitable version of Node.js: ${own} does not run here, and the current one, ` +
-      `${process.versions.node}, is older than ${LEAST_NODE.join(".")}. Install Node.js 24, then try again.`,
+      `${process.versions.node}, is older than ${LEAST_NODE.join(".")}. Install Node.js 24, and then try again.`,
   );
 };
 

@@ -39,7 +39,7 @@ export const withOptions = (command: Command, table: OptionTable): Command => {
   return command;
 };
 
-const printsJson = (doc = "Print one JSON object; see its shape below."): OptionTable => ({
+const printsJson = (doc = "Print one JSON object in the format shown below."): OptionTable => ({
   json: { doc },
 });
 

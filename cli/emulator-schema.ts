@@ -10,7 +10,7 @@ export const emulatorLineSchema = z.strictObject({
   clientSecret: z.string(),
   customerAuthUrl: z.url(),
   customerTokenUrl: z.url(),
-  controlSecret: z.exactOptional(z.string()).describe("Absent if none is needed"),
+  controlSecret: z.exactOptional(z.string()).describe("Absent if no secret is required"),
   certificateFile: z
     .exactOptional(z.string())
     .describe("With --tls-cert: the certificate to trust"),

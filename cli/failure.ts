@@ -50,9 +50,9 @@ export const reportedFailure = (
   if (exitCode === stoppedExitCode) return reported("STOPPED", "To finish, run the command again.");
   const isUsage = error instanceof CommanderError || exitCode === 2;
   return isUsage
-    ? reported("USAGE", `To see all arguments and options: ${ownCommand(`${of}--help`)}`)
+    ? reported("USAGE", `To see all arguments and options, run: ${ownCommand(`${of}--help`)}`)
     : reported(
         "FAILED",
-        `Follow the message's advice. To check settings, token, scopes and clock: ${ownCommand("doctor")}`,
+        `Follow the message's advice. To check settings, token, scopes, and clock, run: ${ownCommand("doctor")}`,
       );
 };

@@ -12,5 +12,5 @@ export const oldNodeNote = async (env: NodeJS.ProcessEnv): Promise<string | unde
   const asked = node && (await runCommand(node, ["--version"], { env }).catch(() => undefined));
   const version = asked ? asked.stdout.trim() : "";
   if (version === "" || isAtLeast(version, leastNode)) return undefined;
-  return `The Node.js on your PATH is ${version}; install ${leastNode} or later first: https://nodejs.org`;
+  return `The Node.js version on your PATH is ${version}; first install ${leastNode} or later: https://nodejs.org`;
 };

@@ -18,7 +18,7 @@ const main = async (args: readonly string[]): Promise<void> => {
   const destroy = wantsDestroy(args);
   await untilSignal(
     (signal) => runQuickstart({ root: packageRoot(), destroy, signal, stream: process.stdout }),
-    "No process is left running. To continue: npm run quickstart",
+    "No process is left running. To continue, run: npm run quickstart",
   );
 };
 

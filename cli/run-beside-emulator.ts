@@ -12,11 +12,11 @@ const codeOfSignal = (signal: NodeJS.Signals): number => 128 + constants.signals
 const notStarted = (name: string, error: unknown): CommandFailure => {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   const isMissing = code === "ENOENT";
-  const reason = isMissing ? "the command does not exist" : `it did not start (${code})`;
+  const reason = isMissing ? "the command does not exist" : `the command did not start (${code})`;
   const advice =
     isMissing && name === "pulumi"
       ? missingPulumiAdvice(process.env)
-      : "Check its name. Emulator options go before the --.";
+      : "Check the command's name. Put emulator options before the --.";
   // As in shells: 127 not found, 126 not executable.
   return new CommandFailure(`Running ${name}: ${reason}. ${advice}`, isMissing ? 127 : 126, {
     cause: error,

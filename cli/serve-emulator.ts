@@ -98,7 +98,7 @@ const undeliveredLine = (lastAttempt: ShownDelivery): string => {
   const { url, messageId, type, status, error, attempt, failure } = lastAttempt;
   const times = attempt === 1 ? "1 attempt" : `${attempt} attempts`;
   const where = attempt === 0 ? "" : ` to ${url} (${times})`;
-  const why = error ?? `it responded with ${status}`;
+  const why = error ?? `the callback responded with ${status}`;
   const { rule, next } = failure ? deliveryFailures[failure.cause] : { rule: "", next: "" };
   const address = failure?.tokenUrl === undefined ? "" : ` (${failure.tokenUrl})`;
   const text = `Message ${messageId} (${type}) was not delivered${where}: ${why}${address}. ${rule} ${next}`;
@@ -154,7 +154,7 @@ const readable = (
   return [
     `The conversation service emulator is running: ${rates}, ${place}${time}.`,
     "",
-    "Environment for programs and Pulumi, which then pace calls as they would for the service:",
+    "With this environment, programs and Pulumi call the emulator and pace calls as they would for the service:",
     ...variables.map(([name, value]) => `  export ${name}=${value}`),
     "",
     `Page:         ${new URL("/", emulator.baseUrl)}`,

@@ -139,8 +139,8 @@ const namesPrototype = (value: unknown): boolean =>
 
 /** All rules that the inputs break, in one sentence. */
 const problemOf = (definition: Definition, id: string, fields: JsonObject): string | undefined => {
-  if (!isId(id)) return "its id is not valid in a request";
-  if (namesPrototype(fields)) return 'it has a member named "__proto__"';
+  if (!isId(id)) return "the ID is not valid in a request";
+  if (namesPrototype(fields)) return 'a member is named "__proto__"';
   const broken = fieldViolations(definition, fields);
   const sentences = broken.map(({ path, rule }) => (path ? `${path} ${rule}` : `it ${rule}`));
   return sentences.length > 0 ? sentences.join("; ") : undefined;

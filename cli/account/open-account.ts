@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from "../../provider/kernel/clock.js";
+import { withCount } from "../../provider/kernel/columns.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
 import { durationText } from "../../provider/kernel/text.js";
 import type { AccountSession } from "../../provider/lifecycle/run.js";
@@ -179,7 +180,9 @@ export const accountSettings = async ({
 /** What a person should know about an incomplete reading. */
 const readingNotes = ({ kinds, consistent }: AccountReading): readonly string[] => [
   ...unreadAmong(kinds).map(({ definition: { noun }, problem }) => `${noun}s: ${problem}`),
-  ...(consistent ? [] : ["The account changed while the command read it. Run the command again."]),
+  ...(consistent
+    ? []
+    : ["The account changed while the command was reading it. Run the command again."]),
 ];
 
 const restText = (remainingMs: number): string =>
@@ -205,7 +208,7 @@ export const readAccountInputs = async (options: AccountOptions): Promise<Accoun
     const objects = reading.kinds.flatMap(({ definition, objects: found }) =>
       [...found].map(([id, wire]) => objectInputs(definition, id, wire, settings)),
     );
-    step?.done(`Read the account: ${objects.length} objects`);
+    step?.done(`Read the account: ${withCount(objects.length, "object")}`);
     return { settings, reading, objects, notes: readingNotes(reading) };
   } catch (error) {
     step?.failed();

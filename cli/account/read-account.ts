@@ -1,5 +1,6 @@
 import type { Definition } from "../../provider/definition/define.js";
 import { type Clock, systemClock } from "../../provider/kernel/clock.js";
+import { withCount } from "../../provider/kernel/columns.js";
 import { ConversationError, isConversationError } from "../../provider/kernel/errors.js";
 import { sameJson } from "../../provider/kernel/json.js";
 import { wireReferences } from "../../provider/lifecycle/delete.js";
@@ -203,7 +204,7 @@ const kindReader =
       const moved = counts.size > 1 ? { moved: true as const } : {};
       const kind = { definition, objects: new Map(objects), ...moved };
       if (complete) return kind;
-      const problem = `the service did not return all pages of GET /${definition.collection}; it returned ${objects.size} objects`;
+      const problem = `the service did not return all pages of GET /${definition.collection}; it returned ${withCount(objects.size, "object")}`;
       return { ...kind, problem };
     } catch (error) {
       if (!isConversationError(error) || error.code === "CANCELLED") throw error;

@@ -42,12 +42,12 @@ How to specify objects in --include and --exclude:
   a kind                Channel, client-application, …
   a name                orders-bot, or with * for any characters: test-*
   a kind and a name     Channel:custom.*
-  an id                 as the service shows it`;
+  an ID                 as the service shows it`;
 
 /** Options that `import` shares with the converter that Pulumi starts. */
 export const importOptions = {
   ...selectionOptions,
-  skipManaged: flagOption("Skip objects that a stack already manages instead of refusing them."),
-  withSecrets: flagOption("Store the service's secrets in the state, encrypted."),
+  skipManaged: flagOption("Skip, instead of refusing, objects that a stack already manages."),
+  withSecrets: flagOption("Store the service's secrets encrypted in the state."),
   profile: profileOption("Read this profile's account."),
 };

@@ -1,4 +1,4 @@
-import { shellWord } from "../../provider/kernel/columns.js";
+import { shellWord, withCount } from "../../provider/kernel/columns.js";
 import { ownCommand } from "../../provider/kernel/package.js";
 import { CommandFailure, command, textOption } from "../command.js";
 import { stackOption } from "./common-options.js";
@@ -6,16 +6,16 @@ import { stackOption } from "./common-options.js";
 const oneSide = (a: string): string => {
   const compared = ownCommand(`compare ${shellWord(a)}`);
   const other = a === "live" ? "stack:dev" : "live";
-  return `Specify two accounts, for example: ${compared} ${other}. To save one: ${compared} --save account.json`;
+  return `Specify two accounts, for example: ${compared} ${other}. To save one, run: ${compared} --save account.json`;
 };
 
 /** `compare`: shows what differs between two accounts. */
 export const compareCommand = command({
   name: "compare",
-  summary: "Show what differs between two accounts, stacks or snapshots.",
+  summary: "Show what differs between two accounts, stacks, or snapshots.",
   description:
     "Compare two accounts field by field and by meaning. Each side is a live account, a stack,\n" +
-    "a saved account or an export. The command reads only lists and states, and changes\n" +
+    "a saved account, or an export. The command reads only lists and states, and changes\n" +
     "nothing.",
   details: `
 What a side can be:
@@ -27,7 +27,7 @@ What a side can be:
   any other word     a stack of this project, or else a profile
 
 The command matches objects by name, then by logical name, by automatic name without the
-suffix, or by what they refer to, but never by id. It neither compares nor shows secrets.`,
+suffix, or by what they refer to, but never by ID. It neither compares nor shows secrets.`,
   words: [
     { value: "<a>", doc: "The first side; see below." },
     { value: "[b]", doc: "The second side." },
@@ -63,7 +63,7 @@ suffix, or by what they refer to, but never by id. It neither compares nor shows
         const objects = await saveAccount(a, file, { ...options, ...progress });
         return {
           value: { file, objects },
-          text: `Saved ${objects} objects, without secrets: ${file}\n`,
+          text: `Saved ${withCount(objects, "object")}, without secrets: ${file}\n`,
         };
       }
       if (b === undefined) throw new CommandFailure(oneSide(a));

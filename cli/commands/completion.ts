@@ -7,14 +7,14 @@ export const completionCommand = (commands: () => readonly CommandSpec[]): Comma
     name: "completion",
     summary: "Print a shell script for command completion.",
     description:
-      "Print a shell script that completes commands, options and their values.\n" +
+      "Print a shell script that completes commands, options, and their values.\n" +
       "The command changes nothing; see below for where to put the script.",
     details: `
 bash  echo 'source <(pulumi-conversation completion bash)' >> ~/.bashrc
 zsh   echo 'source <(pulumi-conversation completion zsh)' >> ~/.zshrc   (after compinit)
 fish  pulumi-conversation completion fish > ~/.config/fish/completions/pulumi-conversation.fish
 
-Completion works if pulumi-conversation is on PATH: add node_modules/.bin to it.`,
+Completion works only if pulumi-conversation is on PATH, so add node_modules/.bin to PATH.`,
     words: [{ value: "<shell>", doc: "The shell.", choices: shells }],
     options: {},
     uses: {

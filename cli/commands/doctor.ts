@@ -4,7 +4,7 @@ import { profileOption, stackOption } from "./common-options.js";
 /** `doctor`: looks at everything that a run needs and says what to do. */
 export const doctorCommand = command({
   name: "doctor",
-  summary: "Check Node.js, Pulumi, settings, token, scopes and clock.",
+  summary: "Check Node.js, Pulumi, settings, token, scopes, and clock.",
   description:
     "Check everything that a run needs, and show how to fix problems. The command changes\n" +
     "nothing, shows no secrets, and makes only a few read-only calls to the service.",

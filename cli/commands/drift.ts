@@ -4,7 +4,7 @@ import { profileOption, stackOption } from "./common-options.js";
 /** `drift`: shows what differs between a stack and the service. */
 export const driftCommand = command({
   name: "drift",
-  summary: "Show changes made outside Pulumi, and unmanaged objects.",
+  summary: "Show unmanaged objects and changes made outside Pulumi.",
   description:
     "Compare a stack's state with the service, field by field and by meaning, and list\n" +
     "the account's other objects. The command reads only lists and states, and changes\n" +

@@ -36,8 +36,9 @@ export const emulatorCommand = command({
   description:
     "Run an emulator of the conversation service until Ctrl-C or SIGTERM, and print what a\n" +
     "program needs to reach it. If a command follows --, the emulator runs it with\n" +
-    "CONVERSATION_BASE_URL, the other settings and CONVERSATION_CONTROL_URL in its\n" +
-    "environment. It passes signals on, stops with the command and returns its exit code.\n\n" +
+    "CONVERSATION_BASE_URL, the other settings, and CONVERSATION_CONTROL_URL in its\n" +
+    "environment. It passes signals on to the command, stops when the command stops, and\n" +
+    "returns the command's exit code.\n\n" +
     "The emulator changes nothing elsewhere, but it sends messages to the callbacks of its\n" +
     "client applications.",
   details: switchHelp,
@@ -56,12 +57,17 @@ export const emulatorCommand = command({
     ),
     host: withDefault(textOption("<address>", "The address to listen on."), "127.0.0.1"),
     plan: choiceOption("<plan>", planNames, "The plan whose rates apply (default: none)."),
-    burst: numberOption("<calls>", "The number of calls in a burst.", 1, 1_000_000),
+    burst: numberOption(
+      "<calls>",
+      "The number of calls that an endpoint accepts in a burst.",
+      1,
+      1_000_000,
+    ),
     clock: withDefault(
       choiceOption(
         "<clock>",
         ["real", "manual"],
-        "The clock for rates, tokens and dates; POST /clock advances a manual clock.",
+        "The clock for rates, tokens, and dates; POST /clock advances a manual clock.",
       ),
       "real",
     ),
@@ -69,7 +75,7 @@ export const emulatorCommand = command({
     switch: switchesOption("Set a switch (repeatable; defaults: see below)."),
     like: textOption(
       "<file>",
-      "Use the switches, plan and burst from this findings file, written by probe.",
+      "Use the switches, plan, and burst from this findings file, written by probe.",
     ),
     controlSecret: {
       ...textOption(
@@ -82,14 +88,14 @@ export const emulatorCommand = command({
     tlsCert: textOption("<file>", "Serve HTTPS with this certificate (PEM)."),
     tlsKey: textOption("<file>", "The private key for the certificate (PEM)."),
   },
-  jsonDoc: "Print one JSON object with URLs and credentials as the first line.",
+  jsonDoc: "As the first line, print one JSON object with URLs and credentials.",
   uses: {
     usual: {
       json: async () => (await import("../emulator-schema.js")).emulatorLineSchema,
       exits: {
         0: "stopped",
         1: "could not start",
-        else: "the command's exit code (127: command not found; 128 plus the number of the signal that ended it)",
+        else: "the command's exit code (126: not executable; 127: not found; 128 plus the number of the signal that ended the command)",
       },
     },
   },
@@ -98,7 +104,7 @@ export const emulatorCommand = command({
     if (words[0]?.startsWith("-")) {
       const data = given.data === undefined ? "" : ` --data ${given.data}`;
       throw new CommandFailure(
-        `${words[0]} is not a command: emulator options go before the --. Run: ${ownCommand(`emulator${data} ${words[0]} …`)}`,
+        `${words[0]} is not a command. Put emulator options before the --. Run: ${ownCommand(`emulator${data} ${words[0]} …`)}`,
         2,
       );
     }

@@ -6,7 +6,7 @@ export const explainCommand = command({
   name: "explain",
   summary: "Show who gets which messages, and where messages are lost.",
   description:
-    "For each account, show who gets which types of messages from whom, in which order, and\n" +
+    "For each account, show who gets which types of messages from whom and in which order, and\n" +
     "where a conversation reaches a dead end. The command reads the live account (with\n" +
     "list calls only), a stack's state, or a file. It changes nothing, and shows no secrets.",
   details: `
@@ -17,7 +17,7 @@ order. If an orchestration lists several recipients, all active ones get each me
   options: {
     state: flagOption("Read the stack's state instead of the live account."),
     snapshot: textOption("<file>", "Read a saved account or an emulator snapshot."),
-    account: textOption("<name>", "Show only the account with this name, address or id."),
+    account: textOption("<name>", "Show only the account with this name, address, or ID."),
     format: withDefault(
       choiceOption(
         "<format>",

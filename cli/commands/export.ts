@@ -30,13 +30,13 @@ export const exportCommand = command({
 The program looks up objects that you omit but that others refer to (Channel.get);
 --with-dependencies declares them instead. Names stay the same whatever you omit.
 
-The command omits and lists objects that carry a stack's mark, because they already have a
-program. --managed declares them too, under the same names, so that you can read, compare
+The command omits, but lists, objects that carry a stack's mark, because they already have a
+program. --managed declares them too, under the same names, so that you can read, compare,
 or move them. They are not in import.json, because no other stack can manage them.
 
 No file contains a secret: the program reads each one from its stack's configuration, and
 does not start without it. Members that exist only in the service might also be secrets, so
-the README lists them without their values, and they stay as they are.`,
+the README lists them without their values, and the program leaves them unchanged.`,
   options: {
     out: { ...textOption("<folder>", "Write the project to this folder."), isRequired: true },
     ...selectionOptions,
@@ -56,7 +56,7 @@ the README lists them without their values, and they stay as they are.`,
       json: async () => (await import("../export/run-export.js")).exportSchema,
       exits: {
         0: "written",
-        1: "failed, or refused",
+        1: "failed or refused",
         4: "written, but --prove shows that a run would change something",
         130: "interrupted",
       },

@@ -47,7 +47,7 @@ export const forecastCommand = command({
     plan,
     burst: numberOption(
       "<calls>",
-      "The number of calls that an endpoint accepts in a burst (default: CONVERSATION_BURST, then conversation:burst, then about 20 s of calls at its rate).",
+      "The number of calls that an endpoint accepts in a burst (default: CONVERSATION_BURST, then conversation:burst, then about 20 s of calls at the endpoint's rate).",
       1,
     ),
     parallel: numberOption(

@@ -4,7 +4,7 @@ import { importOptions, selectionHelp, stackOption } from "./common-options.js";
 /** `KIND NAME ID KIND NAME ID …` in threes. */
 const inThrees = (words: readonly string[]) => {
   const wrong = new CommandFailure(
-    "Specify the kind, name and id of each object, for example: import --print Channel web 4711",
+    "Specify the kind, name, and ID of each object, for example: import --print Channel web 4711",
     2,
   );
   if (words.length === 0 || words.length % 3 !== 0) throw wrong;
@@ -36,25 +36,25 @@ imported one.
 After --print, run: pulumi import --file <file> --generate-code=false --protect=false --yes
 
 The file contains no secrets, and needs Pulumi 3.254 or later. If the stack's state has no
-Ownership yet, the file includes it.
+Ownership yet, the file includes one.
 
---file accepts what pulumi preview --import-file <file> wrote: the resources that the
-program would create, without their ids. The command looks up each object by the name that
-the program gives it or, if several match, by its mark. An id that you write into the file
+--file accepts an import file from pulumi preview --import-file: the resources that the
+program would create, without their IDs. The command looks up each object by the name that
+the program gives it or, if several match, by its mark. An ID that you write into the file
 takes precedence. The command omits objects that are not in the account, so that up
 creates them, and refuses ambiguous ones. Resources from other packages stay in the file
 unchanged, but --apply omits them.`,
   words: [
     {
       value: "[object...]",
-      doc: "With --print: the kind, the logical name in the program and the id of each object.",
+      doc: "With --print: the kind, the logical name in the program, and the ID of each object.",
     },
   ],
   options: {
     apply: flagOption("Import the objects into the stack's state."),
     yes: flagOption("Same as --apply."),
-    print: flagOption("Print an import file for these objects instead, for pipelines."),
-    byName: flagOption("With --print: treat each id as the object's name in the service."),
+    print: flagOption("For pipelines: print an import file for these objects instead."),
+    byName: flagOption("With --print: treat each ID as the object's name in the service."),
     file: textOption("<file>", "Import the resources in this file from pulumi preview."),
     out: textOption("<file>", "With --print or --file: write the import file to this path."),
     ...importOptions,
@@ -76,7 +76,7 @@ unchanged, but --apply omits them.`,
     },
     print: {
       json: async () => (await import("../import/import-schema.js")).importFileSchema,
-      exits: { 0: "printed or written", 1: "failed, or refused", 130: "interrupted" },
+      exits: { 0: "printed or written", 1: "failed or refused", 130: "interrupted" },
     },
   },
   work: async (given, session, words) => {
@@ -112,7 +112,7 @@ unchanged, but --apply omits them.`,
       const { writeFileSync } = await import("node:fs");
       writeFileSync(out, `${JSON.stringify(result.filled, null, 2)}\n`);
       session.err(
-        `Wrote ${out}. To import it: pulumi import --file ${out} --generate-code=false --protect=false --yes\n`,
+        `Wrote ${out}. To import it, run: pulumi import --file ${out} --generate-code=false --protect=false --yes\n`,
       );
     }
     return { value: importJson(result), text: importReport(result) };

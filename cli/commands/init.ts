@@ -5,7 +5,7 @@ import { pipelines } from "../init/template-project.js";
 /** `init`: makes a new project with an account, a test, and a pipeline. */
 export const initCommand = command({
   name: "init",
-  summary: "Create a Pulumi project with an account, a test and a pipeline.",
+  summary: "Create a Pulumi project with an account, a test, and a pipeline.",
   description:
     "Create a Pulumi project in TypeScript in an empty folder: an account with a bot and\n" +
     "agents, a test, a stack with encrypted secrets, and pipelines. In a terminal, the command\n" +
@@ -27,7 +27,7 @@ a secret for your callbacks. Neither is ever passed as a command argument.`,
     emulator: flagOption("Use the emulator; do not ask about a service."),
     baseUrl: textOption("<url>", "The service's base URL, which ends with v3."),
     tokenUrl: textOption("<url>", "The service's token URL."),
-    clientId: textOption("<id>", "The id of the client that calls the service."),
+    clientId: textOption("<id>", "The ID of the client that calls the service."),
     plan: textOption("<plan>", `The tenant's plan: ${plans.join(", ")}.`),
     pipeline: choiceOption("<kind>", pipelines, "The pipeline to write."),
     install: negatedOption("Do not run npm install."),
@@ -38,7 +38,7 @@ a secret for your callbacks. Neither is ever passed as a command argument.`,
     usual: {
       json: async () => (await import("../init/run-init.js")).newProjectSchema,
       exits: {
-        0: "created (next lists what is left to do)",
+        0: 'created ("next" lists what is left to do)',
         1: "failed, or the folder is not empty",
         130: "interrupted",
       },

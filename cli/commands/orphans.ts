@@ -23,10 +23,10 @@ const assertSensible = ({ delete: remove, release, id, ignoreLock }: Purpose): v
 /** `orphans`: finds what interrupted runs and former states left behind. */
 export const orphansCommand = command({
   name: "orphans",
-  summary: "Find, delete or release objects that are no longer in a state.",
+  summary: "Find, delete, or release objects that are no longer in a state.",
   description:
     "List the objects in the service that carry this stack's mark or name but are not in its\n" +
-    "state. They are left-overs from interrupted runs, objects that you keep on purpose, and\n" +
+    "state. These can be leftovers from interrupted runs, objects that you keep on purpose, or\n" +
     "copies made by hand.\n" +
     "Run the command in the Pulumi project folder. It changes nothing without --delete\n" +
     "or --release.",
@@ -35,24 +35,24 @@ An object's standing:
   left-over  this stack created it, but it is in no state
   held       it is in another state, or a program looks it up; never changed
   copy       a person copied it from this stack's object, mark included; never deleted
-  former     it has the stack's name, but belongs to a destroyed, lost or foreign state
+  former     it has the stack's name, but belongs to a destroyed, lost, or foreign state
 
 --delete refuses to run while the stack is locked, or if the command cannot read the lock
 or a state. An object that you keep on purpose (retainOnDelete, pulumi state delete) is
-also a left-over.`,
+also a leftover.`,
   options: {
-    delete: flagOption("Delete the left-overs, each one before the objects that it uses."),
+    delete: flagOption("Delete each leftover before the objects that it uses."),
     release: flagOption("Remove the mark from the --id objects so that you can adopt them."),
     id: textsOption(
       "<id>",
-      "Act only on this object (repeatable). With it, --delete also deletes former objects.",
+      "Act only on this object (repeatable). With this option, --delete also deletes former objects.",
     ),
     ignoreLock: flagOption("Continue even if the command cannot read the stack's lock."),
     profile: profileOption(),
     stack: stackOption(),
   },
   excludes: { delete: ["release"] },
-  jsonDoc: "Print one JSON array; see its shape below.",
+  jsonDoc: "Print one JSON array in the format shown below.",
   uses: {
     usual: {
       json: async () => (await import("../repair/schemas.js")).orphansSchema,
@@ -75,7 +75,7 @@ also a left-over.`,
         const result = await runOrphans({ ...options, ...(ids ? { ids } : {}), say, signal });
         return { done: result, isEnded: signal.aborted };
       },
-      `To see what is left: ${ownCommand("orphans")}`,
+      `To see what is left, run: ${ownCommand("orphans")}`,
     );
     for (const note of done.notes) session.err(`note: ${note}\n`);
     const isDone = done.found.every(({ reason }) => reason === undefined);

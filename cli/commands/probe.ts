@@ -19,7 +19,7 @@ export const probeCommand = command({
     "shows how many calls it will make, and asks before it starts. It creates its own objects,\n" +
     "named pulumi-conversation-probe-…, and then removes them. If a probe is killed, the next\n" +
     "one removes what is left; --clean does only that, without asking. The command changes no\n" +
-    "other objects. It writes its findings to a file for the findings setting, rehearse and\n" +
+    "other objects. It writes its findings to a file for the findings setting, rehearse, and\n" +
     "emulator --like.",
   options: {
     out: withDefault(textOption("<file>", "The file to write."), "conversation-findings.json"),
@@ -31,7 +31,7 @@ export const probeCommand = command({
     profile: profileOption(),
     stack: stackOption("Read this stack's configuration (default: the selected one)."),
   },
-  jsonDoc: "Print the content of the file; see its shape below.",
+  jsonDoc: "Print the file's content in the format shown below.",
   uses: {
     usual: {
       json: async () => (await import("../probe/probe-findings.js")).findingsSchema,

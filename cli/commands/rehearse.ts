@@ -26,13 +26,13 @@ export const rehearseCommand = command({
   description:
     "Read the account, load it into an emulator, copy the stack's state into a private\n" +
     "folder, and run pulumi up for your program there. The report shows the steps and their\n" +
-    "times, refusals and the objects in the way, and the resulting account. The command\n" +
+    "times, any refusals and the objects that cause them, and the resulting account. The command\n" +
     "changes nothing: it only reads lists from the service, and leaves the state and your\n" +
     "files as they are. Your program sees a dry run: code that it guards with\n" +
     "pulumi.runtime.isDryRun() does not run, and Pulumi does not call resource hooks.\n" +
     "Unguarded code runs, including code in apply.\n\n" +
     "With --check, the command runs nothing. It checks whether the program, settings, state,\n" +
-    "account and record are as they were when --record wrote the file, so that a pipeline runs\n" +
+    "account, and record are as they were when --record wrote the file, so that a pipeline runs\n" +
     "only what you rehearsed. With --from-empty, the emulator starts empty, as if the account\n" +
     "were lost. The report shows how long it takes to create everything again on the\n" +
     "tenant's plan, what the program cannot create, and what exists only in the account.",
@@ -43,7 +43,7 @@ Options after -- go to pulumi up or to pulumi destroy, for example:
 With --from-empty, the command does not compare secrets, and compares references by what
 they refer to. If a lost object is listed with members, the program creates the object, but
 those members differ.`,
-  words: [{ value: "[options...]", doc: "Options for pulumi up, after --." }],
+  words: [{ value: "[options...]", doc: "Pulumi options, after --." }],
   options: {
     destroy: flagOption("Rehearse pulumi destroy."),
     fromEmpty: flagOption(
@@ -64,10 +64,10 @@ those members differ.`,
     ),
     asScopes: textOption(
       "<scopes>",
-      "The deploying client's scopes, such as manage (default: the current client's scopes, or all if it can only read).",
+      "The deploying client's scopes, such as manage (default: the current client's scopes, or all scopes if that client can only read).",
     ),
     runEffects: flagOption(
-      "Let the program see a real update. Warning: code that it guards with isDryRun() actually runs in every run on a copy.",
+      "Let the program see a real update. Warning: code that it guards with isDryRun() then takes effect in every run on a copy.",
     ),
     markdown: flagOption("Print a comment for a pull request."),
   },
@@ -94,7 +94,7 @@ those members differ.`,
       exits: {
         0: "the record is valid",
         2: "invalid command line, or not a change record for this stack",
-        3: "something has changed since, or the rehearsal failed: do not run the change",
+        3: "something has changed since the rehearsal, or the rehearsal failed: do not run the change",
         ...interrupted,
       },
     },

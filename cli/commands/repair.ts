@@ -23,12 +23,12 @@ Steps:
   delete                delete one of a resource's two objects, and keep the other
 
 Without --apply, the command changes nothing. It stops if a run is in progress, or if it
-cannot see whether one is. It finds objects by their marks, and never deletes a copy
+cannot determine whether one is. It finds objects by their marks, and never deletes a copy
 that a person made.`,
   options: {
     apply: flagOption("Carry out the steps."),
     ignoreLock: flagOption(
-      "Continue even if it is unclear whether the run that holds the lock is still alive.",
+      "Continue even if it is unclear whether the run that holds the lock is still active.",
     ),
     profile: profileOption("Use this profile's settings for resources that do not name a profile."),
     stack: stackOption(),
@@ -53,7 +53,7 @@ that a person made.`,
         result: await runRepair({ ...options, ...means }),
         isEnded: means.signal.aborted,
       }),
-      `To see what is left to do: ${ownCommand("repair")}`,
+      `To see what is left to do, run: ${ownCommand("repair")}`,
     );
     return {
       value: result,

@@ -136,8 +136,8 @@ const encryptedNote = (
   title: string,
   { definition: { kind }, name, encrypted = [] }: ComparedSide,
 ): string =>
-  `${title}: ${kind} "${name}": ${encrypted.join(", ")} not compared, because it contains an encrypted secret. ` +
-  "To compare it, use pulumi stack export --show-secrets.";
+  `${title}: ${kind} "${name}": ${encrypted.join(", ")} not compared because of encrypted secrets. ` +
+  "To compare secrets, export the state with pulumi stack export --show-secrets.";
 
 const ofState = (title: string, all: readonly StateResource[]): ComparedAccount => {
   const objects = all
@@ -194,7 +194,7 @@ const ofFile = async (path: string): Promise<ComparedAccount> => {
     ofImportFile(path, text);
   if (found) return found;
   throw new CommandFailure(
-    `Cannot compare ${file}: it is not a saved account, an emulator snapshot, a state (pulumi stack export) or an import file.`,
+    `Cannot compare ${file}: it is not a saved account, an emulator snapshot, a state (pulumi stack export), or an import file.`,
   );
 };
 
@@ -247,7 +247,7 @@ export const comparedAccount = async (
       return await ofProfile(source, options);
     } catch (notProfile) {
       throw new CommandFailure(
-        `Cannot compare "${source}": it is neither a file, nor a stack (${messageOf(notStack).split("\n")[0]}), nor a profile (${messageOf(notProfile).split("\n")[0]}).`,
+        `Cannot compare "${source}": it is not a file, a stack (${messageOf(notStack).split("\n")[0]}), or a profile (${messageOf(notProfile).split("\n")[0]}).`,
       );
     }
   }

@@ -351,9 +351,10 @@ const whoChanged = (object: ComparedObject, reading: StackReading): string => {
   if (mark && own.length > 0 && !own.includes(mark.stack))
     return `the stack that its mark names: ${mark.label}`;
   if (interrupted(object, reading)) return "perhaps an interrupted or failed run of this stack";
-  if (changedSince === undefined) return "unknown: it last changed when this stack last wrote it";
+  if (changedSince === undefined)
+    return "unknown: the object last changed when this stack last wrote it";
   const since = before.record.modified ?? before.record.created;
-  return `someone else: this stack last wrote it ${since ? `at ${since}` : "before that"}`;
+  return `someone else: this stack last wrote the object ${since ? `at ${since}` : "before that"}`;
 };
 
 /** The object of the same kind that has the name now. */
@@ -368,7 +369,7 @@ const deletedObject = (object: ComparedObject, reading: StackReading): DeletedOb
     ...managed(object),
     who: interrupted(object, reading)
       ? "perhaps an interrupted run of this stack"
-      : "someone else: none of this stack's runs deleted it",
+      : "someone else: none of this stack's runs deleted the object",
     ...(other === undefined ? {} : { sameName: other }),
   };
 };
@@ -433,7 +434,7 @@ const notesOf = (
     ...(accounts.every(({ reading }) => reading.consistent)
       ? []
       : [
-          "The account changed while the command read it, so the result may mix old and new objects.",
+          "The account changed while the command was reading it, so the result may mix old and new objects.",
         ]),
   ];
 };

@@ -47,10 +47,10 @@ const changeText = ({ path, state, live }: DriftChange): string =>
     : `${path}: ${shown(state)} in the state, ${shown(live)} live`;
 
 const standings = {
-  foreign: "it has no mark",
-  "left-over": "this stack created it, but no state contains it",
-  copy: "a copy that a person made of this stack's object",
-  former: "from a former state with this name",
+  foreign: "no mark",
+  "left-over": "created by this stack, but in no state",
+  copy: "a copy of this stack's object, made by a person",
+  former: "from a former state with this stack's name",
 } as const;
 
 const fewAlike = 3;
@@ -156,7 +156,7 @@ const sectionsOf = (result: DriftResult): readonly ReportSection[] => [
 const advice = ({ changed, deleted, unmanaged }: DriftResult): readonly Block[] => [
   changed.length + deleted.length > 0
     ? wrapped(
-        "To restore the program's values, run pulumi refresh, then pulumi up. To keep the changes, write them into the program first.",
+        "To restore the program's values, run pulumi refresh, and then pulumi up. To keep the changes, write them into the program first.",
         80,
       )
     : [],

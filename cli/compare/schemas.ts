@@ -26,7 +26,7 @@ const changedSchema = z.strictObject({
 const deletedSchema = z.strictObject({
   ...managed,
   who,
-  sameName: z.exactOptional(z.string()).describe("Id of an object that now has the same name"),
+  sameName: z.exactOptional(z.string()).describe("ID of an object that now has the same name"),
 });
 
 const unmanagedSchema = z.strictObject({

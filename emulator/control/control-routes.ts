@@ -70,7 +70,7 @@ const callerRefusal = (
   if (!isFromThisMachine(request))
     return refusal(
       403,
-      "The control interface responds only on this machine, unless you start the emulator with --control-secret.",
+      "The control interface accepts calls only from this machine, unless you start the emulator with --control-secret.",
     );
   if (isLoopbackName(host)) return undefined;
   return refusal(
@@ -85,7 +85,7 @@ const pageRefusal = ({ headers }: IncomingMessage): ServiceResponse | undefined 
   const site = headers["sec-fetch-site"] ?? "none";
   const isOwn = origin === undefined || [`http://${host}`, `https://${host}`].includes(origin);
   if (isOwn && (site === "none" || site === "same-origin")) return undefined;
-  return refusal(403, "Pages from other origins must not control the emulator (Origin header).");
+  return refusal(403, "Pages from other origins must not control the emulator.");
 };
 
 /**
@@ -169,9 +169,12 @@ const assertDistinct = (values: readonly unknown[], what: string): void => {
 const storedObjects = (definition: Definition, value: unknown, switches: Switches) => {
   const { collection } = definition;
   if (!Array.isArray(value) || !value.every(isStoredObject))
-    throw wrong(`${collection} must be a list of objects with id, created and modified`);
+    throw wrong(`${collection} must be a list of objects with "id", "created", and "modified"`);
   const broken = value.find((object) => !hasShape(definition, object, switches));
-  if (broken) throw wrong(`${collection} ${broken.id.slice(0, 60)} breaks the rules for its kind`);
+  if (broken)
+    throw wrong(
+      `object ${broken.id.slice(0, 60)} in ${collection} violates the rules for its kind`,
+    );
   for (const member of ["id", ...uniqueMembers(definition)])
     assertDistinct(
       value.map((object) => object[member]),
@@ -262,12 +265,12 @@ const msOf = (body: unknown): number => {
   if (unknown !== undefined)
     throw new Error(`There is no member ${unknown.slice(0, 60)}; use advanceMs.`);
   if (typeof advanceMs === "number" && advanceMs >= 0 && advanceMs <= 1e12) return advanceMs;
-  throw new Error("advanceMs must be a number of milliseconds, at least 0.");
+  throw new Error("advanceMs must be a number of milliseconds from 0 to 1,000,000,000,000.");
 };
 
 const placeIn = (text: string): number => {
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new Error("since must be a whole number, such as `next` in the previous response.");
+  throw new Error('"since" must be a whole number, such as "next" in the previous response.');
 };
 
 /** A growing list; with `since`, only the entries from that place on. What is shown as `[]` is left out. */
@@ -286,7 +289,7 @@ const growing = <T>(
 const conversationsOf = ({ conversations }: EmulatedService, since: string | null) => {
   if (since === null) return conversations.all();
   const time = Date.parse(since);
-  if (Number.isNaN(time)) throw new Error("since must be an ISO 8601 time.");
+  if (Number.isNaN(time)) throw new Error('"since" must be an ISO 8601 time.');
   return conversations.changedSince(time);
 };
 

@@ -225,7 +225,7 @@ type SendControl = (method: string, path: string, sent?: string) => Promise<Cont
 type Call = <T>(answer: z.ZodType<T>, method: string, path: string, body?: unknown) => Promise<T>;
 
 const reasonIn = (value: unknown): string =>
-  isObject(value) && typeof value.error === "string" ? value.error : "it gave no reason";
+  isObject(value) && typeof value.error === "string" ? value.error : "no reason given";
 
 const callWith =
   (send: SendControl): Call =>
@@ -235,10 +235,7 @@ const callWith =
     const value = jsonIn(text);
     const what = `Could not control the emulator: ${method} ${path}`;
     if (status >= 300)
-      throw new ControlError(
-        `${what}: it refused the call (${status}): ${reasonIn(value)}`,
-        status,
-      );
+      throw new ControlError(`${what} was refused (${status}): ${reasonIn(value)}`, status);
     const read = answer.safeParse(value);
     if (read.success) return read.data;
     throw new ControlError(
@@ -266,7 +263,7 @@ const fits = (match: DeliveryMatch, entry: DeliveryEntry): boolean => {
 };
 
 const seenText = (seen: readonly DeliveryEntry[]): string => {
-  if (seen.length === 0) return "It attempted no deliveries.";
+  if (seen.length === 0) return "No deliveries were attempted.";
   const last = seen.slice(-5).map((entry) => {
     const outcome = entry.status ?? entry.error ?? "no response";
     return `${entry.type} ${entry.messageId} to ${entry.url || "no address"}: ${outcome}`;

@@ -163,7 +163,7 @@ export class ValidationErrors {
 
   /** Records that a required attribute is missing (400-143, public reference). */
   missing(): void {
-    this.#add("400-143", "required attribute is missing");
+    this.#add("400-143", "a required attribute is missing");
   }
 
   /** Records that a value breaks a rule (400-152, assumed). */

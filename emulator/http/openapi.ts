@@ -166,16 +166,24 @@ const senderSchema = (switches: Switches): JsonObject =>
 const message = (switches: Switches): JsonObject =>
   objectWith(
     {
-      messageId: { ...text, minLength: 1, maxLength: 255, description: "The sender's own id." },
+      messageId: {
+        ...text,
+        minLength: 1,
+        maxLength: 255,
+        description: "The sender's own ID for the message.",
+      },
       type: objectWithAll({ value: { enum: knownMessageTypes } }),
-      content: { type: ["object", "string", "null"], description: "The text, as `{ text }`." },
+      content: { type: ["object", "string", "null"], description: "Text is sent as `{ text }`." },
       conversation: {
         type: "object",
         description: "`id` continues a conversation; `account` and `customer` start one.",
       },
       sender: senderSchema(switches),
       attachments: objectWithAll({ attachment: { type: "array", items: { type: "object" } } }),
-      parent: { ...objectWith({ messageId: text }), description: "An earlier message." },
+      parent: {
+        ...objectWith({ messageId: text }),
+        description: "The earlier message that this message refers to.",
+      },
     },
     "type",
     "sender",
@@ -239,7 +247,7 @@ const schemasFor = (switches: Switches): JsonObject => ({
       "code",
       "developerMessage",
     ),
-    description: "The service refused the call.",
+    description: "The error for a refused or failed call.",
   },
 });
 
@@ -315,9 +323,9 @@ const json = (schema: string): JsonObject => ({
 });
 
 const refusals = {
-  "400": "The body, the query or the object's state does not allow the call.",
-  "401": "The token is missing, invalid or expired.",
-  "403": "The token lacks the scope, or the object must not be changed.",
+  "400": "The body, the query, or the object's state does not allow the call.",
+  "401": "The token is missing, invalid, or expired.",
+  "403": "The token lacks the required scope, or the object must not be changed.",
   "404": "The object does not exist.",
   "429": "Too many requests on this endpoint.",
   "500": "An unexpected failure, such as a full disk.",
@@ -344,7 +352,7 @@ const refusalsBySwitch = (
   return {
     [duplicateStatus]: "A unique name is already in use.",
     ...(isChecked
-      ? { "409": "The object has since been modified, or a unique name is already in use." }
+      ? { "409": "The object has changed since it was read, or a unique name is already in use." }
       : {}),
   };
 };
@@ -444,7 +452,7 @@ export const openApiDocument = (
     version: "v3",
     summary: `As emulated by pulumi-conversation ${packageVersion()}.`,
     description:
-      "`x-basis` shows how certain a member is: stated in the specification (spec), in a public reference (public), or assumed. Each uncertainty about the service is an emulator switch; this document reflects the current values. The emulator keeps members that no schema defines.",
+      "`x-basis` shows the source of each member: the specification (spec), a public reference (public), or an assumption (assumed). Each uncertainty about the service has an emulator switch; this document reflects the current values. By default, the emulator keeps members that no schema defines.",
     license: { name: "Apache-2.0", identifier: "Apache-2.0" },
   },
   servers: [{ url: baseUrl }],

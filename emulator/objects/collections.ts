@@ -29,7 +29,7 @@ const assertUnique = (
 ): void => {
   const taken = store.takenMember(collection, object, own);
   if (taken === undefined) return;
-  const rule = "must be unique; another object uses it";
+  const rule = "must be unique; another object has the same value";
   const status = switches.duplicateStatus;
   throw new HttpError(status, `${status}-152`, `${taken} ${rule}.`, [{ key: taken, value: rule }]);
 };
@@ -42,7 +42,7 @@ const assertReferences = (
 ): void => {
   if (switches.unknownReference === "accept") return;
   for (const { to, id, path } of storedReferences(definition, object))
-    if (!store.get(to.collection, id)) throw invalidAttribute(path, `no ${to.noun} has this id`);
+    if (!store.get(to.collection, id)) throw invalidAttribute(path, `no ${to.noun} has this ID`);
 };
 
 /** Whether an object is referred to by one of a kind for which the specification has a rule. */
@@ -84,7 +84,7 @@ const assertNotInUse = (stored: Stored, target: Definition, id: string) => {
 
 const find = ({ store }: EmulatedService, definition: Definition, id: string): StoredObject => {
   const object = store.get(definition.collection, id);
-  if (!object) throw new HttpError(404, "404-101", `There is no ${definition.noun} with this id.`);
+  if (!object) throw new HttpError(404, "404-101", `There is no ${definition.noun} with this ID.`);
   return object;
 };
 
@@ -96,7 +96,7 @@ const assertFresh = ({ switches }: EmulatedService, object: StoredObject, modifi
     throw new HttpError(400, "400-152", `modified ${rule}.`, [{ key: "modified", value: rule }]);
   }
   if (Date.parse(modified) !== Date.parse(object.modified))
-    throw new HttpError(409, "409-152", "The object has since been modified.");
+    throw new HttpError(409, "409-152", "The object has changed since it was read.");
 };
 
 /** The body in the form to store, and what remains of the object before it. */

@@ -18,17 +18,17 @@ const codes = "troubleshooting.md";
 /** By the check that refused. */
 const byCheck: Readonly<Record<Exclude<Check, "operation">, CallExplanation>> = {
   credentials: {
-    rule: "The client id, secret and scope must be valid.",
+    rule: "The client ID, secret, and scope must be valid.",
     page: codes,
     section: "CREDENTIALS_REFUSED",
   },
-  size: { rule: "A body may be at most 2 MiB.", page: codes, section: "REJECTED" },
+  size: { rule: "A body must not be larger than 2 MiB.", page: codes, section: "REJECTED" },
   path: { rule: "The path must exist and support the method.", page: codes, section: "NOT_FOUND" },
   token: { rule: "A call needs a valid token.", page: codes, section: "UNAUTHORIZED" },
-  rate: { rule: "The endpoint's bucket was empty.", page: codes, section: "THROTTLED" },
+  rate: { rule: "The endpoint's token bucket was empty.", page: codes, section: "THROTTLED" },
   fault: { rule: "A fault was requested.", page: "emulator.md", section: "Faults" },
   scope: {
-    rule: "The token must have the scope that the call requires.",
+    rule: "The token must have a scope that allows the call.",
     page: codes,
     section: "FORBIDDEN",
   },
@@ -38,7 +38,7 @@ const byCheck: Readonly<Record<Exclude<Check, "operation">, CallExplanation>> = 
 const byCode: Readonly<Record<string, CallExplanation>> = {
   "-101": { rule: "The object in the path must exist.", page: codes, section: "NOT_FOUND" },
   "-113": { rule: "An object in use cannot be deleted.", page: codes, section: "IN_USE" },
-  "": { rule: "The body breaks a rule.", page: codes, section: "REJECTED" },
+  "": { rule: "The request violates a rule.", page: codes, section: "REJECTED" },
 };
 
 const failure: CallExplanation = {

@@ -243,7 +243,7 @@ const tokenLifetimeMs = 3_600_000;
 
 const countIn = (text: string): number => {
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new Error("messages and call must be whole numbers.");
+  throw new Error('"messages" and "call" must be whole numbers.');
 };
 
 /**

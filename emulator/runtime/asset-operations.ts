@@ -35,7 +35,7 @@ type Check = (value: unknown, errors: ValidationErrors, service: EmulatedService
 /** The members of the body and what they must be (public reference). */
 const members: Readonly<Record<string, Check>> = {
   "channel.type": (value, errors, service) => {
-    if (typeof value !== "string" || value === "") errors.invalid("must be text");
+    if (typeof value !== "string" || value === "") errors.invalid("must be a non-empty string");
     else if (service.switches.unknownReference === "refuse" && !isChannelType(service, value))
       errors.invalid("no channel has this type");
   },
@@ -78,7 +78,7 @@ const signedUrl = (
 const find = (service: EmulatedService, id: string): AssetRecord => {
   const asset = service.assets.get(id);
   if (asset) return asset;
-  throw new HttpError(404, "404-101", "There is no asset with this id.");
+  throw new HttpError(404, "404-101", "There is no asset with this ID.");
 };
 
 /** Creates an asset and returns the signed URL for uploading its content (specification §4.2). */
@@ -171,8 +171,7 @@ const assetFor = (
 };
 
 const assertEmpty = ({ uploaded }: AssetRecord): void => {
-  if (uploaded)
-    throw forbidden("The signed URL has been used: the content has already been uploaded.");
+  if (uploaded) throw forbidden("The content has already been uploaded.");
 };
 
 /** Content type and size must be those of the asset (specification §4.2). */

@@ -108,7 +108,7 @@ const basic = (object: StoredObject): string => {
 
 const tokenIn = (text: string, path: string): string => {
   const steps = stepsOf(path);
-  if (!steps) throw new NoLogin("no token: accessTokenPath must look like $.accessToken");
+  if (!steps) throw new NoLogin("no token: accessTokenPath must be a path such as $.accessToken");
   const reply = jsonIn(text);
   if (reply === undefined)
     throw new NoLogin("no token: the response from the token URL is not JSON");

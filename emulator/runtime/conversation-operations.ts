@@ -122,7 +122,11 @@ class MessageBatch {
   #continued(id: string): StoredConversation {
     const found = this.#conversations.get(id) ?? this.service.conversations.get(id);
     if (found && !isCompleted(this.service, found) && this.#isInUse(found)) return found;
-    throw new HttpError(400, "400-630", "The conversation can no longer be used; start a new one.");
+    throw new HttpError(
+      400,
+      "400-630",
+      "The conversation does not exist or has ended; start a new one.",
+    );
   }
 
   /** An account that was deleted since blocks nothing. */
@@ -168,7 +172,7 @@ class MessageBatch {
     const asset = this.#assets.get(id) ?? this.service.assets.get(id);
     if (!asset) {
       if (this.service.switches.unknownReference === "accept") return attachment;
-      throw invalidAttribute(path, "no asset has this id");
+      throw invalidAttribute(path, "no asset has this ID");
     }
     this.#assets.set(id, { ...asset, used: true });
     return { ...describeAsset(asset), ...attachment };
@@ -202,7 +206,7 @@ export const sendMessages: OperationHandler = (service, call) => {
  */
 export const getConversation: OperationHandler = (service, { id }) => {
   const conversation = service.conversations.get(id);
-  if (!conversation) throw new HttpError(404, "404-101", "There is no conversation with this id.");
+  if (!conversation) throw new HttpError(404, "404-101", "There is no conversation with this ID.");
   if (!isCompleted(service, conversation)) {
     const status = service.switches.runningConversationStatus;
     throw new HttpError(status, `${status}-101`, "The conversation has not completed yet.");

@@ -244,12 +244,12 @@ export class Deliveries {
     const to = textOnPath(roleOf(this.options, recipient), "notificationEmail");
     if (to === undefined) return;
     const { messageId, type } = message;
-    const reason = error ?? `it responded with ${status}`;
+    const reason = error ?? `the callback responded with ${status}`;
     const mail = {
       at: timestamp(this.clock.now()),
       to,
-      subject: `The callback of the role ${recipient.role} cannot be reached`,
-      text: `The service could not deliver message ${messageId} (${type}) to ${url}: ${reason}. It will make no more attempts.`,
+      subject: `The callback for the role ${recipient.role} cannot be reached`,
+      text: `The service could not deliver message ${messageId} (${type}) to ${url}: ${reason}. The service will not try again.`,
       messageId,
       subjects: subjectsOf(delivery),
     };

@@ -19,7 +19,7 @@ export const deliveryFailures = {
   },
   noRecipient: {
     rule: "There is no callback for the message.",
-    next: "Give a client application the role, add the application to the orchestration, and apply the program again.",
+    next: "Add an active client application with the missing role to the orchestration, and apply the program again.",
     kind: clientApplication.kind,
   },
   exampleToken: {
@@ -29,7 +29,7 @@ export const deliveryFailures = {
   },
   noTokenUrl: {
     rule: "The token URL cannot be reached.",
-    next: "Start the server at this URL, or correct it in the role's authentication and apply the program again.",
+    next: "Start the server at the token URL, or correct the URL in the role's authentication and apply the program again.",
     kind: authentication.kind,
   },
   noLogin: {
@@ -48,28 +48,28 @@ export const deliveryFailures = {
     kind: clientApplication.kind,
   },
   redirect: {
-    rule: "The callback redirects, which the service does not follow.",
+    rule: "The callback returned a redirect, which the service does not follow.",
     next: "Set the callback to the final URL, and apply the program again.",
     kind: clientApplication.kind,
   },
   askedToWait: {
     rule: "The bot asked the service to try again later.",
-    next: "If it never accepts the message, its log shows why. If it only needs more time, increase the deliveryRetries switch.",
+    next: "If the bot never accepts the message, its log shows why. If it only needs more time, increase the deliveryRetries switch.",
     kind: clientApplication.kind,
   },
   refused: {
     rule: "The bot refused the message, or failed.",
-    next: "Its log shows why. Fix the bot, and send the message again.",
+    next: "Check the bot's log, fix the bot, and send the message again.",
     kind: clientApplication.kind,
   },
   tooLate: {
     rule: "The bot did not respond in time.",
-    next: "Have it respond with 200 first, and do the work afterward.",
+    next: "Have the bot respond with 200 first and do the work afterward.",
     kind: clientApplication.kind,
   },
   exampleCallback: {
     rule: "The callback is only an example URL.",
-    next: "In the program, replace it with your bot's URL, and apply the program again.",
+    next: "In the program, replace the callback with your bot's URL, and apply the program again.",
     kind: clientApplication.kind,
   },
   unreachable: {

@@ -181,7 +181,7 @@ class MessageParser {
     const found = valueOnPath(this.value, ...steps);
     if (typeof found === "string" && found !== "" && found.length <= longestText) return found;
     if (found === undefined || found === null) this.#errorsAt(...steps).missing();
-    else this.#errorsAt(...steps).invalid(`must be text of 1 to ${longestText} characters`);
+    else this.#errorsAt(...steps).invalid(`must be a string of 1 to ${longestText} characters`);
     return "";
   }
 

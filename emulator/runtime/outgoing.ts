@@ -263,7 +263,7 @@ export class Outgoing {
       case "https:":
         return tlsRequest(address, { ...options, agent: this.#agents["https:"] });
       default:
-        throw new NoAnswer("the URL must start with http or https");
+        throw new NoAnswer("the URL must start with http:// or https://");
     }
   }
 }

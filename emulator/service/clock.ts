@@ -54,7 +54,7 @@ const manualClock = (): EmulatorClock => {
     advance: (ms) => {
       if (!(ms >= 0 && now + ms <= lastMoment))
         throw new Error(
-          "advanceMs must be a number of milliseconds that moves the clock forward, no further than the year 9999.",
+          "advanceMs must be at least 0 and must not move the clock past the year 9999.",
         );
       now += ms;
       const due = [...scheduled].filter(({ time }) => time <= now);

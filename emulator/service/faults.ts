@@ -72,7 +72,7 @@ export const faultKinds = {
   "drop-after-commit": { doc: "acts, then closes the connection", members: {}, callbacks: true },
   truncate: { doc: "acts, then closes the connection in the middle of the response", members: {} },
   "not-json": { doc: "acts, then responds with an HTML page instead of JSON", members: {} },
-  "no-id": { doc: "acts, then responds without the id", members: {} },
+  "no-id": { doc: "acts, then responds without the ID or the access token", members: {} },
   delay: { doc: "waits before it acts", members: msMember, callbacks: true },
   hang: { doc: "never responds and does not act", members: {}, callbacks: true },
   drip: { doc: "acts, then sends the response byte by byte", members: {} },
@@ -304,7 +304,7 @@ const withoutId = (answer: ServiceResponse): ServiceResponse => {
   return { ...answer, status: withBody(answer).status, body: rest };
 };
 
-const page = "<!doctype html><html><body>The service is being maintained.</body></html>";
+const page = "<!doctype html><html><body>The service is under maintenance.</body></html>";
 
 /** Sends a response as altered by a fault. */
 export const sendWithFault = (

@@ -52,7 +52,7 @@ const assertIsNoOther = (database: DatabaseSync): void => {
   if (!isEmpty && numberIn(database, `${tables} AND name = 'documents'`) === 0)
     throw new Error("it is another application's database");
   if (numberIn(database, "PRAGMA user_version") > dataVersion)
-    throw new Error("a newer version of the emulator wrote it");
+    throw new Error("it is from a newer version of the emulator");
 };
 
 /** Makes a data file, and SQLite's files beside it, private to the owner. */

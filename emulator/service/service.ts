@@ -62,7 +62,7 @@ const assertOptions = (options: EmulatedServiceOptions): void => {
   if (!planNames.includes(plan))
     throw new Error(`There is no plan ${plan}. Plans: ${planNames.join(", ")}.`);
   if (burst !== undefined && !(Number.isSafeInteger(burst) && burst >= 1))
-    throw new Error("burst must be a whole number of calls, at least 1.");
+    throw new Error('"burst" must be a whole number of calls, at least 1.');
   if (!clockKinds.includes(clock))
     throw new Error(`There is no clock ${clock}. Clocks: ${clockKinds.join(", ")}.`);
   if (!(Number.isFinite(callbackDeadlineMs) && callbackDeadlineMs > 0))

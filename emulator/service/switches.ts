@@ -29,7 +29,7 @@ export const switchTable = {
     basis: assumed,
   },
   inUseStatus: {
-    doc: "Status returned when the deletion of a setup object is refused.",
+    doc: "Status returned when the deletion of a setup object in use is refused.",
     values: ["400", "403", "409", "412"],
     default: 400,
     basis: assumed,
@@ -65,31 +65,31 @@ export const switchTable = {
     basis: assumed,
   },
   unknownQuery: {
-    doc: "Whether the service refuses an unknown query parameter.",
+    doc: "Whether the service refuses or ignores unknown query parameters.",
     values: ["refuse", "ignore"],
     default: "refuse",
     basis: assumed,
   },
   unknownFields: {
-    doc: "Whether unknown members are kept, refused or dropped.",
+    doc: "Whether unknown members are kept, refused, or dropped.",
     values: ["keep", "refuse", "drop"],
     default: "keep",
     basis: assumed,
   },
   unknownReference: {
-    doc: "Whether the service refuses the id of an object that does not exist.",
+    doc: "Whether the service refuses or accepts a reference to a nonexistent object.",
     values: ["refuse", "accept"],
     default: "refuse",
     basis: assumed,
   },
   staleModified: {
-    doc: "Whether the service refuses a PUT (409) if its `modified` differs from the object's.",
+    doc: "Whether the service refuses a PUT (409) if the request's `modified` differs from the object's.",
     values: ["ignore", "refuse"],
     default: "ignore",
     basis: assumed,
   },
   forms: {
-    doc: "How responses represent setup objects: as the client sent them, or in the service's own forms, which PUT accepts as well. In the service's own forms, empty optional lists and objects are absent, and omitted members are null. Numbers are text, and numeric ids are numbers. URLs have a trailing slash, email addresses are in lower case, and text is NFC with CRLF. Entries, agents and unordered lists are sorted. Each list item has an id, and each reference has its target's name.",
+    doc: "How responses represent setup objects: as the client sent them, or in the service's own forms, which PUT also accepts. In the service's own forms, empty optional lists and objects are absent, and omitted members are null. Numbers are text, and numeric IDs are numbers. URLs have a trailing slash, email addresses are lowercase, and text is NFC with CRLF. Entries, agents, and unordered lists are sorted. Each list item has an ID, and each reference includes its target's name.",
     values: ["given", "own"],
     default: "given",
     basis: assumed,
@@ -107,7 +107,7 @@ export const switchTable = {
     basis: assumed,
   },
   refusedCosts: {
-    doc: "Whether a call that exceeds the rate still uses a token.",
+    doc: "Whether a call that exceeds the rate still uses a token from the bucket.",
     values: yesOrNo,
     default: false,
     basis: assumed,
@@ -119,7 +119,7 @@ export const switchTable = {
     basis: assumed,
   },
   idleTimeout: {
-    doc: "Whether a conversation completes once it has been idle for longer than its account's timeout, in minutes.",
+    doc: "Whether a conversation completes once it has been idle for longer than its account's timeout (in minutes).",
     values: ["minutes", "ignore"],
     default: "minutes",
     basis: assumed,
@@ -131,7 +131,7 @@ export const switchTable = {
     basis: assumed,
   },
   inactiveObjects: {
-    doc: "Whether `active: false` disables the object or has no effect. Disabled accounts, channels and orchestrations carry no conversations, disabled client applications and participants receive no messages, and disabled authentications authenticate no calls.",
+    doc: "Whether `active: false` disables the object or has no effect. Disabled accounts, channels, and orchestrations carry no conversations; disabled client applications and participants receive no messages; and disabled authentications authenticate no calls.",
     values: ["unused", "used"],
     default: "unused",
     basis: assumed,
@@ -143,13 +143,13 @@ export const switchTable = {
     basis: assumed,
   },
   notificationMails: {
-    doc: "When the notificationEmail of a role receives an email about an unreachable callback: for each undelivered message, for the first one until a delivery succeeds, or never. Emails go only to the mailbox of the control interface.",
+    doc: "When a role's notificationEmail receives an email about an unreachable callback: for each undelivered message, only for the first until a delivery succeeds, or never. Emails go only to the control interface's mailbox.",
     values: ["each", "first", "none"],
     default: "each",
     basis: assumed,
   },
   cors: {
-    doc: "Which pages from other origins can read responses from token URLs and signed URLs: all pages, those at registered redirect URIs, or none.",
+    doc: "Which pages from other origins can read responses from token URLs and signed URLs: all pages, those from the origins of registered redirect URIs, or none.",
     values: ["any", "registered", "none"],
     default: "any",
     basis: assumed,
@@ -179,7 +179,7 @@ export const switchTable = {
     basis: assumed,
   },
   platformName: {
-    doc: "The vendor's word that replaces `platform` in identifiers: one lower-case word.",
+    doc: "The vendor's word that replaces `platform` in identifiers: one lowercase word.",
     values: [],
     default: "platform",
     basis: "public",
@@ -211,7 +211,7 @@ const isName = (name: string): name is SwitchName => Object.hasOwn(switchTable, 
 const allowed = (name: SwitchName): string => {
   const { values } = switchTable[name];
   if ("min" in values) return `a whole number from ${values.min} to ${values.max}`;
-  return values.length > 0 ? `one of ${values.join(", ")}` : "a lower-case word";
+  return values.length > 0 ? `one of ${values.join(", ")}` : "a lowercase word";
 };
 
 /** The value in its own type, or undefined if it is not allowed. */

@@ -131,11 +131,13 @@ export const authorize = (
   const redirectUri = once(query, "redirect_uri");
   const client = clients.get(clientId);
   if (!client?.public) {
-    const reason = "client_id is missing, appears twice or does not identify a public client";
+    const reason =
+      "client_id is missing, appears more than once, or does not identify a public client";
     throw new OAuthError("invalid_request", reason);
   }
   if (!client.redirectUris?.includes(redirectUri)) {
-    const reason = "redirect_uri is missing, appears twice or is not registered for the client";
+    const reason =
+      "redirect_uri is missing, appears more than once, or is not registered for the client";
     throw new OAuthError("invalid_request", reason);
   }
   const state = query.get("state");
@@ -178,7 +180,7 @@ const byCode = ({ clients, tokens }: EmulatedService, required: Required, audien
     claims.subject === audience &&
     claims.challenge === challengeOf(verifier);
   if (!fits) {
-    const reason = "the code is not valid for this client, redirect URI and verifier";
+    const reason = "the code is not valid for this client, redirect URI, and verifier";
     throw new OAuthError("invalid_grant", reason);
   }
   return { clientId: claims.clientId, scopes: claims.scopes, subject: claims.subject };

@@ -67,7 +67,7 @@ export class Tokens {
     const isBearer = scheme.toLowerCase() === "bearer" && more.length === 0;
     const claims = isBearer ? this.#good(this.#tokens, token) : undefined;
     if (claims) return claims;
-    const message = "The Authorization header is missing, invalid or expired.";
+    const message = "The token in the Authorization header is missing, invalid, or expired.";
     throw new HttpError(401, "401-104", message, [], { "www-authenticate": "Bearer" });
   }
 
@@ -151,7 +151,7 @@ const known = new Set(["clientId", "clientSecret", "public", "redirectUris", "sc
 /** Parses a client from a control call. @throws Error that describes what is wrong */
 export const parseClient = (value: unknown): Client => {
   const shape =
-    'A client is {"clientId", "clientSecret", "scopes": […]}, or {"clientId", "public": true, "redirectUris": […], "scopes": […]}.';
+    'A client has the form {"clientId", "clientSecret", "scopes": […]}, or {"clientId", "public": true, "redirectUris": […], "scopes": […]}.';
   if (!isObject(value)) throw new Error(shape);
   const { clientId, clientSecret, scopes, redirectUris } = value;
   const unknown = Object.keys(value).find((key) => !known.has(key));
@@ -159,7 +159,7 @@ export const parseClient = (value: unknown): Client => {
     throw new Error(`A client has no member ${unknown.slice(0, 60)}. ${shape}`);
   if (!isText(clientId) || !isTexts(scopes)) throw new Error(shape);
   if (!scopes.every(isScope))
-    throw new Error(`A scope is one word without spaces, quotes or backslashes. ${shape}`);
+    throw new Error(`A scope is one word without spaces, quotes, or backslashes. ${shape}`);
   if (value.public === true) {
     if (!isTexts(redirectUris) || redirectUris.length === 0 || clientSecret !== undefined)
       throw new Error(shape);

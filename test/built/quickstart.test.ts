@@ -106,7 +106,7 @@ test("the first run declares both accounts and ends with a conversation", async 
   expect(text).toContain(`\n${conversation}\n\nNext steps\n`);
   // The programs of a new project run on the reader's Node, not on that of the checkout.
   const note = await oldNodeNote(process.env);
-  expect(text.includes("Node.js on your PATH is")).toBe(note !== undefined);
+  expect(text.includes("Node.js version on your PATH is")).toBe(note !== undefined);
   expect(text).not.toContain("\u001b");
 });
 

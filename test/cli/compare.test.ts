@@ -157,7 +157,7 @@ test("what one side could not read is named, and nothing is said to be missing t
 test.each([
   [
     "stack:dev",
-    "compare stack:dev live. To save one: npx pulumi-conversation compare stack:dev --save",
+    "compare stack:dev live. To save one, run: npx pulumi-conversation compare stack:dev --save",
   ],
   ["live", "compare live stack:dev"],
   ["my account.json", "compare 'my account.json' live"],
@@ -236,7 +236,7 @@ test.each([true, false])(
         });
         const isSealed = [a, b].some(({ title }) => title.endsWith("sealed.json"));
         if (isGiven || !isSealed)
-          expect(found.notes.join().includes("it contains an encrypted secret")).toBe(isSealed);
+          expect(found.notes.join().includes("because of encrypted secrets")).toBe(isSealed);
       }
     expect(await box.control.writes()).toEqual(before);
     if (isGiven) await showsNoSecret(box, all);

@@ -287,7 +287,11 @@ const result = (name: string): DriftResult => {
       },
     ],
     deleted: [
-      { ...object, who: "someone else: none of this stack's runs deleted it", sameName: id },
+      {
+        ...object,
+        who: "someone else: none of this stack's runs deleted the object",
+        sameName: id,
+      },
     ],
     unmanaged: [{ ...object, standing: "left-over", label: `shop/prod ${name}` }],
     otherStacks: [{ ...object, stack: "site/prod" }],

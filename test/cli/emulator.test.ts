@@ -179,7 +179,7 @@ test("a command that does not exist is a clear error with exit code 127", async 
   const { code, err } = await run("emulator", "--", "no-such-command", "--flag");
   vi.unstubAllEnvs();
   expect(err).toBe(
-    "error: Running no-such-command: the command does not exist. Check its name. Emulator options go before the --.\n",
+    "error: Running no-such-command: the command does not exist. Check the command's name. Put emulator options before the --.\n",
   );
   expect(code).toBe(127);
 });
@@ -187,7 +187,7 @@ test("a command that does not exist is a clear error with exit code 127", async 
 test("an option of the emulator after the -- is named, with the command that takes it", async () => {
   const { code, err } = await run("emulator", "--data", "a.db", "--", "--port", "4711");
   expect(err).toBe(
-    "error: --port is not a command: emulator options go before the --. Run: npx pulumi-conversation emulator --data a.db --port …\n",
+    "error: --port is not a command. Put emulator options before the --. Run: npx pulumi-conversation emulator --data a.db --port …\n",
   );
   expect(code).toBe(2);
 });

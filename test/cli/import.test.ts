@@ -248,8 +248,8 @@ describe("import --print", () => {
 
   test.each([
     [["--print", "Chanel", "web", "1"], "is not a kind"],
-    [["--print", "Channel", "web"], "Specify the kind, name and id of each object"],
-    [["--print"], "Specify the kind, name and id of each object"],
+    [["--print", "Channel", "web"], "Specify the kind, name, and ID of each object"],
+    [["--print"], "Specify the kind, name, and ID of each object"],
     [["--print", "Channel", "web", "1", "--apply"], "Specify either --print or --apply, not both."],
     [["Channel", "web", "1"], "require --print"],
     [["--out", "x.json"], "requires --print"],

@@ -400,7 +400,7 @@ describe("the file", () => {
       expect([code, err]).toEqual([
         0,
         expect.stringContaining(
-          "Wrote filled.json. To import it: pulumi import --file filled.json",
+          "Wrote filled.json. To import it, run: pulumi import --file filled.json",
         ),
       ]);
       expect(JSON.parse(out)).toMatchObject({

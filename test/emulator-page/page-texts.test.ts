@@ -198,5 +198,7 @@ test("a failed attempt says what became of the message", () => {
   expect(after(first)).toEqual(["The service will try again."]);
   expect(after(first, last)).toEqual(["Attempt 2 failed, too.", "This was the last attempt."]);
   expect(after(first, attemptOf(1, 2))[0]).toBe("Attempt 2 delivered the message.");
-  expect(after(attemptOf(1, 0, "askedToWait", false))).toEqual(["The service makes no attempt."]);
+  expect(after(attemptOf(1, 0, "askedToWait", false))).toEqual([
+    "The service does not attempt delivery.",
+  ]);
 });

@@ -192,7 +192,7 @@ test.each<[string, JsonObject, (response: ServerResponse) => void, string]>([
     "a path that is not simple",
     { accessTokenPath: "$..token" },
     (response) => json(response, { token: "x" }),
-    "no token: accessTokenPath must look like $.accessToken",
+    "no token: accessTokenPath must be a path such as $.accessToken",
   ],
   [
     "no address",

@@ -262,7 +262,7 @@ test("a delivery that does not come is an error that names those that did", asyn
   const { service, begin, bot, logged } = await hub();
   const { control } = service.emulator;
   await expect(control.waitForDelivery({}, { timeoutMs: 0 })).rejects.toThrow(
-    "The emulator made no delivery with {} within 0 ms. It attempted no deliveries.",
+    "The emulator made no delivery with {} within 0 ms. No deliveries were attempted.",
   );
   bot.answer = answering(500);
   await begin();

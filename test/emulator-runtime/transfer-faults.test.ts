@@ -122,8 +122,8 @@ test("whoever looks after a callback learns of each message that is given up", a
     {
       at: expect.stringMatching(/Z$/),
       to: "ops@example.com",
-      subject: "The callback of the role custom_bot cannot be reached",
-      text: `The service could not deliver message m-0001 (text) to ${all.bot.url}/custom_bot: it responded with 500. It will make no more attempts.`,
+      subject: "The callback for the role custom_bot cannot be reached",
+      text: `The service could not deliver message m-0001 (text) to ${all.bot.url}/custom_bot: the callback responded with 500. The service will not try again.`,
       messageId: "m-0001",
     },
   ]);

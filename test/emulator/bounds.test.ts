@@ -154,7 +154,7 @@ test("whoever asks for a token with every call keeps the newest 50,000", () => {
   const tokens = new Tokens(createClock("manual"));
   const claims = { clientId: "c", scopes: [], subject: "client" } as const;
   const [first = "", ...more] = Array.from({ length: 50_001 }, () => tokens.issue(claims, 1000));
-  expect(() => tokens.authenticate(`Bearer ${first}`)).toThrow("invalid or expired");
+  expect(() => tokens.authenticate(`Bearer ${first}`)).toThrow("invalid, or expired");
   for (const token of [more[0], more.at(-1)])
     expect(tokens.authenticate(`Bearer ${token}`)).toEqual(claims);
 });

@@ -20,8 +20,8 @@ test("the manual clock does not leave the calendar", async () => {
     await own.control("POST", "/clock", { advanceMs: 1e12 });
   own.forgetToken();
   expect((await own.call("GET", "/channels")).status).toBe(200);
-  expect(() => own.emulator.advance(-1)).toThrow("moves the clock forward");
-  expect(() => own.emulator.advance(Number.NaN)).toThrow("moves the clock forward");
+  expect(() => own.emulator.advance(-1)).toThrow("must be at least 0");
+  expect(() => own.emulator.advance(Number.NaN)).toThrow("must be at least 0");
 });
 
 test("the log lists every call in order, without secret, token or body", async () => {
@@ -183,10 +183,10 @@ test.each(ways)("a refusal says what was called, and why (%s)", async (_, of) =>
   const control = of(await running({ clock: "real" }));
   await expect(control.advance(1)).rejects.toMatchObject({ name: "ControlError", status: 409 });
   await expect(control.faults({ on: "GET /nothing", kind: "hang" })).rejects.toThrow(
-    'Could not control the emulator: POST /faults: it refused the call (400): A fault\'s "on" must be one of',
+    'Could not control the emulator: POST /faults was refused (400): A fault\'s "on" must be one of',
   );
   await expect(control.clients({ clientId: "", clientSecret: "s", scopes: [] })).rejects.toThrow(
-    "A client is",
+    "A client has the form",
   );
 });
 
@@ -195,9 +195,7 @@ test("it carries the secret, and says where it is missing", async () => {
   const secret = emulator.controlSecret ?? "";
   expect(await connectControl(emulator.controlUrl, { secret }).faults()).toEqual([]);
   const refused = connectControl(emulator.controlUrl).faults();
-  await expect(refused).rejects.toThrow(
-    "it refused the call (401): The control interface requires its",
-  );
+  await expect(refused).rejects.toThrow("was refused (401): The control interface requires its");
   await expect(refused).rejects.not.toThrow(secret);
 });
 
@@ -212,7 +210,7 @@ test("what is no emulator is distinguished from one", async () => {
     "Could not control the emulator: GET /log: the response is not from an emulator. Check the control URL.",
   );
   await expect(connectControl(`${origin}/down`).log()).rejects.toThrow(
-    "GET /log: it refused the call (502): it gave no reason",
+    "GET /log was refused (502): no reason given",
   );
 });
 

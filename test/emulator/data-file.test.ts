@@ -140,7 +140,7 @@ test.each<[string, (file: string) => void, string]>([
   [
     "the data of a newer emulator",
     (file) => change(file, "CREATE TABLE documents (later); PRAGMA user_version = 2"),
-    "a newer version of the emulator wrote it",
+    "it is from a newer version of the emulator",
   ],
 ])("%s is refused as a data file, and stays as it is", async (_, make, reason) => {
   const data = fileIn();

@@ -127,7 +127,7 @@ test.each(
   const { status, json, headers } = await post(kind, { [name]: undefined });
   expect(status).toBe(400);
   expect(headers["content-type"]).toBe("application/json");
-  const rule = "required attribute is missing";
+  const rule = "a required attribute is missing";
   expect(json).toEqual({
     code: "400-143",
     developerMessage: `${name}: ${rule}.`,
@@ -141,7 +141,7 @@ test.each(["basic", "oauth2"])(
     const changes = { type, oauth2: undefined, [type === "basic" ? "basicAuth" : "oauth2"]: null };
     expect(await post("Authentication", changes)).toMatchObject({
       status: 400,
-      json: { code: "400-143", details: [{ value: "required attribute is missing" }] },
+      json: { code: "400-143", details: [{ value: "a required attribute is missing" }] },
     });
   },
 );
@@ -153,7 +153,7 @@ test("credentials of the method that was not chosen are refused", async () => {
   expect((await post("Authentication", basic)).status).toBe(201);
   expect(
     (await post("Authentication", { ...basic, basicAuth: { username: "u" } })).json.details,
-  ).toEqual([{ key: "basicAuth.password", value: "required attribute is missing" }]);
+  ).toEqual([{ key: "basicAuth.password", value: "a required attribute is missing" }]);
 });
 
 test("everything that is wrong is listed, at most 30 of them", async () => {

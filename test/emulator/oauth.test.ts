@@ -108,7 +108,7 @@ test("the customers' token address serves no client credentials", async () => {
 
 const unauthorised = {
   code: "401-104",
-  developerMessage: "The Authorization header is missing, invalid or expired.",
+  developerMessage: "The token in the Authorization header is missing, invalid, or expired.",
 };
 
 test.each([

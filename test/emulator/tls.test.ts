@@ -36,7 +36,7 @@ test("with TLS every address is https, and who trusts the certificate gets an an
   expect((await control.switches({ pageSize: 3 })).pageSize).toBe(3);
   expect(await control.log()).toHaveLength(1);
   await control.reset();
-  await expect(control.advance(-1)).rejects.toThrow("it refused the call (400)");
+  await expect(control.advance(-1)).rejects.toThrow("was refused (400)");
   await expect(connectControl(controlUrl).log()).rejects.toThrow("fetch failed");
 });
 

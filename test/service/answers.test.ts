@@ -200,7 +200,7 @@ test("a port that speaks no TLS is reported as that, and not asked again", async
     code: "UNREACHABLE",
     effect: "none",
     message: expect.stringMatching(
-      /127\.0\.0\.1:\d+ could not be trusted \(ERR_SSL_\w+\): the server does not use TLS; check the URL's port/,
+      /no TLS connection to 127\.0\.0\.1:\d+ \(ERR_SSL_\w+\): the server does not use TLS; check the URL's port/,
     ),
   });
   expect(connections).toBe(1);

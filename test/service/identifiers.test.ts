@@ -21,7 +21,7 @@ test.each(["a", "1001", "6f2a1b3c-4d5e-4f60-8a7b-9c0d1e2f3a4b", "A_b-9", "a".rep
 );
 
 test("a path without an id takes none", () => {
-  expect(() => pathOf("/channels", "a")).toThrow(/accepts no id/);
+  expect(() => pathOf("/channels", "a")).toThrow(/does not accept an ID/);
 });
 
 test("a missing id is refused", () => {

@@ -26,7 +26,7 @@ test("a refusal names the call, what the service said, and what to do", async ()
   );
   expect(failure).toMatchObject({
     message:
-      "Could not update channel: PUT /channels/c1 was refused (400, 400-143: A required attribute is missing; name: missing). Correct what the service reports, and try again.",
+      "Could not update channel: PUT /channels/c1 was refused (400, 400-143: A required attribute is missing; name: missing). Fix the problem that the service reports, and try again.",
     details: { serviceNotes: [{ key: "name", value: "missing" }] },
   });
 });
@@ -54,15 +54,15 @@ const withScopes =
     json(200, { access_token: "t", expires_in: 3600, scope })(...call);
 
 test("a note that only repeats the message is reported once", async () => {
-  const details = [{ key: "name", value: "must be unique; another object uses it" }];
+  const details = [{ key: "name", value: "must be unique; another object has the same value" }];
   const body = {
     code: "400-152",
-    developerMessage: "name must be unique; another object uses it.",
+    developerMessage: "name must be unique; another object has the same value.",
     details,
   };
   await using live = await connected(json(400, body));
   await expect(live.service.list(channel)).rejects.toThrow(
-    "was refused (400, 400-152: name: must be unique; another object uses it).",
+    "was refused (400, 400-152: name: must be unique; another object has the same value).",
   );
 });
 

@@ -285,7 +285,7 @@ export const callsView = (page) =>
     label: "Calls, newest first",
     noun: "call",
     nothing: connectHint("No calls yet."),
-    search: ["Path, name, client or reason", "/channels"],
+    search: ["Path, name, client, or reason", "/channels"],
     choices: { Method: [["", "any"], "GET", "POST", "PUT", "DELETE"], Outcome: outcomes },
     fits: (entry, values) => isCallWanted(entry, values, values[0] ? namesOf(page, entry) : ""),
     columns: [
@@ -311,11 +311,11 @@ export const deliveriesView = (page) =>
     label: "Deliveries, newest first",
     noun: "attempt",
     nothing: [
-      "No deliveries yet. Every attempt to deliver a message to a callback is listed here: ",
+      "No deliveries yet. Every attempt to deliver a message to a callback is listed here. To see one, ",
       element("a", { href: "#conversations/new" }, "send a message"),
       ".",
     ],
-    search: ["Address, name, type or message", "text, https://…"],
+    search: ["Address, name, type, or message", "text, https://…"],
     choices: {
       Outcome: [
         ["", "any"],
@@ -344,12 +344,12 @@ export const mailboxView = (page) =>
     noun: "email",
     nothing: [
       ...withCode(
-        "No emails yet. If a callback does not accept a message, the service writes to the `notificationEmail` of the callback's role. The emulator keeps these emails here and sends none. The `notificationMails` switch sets how often: ",
+        "No emails yet. If a callback does not accept a message, the service sends an email to the `notificationEmail` of the callback's role. The emulator keeps these emails here instead of sending them. To set how often the service sends one, use the `notificationMails` switch: ",
       ),
       element("a", { href: "#switches" }, "Switches"),
       ".",
     ],
-    search: ["Address, name or text", "ops@example.com"],
+    search: ["Address, name, or text", "ops@example.com"],
     choices: {},
     fits: (entry, [text = ""]) =>
       isFound(text, entry.to, entry.subject, entry.text, text && namesOf(page, entry)),
@@ -428,8 +428,8 @@ export const ratesView = (page) => {
     setText(
       about,
       plan === "none"
-        ? "Calls are not limited. Start the emulator with --plan developer, basic or enterprise to apply a plan's rates."
-        : `Rates of the ${plan} plan. Each endpoint has its own bucket, which all callers share.`,
+        ? "Calls are not limited. To apply a plan's rates, start the emulator with --plan developer, --plan basic, or --plan enterprise."
+        : `The rates of the ${plan} plan apply. Each endpoint has its own bucket, which all callers share.`,
     );
     table.hidden = rates.length === 0;
     keepRows(

@@ -163,7 +163,7 @@ export class Composer {
         labelled("Message type", this.#type),
         labelled("Sender's name", this.#name),
       ),
-      labelled("Text", this.#text, "Enter sends. Shift+Enter starts a new line."),
+      labelled("Text", this.#text, "Press Enter to send, or Shift+Enter to start a new line."),
       group(
         "send",
         element(

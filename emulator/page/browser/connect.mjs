@@ -61,11 +61,11 @@ export const connectionSteps = (page) => {
       "ol",
       {},
       commandLine(
-        "If you have no program yet, create one, and run the commands under Next before npm test",
+        "If you have no program yet, create one, and then run the commands under Next, stopping before npm test",
         "npx pulumi-conversation init shop --emulator --yes",
         said,
       ),
-      element("li", {}, copied("Point it at this emulator", lines, copyLines)),
+      element("li", {}, copied("Point the program at this emulator", lines, copyLines)),
       commandLine("Check the settings", "npx pulumi-conversation doctor", said),
       commandLine("Apply it", "pulumi up", said),
     ),
@@ -83,7 +83,7 @@ export const connectView = (page) => {
       const settings = [
         ["Base URL", baseUrl, () => baseUrl],
         ["Token URL", tokenUrl, () => tokenUrl],
-        ["Client id", clientId, () => clientId],
+        ["Client ID", clientId, () => clientId],
         ["Client secret", hidden, () => clientSecret],
         ["Token", "a new one each time you copy it", fetchToken],
       ];

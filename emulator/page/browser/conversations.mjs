@@ -206,7 +206,7 @@ const startPanel = (page) => {
   const title = element("h2", {}, "Start a conversation");
   const none = paragraph(
     "empty",
-    "There is no active account for a conversation yet: ",
+    "There is no active account yet. To start a conversation, ",
     element("a", { href: "#connect" }, "apply a program"),
     ".",
   );
@@ -256,7 +256,7 @@ const conversationList = (page) => {
     {
       noun: "conversation",
       nothing: "No conversations yet.",
-      search: ["Search", "customer, address, id"],
+      search: ["Search", "customer, address, ID"],
       choices: { State: [["", "all"], ["running", "running"], ...Object.entries(phases)] },
     },
     () => update(),

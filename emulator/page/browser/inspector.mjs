@@ -172,7 +172,7 @@ export const afterFailure = (entries, { delivery, attempt, failure }) => {
     return { isDelivered: true, text: `Attempt ${last.attempt} delivered the message.` };
   const said = () => {
     if (last && last.attempt > attempt) return `Attempt ${last.attempt} failed, too.`;
-    if (attempt === 0) return "The service makes no attempt.";
+    if (attempt === 0) return "The service does not attempt delivery.";
     return failure?.isRetried ? "The service will try again." : "This was the last attempt.";
   };
   return { isDelivered: false, text: said() };
@@ -218,7 +218,7 @@ export const deliveryDetails = (page, entry) => {
     element("h2", { tabindex: -1 }, foreignText(type)),
     paragraph("quiet", `${dayTime(at)} · ${tried} · `, foreignText(url || "nowhere")),
     failureSection(page, entry, after) ?? element("p", {}, foreignText(outcomeText(entry))),
-    lastEntryLink(page, "calls", `messages/${messageId}`, "The call that sent it"),
+    lastEntryLink(page, "calls", `messages/${messageId}`, "The call that sent the message"),
     subjectSection(page, entry, "deliveries"),
   ];
   return [`${knownNames(page, entry)} ${after.text}`, make];
@@ -231,7 +231,12 @@ export const mailDetails = (page, entry) => {
     element("h2", { tabindex: -1 }, foreignText(subject)),
     paragraph("quiet", `${dayTime(at)} · to `, foreignText(to), " · not sent, only recorded"),
     ...wholeText("p", text),
-    lastEntryLink(page, "deliveries", `messages/${messageId}`, "The last attempt, and what to do"),
+    lastEntryLink(
+      page,
+      "deliveries",
+      `messages/${messageId}`,
+      "The last attempt, and what to do next",
+    ),
     subjectSection(page, entry, "mailbox"),
   ];
   return [knownNames(page, entry), make];

@@ -144,7 +144,7 @@ const dialog = element(
   element(
     "p",
     {},
-    "This removes all objects, conversations, assets and faults, and clears the log. Clients and switches are kept.",
+    "Resetting removes all objects, conversations, assets, and faults, and clears the log. Clients and switches are kept.",
   ),
   notReset,
   group("send", element("button", { type: "button", click: () => dialog.close() }, "Cancel"), yes),
@@ -154,7 +154,7 @@ const steps = { "+1 s": 1_000, "+1 min": 60_000, "+1 h": 3_600_000 };
 const said = statusLine();
 const clock = element(
   "span",
-  { class: "clock", role: "group", "aria-label": "Move the clock", hidden: true },
+  { class: "clock", role: "group", "aria-label": "Advance the clock", hidden: true },
   ...Object.entries(steps).map(([label, advanceMs]) => {
     const click = () => void page.change(said, "POST", "/clock", { advanceMs });
     return element("button", { type: "button", click }, label);

@@ -161,7 +161,7 @@ export const objectsView = (page) => {
     {
       noun: "object",
       nothing: [paragraph("", "No objects yet."), connectionSteps(page)],
-      search: ["Name or id", "name or id"],
+      search: ["Name or ID", "name or ID"],
       choices: {
         Kind: [
           ["", "all kinds"],

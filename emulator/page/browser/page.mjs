@@ -66,7 +66,7 @@ const call = async (method, path, body, bearer = secret) => {
   const sent = body === undefined ? {} : { body: JSON.stringify(body) };
   const signal = AbortSignal.timeout(answerWithinMs);
   const unanswered = () => {
-    throw new CallError("The emulator does not respond. Is it still running?", 0);
+    throw new CallError("The emulator is not responding. Is it still running?", 0);
   };
   const response = await fetch(path, { method, headers, signal, ...sent }).catch(unanswered);
   const answer = parsedJson(await response.text().catch(unanswered));
@@ -268,7 +268,7 @@ const callErrorOf = (error) => {
   if (error instanceof CallError) return error;
   // As a bug of the page, it also goes to the console.
   globalThis.reportError?.(error);
-  return new CallError(`The page cannot show this: ${causeText(error)}.`, 0);
+  return new CallError(`The page could not be updated: ${causeText(error)}.`, 0);
 };
 
 /**

@@ -249,7 +249,7 @@ const scopeAdvice = ({ operation, settings, token }: Call): string => {
 };
 
 const unauthorizedAdvice = ({ settings: { profile } }: Call): string =>
-  `The token is new. Check that ${settingLabel("baseUrl", profile)} and ${settingLabel("tokenUrl", profile)} belong to the same tenant.`;
+  `The token was just issued, so check that ${settingLabel("baseUrl", profile)} and ${settingLabel("tokenUrl", profile)} belong to the same tenant.`;
 
 /**
  * Only the caller knows what a missing object means; a collection is missing only at a wrong
@@ -269,11 +269,11 @@ const refusal = (call: Call, response: HttpResponse): ConversationError => {
     callError(call, code, text, { ...details, ...more }, effect);
   if (status < 400) {
     const base = settingLabel("baseUrl", call.settings.profile);
-    const text = `was redirected (${status}), but the client does not follow redirects: the token goes only to the configured URL. Check ${base}.`;
+    const text = `was redirected (${status}), but the client sends the token only to the configured URL and does not follow redirects. Check ${base}.`;
     return failed("BAD_RESPONSE", text, { permanent: true });
   }
   if (status >= 500)
-    return failed("UNAVAILABLE", `failed in the service ${quote}. Run again later.`);
+    return failed("UNAVAILABLE", `failed in the service ${quote}. Try again later.`);
   switch (status) {
     case 401:
       return failed("UNAUTHORIZED", `was refused ${quote}. ${unauthorizedAdvice(call)}`);
@@ -284,7 +284,7 @@ const refusal = (call: Call, response: HttpResponse): ConversationError => {
     default:
       return failed(
         "REJECTED",
-        `was refused ${quote}. Correct what the service reports, and try again.`,
+        `was refused ${quote}. Fix the problem that the service reports, and try again.`,
       );
   }
 };

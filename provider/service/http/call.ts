@@ -94,7 +94,10 @@ export const callOf = (parts: TokenParts, operation: Operation, options: CallPar
 export const pathOf = (template: string, id?: string): string => {
   const wanted = template.includes("{id}");
   if (!wanted && id !== undefined) {
-    throw new ConversationError("ID_INVALID", `${template} accepts no id. Nothing was sent.`);
+    throw new ConversationError(
+      "ID_INVALID",
+      `${template} does not accept an ID. Nothing was sent.`,
+    );
   }
   if (wanted) assertId(id ?? "", `an object under ${template}`);
   const path = template.replace("{id}", encodeURIComponent(id ?? ""));

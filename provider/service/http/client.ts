@@ -330,7 +330,7 @@ const failed = (settings: Settings, response: HttpResponse): ConversationError =
   const label = settingLabel("tokenUrl", settings.profile);
   if (status === 400 || status === 401 || status === 403) return refused(settings, response);
   if (status >= 500) {
-    return fail("UNAVAILABLE", `The token request failed (${status}). Run again later.`, {
+    return fail("UNAVAILABLE", `The token request failed (${status}). Try again later.`, {
       status,
     });
   }

@@ -48,7 +48,10 @@ export interface Refused {
  */
 export const waitText = ({ method, template, queued, waitMs, refused }: Wait): string => {
   const calls = `${queued} ${queued === 1 ? "call" : "calls"} queued`;
-  const asked = refused?.asks === undefined ? "" : `; the service requests ${refused.asks}`;
+  const asked =
+    refused?.asks === undefined
+      ? ""
+      : `; the service requests a longer wait (Retry-After: ${refused.asks})`;
   return `${durationText(waitMs)} left for ${method} ${template}, ${calls}${asked}`;
 };
 

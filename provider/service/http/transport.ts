@@ -365,7 +365,7 @@ export const proxyFailure = (
 
 /** Advice for a proxy failure. */
 export const proxyAdvice =
-  "start or correct the proxy; if the service can be reached without it, add its host to NO_PROXY";
+  "start the proxy or correct its URL; if the service can be reached directly, add its host to NO_PROXY";
 
 /** The code and explanation of a connection failure. */
 export interface ConnectionFault {
@@ -406,7 +406,7 @@ const beforeSending = (code: string, host: string): ConnectionFault => {
   const isUnknown = code === "ENOTFOUND" || code === "EAI_AGAIN";
   const what = isUnknown ? `the name ${host} could not be resolved` : `no connection to ${host}`;
   const suffix = code === "" ? "" : ` (${code})`;
-  return passing("UNREACHABLE", `${what}${suffix}; check the URL, the network and the proxy`);
+  return passing("UNREACHABLE", `${what}${suffix}; check the URL, the network, and the proxy`);
 };
 
 /** Maps a connection failure to one of a fixed set of codes, with an explanation. */
@@ -420,13 +420,13 @@ export const connectionFault = (
   if (withoutTls.test(code)) {
     return lasting(
       "UNREACHABLE",
-      `the TLS connection to ${host} could not be trusted (${code}): the server does not use TLS; check the URL's port, and whether the URL must start with http://`,
+      `no TLS connection to ${host} (${code}): the server does not use TLS; check the URL's port, and whether the URL must start with http://`,
     );
   }
   if (tlsCode.test(code)) {
     return lasting(
       "UNREACHABLE",
-      `the TLS connection to ${host} could not be trusted (${code}); check the URL and the certificate, or set NODE_EXTRA_CA_CERTS to your own certificate authority`,
+      `the TLS connection to ${host} could not be trusted (${code}); check the URL and the certificate, or set NODE_EXTRA_CA_CERTS to your certificate authority's file`,
     );
   }
   if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE") {

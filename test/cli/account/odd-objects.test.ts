@@ -187,7 +187,7 @@ test("no id leads a call astray, and no object whose id no call can use is passe
       await hub.close();
       expect(hub.asked.filter((call) => !known.has(call))).toEqual([]);
       const skipped = plan.skipped.filter(
-        ({ reason }) => reason === "its id is not valid in a request",
+        ({ reason }) => reason === "the ID is not valid in a request",
       );
       expect(skipped.map(({ object }) => object.definition.kind).sort()).toEqual(
         ids.map(({ kind }) => kind).sort(),

@@ -219,13 +219,13 @@ describe("calls, rates, faults and switches", () => {
     const paths = () => table.locator(".rows .wide").allTextContents();
     expect(await paths()).toEqual(["/accounts/nothing-there", "/channels"]);
     expect(await table.locator(".rows .reason").allTextContents()).toEqual([
-      "404-101 There is no account with this id.",
+      "404-101 There is no account with this ID.",
       "",
     ]);
     await page.getByLabel("Outcome").selectOption("good");
     expect(await paths()).toEqual(["/channels"]);
     await page.getByLabel("Outcome").selectOption("");
-    await page.getByLabel("Path, name, client or reason").fill("NOTHING");
+    await page.getByLabel("Path, name, client, or reason").fill("NOTHING");
     expect(await paths()).toEqual(["/accounts/nothing-there"]);
   });
 
@@ -236,7 +236,7 @@ describe("calls, rates, faults and switches", () => {
     expect(await meter.getAttribute("value")).toBe("3");
     for (let call = 0; call < 4; call += 1) await service.call("GET", "/channels");
     await page.locator('[aria-label="Calls left for GET /channels"][value="0"]').waitFor();
-    await page.getByRole("group", { name: "Move the clock" }).getByText("+1 min").click();
+    await page.getByRole("group", { name: "Advance the clock" }).getByText("+1 min").click();
     await page.locator('[aria-label="Calls left for GET /channels"][value="3"]').waitFor();
   });
 

@@ -80,9 +80,9 @@ describe("an emulator that changes under the page", () => {
       const response = await route.fetch();
       await route.fulfill({ json: { ...(await response.json()), conversations: null } });
     });
-    await page.getByText("The page cannot show this").waitFor();
+    await page.getByText("The page could not be updated").waitFor();
     await page.unroute("**/control/page/changes**");
-    await page.getByText("The page cannot show this").waitFor({ state: "detached" });
+    await page.getByText("The page could not be updated").waitFor({ state: "detached" });
   });
 });
 

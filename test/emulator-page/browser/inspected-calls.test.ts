@@ -30,8 +30,8 @@ describe("a refused call", () => {
     await view(page, "Calls").click();
     await page.getByRole("row", { name: /POST \/authentications/ }).click();
     const shown = chosenCall(page);
-    await shown.getByText("The body breaks a rule.").waitFor();
-    await shown.getByText("400-143 basicAuth.password: required attribute is missing.").waitFor();
+    await shown.getByText("The request violates a rule.").waitFor();
+    await shown.getByText("400-143 basicAuth.password: a required attribute is missing.").waitFor();
     // What the documentation says, and where.
     await shown.getByText("The service refused the request (any other 4xx).").waitFor();
     for (const [name, title] of [
@@ -99,7 +99,7 @@ describe("a refused call", () => {
     await service.emulator.control.faults({ on: "GET /accounts", kind: "status", status: 503 });
     for (const path of ["/channels", "/channels", "/accounts"]) await service.call("GET", path);
     await open("calls/1");
-    await chosenCall(page).getByText("The endpoint's bucket was empty.").waitFor();
+    await chosenCall(page).getByText("The endpoint's token bucket was empty.").waitFor();
     await chosenCall(page).getByRole("link", { name: "Rates" }).waitFor();
     await open("calls/2");
     await chosenCall(page).getByText("A fault was requested: status.").waitFor();
@@ -159,7 +159,7 @@ inBrowser("calls, deliveries, conversations and objects lead to each other", asy
   await page.getByRole("link", { name: callback.url }).click();
   const attempt = page.getByRole("complementary", { name: "Chosen attempt" });
   await attempt.getByText("Returned 200").waitFor();
-  await attempt.getByRole("link", { name: "The call that sent it" }).click();
+  await attempt.getByRole("link", { name: "The call that sent the message" }).click();
   await chosenCall(page).getByRole("heading", { name: "POST /conversations/messages" }).waitFor();
   await chosenCall(page)
     .getByRole("link", { name: /^Ada Example/ })
@@ -178,7 +178,7 @@ inBrowser("calls, deliveries, conversations and objects lead to each other", asy
   await page.getByLabel("Object").selectOption("");
   await page.getByText("4 calls").waitFor();
   // By the name of an object, which no path holds.
-  await page.getByLabel("Path, name, client or reason").fill("billing-app");
+  await page.getByLabel("Path, name, client, or reason").fill("billing-app");
   await page.getByText("1 of 4 calls").waitFor();
 });
 
@@ -216,7 +216,7 @@ inBrowser(
     await page.getByRole("link", { name: /cannot be reached$/ }).click();
     const mail = page.getByRole("complementary", { name: "Chosen email" });
     await mail.getByText("to ops@example.com · not sent, only recorded").waitFor();
-    await mail.getByText("It will make no more attempts.").waitFor();
+    await mail.getByText("The service will not try again.").waitFor();
     await mail.getByRole("link", { name: "returns-app" }).waitFor();
     await mail.getByRole("link", { name: "The last attempt" }).click();
     await attempt.getByText("attempt 2").waitFor();
@@ -262,7 +262,7 @@ inBrowser("an empty account shows the commands that fill it, to be copied", asyn
     lines.map(([name, value]) => `export ${name}=${value}`).sort(),
   );
   // Without these, the new program has no stack, and Pulumi perhaps no passphrase.
-  await page.getByText("run the commands under Next before npm test").waitFor();
+  await page.getByText("run the commands under Next, stopping before npm test").waitFor();
   const init = "npx pulumi-conversation init shop --emulator --yes";
   expect(await copied(init)).toBe(init);
   expect(await copied("pulumi up")).toBe("pulumi up");

@@ -20,7 +20,7 @@ const mostElements = 2_500;
 const plainPage = async (browser: Browser, lines: number): Promise<Page> => {
   const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
   onTestFinished(() => page.close());
-  const line = "<p>12:00:00 GET /channels/none 404 There is no channel with this id.</p>";
+  const line = "<p>12:00:00 GET /channels/none 404 There is no channel with this ID.</p>";
   await page.setContent(`<main style="height:100vh;overflow:auto">${line.repeat(lines)}</main>`);
   return page;
 };
@@ -68,11 +68,11 @@ inBrowser(
       await page.getByText("/nothing/9999", { exact: true }).waitFor();
     });
     await timed("a filter", async () => {
-      await page.getByLabel("Path, name, client or reason").fill("/nothing/777");
+      await page.getByLabel("Path, name, client, or reason").fill("/nothing/777");
       await page.getByText("11 of 10,000").waitFor();
     });
     await timed("the oldest call", async () => {
-      await page.getByLabel("Path, name, client or reason").fill("");
+      await page.getByLabel("Path, name, client, or reason").fill("");
       await page.getByRole("table").evaluate((table) => table.scrollTo(0, table.scrollHeight));
       await page.getByText("/nothing/0", { exact: true }).waitFor();
     });
