@@ -32,7 +32,7 @@ export const orphansCommand = command({
     "or --release.",
   details: `
 An object's standing:
-  left-over  this stack created it, but it is in no state
+  leftover  this stack created it, but it is in no state
   held       it is in another state, or a program looks it up; never changed
   copy       a person copied it from this stack's object, mark included; never deleted
   former     it has the stack's name, but belongs to a destroyed, lost, or foreign state

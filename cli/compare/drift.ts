@@ -291,8 +291,8 @@ const placeOf = (
   const marked = markedObject(definition, id, wire);
   if (!marked) return { standing: "foreign" };
   const { mark } = marked;
-  const isLeftOver = kindOfMarked(marked, states) === "left-over";
-  if (isLeftOver && isBegun(definition, mark, states)) return { begun: true };
+  const isLeftover = kindOfMarked(marked, states) === "leftover";
+  if (isLeftover && isBegun(definition, mark, states)) return { begun: true };
   if (ownershipsOf(states.own).map(stackMark).includes(mark.stack))
     return { standing: kindOfMarked(marked, states), label: mark.label };
   const isSeen = states.ownerships.map(stackMark).includes(mark.stack);

@@ -48,7 +48,7 @@ const changeText = ({ path, state, live }: DriftChange): string =>
 
 const standings = {
   foreign: "no mark",
-  "left-over": "created by this stack, but in no state",
+  leftover: "created by this stack, but in no state",
   copy: "a copy of this stack's object, made by a person",
   former: "from a former state with this stack's name",
 } as const;

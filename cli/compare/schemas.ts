@@ -32,9 +32,9 @@ const deletedSchema = z.strictObject({
 const unmanagedSchema = z.strictObject({
   ...object,
   standing: z
-    .enum(["foreign", "left-over", "copy", "former"])
+    .enum(["foreign", "leftover", "copy", "former"])
     .describe(
-      "`foreign`: without a mark. `left-over`: created by this stack. `copy`: copied by a person from this stack's object. `former`: from a state that no longer exists or that the command cannot read",
+      "`foreign`: without a mark. `leftover`: created by this stack. `copy`: copied by a person from this stack's object. `former`: from a state that no longer exists or that the command cannot read",
     ),
   created: z.exactOptional(z.string()),
   modified: z.exactOptional(z.string()),

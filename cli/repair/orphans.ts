@@ -67,7 +67,7 @@ export interface OrphansResult {
 
 const sections = [
   {
-    standing: "left-over",
+    standing: "leftover",
     heading: "Leftovers: this stack created them, and no state contains them.",
     advice: `pulumi up adopts those that the program still declares. To delete all of them, run: ${ownCommand("orphans --delete")}`,
   },
@@ -255,7 +255,7 @@ const refusalFor = (
 /**
  * What may be deleted or released, in the order of the orphans.
  *
- * @param ids only these, if given; else every left-over
+ * @param ids only these, if given; else every leftover
  * @throws CommandFailure if one of the IDs must not be touched, or if it is not certain what is left over
  */
 const chosenAmong = (
@@ -273,8 +273,8 @@ const chosenAmong = (
     if (refused.length > 0) throw new CommandFailure([nothing, ...refused].join("\n"));
     return orphans.filter(({ id }) => ids.includes(id));
   }
-  const leftOver = orphans.filter(({ standing }) => standing === "left-over");
-  if (leftOver.length === 0 || states.complete) return leftOver;
+  const leftover = orphans.filter(({ standing }) => standing === "leftover");
+  if (leftover.length === 0 || states.complete) return leftover;
   throw new CommandFailure(
     `${nothing} the command could not read every stack in the backend, and an unread stack may contain these objects. ` +
       "Specify the objects that you are sure you do not need: --delete --id <id>",

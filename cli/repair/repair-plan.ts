@@ -92,7 +92,7 @@ const firstOf = (account: AccountRead, objects: readonly MarkedObject[]) => {
   return { object, surplus };
 };
 
-/** Left-overs with the mark of a resource. */
+/** Leftovers with the mark of a resource. */
 const madeFor = (
   { definition, ownMark }: Declared,
   account: AccountRead,
@@ -103,7 +103,7 @@ const madeFor = (
       ownMark !== undefined &&
       isSameResource(object.mark, ownMark) &&
       !isHeld(states, definition.kind, object.id) &&
-      kindOfMarked(object, states) === "left-over",
+      kindOfMarked(object, states) === "leftover",
   );
 
 /** If an object could not carry a mark, only its name identifies it, which is not enough. */
@@ -287,7 +287,7 @@ const pendingSteps = async (facts: RepairFacts): Promise<PendingSteps> => {
   return all;
 };
 
-/** A left-over beside the object that represents its resource. */
+/** A leftover beside the object that represents its resource. */
 export interface Duplicate {
   readonly orphan: Orphan;
   readonly account: AccountRead;
@@ -322,9 +322,9 @@ const isDuplicate = (
       ),
   );
 
-const leftOversIn = ({ reading }: AccountRead, { names, states }: RepairFacts) =>
+const leftoversIn = ({ reading }: AccountRead, { names, states }: RepairFacts) =>
   orphansAmong(markedAmong(reading.kinds), names, states).filter(
-    ({ standing }) => standing === "left-over",
+    ({ standing }) => standing === "leftover",
   );
 
 const noteOn = ({ definition: { kind }, name, id }: MarkedObject): string =>
@@ -359,14 +359,14 @@ const unreadNotes = ({ accounts }: RepairFacts): readonly string[] =>
 /** Decides on every pending operation and on every duplicate. */
 export const repairPlan = async (facts: RepairFacts): Promise<RepairPlan> => {
   const { steps, entries, left, kept, surplus } = await pendingSteps(facts);
-  const leftOvers = facts.accounts.flatMap((account) =>
-    leftOversIn(account, facts)
+  const leftovers = facts.accounts.flatMap((account) =>
+    leftoversIn(account, facts)
       .filter(({ id }) => !kept.has(id))
       .map((orphan) => ({ orphan, account })),
   );
   const isSurplus = ({ orphan, account }: Duplicate): boolean =>
     surplus.has(orphan.id) || isDuplicate(orphan, account, facts);
-  const twice = leftOvers.filter(isSurplus);
+  const twice = leftovers.filter(isSurplus);
   const duplicates = facts.states.complete ? twice : [];
   return {
     steps: [
@@ -379,7 +379,7 @@ export const repairPlan = async (facts: RepairFacts): Promise<RepairPlan> => {
     entries,
     duplicates,
     notes: [
-      ...leftOvers.filter((each) => !isSurplus(each)).map(({ orphan }) => noteOn(orphan)),
+      ...leftovers.filter((each) => !isSurplus(each)).map(({ orphan }) => noteOn(orphan)),
       ...(twice.length > duplicates.length ? [incompleteNote] : []),
       ...unreadNotes(facts),
     ],

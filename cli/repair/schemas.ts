@@ -7,7 +7,7 @@ export const foundOrphanSchema = z.strictObject({
   name: z.string(),
   id: z.string(),
   label: z.string().describe("Project, stack, and logical name in its mark"),
-  standing: z.enum(["left-over", "held", "copy", "former"]),
+  standing: z.enum(["leftover", "held", "copy", "former"]),
   pending: z
     .exactOptional(z.literal(true))
     .describe("True if a run did not finish creating the object; the next `up` adopts it"),

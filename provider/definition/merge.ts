@@ -55,7 +55,7 @@ const mergeMember = (
 ): Part => {
   const below = { ...merging, keeps: false };
   if (sides.desired !== undefined) return mergeValue(field, sides, path, below);
-  if (sides.prior !== undefined) return leftOver(field, sides, path, below);
+  if (sides.prior !== undefined) return leftover(field, sides, path, below);
   // A service may answer null for an absent value, and refuse to receive null.
   if (field && sides.live === null) return partOf(undefined);
   const { value, hidden } = visiblePart(
@@ -76,7 +76,7 @@ const mergeMember = (
  * The part of an object that is not the program's after the program no longer declares it; empty if
  * that part is not valid alone.
  */
-const leftOver = (field: Field | undefined, sides: Sides, path: string, merging: Merging): Part => {
+const leftover = (field: Field | undefined, sides: Sides, path: string, merging: Merging): Part => {
   const shape = field === undefined ? unknownObject : field.type === "object" ? field : undefined;
   if (!shape || !isObject(sides.live) || !isObject(sides.prior)) return partOf(undefined);
   const rest = mergeObject(shape, { ...sides, desired: {} }, path, merging);

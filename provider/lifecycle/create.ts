@@ -24,7 +24,7 @@ import {
   wholeObject,
 } from "./seen.js";
 import { dropSecrets, joinInputs, recordOf, stateOutputs } from "./state.js";
-import { declaredBefore, leftOvers, removeLeftOvers } from "./update.js";
+import { declaredBefore, leftovers, removeLeftovers } from "./update.js";
 
 export interface CreateResult {
   readonly id: string;
@@ -56,9 +56,9 @@ const make = async (declared: Declared): Promise<MadeObject> => {
     reportAdoption(declared, existing);
     const made = await takeOver(declared, existing.object);
     const keep = { id: made.id, serial: made.record.serial };
-    // Definite left-overs beside the object are removed; if that fails, the creation still
+    // Definite leftovers beside the object are removed; if that fails, the creation still
     // succeeds.
-    await removeLeftOvers(declared, leftOvers(declared, known.objects, keep, states));
+    await removeLeftovers(declared, leftovers(declared, known.objects, keep, states));
     return made;
   }
   if (declared.properties.adopt !== undefined) {
@@ -339,7 +339,7 @@ const withoutEarlier = async (declared: Declared, made: MadeObject): Promise<Mad
   try {
     const { objects } = await service.list(definition, { fresh: true });
     const seen = seenObjects(declared, objects);
-    await removeLeftOvers(declared, leftOvers(declared, seen, keep));
+    await removeLeftovers(declared, leftovers(declared, seen, keep));
   } catch (error) {
     if (!isConversationError(error)) throw error;
   }

@@ -118,7 +118,7 @@ const isLeftOut = (before: unknown, now: unknown): boolean => {
 const isRefusal = (error: unknown): boolean => isConversationError(error, "REJECTED", "FORBIDDEN");
 
 /**
- * Tries again after removing left-overs of ours that use the object; otherwise explains who else
+ * Tries again after removing leftovers of ours that use the object; otherwise explains who else
  * uses it.
  */
 const afterUsers = async (
@@ -128,7 +128,7 @@ const afterUsers = async (
   attempt: () => Promise<void>,
 ): Promise<void> => {
   const users = await usersOf(declared.definition, id, declared, resources);
-  const gone = await removeUsers(declared, await sureLeftOvers(declared, users));
+  const gone = await removeUsers(declared, await sureLeftovers(declared, users));
   const left = users.filter((user) => !gone.includes(user));
   if (gone.length === 0) throw await explained(declared, left, refusal);
   try {
@@ -140,11 +140,11 @@ const afterUsers = async (
 };
 
 /**
- * Users that are certainly left-overs of ours: originals, not copies, of a resource for which this
+ * Users that are certainly leftovers of ours: originals, not copies, of a resource for which this
  * run knows another object, and not held by any state. If names need not be unique, a copy of an
  * object that is gone looks the same, so only objects that this run created count.
  */
-const sureLeftOvers = async (
+const sureLeftovers = async (
   { run, properties }: Declared,
   users: readonly User[],
 ): Promise<readonly User[]> => {

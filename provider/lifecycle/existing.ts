@@ -197,7 +197,7 @@ const assertAdoptable = (
   const holder = holders.find(({ own, owner }) => !own || owner !== properties.owner);
   if (holder) throw ownedElsewhere(declared, found, holder);
   const mark = originalMark(definition, found);
-  // A left-over or a copy of this very stack that no state holds belongs to nobody else.
+  // A leftover or a copy of this very stack that no state holds belongs to nobody else.
   const isFree = mark !== undefined && mark.stack === declared.mark?.stack && states !== undefined;
   if (mark && !isFree && !seenObject(declared, found.id, found).isOwn)
     throw ownedElsewhere(declared, found, mark);

@@ -56,7 +56,7 @@ const liveObject = async (declared: Declared, id: string): Promise<Found> => {
 
 /**
  * Whether a refused PUT is worth another try: the object changed between the read and the PUT, or
- * its new name belonged to a left-over of ours that has now released it.
+ * its new name belonged to a leftover of ours that has now released it.
  *
  * @throws ConversationError `NAME_TAKEN`, `OWNED_ELSEWHERE` if another object has the name
  */
@@ -77,7 +77,7 @@ const mayPassNow = async (
   return holder ? letGo(declared, plan, objects, holder, refusal) : isConflict;
 };
 
-/** Takes the name from a left-over of ours; otherwise explains who has it. */
+/** Takes the name from a leftover of ours; otherwise explains who has it. */
 const letGo = async (
   declared: Declared,
   { live, serial }: PutPlan,
@@ -104,11 +104,11 @@ const letGo = async (
 };
 
 /**
- * Returns the objects that are certainly a resource's left-overs.
+ * Returns the objects that are certainly a resource's leftovers.
  *
  * @param keep the object that belongs to the resource
  */
-export const leftOvers = (
+export const leftovers = (
   declared: Declared,
   objects: readonly SeenObject[],
   keep: HeldObject,
@@ -120,18 +120,18 @@ export const leftOvers = (
   return beside.filter(
     (each, place) =>
       serials.indexOf(serials[place]) === serials.lastIndexOf(serials[place]) &&
-      isLeftOver(declared, each, keep.serial, states),
+      isLeftover(declared, each, keep.serial, states),
   );
 };
 
 /**
- * Whether an object is certainly a left-over of ours beside the object that stands for the
+ * Whether an object is certainly a leftover of ours beside the object that stands for the
  * resource: this run sent the POST itself, or its unique name is the one that its mark was made
  * for, its serial differs, and no other resource of any state holds it. If names need not be
  * unique, a copy of an object that is gone by now looks the same, so only objects that this run
  * created are certain.
  */
-const isLeftOver = (
+const isLeftover = (
   { definition: { kind }, isUnique, run, properties }: Declared,
   { id, mark }: SeenObject,
   known: string | undefined,
@@ -147,12 +147,12 @@ const isLeftOver = (
 };
 
 /**
- * Removes left-overs. A left-over that cannot be removed now does not harm the resource, so it does
+ * Removes leftovers. A leftover that cannot be removed now does not harm the resource, so it does
  * not count as a failure.
  *
- * @returns the left-overs that remain
+ * @returns the leftovers that remain
  */
-export const removeLeftOvers = async (
+export const removeLeftovers = async (
   { definition, service }: Declared,
   surplus: readonly SeenObject[],
 ): Promise<readonly SeenObject[]> => {
@@ -169,7 +169,7 @@ export const removeLeftOvers = async (
 };
 
 /**
- * Frees the name of a resource from its own left-overs: removes them, and renames those that other
+ * Frees the name of a resource from its own leftovers: removes them, and renames those that other
  * objects still refer to.
  *
  * @returns whether one of them had the name
@@ -180,20 +180,20 @@ const freeName = async (
   keep: HeldObject,
   states?: ObjectHolders,
 ): Promise<boolean> => {
-  const named = leftOvers(declared, objects, keep, states).filter(({ isNamed }) => isNamed);
-  for (const { id } of await removeLeftOvers(declared, named)) await setAside(declared, id);
+  const named = leftovers(declared, objects, keep, states).filter(({ isNamed }) => isNamed);
+  for (const { id } of await removeLeftovers(declared, named)) await setAside(declared, id);
   return named.length > 0;
 };
 
 /**
- * Renames a left-over that cannot be deleted yet because others of the stack still refer to it:
+ * Renames a leftover that cannot be deleted yet because others of the stack still refer to it:
  * they are written later in the run, after the resource's own object.
  */
 const setAside = async (declared: Declared, id: string): Promise<void> => {
   const { definition, properties, nameKey } = declared;
   const field = definition.fields[nameKey];
   if (field?.type !== "text") return;
-  const suffix = `-left-over-${id}`;
+  const suffix = `-leftover-${id}`;
   const kept = String(declared.name).slice(0, (field.max ?? 255) - suffix.length);
   // Do not keep half of a surrogate pair.
   const name = `${kept.replace(/[\uD800-\uDBFF]$/, "")}${suffix}`;

@@ -192,7 +192,7 @@ test("what was interrupted is found by its mark, and deleted on demand once no r
   const [lost] = (await channels()).filter((id) => !kept.includes(id));
   const found = JSON.parse((await project.tool(["orphans", "--json"])).output);
   const label = expect.stringContaining("shop/prod");
-  const orphan = { kind: "Channel", id: lost, label, standing: "left-over", pending: true };
+  const orphan = { kind: "Channel", id: lost, label, standing: "leftover", pending: true };
   expect(found).toEqual([expect.objectContaining(orphan)]);
   expect(JSON.parse((await remove()).output)).toMatchObject([{ id: lost, deleted: true }]);
   expect(await channels()).toEqual(kept);

@@ -196,7 +196,7 @@ test("orphans finds and deletes what no state holds in the account of a provider
   const [left] = await account.objects("channels");
   const listed = await project.tool(["orphans", "--json"]);
   expect(JSON.parse(listed.output), listed.errors).toMatchObject([
-    { kind: "Channel", id: left?.id, standing: "left-over" },
+    { kind: "Channel", id: left?.id, standing: "leftover" },
   ]);
   const deleted = await project.tool(["orphans", "--delete", "--json"], {
     CONVERSATION_BASE_URL: "",

@@ -293,7 +293,7 @@ const result = (name: string): DriftResult => {
         sameName: id,
       },
     ],
-    unmanaged: [{ ...object, standing: "left-over", label: `shop/prod ${name}` }],
+    unmanaged: [{ ...object, standing: "leftover", label: `shop/prod ${name}` }],
     otherStacks: [{ ...object, stack: "site/prod" }],
     uncheckable: [{ ...object, paths: ["basicAuth.password", `headers[${name}]`] }],
     unread: [{ kind: "Channel", problem: "the scope is missing ".repeat(9) }],

@@ -47,7 +47,7 @@ const standings = (
 test.each(resources.map(({ kind }) => kind))(
   "%s: in no state, it is left over; in the own one, it is no orphan",
   (kind) => {
-    expect(standings([object(kind, "1")], state([]))).toEqual([["1", "left-over"]]);
+    expect(standings([object(kind, "1")], state([]))).toEqual([["1", "leftover"]]);
     expect(standings([object(kind, "1")], state([holding("1", { kind })]))).toEqual([]);
     // The same id at another collection is another object.
     const other = kind === "Channel" ? "Account" : "Channel";
@@ -81,8 +81,8 @@ test.each([
   [undefined, undefined, "copy"],
   [undefined, "aa", "copy"],
   ["aa", "aa", "copy"],
-  ["bb", "aa", "left-over"],
-  ["bb", undefined, "left-over"],
+  ["bb", "aa", "leftover"],
+  ["bb", undefined, "leftover"],
 ] as const)("serial %s where the state holds one with %s: %s", (serial, held, expected) => {
   const states = statesOf(state([holding("1", held ? { serial: held } : {})]), [], true);
   expect(kindOfMarked(object("Channel", "2", undefined, serial), states)).toBe(expected);
@@ -93,7 +93,7 @@ test("the stack's name with the mark of a state that is not there: former", () =
   expect(standings([former], state([]))).toEqual([["1", "former"]]);
   const { ownership: _, ...empty } = state([]);
   expect(standings([former], empty)).toEqual([["1", "former"]]);
-  // A stack that was renamed since finds its own left-overs by itself.
+  // A stack that was renamed since finds its own leftovers by itself.
   const renamed = state([], { ownership: "shop/prod/ffffffffffffffff" });
   expect(standings([former], state([]), [renamed])).toEqual([]);
 });
@@ -122,7 +122,7 @@ test("a creation that is pending is reported with the object that it made", () =
   ]);
 });
 
-test("nothing that any state holds is ever a left-over, a copy or a former one", () => {
+test("nothing that any state holds is ever a leftover, a copy or a former one", () => {
   const ids = ["1", "2", "3"];
   const owners = [`${ownership}/kiosk`, `${ownership}/other`, "shop/prod/ffffffffffffffff/kiosk"];
   const anyHolding = fc.record({

@@ -16,7 +16,7 @@ import { ownershipOf, stateText } from "./stack-documents.js";
 test("the report keeps to 80 columns, and never cuts an id", () => {
   const id = "0".repeat(36);
   const [name, label] = ["n".repeat(200), `shop/prod ${"l".repeat(70)}`];
-  const orphan = (standing: "left-over" | "held" | "copy" | "former", more = {}) => ({
+  const orphan = (standing: "leftover" | "held" | "copy" | "former", more = {}) => ({
     ...{ kind: "ClientApplication", name, id, label, standing, ...more },
   });
   const heldBy = [{ stack: "organization/site/prod", urn: "urn:pulumi:a::b::c::web" }];
@@ -24,8 +24,8 @@ test("the report keeps to 80 columns, and never cuts an id", () => {
     names: { project: "shop", stack: "prod" },
     notes: [],
     found: [
-      orphan("left-over", { pending: true }),
-      orphan("left-over", { deleted: false, reason: "x ".repeat(90) }),
+      orphan("leftover", { pending: true }),
+      orphan("leftover", { deleted: false, reason: "x ".repeat(90) }),
       orphan("held", { heldBy }),
       orphan("copy"),
       orphan("former"),
@@ -83,14 +83,14 @@ const applicationOf = (id: string) => ({
   ],
 });
 
-test("left-overs are listed with what they are, and deleted users first", async () => {
+test("leftovers are listed with what they are, and deleted users first", async () => {
   const box = await orphansSandbox();
   const id = await box.make("Authentication", auth);
   const app = await box.make("ClientApplication", applicationOf(id));
   const listed = await box.orphans();
   expect(listed.found.map((each) => [each.kind, each.id, each.standing])).toEqual([
-    ["ClientApplication", app, "left-over"],
-    ["Authentication", id, "left-over"],
+    ["ClientApplication", app, "leftover"],
+    ["Authentication", id, "leftover"],
   ]);
   expect(listed.notes).toEqual([]);
   const { found } = await box.orphans({ delete: true });
@@ -98,7 +98,7 @@ test("left-overs are listed with what they are, and deleted users first", async 
   expect(await box.control.objects("authentications")).toEqual([]);
 });
 
-test("interrupted, it says of each left-over whether it is gone", async () => {
+test("interrupted, it says of each leftover whether it is gone", async () => {
   const box = await orphansSandbox();
   for (let n = 0; n < 20; n++) await box.make("Channel", channel(`c${n}`));
   const controller = new AbortController();
@@ -171,7 +171,7 @@ test("if a stack cannot be read, only what is named is deleted", async () => {
   expect(await box.control.objects("channels")).toHaveLength(1);
 });
 
-test("a run that begins while left-overs are deleted stops that", async () => {
+test("a run that begins while leftovers are deleted stops that", async () => {
   const box = await orphansSandbox();
   for (const name of ["a", "b"]) await box.make("Channel", channel(name));
   // Looks: for the names, for the providers, for all stacks, before the first and before the second deletion.
@@ -223,7 +223,7 @@ test("what somebody has marked again or released since the look stays, and the o
   );
 });
 
-test("a left-over that cannot be read is not deleted, and the others are", async () => {
+test("a leftover that cannot be read is not deleted, and the others are", async () => {
   const box = await orphansSandbox();
   for (const name of ["a", "b"]) await box.make("Channel", channel(name));
   await box.control.faults({ on: "GET /channels/{id}", kind: "status", status: 403, times: 1 });
@@ -234,7 +234,7 @@ test("a left-over that cannot be read is not deleted, and the others are", async
   ]);
 });
 
-test("a refusal names who uses the left-over", async () => {
+test("a refusal names who uses the leftover", async () => {
   const box = await orphansSandbox();
   const id = await box.make("Authentication", auth);
   const app = await box.make("ClientApplication", applicationOf(id), "");

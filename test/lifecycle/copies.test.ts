@@ -111,7 +111,7 @@ test("a copy that uses an object of ours is named when that cannot be deleted, a
   expect(await stored("clientapplications", copy)).toBeDefined();
 });
 
-test("a left-over and a real user of one object: the left-over goes, the user is named", async () => {
+test("a leftover and a real user of one object: the leftover goes, the user is named", async () => {
   const all = await oneOfEach(steps);
   const application = all.get("ClientApplication") as MadeKind;
   // An interrupted run of ours made the application once more, under another name.
@@ -119,8 +119,8 @@ test("a left-over and a real user of one object: the left-over goes, the user is
   const { id: _, ...rest } = (await stored("clientapplications", application.id)) ?? {};
   const mark = markOf("ClientApplication", String(application.inputs.owner));
   const description = markText(markFor(mark, newSerial(Date.now()), name));
-  const leftOver = { ...rest, name, description };
-  const again = await hub.service.create(kindOf("ClientApplication"), leftOver);
+  const leftover = { ...rest, name, description };
+  const again = await hub.service.create(kindOf("ClientApplication"), leftover);
   const user = await hub.service.create(kindOf("ClientApplication"), {
     ...(await stored("clientapplications", application.id)),
     name: "somebody",
@@ -166,7 +166,7 @@ test("of two orchestrations with one mark and one age neither is touched", async
   expect(await stored("orchestrations", copy)).toEqual(before.find(({ id }) => id === copy));
 });
 
-test("a copy made long after its mark is not taken for a left-over, also under the same name", async () => {
+test("a copy made long after its mark is not taken for a leftover, also under the same name", async () => {
   const { id } = await make("Channel", kiosk());
   const [object] = await hub.objects("channels");
   await hub.service.remove(kindOf("Channel"), id);
@@ -178,7 +178,7 @@ test("a copy made long after its mark is not taken for a left-over, also under t
   expect(await hub.objects("channels")).toMatchObject([{ id: copy.id, displayName: "Kiosk" }]);
 });
 
-test("a left-over of ours is taken over and put into shape, and the user is informed", async () => {
+test("a leftover of ours is taken over and put into shape, and the user is informed", async () => {
   const { id } = await make("Channel", kiosk({ displayName: "Old" }));
   hub.nextRun([]);
   expect((await make("Channel", kiosk({ displayName: "New" }))).id).toBe(id);

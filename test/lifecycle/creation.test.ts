@@ -90,7 +90,7 @@ test("where no state can be seen, an object with the mark and another name is le
   expect(await hub.objects("channels")).toHaveLength(2);
 });
 
-test("a left-over under another name that no state holds is put into shape", async () => {
+test("a leftover under another name that no state holds is put into shape", async () => {
   const { id } = await make("Channel", kiosk());
   hub.nextRun([]);
   expect((await make("Channel", kiosk({ type: "custom.other" }))).id).toBe(id);

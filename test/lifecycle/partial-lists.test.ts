@@ -60,7 +60,7 @@ describe.each(resources.map((definition) => ({ definition, kind: definition.kind
       expect(withoutTimes(await find())).toEqual(withoutTimes(object));
     });
 
-    test("forced replacement and the take-over of a left-over do, too", async () => {
+    test("forced replacement and the take-over of a leftover do, too", async () => {
       const { made, find, inputs, object } = await prepared(await summarised());
       for (const held of [[{ kind, id: made.id, owner: String(made.inputs.owner) }], []]) {
         hub.nextRun(held);

@@ -72,7 +72,7 @@ export const counterExamples: readonly { readonly title: string; readonly histor
     },
   },
   {
-    title: "a left-over of a replacement that was cut off does not keep the name from its resource",
+    title: "a leftover of a replacement that was cut off does not keep the name from its resource",
     history: {
       steps: [
         up([declared("auth1"), declared("app1", 1), declared("bot1", 1)]),
@@ -96,7 +96,7 @@ export const counterExamples: readonly { readonly title: string; readonly histor
     },
   },
   {
-    title: "a left-over that is still referred to steps aside for the object of its resource",
+    title: "a leftover that is still referred to steps aside for the object of its resource",
     history: {
       steps: [
         up([declared("auth1", 1), declared("app1")]),
@@ -255,7 +255,7 @@ export const counterExamples: readonly { readonly title: string; readonly histor
     },
   },
   {
-    title: "a left-over is held by one without a mark, of a run that saw no states",
+    title: "a leftover is held by one without a mark, of a run that saw no states",
     history: {
       setting: { ...plainSetting, sight: false },
       steps: [

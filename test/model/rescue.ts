@@ -82,7 +82,7 @@ export class Rescue {
     if (!this.#sight && error.includes("orphans")) await this.#nameAside(ids);
   }
 
-  /** Who sees no states cannot free a name from a left-over that others still refer to. */
+  /** Who sees no states cannot free a name from a leftover that others still refer to. */
   async #nameAside(ids: readonly string[]): Promise<void> {
     const known = new Set(this.#stacks.held().flatMap((each) => [...each.ids.values()]));
     for (const id of ids) if (!known.has(id)) await this.#third.rename(id);

@@ -142,7 +142,7 @@ export const judge = (
 };
 
 /**
- * A second object of a resource that is still declared is nobody's left-over but a duplicate. Two
+ * A second object of a resource that is still declared is nobody's leftover but a duplicate. Two
  * exceptions, which the guarantees state: a list behind the truth hides what is there, and then
  * nothing refuses a second one where names need not be unique, or where the run before was
  * killed and the resource has another name by now; and where no state can be seen, what has another

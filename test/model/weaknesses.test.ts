@@ -24,10 +24,10 @@ vi.mock(import("../../provider/lifecycle/update.js"), async (original) => {
   const actual = await original();
   return {
     ...actual,
-    leftOvers: (declared, objects, keep, states) =>
+    leftovers: (declared, objects, keep, states) =>
       isOff("copies are distinguished")
         ? ownObjects(declared, objects, states).filter(({ id }) => id !== keep.id)
-        : actual.leftOvers(declared, objects, keep, states),
+        : actual.leftovers(declared, objects, keep, states),
   };
 });
 
@@ -149,7 +149,7 @@ const weaknesses: Readonly<Record<string, Weakened>> = {
         }),
     }),
   },
-  "taking copies for left-overs": {
+  "taking copies for leftovers": {
     off: "copies are distinguished",
     focus: byHand((place) => ({ type: "copy", place, age: "soon", isRenamed: true })),
     seed: 34,

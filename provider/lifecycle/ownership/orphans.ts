@@ -30,14 +30,14 @@ export interface MarkedObject {
 /**
  * The standing of an object that carries the mark of a stack whose own state does not contain it:
  *
- * - `left-over`: created by this stack, and in no state;
+ * - `leftover`: created by this stack, and in no state;
  * - `held`: in the state of another stack to which it was moved, or looked up by another stack;
  * - `copy`: carries the mark of a resource for which a state contains another object, because a
  *   person copied that object, including its description;
  * - `former`: carries the stack's name, but the mark of another state: a destroyed or lost state,
  *   or somebody else's state with the same name.
  */
-export type Standing = "left-over" | "held" | "copy" | "former";
+export type Standing = "leftover" | "held" | "copy" | "former";
 
 /** A marked object that is not in its stack's state. */
 export interface Orphan extends MarkedObject {
@@ -108,15 +108,15 @@ const markedElsewhere = (object: MarkedObject, { holdings }: StackStates): Holdi
 };
 
 /**
- * Whether a marked object that is in no state is a copy or a left-over. If the resource now has
- * another object, only a left-over has a different serial.
+ * Whether a marked object that is in no state is a copy or a leftover. If the resource now has
+ * another object, only a leftover has a different serial.
  */
-export const kindOfMarked = (object: MarkedObject, states: StackStates): "copy" | "left-over" => {
+export const kindOfMarked = (object: MarkedObject, states: StackStates): "copy" | "leftover" => {
   if (!object.fits) return "copy";
   const holder = markedElsewhere(object, states);
-  if (!holder) return "left-over";
+  if (!holder) return "leftover";
   const { serial } = object.mark;
-  return serial === undefined || serial === holder.serial ? "copy" : "left-over";
+  return serial === undefined || serial === holder.serial ? "copy" : "leftover";
 };
 
 const standingOf = (
@@ -129,12 +129,12 @@ const standingOf = (
   const isOurs = ownershipsOf(states.own).map(stackMark).includes(mark.stack);
   const isNamedSo = mark.label.startsWith(`${stackLabel(project, stack)} `);
   const holders = states.holdersOf(definition.kind, id);
-  // The left-overs of a removed stack can be named by id from any stack that sees all others.
+  // The leftovers of a removed stack can be named by id from any stack that sees all others.
   const isAsked = states.complete && asked.includes(id);
   if ((!isOurs && !isNamedSo && !isAsked) || holders.some(({ own }) => own)) return undefined;
   if (holders.length + states.readersOf(definition.kind, id).length > 0) return "held";
   if (isOurs) return kindOfMarked(object, states);
-  // The left-overs of an existing stack, such as a renamed one, are for that stack to find.
+  // The leftovers of an existing stack, such as a renamed one, are for that stack to find.
   return states.ownerships.map(stackMark).includes(mark.stack) ? undefined : "former";
 };
 

@@ -164,7 +164,7 @@ const repeated = (operation: Operation, words: string, fault: Json): OwnCell => 
 const refused = (operation: Operation): OwnCell =>
   repeated(operation, "the repeat does it, once", { kind: "status", status: 400 });
 
-/** A left-over is taken over and cannot be written: the creation fails with the id of the object. */
+/** A leftover is taken over and cannot be written: the creation fails with the id of the object. */
 const incomplete = async (stage: Stage): Promise<Json> => {
   await create(stage);
   stage.nextRun();
