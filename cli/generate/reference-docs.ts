@@ -116,7 +116,7 @@ const sectionOf = (definition: Definition, resources: readonly Definition[]): st
 
 const argumentForms: Readonly<Record<ResourceArgument["form"], string>> = {
   flag: "true or false",
-  "flag or id": "true or ID",
+  "flag or ID": "true or ID",
   object: "object",
   text: "text",
 };

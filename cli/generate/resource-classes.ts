@@ -237,7 +237,7 @@ ${outputs(definition, types)}
 
 const argumentTypes: Readonly<Record<ResourceArgument["form"], string>> = {
   flag: "boolean",
-  "flag or id": "boolean | string",
+  "flag or ID": "boolean | string",
   object: "pulumi.Input<pulumi.Inputs>",
   text: "string",
 };

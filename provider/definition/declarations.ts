@@ -166,7 +166,7 @@ export const nestedTypeName = (types: readonly NestedType[], field: ObjectField)
 /** An argument that every resource accepts in addition to the fields of its kind. */
 export interface ResourceArgument {
   readonly name: string;
-  readonly form: "flag" | "flag or id" | "object" | "text";
+  readonly form: "flag" | "flag or ID" | "object" | "text";
   /** Doc comment, with one or more sentences per line. */
   readonly doc: readonly string[];
 }
@@ -175,7 +175,7 @@ export interface ResourceArgument {
 export const resourceArguments: readonly ResourceArgument[] = [
   {
     name: "adopt",
-    form: "flag or id",
+    form: "flag or ID",
     doc: [
       "An existing object to adopt instead of creating one: `true` for the object with the same unique name, or an object's ID.",
       "The object must exist, be the only match, and not have another stack's mark.",

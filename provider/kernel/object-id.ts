@@ -7,7 +7,7 @@ export const longestId = 128;
 const allowed = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
 
 /**
- * Whether a value can be an object's id: a letter or digit, followed by up to 127 letters, digits,
+ * Whether a value can be an object's ID: a letter or digit, followed by up to 127 letters, digits,
  * `_`, or `-`. Any other character could let the ID escape its path segment.
  */
 export const isId = (id: unknown): id is string =>

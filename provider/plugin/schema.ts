@@ -208,7 +208,7 @@ const typesOf = (types: KindTypes): (readonly [string, ObjectSpec | EnumSpec])[]
 
 const argumentTypes: Readonly<Record<ResourceArgument["form"], TypeSpec>> = {
   flag: { type: "boolean", plain: true },
-  "flag or id": { oneOf: [{ type: "boolean" }, { type: "string" }], plain: true },
+  "flag or ID": { oneOf: [{ type: "boolean" }, { type: "string" }], plain: true },
   object: anyObject,
   text: { type: "string", plain: true },
 };

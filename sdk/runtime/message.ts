@@ -23,7 +23,7 @@ const attachment = z
     id: z.string().min(1, notEmpty).optional(),
   })
   .refine(({ url, id }) => url !== undefined || id !== undefined, {
-    message: "needs url or id",
+    message: 'needs "url" or "id"',
   });
 
 type Located = { readonly url: string } | { readonly id: string };

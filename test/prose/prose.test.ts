@@ -23,6 +23,8 @@ test.each([
   ["The service refuses it for its rate.", "for its rate"],
   ["You need Pulumi 3.254 or newer.", "or newer"],
   ["The version of Node is too old.", "Node"],
+  ["Specify the id of an object.", "id"],
+  ["The run deletes its left-overs.", "left-overs"],
   ["The password is in clear text.", "clear text"],
   ["The file is beside the program.", "beside"],
   ["With `--data` it keeps the objects.", "With `code` it"],

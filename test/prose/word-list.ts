@@ -55,7 +55,8 @@ const stylePhrases: readonly Phrase[] = [
   { pattern: /\bas far as\b/gi, instead: '"if", or what sets the limit' },
   { pattern: /\bfor (?:its|their) rate\b/gi, instead: '"because of the rate limit"' },
   { pattern: /\bor newer\b/gi, instead: '"or later"' },
-  { pattern: /\bids?\b/g, instead: '"ID", or code' },
+  // `--id`, `<id>`, `{id}`, "id" and `id }` are code, also where a terminal shows no marks.
+  { pattern: /(?<![<{"'/-]|[:,{] )\bids?\b(?![>}"'/]| \})/g, instead: '"ID", or code' },
   { pattern: /\bleft-overs?\b/gi, instead: '"leftover"' },
   { pattern: /\bNode\b(?!\.js)/g, instead: '"Node.js"' },
   { pattern: /\bclear text\b/gi, instead: '"plain text"' },

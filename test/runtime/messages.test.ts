@@ -282,7 +282,7 @@ test.each<[string, unknown, string]>([
   [
     "an attachment without a place",
     { ...text, attachments: [{ name: "a.png", contentType: "image/png", size: 1 }] },
-    "attachments[0]: needs url or id",
+    'attachments[0]: needs "url" or "id"',
   ],
   [
     "content that is no JSON",
