@@ -60,9 +60,10 @@ const attachmentItem = ({ text, id, url }, downloads, sought) => {
   const path = downloads.get(id);
   const name = foreignText(text, sought);
   if (path === undefined && url === "") return element("li", {}, name);
-  const link = { href: path ?? url, target: "_blank", rel: "noopener noreferrer" };
-  const place = path === undefined && !text.startsWith(url) && ` on ${new URL(url).host}`;
-  return element("li", {}, element("a", link, name), place);
+  if (path !== undefined)
+    return element("li", {}, element("a", { href: path, download: "" }, name));
+  const link = element("a", { href: url, target: "_blank", rel: "noopener noreferrer" }, name);
+  return element("li", {}, link, !text.startsWith(url) && ` on ${new URL(url).host}`);
 };
 
 /** @param {ShownMessage} message @param {ShownDelivery | undefined} delivery @param {ReadonlyMap<string, string>} downloads @param {string} sought */
