@@ -8,7 +8,7 @@ import {
 } from "../../emulator/page/browser/composer.mjs";
 import { isConversationWanted } from "../../emulator/page/browser/conversations.mjs";
 import { beginningOf, clockTime, dayTime } from "../../emulator/page/browser/elements.mjs";
-import { afterFailure, lastUndelivered } from "../../emulator/page/browser/inspector.mjs";
+import { afterFailure, undelivered } from "../../emulator/page/browser/inspector.mjs";
 import { refusalText } from "../../emulator/page/browser/page.mjs";
 import { fitsEndpoint, ruleText, valueTyped } from "../../emulator/page/browser/settings.mjs";
 
@@ -183,12 +183,14 @@ const attemptOf = (delivery: number, attempt: number, cause?: "askedToWait", isR
   ...(cause === undefined ? {} : { failure: { cause, isRetried } }),
 });
 
-test("an attempt that a later one made up for is not the last that failed", () => {
+test("a delivery that failed counts once, until an attempt makes up for it", () => {
   const failed = attemptOf(1, 1, "askedToWait");
-  expect(lastUndelivered([])).toBe(-1);
-  expect(lastUndelivered([failed, attemptOf(1, 2, "askedToWait"), attemptOf(2, 1)])).toBe(1);
-  expect(lastUndelivered([failed, attemptOf(2, 1), attemptOf(1, 2)])).toBe(-1);
-  expect(lastUndelivered([failed, attemptOf(2, 1)])).toBe(0);
+  const again = attemptOf(1, 2, "askedToWait");
+  const other = attemptOf(3, 1, "askedToWait");
+  expect(undelivered([])).toEqual([]);
+  expect(undelivered([failed, other, again, attemptOf(2, 1)])).toEqual([again, other]);
+  expect(undelivered([failed, attemptOf(2, 1), attemptOf(1, 2)])).toEqual([]);
+  expect(undelivered([failed, attemptOf(2, 1)])).toEqual([failed]);
 });
 
 test("a failed attempt says what became of the message", () => {

@@ -106,6 +106,9 @@ const speechRow = (message, delivery, downloads, sought) => {
   );
 };
 
+/** @param {Element} part */
+const topOf = (part) => part.getBoundingClientRect().top;
+
 /** The messages of a conversation, as a chat that grows. @param {Page} page */
 const transcript = (page) => {
   const list = element("ol", { class: "messages" });
@@ -154,7 +157,8 @@ const transcript = (page) => {
     });
     keepRows(list, rows, wanted);
     const hit = isOpened && [...list.querySelectorAll("mark")].at(-1);
-    if (hit) hit.scrollIntoView({ block: "center" });
+    // Only the log is scrolled: in a small window, what is around it could be, too.
+    if (hit) log.scrollTop += topOf(hit) - topOf(log) - log.clientHeight / 2;
     else if (isAtEnd || isOther) log.scrollTop = log.scrollHeight;
   };
   return { element: group("transcript", earlier, log), update };
