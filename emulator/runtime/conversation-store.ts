@@ -50,7 +50,7 @@ export class DocumentArchive {
   }
 
   /**
-   * Returns a function that says whether the document at a position may contain a text, in any
+   * Returns a function that says whether the document at a position may contain a string, in any
    * case. It is far quicker than reading the document.
    */
   mayContain(text: string): (place: number) => boolean {
@@ -197,7 +197,7 @@ export const isConversationDocument = (value: unknown): value is ConversationDoc
   Array.isArray(value.messages) &&
   value.messages.every((each) => isMessage(each) && each.conversationId === value.id);
 
-/** Whether a text contains another, in any case. */
+/** Whether a string contains another, in any case. */
 export const isWithin = (text: string, sought: string): boolean =>
   text.toLowerCase().includes(sought.toLowerCase());
 
@@ -212,7 +212,7 @@ const textsOf = ({ body }: StoredMessage): readonly string[] => [
   ...objectsIn(body.attachments, "attachment").flatMap(({ name, url }) => textsIn(name ?? url)),
 ];
 
-/** A conversation in which a text was found. */
+/** A conversation that contains what was sought. */
 interface FoundConversation {
   readonly conversation: StoredConversation;
   /** The text of the last message that contains it; absent if no message does. */
@@ -300,9 +300,9 @@ export class ConversationStore {
   }
 
   /**
-   * Those of the conversations that `since` returns in which a text was found, in any case.
+   * Those of the conversations that `since` returns which contain a string, in any case.
    *
-   * @param isFound whether the text is in what is known of a conversation beside its messages
+   * @param isFound whether a conversation contains it beside its messages
    */
   find(
     sought: string,
