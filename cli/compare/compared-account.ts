@@ -270,7 +270,7 @@ const ofStackAndAccounts = async (
 };
 
 /**
- * Reads both sides of a comparison. Beside a stack, `live` is every account that the stack's objects
+ * Reads both sides of a comparison. Next to a stack, `live` is every account that the stack's objects
  * are in.
  *
  * @throws as `comparedAccount`
