@@ -179,6 +179,8 @@ test("what was found stays until the emulator answers for the next text, and goe
   answer("or", true, 1, 2);
   answer("or", false, 3, 1);
   expect(found()).toEqual(["c-2", "c-3", "c-1"]);
+  // Also one that is not among those that the page has.
+  expect([state.conversations.size, state.conversationOf("c-3")]).toEqual([0, summaryOf(3)]);
   state.seek("order");
   answer("or", true, 7);
   expect(found()).toEqual(["c-2", "c-3", "c-1"]);

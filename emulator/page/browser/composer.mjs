@@ -219,11 +219,10 @@ export class Composer {
 
   /** The conversation that a message is sent to, and its customer. */
   #conversation() {
-    const { conversations } = this.page.state;
     if (this.id !== "")
       return {
         conversation: { id: this.id },
-        customer: conversations.get(this.id)?.customer ?? "",
+        customer: this.page.state.conversationOf(this.id)?.customer ?? "",
       };
     const [type, address] = JSON.parse(this.#account.value);
     const { value: name } = this.#customer;

@@ -211,8 +211,8 @@ const conversationPanel = (page) => {
   const header = element("header", {}, element("a", back, "All conversations"), title, about);
   const parts = [header, messages.element, over, place];
   const update = () => {
-    const { shown, conversations } = page.state;
-    const summary = conversations.get(shown.id);
+    const { shown } = page.state;
+    const summary = page.state.conversationOf(shown.id);
     const isMissing = shown.isKnown && !shown.isThere;
     const unknown = isMissing ? "No such conversation" : "Conversation";
     refill(title, foreignText(summary ? customerOf(summary) : unknown));

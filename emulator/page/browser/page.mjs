@@ -236,6 +236,11 @@ export class PageState {
     if (this.search === "") this.found = undefined;
   }
 
+  /** A conversation, as the list has it. @param {string} id */
+  conversationOf(id) {
+    return this.conversations.get(id) ?? this.found?.get(id);
+  }
+
   /** An object in the account. @param {string} key such as `channels/<id>` */
   objectOf(key) {
     return this.#byKey.get(key);
