@@ -126,9 +126,10 @@ const transcript = (page) => {
   let before = [];
 
   const update = () => {
-    const { shown, deliveries, search } = page.state;
+    const { shown, deliveries, search, found } = page.state;
+    const { excerpt } = found?.get(shown.id) ?? {};
     const isOther = shown !== known;
-    const now = [shown.messages, deliveries.entries, search];
+    const now = [shown.messages, deliveries.entries, search, excerpt];
     if (!isOther && now.every((each, place) => each === before[place])) return;
     if (isOther) {
       rows.clear();
@@ -137,8 +138,6 @@ const transcript = (page) => {
     const isOpened = rows.size === 0;
     [known, before] = [shown, now];
     const isAtEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 60;
-    const left = `${counted(shown.before, "earlier message")} not shown here.`;
-    setText(earlier, shown.before > 0 ? left : "");
     const last = new Map(deliveries.entries.map((entry) => [entry.messageId, entry]));
     const wanted = shown.messages.map((each, index) => {
       const message = shownMessage(each);
@@ -156,7 +155,12 @@ const transcript = (page) => {
       return /** @type {const} */ ([key, version, make]);
     });
     keepRows(list, rows, wanted);
-    const hit = isOpened && [...list.querySelectorAll("mark")].at(-1);
+    const mark = [...list.querySelectorAll("mark")].at(-1);
+    const left = shown.before > 0 && `${counted(shown.before, "earlier message")} not shown here.`;
+    const isEarlier = left && excerpt !== undefined && !mark;
+    const where = isEarlier ? [" Found in one of them: ", foreignText(excerpt, search)] : [];
+    fill(earlier, left, ...where);
+    const hit = isOpened && mark;
     // Only the log is scrolled: in a small window, what is around it could be, too.
     if (hit) log.scrollTop += topOf(hit) - topOf(log) - log.clientHeight / 2;
     else if (isAtEnd || isOther) log.scrollTop = log.scrollHeight;

@@ -256,6 +256,24 @@ describe("conversations", () => {
     expect(await page.locator("mark").count()).toBe(0);
   });
 
+  inBrowser("show what was found in a message before the last 500", async (started) => {
+    const { page, service, view } = await openPage(started, {
+      sample: { ...smallAccount, messages: 600 },
+    });
+    const snapshot = (await service.control("GET", "/snapshot")).text;
+    const text = snapshot.replace("Where is my order?", "A needle \u202E at the beginning");
+    await service.control("PUT", "/snapshot", JSON.parse(text));
+    await view("conversations");
+    await page.getByLabel("Search").fill("needle");
+    await page.locator(".item a").click();
+    await page
+      .getByText("100 earlier messages not shown here. Found in one of them: A needle \\u202e at")
+      .waitFor();
+    expect(await page.locator(".transcript mark").allTextContents()).toEqual(["needle"]);
+    await page.getByLabel("Search").fill("");
+    await page.getByText("100 earlier messages not shown here.", { exact: true }).waitFor();
+  });
+
   inBrowser("have links to their assets, and to files elsewhere", async (started) => {
     const { page, service, view } = await openPage(started, { sample: smallAccount });
     await sendAsset(service, "orders.csv", "a,b", [
