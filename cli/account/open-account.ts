@@ -191,10 +191,15 @@ const restText = (remainingMs: number): string =>
 /**
  * Reads a whole account, with list calls only, in a program's terms. @throws ConversationError as
  * `readAccount`
+ *
+ * @param known settings of the account, if they are not those of the options
  */
-export const readAccountInputs = async (options: AccountOptions): Promise<AccountInputs> => {
+export const readAccountInputs = async (
+  options: AccountOptions,
+  known?: Settings,
+): Promise<AccountInputs> => {
   const { env = process.env, progress, signal, clock } = options;
-  const settings = await accountSettings(options);
+  const settings = known ?? (await accountSettings(options));
   const step = progress?.step("Reading the account");
   const say: Say = (text, about) => (about === "wait" ? step?.detail(text) : step?.print(text));
   const access = accessService(settings, { environment: env, say, clock, signal });

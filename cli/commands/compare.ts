@@ -23,7 +23,8 @@ What a side can be:
                      pulumi stack export, import.json, or a folder that export wrote
   stack:NAME         a stack's state
   profile:NAME       the live account of a profile
-  live               the live account, without a profile
+  live               the live account, without a profile; next to a stack, every
+                     account that contains the stack's objects
   any other word     a stack of this project, or else a profile
 
 The command matches objects by name, then by logical name, by automatic name without the

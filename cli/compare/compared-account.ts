@@ -10,21 +10,29 @@ import { nameOnWire, readMark } from "../../provider/lifecycle/ownership/mark.js
 import { propertiesIn } from "../../provider/lifecycle/properties.js";
 import { printedJson } from "../../provider/pulumi-cli/pulumi-queries.js";
 import {
+  accountIn,
   definitionOfType,
   isEncrypted,
   logicalName,
   openedValues,
-  type StateResource,
+  type StackExport,
   sealedFields,
   stackExportIn,
 } from "../../provider/pulumi-cli/stack-documents.js";
 import type { WireObject } from "../../provider/service/lists.js";
 import { listingKeys } from "../../provider/service/lists.js";
+import type { Settings } from "../../provider/service/setting-table.js";
+import { accountTitle, isProviderAccount } from "../../provider/service/settings.js";
 import { accountInFile } from "../account/object-inputs.js";
-import { type AccountOptions, readAccountInputs } from "../account/open-account.js";
+import {
+  type AccountOptions,
+  accountSettings,
+  readAccountInputs,
+} from "../account/open-account.js";
 import { unreadAmong } from "../account/read-account.js";
 import { CommandFailure, messageOf } from "../command.js";
-import { exportStack, openStack } from "../stack/open-stack.js";
+import { exportStack, type OpenStack, openStack } from "../stack/open-stack.js";
+import { type AccountName, accountsIn, settingsOfNames } from "../stack/stack-reading.js";
 
 /** An object of one side, in a program's terms and without secrets. */
 export interface ComparedSide {
@@ -38,6 +46,8 @@ export interface ComparedSide {
   readonly encrypted?: readonly string[];
   /** Fields that the program made secret, so that no value of them is shown. */
   readonly sealed?: readonly string[];
+  /** Base URL of its account, if both sides are of several: no object of another one matches it. */
+  readonly tenant?: string;
 }
 
 /** One side of a comparison. */
@@ -49,6 +59,8 @@ export interface ComparedAccount {
   readonly unread?: readonly string[];
   /** Sentences about what is missing. */
   readonly notes: readonly string[];
+  /** The stack whose state it is, if any. */
+  readonly held?: { readonly stack: OpenStack; readonly document: StackExport };
 }
 
 const withoutSecret = (field: Field, value: unknown): unknown => {
@@ -139,12 +151,18 @@ const encryptedNote = (
   `${title}: ${kind} "${name}": ${encrypted.join(", ")} not compared because of encrypted secrets. ` +
   "To compare secrets, export the state with pulumi stack export --show-secrets.";
 
-const ofState = (title: string, all: readonly StateResource[]): ComparedAccount => {
-  const objects = all
+const ofState = (
+  title: string,
+  { deployment: { resources } }: StackExport,
+  tenantOf: (name: AccountName) => Pick<ComparedSide, "tenant"> = () => ({}),
+): ComparedAccount => {
+  const objects = (resources ?? [])
     .filter((resource) => resource.delete !== true && resource.external !== true)
-    .flatMap(({ type, id, urn, outputs, inputs }) =>
-      ofValues(type, id, logicalName(urn), outputs ?? inputs ?? {}),
-    );
+    .flatMap((resource) => {
+      const { type, id, urn, outputs, inputs } = resource;
+      const sides = ofValues(type, id, logicalName(urn), outputs ?? inputs ?? {});
+      return sides.map((each) => ({ ...each, ...tenantOf(accountIn(resource)) }));
+    });
   const hidden = objects.filter(({ encrypted }) => encrypted !== undefined);
   return { title, objects, notes: hidden.map((each) => encryptedNote(title, each)) };
 };
@@ -189,9 +207,7 @@ const ofFile = async (path: string): Promise<ComparedAccount> => {
   });
   const state = stackExportIn(text);
   const found =
-    ofAccount(path, text) ??
-    (state && ofState(path, state.deployment.resources ?? [])) ??
-    ofImportFile(path, text);
+    ofAccount(path, text) ?? (state && ofState(path, state)) ?? ofImportFile(path, text);
   if (found) return found;
   throw new CommandFailure(
     `Cannot compare ${file}: it is not a saved account, an emulator snapshot, a state (pulumi stack export), or an import file.`,
@@ -201,24 +217,77 @@ const ofFile = async (path: string): Promise<ComparedAccount> => {
 const ofStack = async (name: string, options: CompareOptions): Promise<ComparedAccount> => {
   const stack = await openStack({ ...options, stack: name });
   // Without the passphrase of the stack most of it can still be compared.
-  const { deployment } = await exportStack(stack.place, "clear").catch(() =>
-    exportStack(stack.place),
-  );
-  return ofState(`stack ${name}`, deployment.resources ?? []);
+  const document = await exportStack(stack.place, "clear").catch(() => exportStack(stack.place));
+  return { ...ofState(`stack ${name}`, document), held: { stack, document } };
 };
 
-const ofProfile = async (profile: string | undefined, options: CompareOptions) => {
-  const { settings, reading, notes } = await readAccountInputs({
-    ...options,
-    ...(profile ? { profile } : {}),
-  });
-  const title = profile ? `profile ${profile}` : "the account";
+const ofProfile = async (profile: AccountName, options: CompareOptions, known?: Settings) => {
+  const asked = { ...options, ...(profile ? { profile } : {}) };
+  const { settings, reading, notes } = await readAccountInputs(asked, known);
+  const title = profile ? accountTitle(profile) : "the account";
   return {
     title,
     objects: sidesOf(reading.kinds, settings),
     unread: unreadAmong(reading.kinds).map(({ definition: { kind } }) => kind),
     notes: notes.map((note) => `${title}: ${note}`),
   };
+};
+
+/** A stack, and everything in the accounts that its objects are in. */
+const ofStackAndAccounts = async (
+  title: string,
+  { stack, document }: NonNullable<ComparedAccount["held"]>,
+  options: CompareOptions,
+): Promise<readonly [ComparedAccount, ComparedAccount]> => {
+  const names = accountsIn(document);
+  const isExplicit = names.some(isProviderAccount);
+  const accounts = await settingsOfNames(
+    { env: stack.env, readSettings: (profile) => accountSettings({ ...options, profile }) },
+    // Without the passphrase of the stack, the settings of its providers are not known.
+    isExplicit ? await exportStack(stack.place, "clear") : document,
+    names.length > 0 ? names : [undefined],
+  );
+  const read: ComparedAccount[] = [];
+  for (const {
+    names: [name],
+    settings,
+  } of accounts) {
+    const { objects, ...account } = await ofProfile(name, options, settings);
+    const { baseUrl: tenant } = settings;
+    read.push({ ...account, objects: objects.map((each) => ({ ...each, tenant })) });
+  }
+  const state = ofState(title, document, (name) => {
+    const tenant = accounts.find((account) => account.names.includes(name))?.settings.baseUrl;
+    return tenant === undefined ? {} : { tenant };
+  });
+  const live = {
+    title: read.map((each) => each.title).join(", "),
+    objects: read.flatMap(({ objects }) => objects),
+    unread: [...new Set(read.flatMap(({ unread = [] }) => unread))],
+    notes: read.flatMap(({ notes }) => notes),
+  };
+  return [state, live];
+};
+
+/**
+ * Reads both sides of a comparison. Next to a stack, `live` is every account that the stack's objects
+ * are in.
+ *
+ * @throws as `comparedAccount`
+ */
+export const comparedAccounts = async (
+  a: string,
+  b: string,
+  options: CompareOptions,
+): Promise<readonly [ComparedAccount, ComparedAccount]> => {
+  if (a === "live" && b !== "live") {
+    const [one, live] = await comparedAccounts(b, a, options);
+    return [live, one];
+  }
+  const one = await comparedAccount(a, options);
+  return one.held && b === "live" && !existsSync(b)
+    ? ofStackAndAccounts(one.title, one.held, options)
+    : [one, await comparedAccount(b, options)];
 };
 
 /**

@@ -22,7 +22,7 @@ import {
   type ComparedAccount,
   type ComparedSide,
   type CompareOptions,
-  comparedAccount,
+  comparedAccounts,
 } from "./compared-account.js";
 import type {
   comparisonSchema,
@@ -217,7 +217,10 @@ class Matching {
 
   #byKey(side: Side, { kind }: Definition, keyOf: KeyOf) {
     const all = this.free(side).filter(({ definition }) => definition.kind === kind);
-    return Map.groupBy(all, (each) => keyOf(each, side));
+    return Map.groupBy(all, (each) => {
+      const key = keyOf(each, side);
+      return key === undefined ? undefined : `${each.tenant ?? ""} ${key}`;
+    });
   }
 
   /** Pairs objects of one key; those that also match in everything else are paired first. */
@@ -378,8 +381,7 @@ export const runCompare = async (
   a: string,
   b: string,
   options: CompareOptions,
-): Promise<Comparison> =>
-  comparison(await comparedAccount(a, options), await comparedAccount(b, options));
+): Promise<Comparison> => comparison(...(await comparedAccounts(a, b, options)));
 
 /**
  * Saves a live account without its secrets, for a later comparison. @returns how many objects it

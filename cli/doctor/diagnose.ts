@@ -8,7 +8,6 @@ import { countKinds } from "../../provider/forecast/planned-steps.js";
 import { defaultParallel } from "../../provider/forecast/simulation.js";
 import { withCount, wrappedWords } from "../../provider/kernel/columns.js";
 import type { Printed } from "../../provider/kernel/json.js";
-import { leastNode } from "../../provider/kernel/node-version.js";
 import { pulumiPlace, readStackConfig } from "../../provider/pulumi-cli/project-files.js";
 import {
   findProgram,
@@ -32,6 +31,7 @@ import {
 } from "../../provider/service/settings.js";
 import { messageOf } from "../command.js";
 import { missingPulumiAdvice } from "../get-pulumi/get-pulumi.js";
+import { programNode } from "../program-node.js";
 import { elsewhereAdvice, stateStanding } from "../stack/objects-elsewhere.js";
 import {
   checkCertificates,
@@ -56,16 +56,13 @@ import {
 const BEST_NODE = "24";
 const LEAST_SDK = "3.216.0";
 
-/** Node.js: new enough, and able to share rate limits between processes. */
-export const checkNode = (version = process.versions.node): DoctorCheck => {
-  if (!isAtLeast(version, leastNode))
-    return fail("node", `Node.js ${version} is older than ${leastNode}`, "Install Node.js 24.");
-  if (!isAtLeast(version, `${BEST_NODE}.0`))
-    return ok(
-      "node",
-      `Node.js ${version}; with Node.js ${BEST_NODE} or later, processes share their rate limits`,
-    );
-  return ok("node", `Node.js ${version}`);
+/** The Node.js of programs: new enough, and able to share rate limits between processes. */
+const checkNode = async (env: NodeJS.ProcessEnv): Promise<DoctorCheck> => {
+  const { found, version, advice } = await programNode(env);
+  if (version === undefined) return fail("node", found, advice);
+  return isAtLeast(version, `${BEST_NODE}.0`)
+    ? ok("node", found)
+    : ok("node", `${found}; with Node.js ${BEST_NODE} or later, processes share their rate limits`);
 };
 
 const sdkVersionFrom = (folder: string): string | undefined => {
@@ -196,7 +193,8 @@ const hasFailed = ({ status }: DoctorCheck): boolean => status === "fail";
 /** Checks everything that a run needs and changes nothing. Makes a few calls that only read. */
 export const diagnose = async (options: DiagnoseOptions = {}): Promise<Diagnosis> => {
   const { folder = process.cwd(), env = process.env, profile, stack } = options;
-  const [pulumi, config] = await Promise.all([
+  const [node, pulumi, config] = await Promise.all([
+    checkNode(env),
     checkPulumi(env),
     readStackConfig(folder, env, stack),
   ]);
@@ -218,7 +216,7 @@ export const diagnose = async (options: DiagnoseOptions = {}): Promise<Diagnosis
           service?.status === "skipped" ? service.message : "the service check did not pass",
         );
   const checks = [
-    checkNode(),
+    node,
     checkSdk(folder),
     pulumi,
     ...checkConfig(config, stack),

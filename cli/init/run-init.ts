@@ -15,8 +15,8 @@ import {
 } from "../../provider/service/settings.js";
 import { CommandFailure, messageOf } from "../command.js";
 import { cachedPulumi } from "../get-pulumi/get-pulumi.js";
-import { oldNodeNote } from "../old-node-note.js";
 import { type PackedPackage, packedPackage } from "../packed-package.js";
+import { oldNodeNote } from "../program-node.js";
 import type { Progress } from "../terminal/progress.js";
 import { type Ask, type InitAnswers, type InitFlags, initAnswers } from "./init-answers.js";
 import { type ProjectFile, templateProject } from "./template-project.js";

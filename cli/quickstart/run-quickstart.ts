@@ -26,7 +26,7 @@ import { readAccount } from "../account/read-account.js";
 import { CommandFailure } from "../command.js";
 import { emulatorEnvironment } from "../emulator-settings.js";
 import { ensurePulumi } from "../get-pulumi/get-pulumi.js";
-import { oldNodeNote } from "../old-node-note.js";
+import { oldNodeNote } from "../program-node.js";
 import { type ProgressStream, progressOn } from "../terminal/progress.js";
 import {
   endLeftovers,

@@ -82,18 +82,22 @@ export const settingsOfProvider = (source: SettingSource, account: string): Sett
   profile: account,
 });
 
+/** The settings of an account that some names lead to. */
+interface NamedSettings extends Pick<StackAccount, "names"> {
+  readonly settings: Settings;
+}
+
 /**
- * Opens the accounts that some names lead to, each once, however many lead to it.
+ * Reads the settings of the accounts that some names lead to, each once, however many lead to it.
  *
  * @param document the state, secrets in plain text: it has the settings of explicit providers
  * @throws ConversationError if a setting is missing or wrong
  */
-export const openAccounts = async (
-  stack: OpenStack,
+export const settingsOfNames = async (
+  stack: Pick<OpenStack, "env" | "readSettings">,
   document: StackExport | undefined,
   names: readonly AccountName[],
-  { say = () => undefined, clock, signal }: StackAccountOptions = {},
-) => {
+): Promise<readonly NamedSettings[]> => {
   const explicit = document && providerSources(document, stack.env);
   const named = new Map<AccountName, Settings>();
   for (const name of names) {
@@ -104,11 +108,24 @@ export const openAccounts = async (
     );
   }
   const tenants = Map.groupBy(named, ([, { baseUrl }]) => baseUrl).values();
-  const all = [...tenants].flatMap((of): StackAccount[] =>
-    of.slice(0, 1).map(([, settings]) => ({
-      names: of.map(([name]) => name),
+  return [...tenants].flatMap((of) =>
+    of.slice(0, 1).map(([, settings]) => ({ names: of.map(([name]) => name), settings })),
+  );
+};
+
+/** Opens the accounts that some names lead to. Parameters and errors as `settingsOfNames`. */
+export const openAccounts = async (
+  stack: OpenStack,
+  document: StackExport | undefined,
+  names: readonly AccountName[],
+  { say = () => undefined, clock, signal }: StackAccountOptions = {},
+) => {
+  const accounts = await settingsOfNames(stack, document, names);
+  const all = accounts.map(
+    ({ settings, names }): StackAccount => ({
+      names,
       access: accessService(settings, { environment: stack.env, say, clock, signal }),
-    })),
+    }),
   );
   return {
     all,

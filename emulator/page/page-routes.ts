@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Definition } from "../../provider/definition/define.js";
 import { namingOf } from "../../provider/definition/fields.js";
-import { asText } from "../../provider/kernel/json.js";
+import { asText, objectsIn } from "../../provider/kernel/json.js";
 import { account } from "../../provider/resources/account.js";
 import { resources } from "../../provider/resources/index.js";
 import { routes, siblingRoute } from "../http/api.js";
@@ -10,7 +10,12 @@ import type { BucketLevel } from "../http/rate-limit.js";
 import { shownMembers } from "../objects/forms.js";
 import { type StoredObject, storedReferences } from "../objects/store.js";
 import { isCompleted } from "../runtime/conversation-operations.js";
-import { messageJson, type StoredConversation } from "../runtime/conversation-store.js";
+import {
+  isWithin,
+  messageJson,
+  type StoredConversation,
+  type StoredMessage,
+} from "../runtime/conversation-store.js";
 import {
   type DeliveryCause,
   type DeliveryFailure,
@@ -80,17 +85,65 @@ const summaryOf = (
   modified,
 });
 
+/** What identifies a conversation, beside its messages. */
+const wordsOf = ({ id, customer, address, channelType }: ConversationSummary) =>
+  [customer, address, channelType, id].join(" ");
+
+/** Signs shown before and after a text that was found, at most. */
+const around = { before: 20, after: 200 } as const;
+
+/** The part of a text around what was found in it, on one line, without splitting a character. */
+const excerptOf = (text: string, sought: string): string => {
+  const place = text.toLowerCase().indexOf(sought.toLowerCase());
+  const from = Math.max(0, place - around.before);
+  const part = text.slice(from, place + sought.length + around.after);
+  const whole = part.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, "").replace(/\s+/g, " ");
+  return from > 0 ? `…${whole}` : whole;
+};
+
+/** The conversations with a text that changed since a version; undefined if no text is sought. */
+const foundSince = (service: EmulatedService, sought: string, version: number) => {
+  if (sought === "") return undefined;
+  const { isWhole, entries } = service.conversations.find(
+    sought,
+    version,
+    most.conversations,
+    (each) => isWithin(wordsOf(summaryOf(service, each)), sought),
+  );
+  return {
+    isWhole,
+    entries: entries.map(({ conversation, text }) => ({
+      ...summaryOf(service, conversation),
+      ...(text === undefined ? {} : { excerpt: excerptOf(text, sought) }),
+    })),
+  };
+};
+
+/** The time that never comes: the page may stay open for as long as an asset exists. */
+const never = 8.64e15;
+
+/** The downloads of the assets in these messages, by their ids. */
+const downloadsOf = ({ assets, signedUrls }: EmulatedService, messages: readonly StoredMessage[]) =>
+  Object.fromEntries(
+    messages
+      .flatMap(({ body }) => objectsIn(body.attachments, "attachment"))
+      .flatMap(({ id }) => assets.get(asText(id)) ?? [])
+      .map(({ id }) => [id, signedUrls.path("GET", id, never)]),
+  );
+
 /** The new part of a conversation from a place on; undefined if there is no such conversation. */
 const growthOf = (service: EmulatedService, id: string, from: number) => {
   const conversation = service.conversations.get(id);
   if (!conversation) return undefined;
   // Later than requested if too many have come since.
   const first = Math.max(from, service.conversations.lengthOf(id) - most.messages);
+  const messages = service.conversations.messagesOf(id, first);
   return {
     id,
     isCompleted: isCompleted(service, conversation),
     from: first,
-    messages: service.conversations.messagesOf(id, first).map((each) => messageJson(each)),
+    messages: messages.map((each) => messageJson(each)),
+    downloads: downloadsOf(service, messages),
   };
 };
 
@@ -131,6 +184,8 @@ interface PageLook {
   readonly object: string;
   /** Place in the log of the call that is asked for; -1: none. */
   readonly call: number;
+  /** The text that conversations are searched for; empty: none. */
+  readonly search: string;
 }
 
 /** Finds what changed between two looks of a page; what did not change is left out if it is large. */
@@ -138,11 +193,12 @@ const changesSince = (service: EmulatedService) => {
   // Versions start over with every process; a page that stays open must not confuse them with the
   // old ones.
   const run = randomBytes(6).toString("hex");
-  return ({ cursor, conversation, messages, object, call }: PageLook) => {
+  return ({ cursor, conversation, messages, object, call, search }: PageLook) => {
     const { clock, rateLimiter, log, faults, switches, store, conversations } = service;
-    const [name, ...versions] = cursor.split("-");
+    const [name, sought, ...versions] = cursor.split("-");
     const isKnown = name === run && versions.length === 5;
     const known = isKnown ? versions.map(Number) : [0, 0, 0, -1, -1];
+    const searched = Buffer.from(search).toString("hex");
     const calls = log.entries.since(known[0] ?? 0);
     const deliveries = service.deliveries.log.since(known[1] ?? 0);
     const mailbox = service.deliveries.mailbox.mails.since(known[2] ?? 0);
@@ -151,7 +207,7 @@ const changesSince = (service: EmulatedService) => {
     return {
       /** To be sent with the next look. */
       cursor: [
-        ...[run, calls.next, deliveries.next, mailbox.next],
+        ...[run, searched, calls.next, deliveries.next, mailbox.next],
         ...[conversations.version, store.version],
       ].join("-"),
       /** The emulator's time, in milliseconds since 1970. */
@@ -172,6 +228,8 @@ const changesSince = (service: EmulatedService) => {
         total: conversations.count,
         entries: changed.entries.map((each) => summaryOf(service, each)),
       },
+      /** Left out if no text is sought. */
+      found: foundSince(service, search, sought === searched ? (known[3] ?? -1) : -1),
       ...(store.version === known[4]
         ? {}
         : { graph: accountGraph(service), addresses: conversationAddresses(service) }),
@@ -231,7 +289,10 @@ const formTables = ({ switches }: EmulatedService, endpoints: readonly string[])
 });
 
 export type GraphObject = ReturnType<typeof graphObject>;
-export type ConversationSummary = ReturnType<typeof summaryOf>;
+export type ConversationSummary = ReturnType<typeof summaryOf> & {
+  /** The part of its last message in which the sought text was found, if any. */
+  readonly excerpt?: string;
+};
 export type ConversationAddress = ReturnType<typeof conversationAddresses>[number];
 /** The changes in an emulator since the last request. */
 export type PageChanges = ReturnType<ReturnType<typeof changesSince>>;
@@ -267,9 +328,10 @@ export const pageRoutes = (
         messages = "0",
         object = "",
         call = "",
+        search = "",
       } = Object.fromEntries(query);
       const places = { messages: countIn(messages), call: call === "" ? -1 : countIn(call) };
-      return jsonResponse(look({ cursor, conversation, object, ...places }));
+      return jsonResponse(look({ cursor, conversation, object, search, ...places }));
     },
     "GET /page/client": () => {
       const { clientId, clientSecret = "", scopes } = service.clients.own;

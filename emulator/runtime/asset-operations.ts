@@ -193,13 +193,24 @@ const upload = async (service: EmulatedService, request: IncomingMessage, asset:
   }
 };
 
+/**
+ * The name under which a browser saves a file (RFC 6266). No sign in it turns the direction of
+ * writing, which would disguise the extension, or leads to another folder.
+ */
+const savedAs = (name: string): string => {
+  const plain = encodeURIComponent(name.replaceAll(/[\p{C}/\\]/gu, "_"));
+  const escaped = plain.replaceAll(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`);
+  return `attachment; filename*=UTF-8''${escaped}`;
+};
+
 const download = (service: EmulatedService, asset: AssetRecord): ServiceResponse => {
   const content = service.assets.contentOf(asset.id);
   if (!content) throw new HttpError(404, "404-101", "The content does not exist.");
   const headers = {
     "content-type": asset.contentType,
     // Customer content must not run in the origin of the emulator.
-    "content-disposition": "attachment",
+    "content-disposition": savedAs(asset.name),
+    "content-security-policy": "sandbox; default-src 'none'",
     "x-content-type-options": "nosniff",
   };
   return { status: 200, body: content, headers };

@@ -125,16 +125,18 @@ export class SignedUrls {
   make(request: IncomingMessage, method: TransferMethod, id: string, until: number): SignedUrl {
     const origin = originFor(request);
     if (this.#origins.size < mostOrigins) this.#origins.add(origin.toLowerCase());
-    const expires = String(Math.floor(until));
-    const query = new URLSearchParams({
-      method,
-      expires,
-      signature: this.#sign(method, id, expires),
-    });
     return {
-      contentUrl: `${origin}${contentPath}/${id}?${query}`,
+      contentUrl: origin + this.path(method, id, until),
       contentUrlExpiry: timestamp(until),
     };
+  }
+
+  /** A signed URL relative to the origin, for the emulator's own page. */
+  path(method: TransferMethod, id: string, until: number): string {
+    const expires = String(Math.floor(until));
+    const signature = this.#sign(method, id, expires);
+    const query = new URLSearchParams({ method, expires, signature });
+    return `${contentPath}/${id}?${query}`;
   }
 
   /** The ID of the asset that one of the emulator's own URLs refers to; undefined for any other URL. */

@@ -1,6 +1,6 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { z } from "zod";
-import { type JsonObject, objectOf } from "../../provider/kernel/json.js";
+import { isObject, type JsonObject, objectOf, objectsIn } from "../../provider/kernel/json.js";
 import { timestamp } from "../service/clock.js";
 import type { Journal } from "../service/journal.js";
 
@@ -44,13 +44,18 @@ export class DocumentArchive {
 
   /** The document at a position. @throws Error if there is no document of this shape */
   read<T>(place: number, isDocument: (value: unknown) => value is T): T {
-    const chunk = this.#chunkAt(Math.floor(place / chunkBytes));
-    const from = place % chunkBytes;
-    const bytes = chunk?.readUInt32LE(from) ?? 0;
-    const start = from + lengthBytes;
-    const document: unknown = JSON.parse(chunk?.toString("utf8", start, start + bytes) ?? "null");
+    const document: unknown = JSON.parse(this.#textAt(place));
     if (isDocument(document)) return document;
     throw new Error(`There is no such document at position ${place}.`);
+  }
+
+  /**
+   * Returns a function that says whether the document at a position may contain a string, in any
+   * case. It is far quicker than reading the document.
+   */
+  mayContain(text: string): (place: number) => boolean {
+    const escaped = JSON.stringify(text.toLowerCase()).slice(1, -1);
+    return (place) => this.#textAt(place).toLowerCase().includes(escaped);
   }
 
   /** The documents at these positions, in order; each chunk is read once. */
@@ -80,6 +85,14 @@ export class DocumentArchive {
     this.#chunks.push(next);
     this.#taken = 0;
     return next;
+  }
+
+  #textAt(place: number): string {
+    const chunk = this.#chunkAt(Math.floor(place / chunkBytes));
+    const from = place % chunkBytes;
+    const bytes = chunk?.readUInt32LE(from) ?? 0;
+    const start = from + lengthBytes;
+    return chunk?.toString("utf8", start, start + bytes) ?? "null";
   }
 
   #compressLast(last: Buffer): void {
@@ -184,11 +197,33 @@ export const isConversationDocument = (value: unknown): value is ConversationDoc
   Array.isArray(value.messages) &&
   value.messages.every((each) => isMessage(each) && each.conversationId === value.id);
 
+/** Whether a string contains another, in any case. */
+export const isWithin = (text: string, sought: string): boolean =>
+  text.toLowerCase().includes(sought.toLowerCase());
+
+const textsIn = (value: unknown): readonly string[] => {
+  if (typeof value === "string") return [value];
+  return isObject(value) || Array.isArray(value) ? Object.values(value).flatMap(textsIn) : [];
+};
+
+/** What a message says: the texts in its content, and what its attachments are called. */
+const textsOf = ({ body }: StoredMessage): readonly string[] => [
+  ...textsIn(body.content),
+  ...objectsIn(body.attachments, "attachment").flatMap(({ name, url }) => textsIn(name ?? url)),
+];
+
+/** A conversation that contains what was sought. */
+interface FoundConversation {
+  readonly conversation: StoredConversation;
+  /** The text of the last message that contains it; absent if no message does. */
+  readonly text?: string | undefined;
+}
+
 /** The conversations that changed. */
-interface ConversationsSince {
+interface ConversationsSince<T> {
   /** Whether these are all conversations. */
   readonly isWhole: boolean;
-  readonly entries: readonly StoredConversation[];
+  readonly entries: readonly T[];
 }
 
 /** The part of a conversation that changes; the rest never does and is in the archive. */
@@ -259,14 +294,28 @@ export class ConversationStore {
    *
    * @param most maximum number of conversations; returns the last ones
    */
-  since(version: number, most: number): ConversationsSince {
-    const isWhole = version < this.#replacedAt || version > this.#version;
-    const entries = [...this.#entries.values()]
-      .filter((entry) => isWhole || entry.version > version)
-      .sort((a, b) => a.version - b.version || a.modified - b.modified)
-      .slice(-most)
-      .map((entry) => this.#conversation(entry));
-    return { isWhole, entries };
+  since(version: number, most: number): ConversationsSince<StoredConversation> {
+    const { isWhole, entries } = this.#since(version);
+    return { isWhole, entries: entries.slice(-most).map((entry) => this.#conversation(entry)) };
+  }
+
+  /**
+   * Those of the conversations that `since` returns which contain a string, in any case.
+   *
+   * @param isFound whether a conversation contains it beside its messages
+   */
+  find(
+    sought: string,
+    version: number,
+    most: number,
+    isFound: (conversation: StoredConversation) => boolean,
+  ): ConversationsSince<FoundConversation> {
+    const { isWhole, entries } = this.#since(version);
+    const texts = this.#lastTexts(sought, entries);
+    const found = entries
+      .map((entry) => ({ conversation: this.#conversation(entry), text: texts.get(entry) }))
+      .filter(({ conversation, text }) => text !== undefined || isFound(conversation));
+    return { isWhole, entries: found.slice(-most) };
   }
 
   all(): readonly ConversationDocument[] {
@@ -292,6 +341,30 @@ export class ConversationStore {
       documents.map(({ messages: _messages, ...conversation }) => conversation),
       documents.flatMap(({ messages }) => messages),
     );
+  }
+
+  #since(version: number): ConversationsSince<Entry> {
+    const isWhole = version < this.#replacedAt || version > this.#version;
+    const entries = [...this.#entries.values()]
+      .filter((entry) => isWhole || entry.version > version)
+      .sort((a, b) => a.version - b.version || a.modified - b.modified);
+    return { isWhole, entries };
+  }
+
+  #lastTexts(sought: string, entries: readonly Entry[]): ReadonlyMap<Entry, string> {
+    const mayContain = this.#texts.mayContain(sought);
+    const found = new Map<Entry, string>();
+    // In the order in which they are stored, as in `readAll`.
+    const places = entries
+      .flatMap((entry) => entry.messages.map((place) => ({ entry, place })))
+      .sort((a, b) => b.place - a.place);
+    for (const { entry, place } of places) {
+      if (found.has(entry) || !mayContain(place)) continue;
+      const texts = textsOf(this.#texts.read(place, isMessage));
+      const text = texts.find((each) => isWithin(each, sought));
+      if (text !== undefined) found.set(entry, text);
+    }
+    return found;
   }
 
   #documents(entries: readonly (readonly [string, Entry])[]): readonly ConversationDocument[] {

@@ -12,12 +12,18 @@ import { compareReport } from "../../cli/compare/reports.js";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { runExport } from "../../cli/export/run-export.js";
 import { setUpOrder } from "../../provider/definition/fields.js";
+import { providerToken } from "../../provider/pointer.js";
 import { resources } from "../../provider/resources/index.js";
 import { kindOf } from "../emulator/running.js";
 import { withoutPace } from "../support/cli-project.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { run } from "./session.js";
-import { managedStack, type StackSandbox, stackSandbox } from "./stack/stack-sandbox.js";
+import {
+  managedStack,
+  pulumiSecret,
+  type StackSandbox,
+  stackSandbox,
+} from "./stack/stack-sandbox.js";
 
 /** The same account twice, each with ids of its own. */
 const twoAccounts = async () => {
@@ -253,6 +259,35 @@ test("a side that cannot be read is named, with what it may be", async () => {
   );
   expect(await text(box.folder)).toMatch(/Cannot read .*import\.json to compare it/);
   expect(await text("profile:nowhere")).toContain("CONVERSATION_NOWHERE_BASE_URL");
+});
+
+test("beside a stack, live is every account that its objects are in, and each is compared with its own", async () => {
+  const box = await stackSandbox();
+  const far = await managedStack();
+  const shown = (displayName: string) => ({ type: "custom.web", displayName, icon: "aVZC" });
+  const near = await box.up("Channel", "near", shown("Near"));
+  const id = await far.up("Channel", "far", shown("Far"));
+  await far.up("Channel", "other", { ...shown("Other"), type: "custom.other" });
+  const { baseUrl, tokenUrl, clientId, clientSecret } = far.emulator;
+  const urn = `urn:pulumi:prod::shop::${providerToken}::us`;
+  const provider = { provider: `${urn}::6d958bb4` };
+  const inputs = { baseUrl, tokenUrl, clientId, clientSecret: pulumiSecret(clientSecret) };
+  box.state.push({ urn, type: providerToken, id: "6d958bb4", inputs });
+  box.state.push(...far.state.slice(1).map((each) => ({ ...each, ...provider })));
+  box.write();
+  const compare = () => runCompare("stack:prod", "live", box.options);
+  expect(await compare()).toMatchObject({ same: true, matched: 3, b: "the account, provider us" });
+  // One is gone, and the one of the same name elsewhere does not stand for it.
+  await far.edit(({ channels = [] }) => void channels.shift());
+  expect(await compare()).toMatchObject({
+    ...{ matched: 2, onlyInA: [{ name: "custom.web", id }], onlyInB: [], different: [] },
+  });
+  const [live, prod] = ["live", "prod"];
+  await box.edit(({ channels = [] }) => void Object.assign(channels[0] ?? {}, shown("Far")));
+  expect(await runCompare(live, prod, box.options)).toMatchObject({
+    ...{ onlyInA: [], onlyInB: [{ id }] },
+    different: [{ idA: near, idB: near, differences: [{ path: "displayName" }] }],
+  });
 });
 
 /** Objects of every kind with few names, so that many share one, and references among them. */

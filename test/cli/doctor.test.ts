@@ -1,8 +1,8 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { checkNode, checkSdk, diagnose, doctorReport } from "../../cli/doctor/diagnose.js";
+import { checkSdk, diagnose, doctorReport } from "../../cli/doctor/diagnose.js";
 import {
   checkCertificates,
   checkClock,
@@ -25,15 +25,6 @@ import { type SettingKey, settingTable } from "../../provider/service/setting-ta
 import { describeSettings } from "../../provider/service/settings.js";
 import { listenHere } from "../support/loopback-server.js";
 import { fakePulumi, shellScript, temporaryFolder } from "../support/temporary-folder.js";
-
-test.each([
-  ["22.18.0", "fail"],
-  ["22.19.0", "ok"],
-  ["20.20.2", "fail"],
-  ["24.1.0", "ok"],
-])("Node %s: %s", (version, status) => {
-  expect(checkNode(version).status).toBe(status);
-});
 
 test("a folder without the SDK gets advice on how to install it", () => {
   const check = checkSdk(temporaryFolder());
@@ -368,12 +359,46 @@ const pulumiOn = (path: string): string => {
   return path;
 };
 
+/** A folder with a Node of this version, or with what is said in its place. */
+const nodeOn = (path: string, said: string): string => {
+  shellScript(join(path, "node"), `echo ${said}`);
+  return path;
+};
+
+const shares = "with Node.js 24 or later, processes share their rate limits";
+
+test.each([
+  ["v22.18.0", "fail", "Node.js 22.18.0 (NODE) on your PATH is older than 22.19"],
+  ["v22.19.0", "ok", `Node.js 22.19.0 (NODE); ${shares}`],
+  ["v20.20.2", "fail", "Node.js 20.20.2 (NODE) on your PATH is older than 22.19"],
+  ["v24.1.0", "ok", "Node.js 24.1.0 (NODE)"],
+  ["broken", "fail", "NODE on your PATH does not run"],
+])("on the Node of PATH, %s: %s, whatever doctor runs on", async (version, status, message) => {
+  const bin = nodeOn(temporaryFolder(), version);
+  const { checks } = await diagnose({ folder: temporaryFolder(), env: { PATH: `${bin}:/bin` } });
+  const install = "Install Node.js 22.19 or later: https://nodejs.org";
+  expect(checks[0]).toEqual({
+    name: "node",
+    status,
+    message: message.replace("NODE", join(bin, "node")),
+    advice: status === "ok" ? "" : install,
+  });
+});
+
+test("no Node on PATH, but only one that npx puts there, is none for programs", async () => {
+  const brought = join(temporaryFolder(), "node_modules", ".bin");
+  mkdirSync(brought, { recursive: true });
+  const env = { PATH: nodeOn(brought, "v24.1.0") };
+  const { checks } = await diagnose({ folder: temporaryFolder(), env });
+  expect(checks[0]).toMatchObject({ status: "fail", message: "Node.js is not on your PATH" });
+});
+
 const statusOf = (checks: readonly { name: string; status: string }[], name: string) =>
   checks.find((check) => check.name === name)?.status;
 
 test("where everything is right, every check passes with two calls", async () => {
   const { env, calls } = await service();
-  const path = `${pulumiOn(temporaryFolder())}:/bin`;
+  const path = `${nodeOn(pulumiOn(temporaryFolder()), "v24.1.0")}:/bin`;
   const { ok, checks } = await diagnose({ folder: process.cwd(), env: { ...env, PATH: path } });
   const wrong = checks.filter(({ name, status }) => status !== "ok" && name !== "stack-config");
   expect(wrong).toEqual([]);

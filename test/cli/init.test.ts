@@ -181,7 +181,7 @@ test("a Node that is too old for the new project is named, and one that a checko
   const { done, said } = quiet({ emulator: true, env: { PATH }, install: false });
   await done;
   expect(said()).toContain(
-    `The Node.js version on your PATH is v20.19.2; first install ${leastNode} or later: https://nodejs.org\n`,
+    `Node.js 20.19.2 (${join(bin, "node")}) on your PATH is older than ${leastNode}. Install Node.js ${leastNode} or later: https://nodejs.org\n`,
   );
   shellScript(join(bin, "node"), `echo v${leastNode}.0`);
   const other = { folder: join(folder, "other"), env: { PATH }, install: false };

@@ -1,15 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { anchorsOf, sectionOf } from "../../emulator/page/browser/docs.mjs";
 import { faultDoc } from "../../emulator/page/browser/inspector.mjs";
 import { linkToSection } from "../../emulator/page/browser/links.mjs";
 import { explanations } from "../../emulator/page/inspected-call.js";
+import { ConversationStore, isWithin } from "../../emulator/runtime/conversation-store.js";
+import { noJournal } from "../../emulator/service/journal.js";
 import type { Field, Fields } from "../../provider/definition/define.js";
 import { holdsSecret } from "../../provider/definition/fields.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
 import { kindOf, type Running, running } from "../emulator/running.js";
-import { messageTo, sampleSnapshot, smallAccount } from "./support/sample-account.js";
+import { messageTo, sampleSnapshot, sendAsset, smallAccount } from "./support/sample-account.js";
 
 const first = "70000000-0000-4000-8000-000000000001";
 
@@ -20,8 +23,10 @@ const look = async (
   conversation = "",
   messages = 0,
   object = "",
+  search = "",
 ) => {
-  const query = new URLSearchParams({ cursor, conversation, messages: String(messages), object });
+  const shown = { conversation, messages: String(messages), object, search };
+  const query = new URLSearchParams({ cursor, ...shown });
   const reply = await service.control("GET", `/page/changes?${query}`);
   expect(reply.status, reply.text).toBe(200);
   return reply.json;
@@ -94,6 +99,82 @@ test("a conversation that is shown grows by what is new in it", async () => {
   expect((await look(service, "", "no-such-conversation")).conversation).toBeUndefined();
 });
 
+/** What a search finds since a cursor: the id of each conversation, and the excerpt. */
+const found = async (service: Running, search: string, cursor = "") => {
+  const json = await look(service, cursor, "", 0, "", search);
+  const hits = entriesIn(json, "found").map(({ id, excerpt }) => [String(id), excerpt]);
+  return { cursor: String(json.cursor), hits, isWhole: isObject(json.found) && json.found.isWhole };
+};
+
+test("a search finds conversations by their messages and details, then only what changed", async () => {
+  const service = await withSample();
+  const one = await found(service, "TUESDAY. the");
+  const excerpt = "…shoes, ordered last Tuesday. The tracking page says nothing since then.";
+  expect(one.hits.map(([, text]) => text)).toEqual(Array(3).fill(excerpt));
+  expect(await found(service, "TUESDAY. the", one.cursor)).toMatchObject({ hits: [] });
+  await service.call("POST", "/conversations/messages", messageTo(first));
+  const two = await found(service, "TUESDAY. the", one.cursor);
+  expect(two).toMatchObject({ isWhole: false, hits: [[first, excerpt]] });
+  // Another text starts over; without one nothing is searched.
+  expect(await found(service, "Example 1", two.cursor)).toMatchObject({
+    isWhole: true,
+    hits: [[first, undefined]],
+  });
+  expect((await found(service, first)).hits).toEqual([[first, undefined]]);
+  expect((await found(service, "hI", two.cursor)).hits).toContainEqual([first, "Hi"]);
+  expect((await look(service)).found).toBeUndefined();
+  await service.control("POST", "/reset");
+  expect(await found(service, "Example 1", two.cursor)).toMatchObject({ isWhole: true, hits: [] });
+});
+
+test("a search also finds conversations that the page never got", async () => {
+  const service = await running();
+  const size = { ...smallAccount, conversations: 2_001, messages: 1 };
+  await service.control("PUT", "/snapshot", sampleSnapshot(size));
+  const oldest = "70000000-0000-4000-8000-000000000000";
+  const { conversations, found: hits } = await look(service, "", "", 0, "", "order");
+  expect(entriesIn({ conversations }, "conversations").map(({ id }) => id)).not.toContain(oldest);
+  expect(entriesIn({ hits }, "hits")).toHaveLength(2_000);
+  expect((await found(service, "Ada Example 0")).hits).toEqual([[oldest, undefined]]);
+});
+
+/** A store with one conversation, whose messages have these contents. */
+const storeWith = (contents: readonly JsonObject[]): ConversationStore => {
+  const store = new ConversationStore(noJournal);
+  const created = "2026-11-22T09:00:00.000Z";
+  const conversation = { id: "c", phase: "bot", accountId: "a", about: {} } as const;
+  const common = { conversationId: "c", type: "text", recipients: [], created };
+  store.add(
+    [{ ...conversation, created, modified: created }],
+    contents.map((body, place) => ({ ...common, id: `${place}`, messageId: `${place}`, body })),
+  );
+  return store;
+};
+
+test("whatever a message holds, and wherever: what is sought is found there, and nowhere else", () => {
+  const signs = fc.constantFrom(...'aBc\\"\n\t\u0000/{}\u202e\u{1f468}éßİ');
+  const text = fc.array(signs, { maxLength: 12 }).map((each) => each.join(""));
+  const sought = fc.array(signs, { minLength: 1, maxLength: 2 }).map((each) => each.join(""));
+  const places: readonly ((said: string) => JsonObject)[] = [
+    (content) => ({ content }),
+    (said) => ({ content: { text: said } }),
+    (said) => ({ content: { options: [{ title: said, count: 1 }] } }),
+    (name) => ({ attachments: { attachment: [{ id: "abc", name }] } }),
+    (url) => ({ attachments: { attachment: [{ url }] } }),
+  ];
+  fc.assert(
+    fc.property(fc.array(text), sought, fc.nat(4), (texts, wanted, place) => {
+      const store = storeWith(texts.map((each) => places[place]?.(each) ?? {}));
+      const { entries } = store.find(wanted, -1, 10, () => false);
+      const expected = texts.findLast((each) => isWithin(each, wanted));
+      expect(entries.map((each) => each.text)).toEqual(expected === undefined ? [] : [expected]);
+    }),
+    { numRuns: 500, seed: 11 },
+  );
+  const hidden = storeWith([{ content: { text: "b" }, sender: { id: "abc" }, attributes: "abc" }]);
+  expect(hidden.find("abc", -1, 10, () => false).entries).toEqual([]);
+});
+
 test("after a reset, and with another emulator, everything is sent anew", async () => {
   const service = await withSample();
   await service.call("GET", "/channels");
@@ -129,6 +210,47 @@ test("no secret is shown, whatever the service itself would show", async () => {
   expect(shown.object).toMatchObject({ basicAuth: { username: "hub", password: "********" } });
   expect(JSON.stringify(shown)).not.toContain("hunter2-hidden");
   expect(JSON.stringify(shown)).not.toContain(service.emulator.clientSecret);
+});
+
+test("each asset of a message has a link that needs no secret and never expires", async () => {
+  const service = await withSample();
+  const { id, reply } = await sendAsset(service, "harm.svg", "<svg/>", [
+    { id: "__proto__" },
+    { id: "accounts" },
+  ]);
+  expect(reply.status, reply.text).toBe(202);
+  const { conversation } = await look(service, "", first);
+  const { downloads } = isObject(conversation) ? conversation : {};
+  expect(Object.keys(isObject(downloads) ? downloads : {})).toEqual([id]);
+  await service.emulator.control.advance(1e11);
+  const path = String(isObject(downloads) && downloads[id]);
+  expect(await service.send("GET", path)).toMatchObject({ status: 200, text: "<svg/>" });
+  expect((await service.send("GET", path.replace(id, "x"))).status).toBe(403);
+  expect((await service.send("POST", path)).status).toBe(403);
+});
+
+test.each([
+  ["harm.svg", "harm.svg"],
+  ["a b'(1)*.html", "a%20b%27%281%29%2a.html"],
+  ["\u202egnp.exe", "_gnp.exe"],
+  ["../..\\x.png", ".._.._x.png"],
+  ['a"\ud800;filename=x\u2069\u0000.js', "a%22_%3Bfilename%3Dx__.js"],
+  ["Rechnung für \u{1f468}.pdf", "Rechnung%20f%C3%BCr%20%F0%9F%91%A8.pdf"],
+])("the content of %j is saved as %s, and can never run", async (name, savedAs) => {
+  const service = await withSample();
+  const { reply } = await sendAsset(service, name, "<script>harm()</script>");
+  expect(reply.status, reply.text).toBe(202);
+  const { conversation } = await look(service, "", first);
+  const [path] = Object.values(
+    isObject(conversation) && isObject(conversation.downloads) ? conversation.downloads : {},
+  );
+  const { headers, text } = await service.send("GET", String(path));
+  expect(text).toBe("<script>harm()</script>");
+  expect(headers).toMatchObject({
+    "content-disposition": `attachment; filename*=UTF-8''${savedAs}`,
+    "content-security-policy": "sandbox; default-src 'none'",
+    "x-content-type-options": "nosniff",
+  });
 });
 
 /** The look at one call, by its place in the log. */

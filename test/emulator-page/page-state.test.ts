@@ -33,7 +33,7 @@ if (!isSwitches(defaults)) throw new Error("The switches have no defaults.");
 
 /** A look in which nothing happened. */
 const quiet = {
-  cursor: "run-0-0-0-0-0",
+  cursor: "run--0-0-0-0-0",
   now: 0,
   clock: "real" as const,
   plan: "none" as const,
@@ -45,6 +45,7 @@ const quiet = {
   deliveries: { first: 0, next: 0, entries: [] },
   mailbox: { first: 0, next: 0, entries: [] },
   conversations: { isWhole: false, total: 0, entries: [] },
+  found: undefined,
   conversation: undefined,
   object: undefined,
   call: undefined,
@@ -95,6 +96,7 @@ test("a shown conversation takes what follows, and nothing of another one", () =
     isCompleted: false,
     from,
     messages: Array.from({ length: count }, (_, place) => ({ id: `m${from + place}` })),
+    downloads: {},
   });
   shown.take(growth(0, 2));
   shown.take(growth(2, 1));
@@ -117,7 +119,7 @@ test("of a conversation that grows without end the last messages are kept, and w
         const messages = Array.from({ length: length - from }, (_, place) => ({
           id: `m${from + place}`,
         }));
-        shown.take({ id: "c", isCompleted: false, from, messages });
+        shown.take({ id: "c", isCompleted: false, from, messages, downloads: {} });
         expect(shown.next).toBe(length);
         expect(shown.messages.length).toBeLessThanOrEqual(500);
         expect(shown.messages.at(0)?.id).toBe(length === 0 ? undefined : `m${shown.before}`);
@@ -130,7 +132,7 @@ test("of a conversation that grows without end the last messages are kept, and w
 
 test("a page that stays open for ten minutes keeps no more than the last of everything", () => {
   const state = new PageState();
-  const shown = { conversation: "c-0", object: "", call: "" };
+  const shown = { conversation: "c-0", object: "", call: "", search: "" };
   state.show(shown);
   let calls = 0;
   for (let look = 0; look < 1_200; look += 1) {
@@ -150,6 +152,7 @@ test("a page that stays open for ten minutes keeps no more than the last of ever
           isCompleted: false,
           from: state.shown.next,
           messages: Array.from({ length: 5 }, (_, place) => ({ id: `m${5 * look + place}` })),
+          downloads: {},
         },
       },
       shown,
@@ -160,6 +163,32 @@ test("a page that stays open for ten minutes keeps no more than the last of ever
   expect([...state.conversations.keys()].at(-1)).toBe("c-5999");
   expect(state.conversations.size).toBe(2_000);
   expect([state.shown.messages.length, state.shown.next]).toEqual([500, 6_000]);
+});
+
+test("what was found stays until the emulator answers for the next text, and goes with the text", () => {
+  const state = new PageState();
+  const shown = { conversation: "", object: "", call: "" };
+  const answer = (search: string, isWhole: boolean, ...places: number[]): void =>
+    state.take(
+      { ...quiet, found: { isWhole, entries: places.map(summaryOf) } },
+      { ...shown, search },
+    );
+  const found = () => state.found && [...state.found.keys()];
+  state.seek(" or ");
+  expect([state.look().search, found()]).toEqual(["or", undefined]);
+  answer("or", true, 1, 2);
+  answer("or", false, 3, 1);
+  expect(found()).toEqual(["c-2", "c-3", "c-1"]);
+  // Also one that is not among those that the page has.
+  expect([state.conversations.size, state.conversationOf("c-3")]).toEqual([0, summaryOf(3)]);
+  state.seek("order");
+  answer("or", true, 7);
+  expect(found()).toEqual(["c-2", "c-3", "c-1"]);
+  answer("order", true);
+  expect(found()).toEqual([]);
+  state.seek(" ");
+  answer("order", true, 1);
+  expect(found()).toBeUndefined();
 });
 
 test("only rows in sight are rendered, and all of those", () => {

@@ -43,11 +43,13 @@ export const sideOfSender = (sender) => {
   return sender.endsWith("_bot") ? "bot" : "agent";
 };
 
-/** `notes.txt (78 bytes)` @param {Json} attachment */
-const attachmentText = (attachment) => {
-  const name = textIn(attachment, "name") || textIn(attachment, "url") || textIn(attachment, "id");
+/** An attachment: its text, such as `notes.txt (78 bytes)`, the id of its asset, and its URL elsewhere, if a browser can open that. @param {Json} attachment */
+const shownAttachment = (attachment) => {
+  const [id, url] = [textIn(attachment, "id"), textIn(attachment, "url")];
+  const name = textIn(attachment, "name") || url || id;
   const { size } = attachment;
-  return typeof size === "number" ? `${name} (${size} bytes)` : name;
+  const text = typeof size === "number" ? `${name} (${size} bytes)` : name;
+  return { text, id, url: /^https?:\/\//i.test(url) && URL.canParse(url) ? url : "" };
 };
 
 /** The JSON of content beside its text; empty if there is none. @param {unknown} content */
@@ -66,7 +68,7 @@ export const shownMessage = (message) => {
   const type = textIn(message, "type", "value");
   const sender = textIn(message, "sender", "type");
   const { content } = message;
-  const attachments = objectsAt(message, "attachments", "attachment").map(attachmentText);
+  const attachments = objectsAt(message, "attachments", "attachment").map(shownAttachment);
   const isSpoken = type === "text" || type.startsWith("richMessage.") || attachments.length > 0;
   const recipients = objectsAt(message, "recipients", "recipient").map((each) =>
     [textIn(each, "type"), textIn(each, "participant", "name")].filter(Boolean).join(" "),
@@ -217,11 +219,10 @@ export class Composer {
 
   /** The conversation that a message is sent to, and the customer's name. */
   #conversation() {
-    const { conversations } = this.page.state;
     if (this.id !== "")
       return {
         conversation: { id: this.id },
-        customer: conversations.get(this.id)?.customer ?? "",
+        customer: this.page.state.conversationOf(this.id)?.customer ?? "",
       };
     const [type, address] = JSON.parse(this.#account.value);
     const { value: name } = this.#customer;

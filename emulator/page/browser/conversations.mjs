@@ -9,6 +9,7 @@ import {
   group,
   isFound,
   keepRows,
+  markedParts,
   paragraph,
   setAttributes,
   setText,
@@ -35,25 +36,38 @@ const deliveryText = (entry) => {
 /** @param {string} time */
 const timeOf = (time) => element("time", { datetime: time }, clockTime(time));
 
-/**
- * The non-empty parts of a sentence, with a separator between them. @param {string} between @param
- * {string[]} parts
- */
-const joined = (between, ...parts) =>
-  parts.filter(Boolean).flatMap((part, place) => [place > 0 && between, foreignText(part)]);
-
-/** @param {ShownMessage} message */
-const eventRow = ({ name, sender, type, text, json, time }) =>
+/** @param {ShownMessage} message @param {string} sought */
+const eventRow = ({ name, sender, type, text, json, time }, sought) =>
   element(
     "li",
     { class: "event" },
-    element("span", {}, ...joined(" · ", name || sender, type, text)),
-    json !== "" && element("code", {}, shortText(json.replace(/\s+/g, " "))),
+    element(
+      "span",
+      {},
+      foreignText(name || sender),
+      " · ",
+      foreignText(type),
+      text !== "" && " · ",
+      text !== "" && foreignText(text, sought),
+    ),
+    json !== "" &&
+      element("code", {}, ...markedParts(shortText(json.replace(/\s+/g, " ")), sought)),
     timeOf(time),
   );
 
-/** @param {ShownMessage} message @param {ShownDelivery | undefined} delivery */
-const speechRow = (message, delivery) => {
+/** An attachment, with the link that downloads its asset, or opens what is elsewhere. @param {ShownMessage["attachments"][number]} attachment @param {ReadonlyMap<string, string>} downloads @param {string} sought */
+const attachmentItem = ({ text, id, url }, downloads, sought) => {
+  const path = downloads.get(id);
+  const name = foreignText(text, sought);
+  if (path === undefined && url === "") return element("li", {}, name);
+  if (path !== undefined)
+    return element("li", {}, element("a", { href: path, download: "" }, name));
+  const link = element("a", { href: url, target: "_blank", rel: "noopener noreferrer" }, name);
+  return element("li", {}, link, !text.startsWith(url) && ` on ${new URL(url).host}`);
+};
+
+/** @param {ShownMessage} message @param {ShownDelivery | undefined} delivery @param {ReadonlyMap<string, string>} downloads @param {string} sought */
+const speechRow = (message, delivery, downloads, sought) => {
   const { name, sender, side, type, text, json, attachments, time, recipients, messageId } =
     message;
   const tone = delivery && isDelivered(delivery) ? "good" : "bad";
@@ -68,14 +82,14 @@ const speechRow = (message, delivery) => {
       type !== "text" && " · ",
       type !== "text" && foreignText(type),
     ),
-    ...wholeText("p", text),
+    ...wholeText("p", text, undefined, sought),
     attachments.length > 0 &&
       element(
         "ul",
         { class: "files", "aria-label": "Attachments" },
-        ...attachments.map((each) => element("li", {}, foreignText(each))),
+        ...attachments.map((each) => attachmentItem(each, downloads, sought)),
       ),
-    ...wholeText("pre", json),
+    ...wholeText("pre", json, undefined, sought),
     paragraph(
       "quiet",
       timeOf(time),
@@ -91,6 +105,9 @@ const speechRow = (message, delivery) => {
     ),
   );
 };
+
+/** @param {Element} part */
+const topOf = (part) => part.getBoundingClientRect().top;
 
 /** The messages of a conversation, as a chat that grows. @param {Page} page */
 const transcript = (page) => {
@@ -109,28 +126,44 @@ const transcript = (page) => {
   let before = [];
 
   const update = () => {
-    const { shown, deliveries } = page.state;
+    const { shown, deliveries, search, found } = page.state;
+    const { excerpt } = found?.get(shown.id) ?? {};
     const isOther = shown !== known;
-    if (!isOther && before[0] === shown.messages && before[1] === deliveries.entries) return;
+    const now = [shown.messages, deliveries.entries, search, excerpt];
+    if (!isOther && now.every((each, place) => each === before[place])) return;
     if (isOther) {
       rows.clear();
       fill(list);
     }
-    [known, before] = [shown, [shown.messages, deliveries.entries]];
+    const isOpened = rows.size === 0;
+    [known, before] = [shown, now];
     const isAtEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 60;
-    const left = `${counted(shown.before, "earlier message")} not shown here.`;
-    setText(earlier, shown.before > 0 ? left : "");
     const last = new Map(deliveries.entries.map((entry) => [entry.messageId, entry]));
-    const wanted = shown.messages.map((json, index) => {
-      const message = shownMessage(json);
+    const wanted = shown.messages.map((each, index) => {
+      const message = shownMessage(each);
       const delivery = last.get(message.messageId);
-      const make = () => (message.isEvent ? eventRow(message) : speechRow(message, delivery));
+      const { text, json, attachments } = message;
+      const isHit = isFound(search, text, json, ...attachments.map((file) => file.text));
+      const sought = isHit ? search : "";
+      const make = () =>
+        message.isEvent
+          ? eventRow(message, sought)
+          : speechRow(message, delivery, shown.downloads, sought);
       // By its place: two messages may have one id.
       const key = String(shown.before + index);
-      return /** @type {const} */ ([key, delivery && deliveryText(delivery), make]);
+      const version = JSON.stringify([delivery && deliveryText(delivery), sought]);
+      return /** @type {const} */ ([key, version, make]);
     });
     keepRows(list, rows, wanted);
-    if (isAtEnd || isOther) log.scrollTop = log.scrollHeight;
+    const mark = [...list.querySelectorAll("mark")].at(-1);
+    const left = shown.before > 0 && `${counted(shown.before, "earlier message")} not shown here.`;
+    const isEarlier = left && excerpt !== undefined && !mark;
+    const where = isEarlier ? [" Found in one of them: ", foreignText(excerpt, search)] : [];
+    fill(earlier, left, ...where);
+    const hit = isOpened && mark;
+    // Only the log is scrolled: in a small window, what is around it could be, too.
+    if (hit) log.scrollTop += topOf(hit) - topOf(log) - log.clientHeight / 2;
+    else if (isAtEnd || isOther) log.scrollTop = log.scrollHeight;
   };
   return { element: group("transcript", earlier, log), update };
 };
@@ -182,8 +215,8 @@ const conversationPanel = (page) => {
   const header = element("header", {}, element("a", back, "All conversations"), title, about);
   const parts = [header, messages.element, over, place];
   const update = () => {
-    const { shown, conversations } = page.state;
-    const summary = conversations.get(shown.id);
+    const { shown } = page.state;
+    const summary = page.state.conversationOf(shown.id);
     const isMissing = shown.isKnown && !shown.isThere;
     const unknown = isMissing ? "No such conversation" : "Conversation";
     refill(title, foreignText(summary ? customerOf(summary) : unknown));
@@ -219,18 +252,16 @@ const startPanel = (page) => {
   return { element: panel, update };
 };
 
-/** Whether a conversation passes the filters. @param {ConversationSummary} conversation @param {readonly string[]} values of the filters */
-export const isConversationWanted = (
-  { id, phase, customer, address, channelType },
-  [text = "", wanted = ""],
-) => {
+/** Whether a conversation is in a wanted state; an empty text: any. @param {Pick<ConversationSummary, "phase">} conversation @param {string} wanted */
+export const isConversationWanted = ({ phase }, wanted) => {
   const isInPhase = wanted === "running" ? phase !== "ended" : phase === wanted;
-  return (wanted === "" || isInPhase) && isFound(text, customer, address, channelType, id);
+  return wanted === "" || isInPhase;
 };
 
-/** @param {ConversationSummary} conversation */
-const listItem = (conversation) => {
-  const { id, phase, address, messages, modified } = conversation;
+/** @param {ConversationSummary} conversation @param {string} sought */
+const listItem = (conversation, sought) => {
+  const { id, phase, address, messages, modified, excerpt } = conversation;
+  const about = [`${phases[phase]} · `, foreignText(address), ` · ${counted(messages, "message")}`];
   return element(
     "div",
     { role: "listitem", class: "item" },
@@ -242,9 +273,7 @@ const listItem = (conversation) => {
       element(
         "span",
         { class: "about" },
-        `${phases[phase]} · `,
-        foreignText(address),
-        ` · ${counted(messages, "message")}`,
+        ...(excerpt === undefined ? about : [foreignText(excerpt, sought)]),
       ),
     ),
   );
@@ -256,10 +285,14 @@ const conversationList = (page) => {
     {
       noun: "conversation",
       nothing: "No conversations yet.",
-      search: ["Search", "customer, address, ID"],
+      search: ["Search", "message, customer, address, ID"],
       choices: { State: [["", "all"], ["running", "running"], ...Object.entries(phases)] },
     },
-    () => update(),
+    () => {
+      page.state.seek(filters.values()[0] ?? "");
+      page.lookNow();
+      update();
+    },
   );
   /** @type {ReturnType<typeof virtualList<ConversationSummary>>} */
   const list = virtualList({
@@ -268,13 +301,13 @@ const conversationList = (page) => {
     role: "list",
     keyOf: ({ id }) => id,
     position: (place, count) => ({ "aria-posinset": place + 1, "aria-setsize": count }),
-    make: listItem,
+    make: (conversation) => listItem(conversation, page.state.search),
   });
   const update = () => {
-    const { conversations, latest } = page.state;
-    const known = [...conversations.values()].reverse();
-    const values = filters.values();
-    const wanted = known.filter((each) => isConversationWanted(each, values));
+    const { conversations, found, latest } = page.state;
+    const known = [...(found ?? conversations).values()].reverse();
+    const [, phase = ""] = filters.values();
+    const wanted = known.filter((each) => isConversationWanted(each, phase));
     filters.count(wanted.length, latest?.conversations.total ?? known.length);
     list.show(wanted);
     const [id] = page.rest;

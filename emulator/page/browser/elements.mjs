@@ -76,8 +76,10 @@ export const inertJson = (value) =>
  * Untrusted text within a sentence, isolated so that its writing direction does not affect the rest. Characters that would end the isolation early, such as U+2069, are escaped.
  *
  * @param {string} text
+ * @param {string} [sought] text to mark
  */
-export const foreignText = (text) => element("bdi", {}, withoutBidi(shortText(text)));
+export const foreignText = (text, sought = "") =>
+  element("bdi", {}, ...markedParts(withoutBidi(shortText(text)), sought));
 
 /** How much of a name is enough. */
 const mostOfName = 200;
@@ -85,6 +87,21 @@ const mostOfName = 200;
 /** The beginning of a string, without splitting a character. @param {string} text @param {number} most */
 export const beginningOf = (text, most) =>
   text.length <= most ? text : text.slice(0, most).replace(/[\ud800-\udbff]$/, "");
+
+/** Text in which a sought text is marked wherever it occurs. @param {string} text @param {string} sought */
+export const markedParts = (text, sought) => {
+  const [all, part] = [text.toLowerCase(), sought.toLowerCase()];
+  // A few capital letters become two small ones: then places in the two texts do not agree.
+  if (part === "" || all.length !== text.length) return [text];
+  /** @type {(Node | string)[]} */
+  const parts = [];
+  let from = 0;
+  for (let at = all.indexOf(part); at >= 0; at = all.indexOf(part, from)) {
+    parts.push(text.slice(from, at), element("mark", {}, text.slice(at, at + part.length)));
+    from = at + part.length;
+  }
+  return [...parts, text.slice(from)];
+};
 
 /** A string, shortened if it is too long to show. @param {string} text */
 export const shortText = (text) =>
@@ -131,15 +148,21 @@ export const copyButton = (what, text, said) => {
 /** How much of a text is shown at once; the rest follows on request. */
 const mostText = 4_000;
 
-/** Text that may be long: the beginning, and the rest on request. @param {"p" | "pre"} tag @param {string} text @param {Attributes} [attributes] */
-export const wholeText = (tag, text, attributes = { class: "text", dir: "auto" }) => {
+/** Text that may be long: the beginning, and the rest on request. @param {"p" | "pre"} tag @param {string} text @param {Attributes} [attributes] @param {string} [sought] text to mark */
+export const wholeText = (tag, text, attributes = { class: "text", dir: "auto" }, sought = "") => {
   if (text === "") return [];
   const beginning = beginningOf(text, mostText);
-  const rest = text.slice(beginning.length);
-  const shown = element(tag, attributes, rest === "" ? beginning : `${beginning}…`);
-  if (rest === "") return [shown];
-  const more = element("summary", {}, `${countText(rest.length)} more characters`);
-  return [shown, element("details", {}, more, element(tag, attributes, rest))];
+  const rest = markedParts(text.slice(beginning.length), sought);
+  const shown = element(tag, attributes, ...markedParts(beginning, sought));
+  if (beginning === text) return [shown];
+  shown.append("…");
+  const more = element(
+    "summary",
+    {},
+    `${countText(text.length - beginning.length)} more characters`,
+  );
+  const open = rest.length > 1;
+  return [shown, element("details", { open }, more, element(tag, attributes, ...rest))];
 };
 
 /**
@@ -214,7 +237,12 @@ export const isFound = (sought, ...words) =>
  * @param {() => void} changed
  */
 export const filterBar = ({ noun, nothing, search: [label, example], choices = {} }, changed) => {
-  const text = element("input", { type: "search", placeholder: example, autocomplete: "off" });
+  const text = element("input", {
+    type: "search",
+    placeholder: example,
+    autocomplete: "off",
+    maxlength: 200,
+  });
   const chosen = Object.entries(choices).map(([title, options]) => ({
     title,
     control: choice(options),

@@ -152,12 +152,13 @@ export const shortOutcome = (entry) => deliveryOutcome(entry).replace(/^undelive
 /** Whether a callback accepted the message. @param {Pick<ShownDelivery, "failure">} entry */
 export const isDelivered = ({ failure }) => !failure;
 
-/** Position of the last failed attempt of a delivery that did not succeed later; negative if there is none. @param {readonly Pick<ShownDelivery, "delivery" | "failure">[]} entries */
-export const lastUndelivered = (entries) => {
-  const delivered = new Set();
-  return entries.findLastIndex((entry) => {
-    if (isDelivered(entry)) delivered.add(entry.delivery);
-    return !delivered.has(entry.delivery);
+/** The last attempts of the deliveries that failed so far, the newest first. @template {Pick<ShownDelivery, "delivery" | "failure">} T @param {readonly T[]} entries */
+export const undelivered = (entries) => {
+  const seen = new Set();
+  return entries.toReversed().filter((entry) => {
+    const isLast = !seen.has(entry.delivery);
+    seen.add(entry.delivery);
+    return isLast && !isDelivered(entry);
   });
 };
 

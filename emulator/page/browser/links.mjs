@@ -34,7 +34,7 @@ export const subjectParts = (page, subject) => {
   const id = rest.join("/");
   if (collection === "messages") return { noun: "message", name: id, href: undefined };
   if (collection === "conversations") {
-    const { customer = "" } = page.state.conversations.get(id) ?? {};
+    const { customer = "" } = page.state.conversationOf(id) ?? {};
     return { noun: "conversation", name: customer || id, href: linkToConversation(id) };
   }
   const object = page.state.objectOf(subject);

@@ -15,7 +15,7 @@ import {
   setText,
   statusLine,
 } from "./elements.mjs";
-import { lastUndelivered, reasonFor } from "./inspector.mjs";
+import { reasonFor, undelivered } from "./inspector.mjs";
 import { linkToEntry } from "./links.mjs";
 import { objectsView } from "./objects.mjs";
 import { Page, useControlSecret } from "./page.mjs";
@@ -89,15 +89,16 @@ const links = tabs.map(([name, [title, , count]]) => {
 fill(place("views"), ...links.map(({ link }) => element("li", {}, link)));
 
 /**
- * Leads from every view to the last entry of a log that went wrong.
+ * Leads from every view to the last entry of a log that went wrong, and says how many did.
  *
  * @template T
  * @param {LogName} log
+ * @param {string} outcome
  * @param {() => GrowingList<T>} listed
- * @param {(entries: readonly T[]) => number} last place of that entry; below 0: none
- * @param {(entry: T) => readonly string[]} said
+ * @param {(entries: readonly T[]) => readonly T[]} failed the entries that went wrong, the newest first
+ * @param {(entry: T) => string} said
  */
-const signOf = (log, listed, last, said) => {
+const signOf = (log, outcome, listed, failed, said) => {
   const link = element("a", { class: "refused", hidden: true });
   /** @type {unknown} */
   let known;
@@ -105,12 +106,13 @@ const signOf = (log, listed, last, said) => {
     const { first, entries } = listed();
     if (known === entries) return;
     known = entries;
-    const index = last(entries);
-    const { [index]: entry } = entries;
-    setAttributes(link, { hidden: !entry, href: linkToEntry(log, first + index) });
+    const all = failed(entries);
+    const [entry] = all;
+    setAttributes(link, { hidden: !entry });
     if (!entry) return;
-    const [title = "", text = ""] = said(entry);
-    fill(link, `${title}: `, foreignText(text));
+    setAttributes(link, { href: linkToEntry(log, first + entries.lastIndexOf(entry)) });
+    const last = all.length > 1 ? `Last of ${countText(all.length)}` : "Last";
+    fill(link, `${last} ${outcome}: `, foreignText(said(entry)));
   };
   return { link, update };
 };
@@ -118,16 +120,18 @@ const signOf = (log, listed, last, said) => {
 const signs = [
   signOf(
     "calls",
+    "refused",
     () => page.state.calls,
     // One beyond its rate is only late.
-    (entries) => entries.findLastIndex(({ status }) => status >= 400 && status !== 429),
-    ({ method, path, status }) => ["Last refused", `${status} ${method} ${path}`],
+    (entries) => entries.filter(({ status }) => status >= 400 && status !== 429).reverse(),
+    ({ method, path, status }) => `${status} ${method} ${path}`,
   ),
   signOf(
     "deliveries",
+    "undelivered",
     () => page.state.deliveries,
-    lastUndelivered,
-    (entry) => ["Last undelivered", `${entry.type}. ${reasonFor(page, entry)?.rule}`],
+    undelivered,
+    (entry) => `${entry.type}. ${reasonFor(page, entry)?.rule}`,
   ),
 ];
 

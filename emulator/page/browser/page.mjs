@@ -134,6 +134,8 @@ export class ShownConversation {
   isCompleted = false;
   /** @type {NonNullable<PageChanges["conversation"]>["messages"]} The last ones. */
   messages = [];
+  /** The downloads of their assets, by the ids of these. @type {Map<string, string>} */
+  downloads = new Map();
   /** The number of messages before the known ones. */
   before = 0;
   /** Whether the emulator has reported on the conversation yet, and whether the conversation exists. */
@@ -157,6 +159,7 @@ export class ShownConversation {
     const isNext = growth.from <= this.next && growth.from >= this.before;
     const known = isNext ? this.messages.slice(0, growth.from - this.before) : [];
     this.messages = [...known, ...growth.messages].slice(-mostMessages);
+    for (const [id, path] of Object.entries(growth.downloads)) this.downloads.set(id, path);
     this.before = growth.from + growth.messages.length - this.messages.length;
   }
 
@@ -167,6 +170,20 @@ export class ShownConversation {
 }
 
 /** What the page shows of its views: the conversation, the object as `channels/<id>`, and the place of the call. @typedef {{ readonly conversation: string, readonly object: string, readonly call: string }} Shown */
+
+/** Takes the conversations that changed: the last changed one comes last. @param {Map<string, ConversationSummary>} known @param {{ readonly isWhole: boolean, readonly entries: readonly ConversationSummary[] }} changed */
+const takeConversations = (known, { isWhole, entries }) => {
+  const taken = isWhole ? new Map() : known;
+  for (const each of entries) {
+    taken.delete(each.id);
+    taken.set(each.id, each);
+  }
+  for (const id of taken.keys()) {
+    if (taken.size <= mostConversations) break;
+    taken.delete(id);
+  }
+  return taken;
+};
 
 /** The lists of what happened, each a view. @typedef {"calls" | "deliveries" | "mailbox"} LogName */
 
@@ -183,6 +200,10 @@ export class PageState {
   mailbox = new GrowingList();
   /** @type {Map<string, ConversationSummary>} The last changed one comes last. */
   conversations = new Map();
+  /** The text that conversations are searched for; empty if there is none. */
+  search = "";
+  /** @type {Map<string, ConversationSummary> | undefined} Those with the text, once the emulator has looked. */
+  found = undefined;
   /** @type {{ readonly objects: readonly GraphObject[], readonly total: number }} */
   graph = { objects: [], total: 0 };
   /** @type {readonly ConversationAddress[]} */
@@ -209,6 +230,17 @@ export class PageState {
     this.call = call;
   }
 
+  /** Searches the conversations. Until the emulator answers, what was found before stays. @param {string} text */
+  seek(text) {
+    this.search = text.trim();
+    if (this.search === "") this.found = undefined;
+  }
+
+  /** A conversation, as the list has it. @param {string} id */
+  conversationOf(id) {
+    return this.conversations.get(id) ?? this.found?.get(id);
+  }
+
   /** An object in the account. @param {string} key such as `channels/<id>` */
   objectOf(key) {
     return this.#byKey.get(key);
@@ -216,13 +248,13 @@ export class PageState {
 
   /** What to send with the next poll. */
   look() {
-    const { cursor, shown, object, inspected } = this;
+    const { cursor, shown, object, inspected, search } = this;
     const call = inspected ? "" : this.call;
-    return { cursor, conversation: shown.id, messages: shown.next, object, call };
+    return { cursor, conversation: shown.id, messages: shown.next, object, call, search };
   }
 
-  /** @param {PageChanges} changes @param {Shown} look what was asked for */
-  take(changes, { conversation, object, call }) {
+  /** @param {PageChanges} changes @param {Shown & { readonly search: string }} look what was asked for */
+  take(changes, { conversation, object, call, search }) {
     const isOther = changes.cursor.split("-")[0] !== this.cursor.split("-")[0];
     if (isOther) this.inspected = undefined;
     this.cursor = changes.cursor;
@@ -230,20 +262,12 @@ export class PageState {
     this.calls.take(changes.calls);
     this.deliveries.take(changes.deliveries);
     this.mailbox.take(changes.mailbox);
-    if (changes.conversations.isWhole) {
-      this.conversations = new Map();
-      // Everything was replaced: the shown conversation may have lost messages, so it is read
-      // again.
-      if (this.shown.isKnown) this.shown = new ShownConversation(this.shown.id);
-    }
-    for (const each of changes.conversations.entries) {
-      this.conversations.delete(each.id);
-      this.conversations.set(each.id, each);
-    }
-    for (const id of this.conversations.keys()) {
-      if (this.conversations.size <= mostConversations) break;
-      this.conversations.delete(id);
-    }
+    // Everything was replaced: the shown conversation may have lost messages, so it is read again.
+    if (changes.conversations.isWhole && this.shown.isKnown)
+      this.shown = new ShownConversation(this.shown.id);
+    this.conversations = takeConversations(this.conversations, changes.conversations);
+    if (changes.found && search === this.search)
+      this.found = takeConversations(this.found ?? new Map(), changes.found);
     if (changes.graph) {
       this.graph = changes.graph;
       this.#byKey = new Map(

@@ -37,7 +37,7 @@ const urnOf = (kind: string, name: string): string =>
 
 const special = "4dabf18193072939515e22adb298388d";
 
-const pulumiSecret = (value: unknown): JsonObject => ({
+export const pulumiSecret = (value: unknown): JsonObject => ({
   [special]: "1b47061264138c4ac30d75fd1eb44270",
   plaintext: JSON.stringify(value),
 });

@@ -4,7 +4,7 @@ import type { Browser, Page } from "playwright-core";
 import { expect } from "vitest";
 import { browserTests } from "../support/browser-tests.js";
 import { openPage } from "../support/opened-page.js";
-import { smallAccount } from "../support/sample-account.js";
+import { sendAsset, smallAccount } from "../support/sample-account.js";
 
 const inBrowser = browserTests();
 
@@ -91,6 +91,14 @@ const expectAccessible = async (
     const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     expect(wider, `${look}: ${name} is wider than the window`).toBeLessThanOrEqual(0);
   }
+  await sendAsset(service, "orders.csv", "a,b", [{ name: "b", url: "https://x.example/" }]);
+  await view("conversations");
+  await page.getByLabel("Search").fill("Attachment");
+  await page.locator(".item mark").waitFor();
+  expect(await findings(page), `${look}: a search`).toEqual([]);
+  await page.locator(".item a").click();
+  await page.getByRole("log").locator("mark").waitFor();
+  expect(await findings(page), `${look}: what was found`).toEqual([]);
   await view("conversations");
   await page.locator(".button.main").hover();
   expect(await findings(page), `${look}: under the pointer`).toEqual([]);

@@ -1,10 +1,17 @@
+import { readFileSync } from "node:fs";
 import type { Browser } from "playwright-core";
 import { describe, expect } from "vitest";
 import { kindOf } from "../../emulator/running.js";
 import { callbackServer } from "../../emulator-runtime/callback-server.js";
 import { browserTests } from "../support/browser-tests.js";
 import { openPage } from "../support/opened-page.js";
-import { hugeAccount, type SampleSize, smallAccount } from "../support/sample-account.js";
+import {
+  hugeAccount,
+  messageTo,
+  type SampleSize,
+  sendAsset,
+  smallAccount,
+} from "../support/sample-account.js";
 
 const inBrowser = browserTests();
 
@@ -205,6 +212,90 @@ describe("conversations", () => {
     await form.getByRole("button", { name: "Send" }).click();
     await page.getByText("no more messages can be sent").waitFor();
     expect(await form.isVisible()).toBe(false);
+  });
+
+  inBrowser("are found by their messages, and opened where the text is", async (started) => {
+    const sample = { ...smallAccount, messages: 200 };
+    const { page, service, view } = await openPage(started, { sample });
+    const id = "70000000-0000-4000-8000-000000000001";
+    const say = (content: unknown) => {
+      const [message] = messageTo(id).messages.message;
+      return service.call("POST", "/conversations/messages", {
+        messages: { message: [{ ...message, content }] },
+      });
+    };
+    await view("conversations");
+    await page.getByLabel("Search").fill("a NEEDLE");
+    await page.getByText("Nothing matches the filters.").waitFor();
+    expect(await page.locator(".count").first().textContent()).toBe("0 of 3 conversations");
+    await say({ text: "There is a needle in this message." });
+    const hit = page.locator(".item a");
+    await hit.getByText("There is a needle in").waitFor();
+    expect(await hit.count()).toBe(1);
+    expect(await hit.locator("mark").allTextContents()).toEqual(["a needle"]);
+    // It is no longer the last one.
+    for (let more = 0; more < 30; more += 1) await say({ text: `More ${more}` });
+    await hit.click();
+    const mark = page.getByRole("log").locator("mark");
+    await mark.waitFor();
+    expect(
+      await mark.evaluate((each) => {
+        const { top, bottom } = each.getBoundingClientRect();
+        const log = each.closest("[role=log]")?.getBoundingClientRect();
+        return log !== undefined && top >= log.top && bottom <= log.bottom;
+      }),
+    ).toBe(true);
+    await say({ options: [{ title: "Another needle: a needle" }] });
+    await page.getByRole("log").locator("pre mark").waitFor();
+    await page.getByLabel("State").selectOption("agent");
+    expect(await hit.count()).toBe(1);
+    await page.getByLabel("State").selectOption("ended");
+    expect(await hit.count()).toBe(0);
+    await page.getByLabel("Search").fill("");
+    await page.getByText("1 of 3 conversations").waitFor();
+    expect(await page.locator("mark").count()).toBe(0);
+  });
+
+  inBrowser("show what was found in a message before the last 500", async (started) => {
+    const { page, service, view } = await openPage(started, {
+      sample: { ...smallAccount, messages: 600 },
+    });
+    const snapshot = (await service.control("GET", "/snapshot")).text;
+    const text = snapshot.replace("Where is my order?", "A needle \u202E at the beginning");
+    await service.control("PUT", "/snapshot", JSON.parse(text));
+    await view("conversations");
+    await page.getByLabel("Search").fill("needle");
+    await page.locator(".item a").click();
+    await page
+      .getByText("100 earlier messages not shown here. Found in one of them: A needle \\u202e at")
+      .waitFor();
+    expect(await page.locator(".transcript mark").allTextContents()).toEqual(["needle"]);
+    await page.getByLabel("Search").fill("");
+    await page.getByText("100 earlier messages not shown here.", { exact: true }).waitFor();
+  });
+
+  inBrowser("have links to their assets, and to files elsewhere", async (started) => {
+    const { page, service, view } = await openPage(started, { sample: smallAccount });
+    await sendAsset(service, "orders.csv", "a,b", [
+      { name: "invoice.pdf", url: "https://files.example.com/1" },
+      { name: "harm", url: "javascript:window.harmed=1" },
+    ]);
+    await view("conversations/70000000-0000-4000-8000-000000000001");
+    const files = page.getByRole("list", { name: "Attachments" });
+    await files.waitFor();
+    expect(await files.locator("li").allTextContents()).toEqual([
+      "orders.csv (3 bytes)",
+      "invoice.pdf on files.example.com",
+      "harm",
+    ]);
+    const links = files.getByRole("link");
+    expect(await links.count()).toBe(2);
+    expect(await links.last().getAttribute("href")).toBe("https://files.example.com/1");
+    const downloading = page.waitForEvent("download");
+    await links.first().click();
+    const download = await downloading;
+    expect(download.suggestedFilename()).toBe("orders.csv");
+    expect(readFileSync(await download.path(), "utf8")).toBe("a,b");
   });
 });
 

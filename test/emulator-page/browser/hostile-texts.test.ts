@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { browserTests } from "../support/browser-tests.js";
 import { openPage } from "../support/opened-page.js";
-import { smallAccount } from "../support/sample-account.js";
+import { sendAsset, smallAccount } from "../support/sample-account.js";
 
 const inBrowser = browserTests();
 
@@ -66,6 +66,13 @@ for (const text of hostile)
         expect(await page.evaluate(textsOutOfBounds)).toEqual([]);
       }
       await view("conversations/70000000-0000-4000-8000-000000000001");
+      // As the text that is sought.
+      await page.getByLabel("Search").fill(text);
+      await page.locator(".item").first().waitFor();
+      expect(await page.evaluate(textsOutOfBounds)).toEqual([]);
+      await page.getByLabel("Search").fill("order");
+      await page.locator(".item mark").first().waitFor();
+      expect(await page.evaluate(textsOutOfBounds)).toEqual([]);
       const log = page.getByRole("log");
       await log.locator("li").first().waitFor();
       expect(await log.textContent()).toContain(text);
@@ -95,6 +102,28 @@ for (const text of ["\u202Egnp.exe", "\u2069\u2069\u202Egnp", "\u202C\u2067abc",
     await noun.waitFor();
     const [client = 0, application = 0] = await noun.evaluate(placesOfWords);
     expect(client).toBeLessThan(application);
+  });
+
+const harm = "window.opener.harmed=1;window.harmed=1";
+for (const [name, content, savedAs] of [
+  ["harm.svg", `<svg xmlns="http://www.w3.org/2000/svg" onload="${harm}"/>`, "harm.svg"],
+  ["harm.html", `<script>${harm}</script>`, "harm.html"],
+  ["\u202Efdp.html", `<script>${harm}</script>`, "_fdp.html"],
+  ["harm.xml", `<x:script xmlns:x="http://www.w3.org/1999/xhtml">${harm}</x:script>`, "harm.xml"],
+] as const)
+  inBrowser(`${JSON.stringify(name)} as an asset is saved, and never run`, async (browser) => {
+    const { page, service, view } = await openPage(browser, { sample: smallAccount });
+    await sendAsset(service, name, content);
+    await view("conversations/70000000-0000-4000-8000-000000000001");
+    const link = page.getByRole("list", { name: "Attachments" }).getByRole("link");
+    await link.waitFor();
+    expect(await page.evaluate(textsOutOfBounds)).toEqual([]);
+    const downloading = page.waitForEvent("download");
+    await link.click();
+    const download = await downloading;
+    expect(download.suggestedFilename()).toBe(savedAs);
+    expect(await page.evaluate(() => "harmed" in window)).toBe(false);
+    expect(page.context().pages()).toHaveLength(1);
   });
 
 inBrowser("bodies are shown as far as they can be, whatever they are", async (browser) => {

@@ -236,6 +236,7 @@ inBrowser(
     await open("deliveries/3");
     await attempt.getByText("The bot asked the service to try again later.").waitFor();
     await attempt.getByText("increase the deliveryRetries switch").waitFor();
+    await page.getByRole("link", { name: "Last of 2 undelivered: text. The bot asked" }).waitFor();
     callback.answer = (_received, response) => void response.writeHead(200).end();
     await page.getByRole("button", { name: "+1 s" }).click();
     await attempt.getByText("Attempt 2 delivered the message.").waitFor();

@@ -80,6 +80,13 @@ inBrowser(
       await badge("Conversations").click();
       await page.getByRole("link", { name: /Ada Example 499/ }).waitFor();
     });
+    // Of 20,000 messages.
+    await timed("a search in messages", async () => {
+      await page.getByLabel("Search").fill("not to be found: tuesday");
+      await page.getByText("Nothing matches the filters.").waitFor();
+      await page.getByLabel("Search").fill("last tuesday");
+      await page.locator(".item mark").first().waitFor();
+    });
     await timed("one of them", async () => {
       await page.getByLabel("Search").fill("Example 123");
       await page.getByRole("link", { name: /Ada Example 123/ }).click();

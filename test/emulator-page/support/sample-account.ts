@@ -1,3 +1,6 @@
+import { contentTypeFor, extensionInName } from "../../../emulator/runtime/asset-store.js";
+import type { Reply, Running } from "../../emulator/running.js";
+
 /** How large a sample account is. */
 export interface SampleSize {
   readonly applications: number;
@@ -193,6 +196,36 @@ export const sampleSnapshot = (size: SampleSize, options: SampleOptions = {}): J
   conversations: conversationsOf(size, options),
   assets: [],
 });
+
+/** Sends a message with an asset, and further attachments, to the second conversation of a sample. */
+export const sendAsset = async (
+  service: Running,
+  name: string,
+  content: string,
+  further: readonly Json[] = [],
+): Promise<{ readonly id: string; readonly reply: Reply }> => {
+  await service.control("PUT", "/switches", { unknownReference: "accept" });
+  const { json } = await service.call("POST", "/assets", {
+    name,
+    size: Buffer.byteLength(content),
+    channel: { type: "custom.orders" },
+    sender: { type: "customer" },
+  });
+  const type = contentTypeFor(extensionInName(name) ?? "");
+  const headers = { "content-type": type };
+  await service.send("POST", String(json.contentUrl), { raw: content, headers });
+  const message = {
+    type: { value: "text" },
+    content: { text: "See the attachment" },
+    conversation: { id: idOf(7, 1) },
+    sender: { type: "customer" },
+    attachments: { attachment: [{ id: json.id }, ...further] },
+  };
+  const reply = await service.call("POST", "/conversations/messages", {
+    messages: { message: [message] },
+  });
+  return { id: String(json.id), reply };
+};
 
 /** A call's body with one text message to a conversation. */
 export const messageTo = (id: string, sender = "custom_bot") => ({
