@@ -351,9 +351,10 @@ const whoChanged = (object: ComparedObject, reading: StackReading): string => {
   if (mark && own.length > 0 && !own.includes(mark.stack))
     return `the stack that its mark names: ${mark.label}`;
   if (interrupted(object, reading)) return "perhaps an interrupted or failed run of this stack";
-  if (changedSince === undefined) return "unknown: it last changed when this stack last wrote it";
+  if (changedSince === undefined)
+    return "unknown: it last changed when this stack last wrote or read it";
   const since = before.record.modified ?? before.record.created;
-  return `someone else: this stack last wrote it ${since ? `at ${since}` : "before that"}`;
+  return `someone else: this stack last wrote or read it ${since ? `at ${since}` : "before that"}`;
 };
 
 /** The object of the same kind that has the name now. */
