@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from "../../provider/kernel/clock.js";
+import { withCount } from "../../provider/kernel/columns.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
 import { durationText } from "../../provider/kernel/text.js";
 import type { AccountSession } from "../../provider/lifecycle/run.js";
@@ -205,7 +206,7 @@ export const readAccountInputs = async (options: AccountOptions): Promise<Accoun
     const objects = reading.kinds.flatMap(({ definition, objects: found }) =>
       [...found].map(([id, wire]) => objectInputs(definition, id, wire, settings)),
     );
-    step?.done(`Read the account: ${objects.length} objects`);
+    step?.done(`Read the account: ${withCount(objects.length, "object")}`);
     return { settings, reading, objects, notes: readingNotes(reading) };
   } catch (error) {
     step?.failed();
