@@ -124,6 +124,6 @@ export const diff = (resource: Resource, id: string, olds: JsonObject): DiffResu
   // Its inputs are not those of the last refresh, so the engine cannot find or show the difference.
   const known = fieldsWithSecrets(definition.fields, next.markedSecrets);
   const found = changesOf(known, before, next.fields).map(changeText);
-  if (found.length > 0) run.notify?.(`the update writes ${found.join(", ")}`, "info");
+  if (found.length > 0) run.notify?.(`writes ${found.join(", ")}`, "info");
   return { changes: true };
 };

@@ -50,7 +50,7 @@ test("what only a refresh found, and the engine cannot show, is said", async () 
     changes: true,
   });
   expect(hub.reported).toEqual([
-    "the update writes active: false → true, basicAuth.password: [secret] → [secret]",
+    "writes active: false → true, basicAuth.password: [secret] → [secret]",
   ]);
 });
 
