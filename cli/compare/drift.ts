@@ -352,9 +352,9 @@ const whoChanged = (object: ComparedObject, reading: StackReading): string => {
     return `the stack that its mark names: ${mark.label}`;
   if (interrupted(object, reading)) return "perhaps an interrupted or failed run of this stack";
   if (changedSince === undefined)
-    return "unknown: the object last changed when this stack last wrote it";
+    return "unknown: the object last changed when this stack last wrote or read it";
   const since = before.record.modified ?? before.record.created;
-  return `someone else: this stack last wrote the object ${since ? `at ${since}` : "before that"}`;
+  return `someone else: this stack last wrote or read the object ${since ? `at ${since}` : "before that"}`;
 };
 
 /** The object of the same kind that has the name now. */

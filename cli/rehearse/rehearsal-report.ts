@@ -21,6 +21,7 @@ import type {
   Rehearsal,
   RehearsedStep,
 } from "./rehearsal-schema.js";
+import { isSmokeTest } from "./run-on-copy.js";
 
 /** More lines of one kind are counted, not shown; `--json` has them all. */
 const mostLines = 40;
@@ -139,6 +140,9 @@ const leftOutText = (urn: string): string => {
   return `${type} ${name}`;
 };
 
+const leftOutLines = (urns: readonly string[]): readonly string[] =>
+  some(urns, (urn) => wrappedText(leftOutText(urn), "  - "));
+
 const headBlock = (
   text: string,
   { plan, parallel }: Pick<Rehearsal, "plan" | "parallel">,
@@ -166,7 +170,11 @@ export const rehearsalReport = (rehearsal: Rehearsal): string => {
     ),
     section(
       "Not run because they may reach beyond the account (--also <type> runs them too):",
-      some(outcome.leftOut, (urn) => wrappedText(leftOutText(urn), "  - ")),
+      leftOutLines(outcome.leftOut.filter((urn) => !isSmokeTest(urnParts(urn).type))),
+    ),
+    section(
+      "Not run because a rehearsal sends no messages:",
+      leftOutLines(outcome.leftOut.filter((urn) => isSmokeTest(urnParts(urn).type))),
     ),
     noteLines(notes),
   );

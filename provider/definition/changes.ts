@@ -26,6 +26,10 @@ export interface FieldChange {
   readonly to?: string;
 }
 
+/** Returns a change as one line, such as `active: true → false`. */
+export const changeText = ({ path, from = "(not set)", to = "(not set)" }: FieldChange): string =>
+  `${path}: ${from} → ${to}`;
+
 const longest = 60;
 
 const hidden = "[secret]";

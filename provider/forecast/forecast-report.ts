@@ -1,4 +1,4 @@
-import { textTable } from "../kernel/columns.js";
+import { textTable, wrappedText } from "../kernel/columns.js";
 import { durationText } from "../kernel/text.js";
 import type { Conditions, ParallelChoice } from "./forecast.js";
 import type { Forecast, PathPart } from "./forecast-schema.js";
@@ -60,11 +60,14 @@ const headline = ({ operation, totalSeconds, totalCalls }: Forecast): string => 
   return `pulumi ${operation}: ${calls}, about ${duration(totalSeconds)}.`;
 };
 
-const limitsLine = ({ plan, parallel }: Forecast, { burst, share }: Conditions): string => {
+const limitsText = (
+  { plan, parallel }: Forecast,
+  { burst, share, isPlanAssumed }: Conditions,
+): string => {
   const bursts =
     burst === undefined ? "bursts of about 20 s at each rate (assumed)" : `bursts of ${burst}`;
   const part = share === 1 ? "" : `, ${share} of each rate`;
-  return `Plan ${plan}, ${bursts}${part}, --parallel ${parallel}.`;
+  return `Plan ${plan}${isPlanAssumed ? " (assumed)" : ""}, ${bursts}${part}, --parallel ${parallel}.`;
 };
 
 const fullBuckets =
@@ -90,7 +93,7 @@ export const forecastReport = (
   const sections = [
     [
       headline(forecast),
-      limitsLine(forecast, conditions),
+      ...wrappedText(limitsText(forecast, conditions)),
       ...(totalCalls > 0 ? [fullBuckets] : []),
     ],
     ...(totalCalls > 0 ? [endpointLines(forecast), path] : []),

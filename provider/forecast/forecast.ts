@@ -31,6 +31,8 @@ import {
 /** The limits and conditions of a run. */
 export interface Conditions {
   readonly plan: Plan;
+  /** Whether nothing says what the plan is. */
+  readonly isPlanAssumed?: true;
   /**
    * Number of calls that an endpoint accepts in a burst. Default: about 20 seconds' worth of calls
    * at the endpoint's rate (assumed).
@@ -79,7 +81,7 @@ export const givenConditions = (
   const burst = options.burst ?? readSetting(source, "burst", profile);
   return {
     conditions: {
-      plan: known ?? "enterprise",
+      ...(known ? { plan: known } : { plan: "enterprise", isPlanAssumed: true }),
       share: options.share ?? readSetting(source, "share", profile) ?? 1,
       parallel: options.parallel ?? defaultParallel(source.environment),
       pageSize: options.pageSize ?? assumedPageSize,

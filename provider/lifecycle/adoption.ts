@@ -1,4 +1,4 @@
-import { changesOf, extraChanges, typedFields } from "../definition/changes.js";
+import { changesOf, changeText, extraChanges, typedFields } from "../definition/changes.js";
 import { fieldsByWireName, fieldsWithSecrets } from "../definition/fields.js";
 import { displaced } from "../definition/merge.js";
 import { fieldsFromWire } from "../definition/wire.js";
@@ -73,7 +73,7 @@ const adoptionText = (declared: Declared, plan: PutPlan): string => {
   const changes = [
     ...changesOf(fieldsWithSecrets(definition.fields, markedSecrets), from, properties.fields),
     ...(isObject(extra) ? extraChanges(live, extra, extraSecrets) : []),
-  ].map(({ path, from: before = "(not set)", to = "(not set)" }) => `${path}: ${before} → ${to}`);
+  ].map(changeText);
   const gone = displacedBy(declared, plan);
   const head = `adopts the ${describe(definition, live)}`;
   const mark = isMarked ? ", but the owner mark is added" : "";

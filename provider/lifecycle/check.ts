@@ -1,5 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
-import { normaliseFields, referencesIn, withArticle } from "../definition/fields.js";
+import { changesOf, changeText } from "../definition/changes.js";
+import {
+  fieldsWithSecrets,
+  normaliseFields,
+  referencesIn,
+  withArticle,
+} from "../definition/fields.js";
 import { sameFields } from "../definition/meaning.js";
 import type { JsonObject } from "../kernel/json.js";
 import { isId, isServiceId } from "../kernel/object-id.js";
@@ -96,14 +102,11 @@ export const diff = (resource: Resource, id: string, olds: JsonObject): DiffResu
   if (identity) run.decisions.assign(identity, { id, serial });
   const isImported = holdsUndisclosed(old.fields);
   const isSaid = identity !== undefined && run.decisions.changed.has(identity.key);
+  const before = normaliseFields(definition, old.fields, () => false);
   const same =
     olds.__provider !== undefined &&
     !(isImported && isSaid) &&
-    sameFields(
-      definition.fields,
-      normaliseFields(definition, old.fields, () => false),
-      next.fields,
-    ) &&
+    sameFields(definition.fields, before, next.fields) &&
     isDeepStrictEqual(old.extra, next.extra) &&
     isDeepStrictEqual(old.extraSecrets, next.extraSecrets) &&
     old.owner === next.owner &&
@@ -117,6 +120,10 @@ export const diff = (resource: Resource, id: string, olds: JsonObject): DiffResu
       "info",
     );
   }
-  // Its inputs are not those of the last refresh, so the engine cannot find the difference.
-  return isImported ? { changes: true } : {};
+  if (!isImported || isSaid) return {};
+  // Its inputs are not those of the last refresh, so the engine cannot find or show the difference.
+  const known = fieldsWithSecrets(definition.fields, next.markedSecrets);
+  const found = changesOf(known, before, next.fields).map(changeText);
+  if (found.length > 0) run.notify?.(`writes ${found.join(", ")}`, "info");
+  return { changes: true };
 };

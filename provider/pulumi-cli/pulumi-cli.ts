@@ -91,7 +91,7 @@ export const hostLimits = (
 ): string | undefined => {
   const host = companionOf(command, "pulumi-language-nodejs", env);
   if (host === undefined || !readFileSync(host).includes(oldHostPath)) return undefined;
-  return "Its language host is from release 3.68, because this Pulumi was built from Go modules. Programs with resource hooks or transforms fail; for such programs, install Pulumi itself: https://www.pulumi.com/docs/install/";
+  return "Its language host is from release 3.68, because this Pulumi was built from Go modules. Programs with resource hooks or transforms, and policy packs, fail; for these, install Pulumi itself: https://www.pulumi.com/docs/install/";
 };
 
 /**

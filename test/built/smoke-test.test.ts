@@ -76,6 +76,15 @@ test("a preview of a test that is on makes no call", async () => {
   expect(await calls()).toBe(before);
 });
 
+test("a rehearsal leaves it out, whatever is run besides", async () => {
+  const type = "pulumi-nodejs:dynamic/conversation:ConversationSmokeTest";
+  const { code, output, errors } = await project.tool(["rehearse", "--also", type], on);
+  expect(code, output + errors).toBe(0);
+  expect(output).toContain(`Not run because a rehearsal sends no messages:\n  - ${type} smoke\n`);
+  expect(output).not.toContain("--also");
+  expect(texts).toEqual([]);
+});
+
 test("turned on it sends one message, which arrives", async () => {
   expect(await up(on)).toMatch(/arrived\s*: true/);
   expect(texts).toEqual(["Smoke test of this account. Please ignore."]);

@@ -74,6 +74,11 @@ test("an object that was imported without its secrets and changed since is said 
     drift: false,
     uncheckable: [{ paths: ["basicAuth.password"], changedSince: modified }],
   });
+  await stack.edit((objects) => {
+    for (const object of objects.authentications ?? []) object.active = false;
+  });
+  const who = expect.stringMatching(/^someone else: this stack last wrote or read it at 20/);
+  expect(await stack.drift()).toMatchObject({ drift: true, changed: [{ who }] });
 });
 
 const secretPlaces = [

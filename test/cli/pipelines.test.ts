@@ -110,6 +110,27 @@ test("the report is a preview, a forecast, the drift and a rehearsal, marked for
   ]);
 });
 
+/** The lines of both pipelines that run the project's own scripts. */
+const ownScripts = [
+  ["GitHub", objectAt(workflow, "jobs", "report").steps],
+  ["GitLab", objectAt(gitlab, "report").script],
+].map(([name, steps]) => {
+  const lines = [steps].flat().map((one) => String(isObject(one) ? one.run : one));
+  return [String(name), lines.filter((line) => /npm (run|test)/.test(line)).join("\n")] as const;
+});
+
+test.each(ownScripts)("%s: an existing project needs no check and no test", async (_, lines) => {
+  rmSync(join(folder, "bin", "npm"));
+  const withScripts = (scripts: Readonly<Record<string, string>>) => {
+    writeFileSync(join(folder, "package.json"), JSON.stringify({ scripts }));
+    return shell(`without_secrets() { "$@"; }\n${lines}`);
+  };
+  expect(await withScripts({})).toMatchObject({ status: 0 });
+  expect(await withScripts({ check: "true", test: "true" })).toMatchObject({ status: 0 });
+  expect(await withScripts({ check: "exit 3", test: "true" })).toMatchObject({ status: 3 });
+  expect(await withScripts({ check: "true", test: "exit 3" })).toMatchObject({ status: 3 });
+});
+
 const parts = ["Preview", "Forecast", "Drift", "Rehearsal"];
 
 test("a kind that drift could not read does not fail the report", async () => {

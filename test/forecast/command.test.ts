@@ -122,6 +122,12 @@ test("without a plan enterprise is assumed, and that is said", async () => {
   expect(err.replace(/\s+/g, " ")).toContain(
     "the forecast assumes the enterprise plan. Set it with --plan or conversation:plan",
   );
+  const { out: text } = await run("forecast", "--from", preview);
+  expect(text).toContain("\nPlan enterprise (assumed), bursts of about 20 s");
+  expect(text.split("\n").filter((line) => line.length > 80)).toEqual([]);
+  expect((await run("forecast", "--from", preview, "--plan", "basic")).out).toContain(
+    "Plan basic,",
+  );
 });
 
 test("plan, burst, share and parallel are read from the environment", async () => {

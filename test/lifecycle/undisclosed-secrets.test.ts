@@ -21,11 +21,15 @@ const inputs = (password: string, more = {}) =>
   });
 
 /** Check and diff as the engine calls them: with the inputs of the state, and with its outputs. */
-const compare = async (oldInputs: Record<string, unknown>, news: Record<string, unknown>) => {
+const compare = async (
+  oldInputs: Record<string, unknown>,
+  news: Record<string, unknown>,
+  refreshed = {},
+) => {
   hub.nextRun();
   const kind = hub.of("Authentication");
   expect((await kind.check(oldInputs, news)).failures).toEqual([]);
-  return kind.diff(id, inputs(undisclosed), news);
+  return kind.diff(id, inputs(undisclosed, refreshed), news);
 };
 
 test("the first value that a program gives is no change, and no call", async () => {
@@ -34,14 +38,25 @@ test("the first value that a program gives is no change, and no call", async () 
   expect(await hub.calls()).toEqual([]);
 });
 
-test("a value that is another one than before is a change, though the outputs lack both", async () => {
+test("a value that is another one than before is a change that the engine shows, though the outputs lack both", async () => {
   expect(await compare(inputs("mine"), inputs("mine"))).toEqual({ changes: false });
-  expect(await compare(inputs("mine"), inputs("another"))).toEqual({ changes: true });
+  expect(await compare(inputs("mine"), inputs("another"))).toEqual({});
+  expect(hub.reported).toEqual([]);
+});
+
+test("what only a refresh found, and the engine cannot show, is said", async () => {
+  const news = inputs("mine", { active: true });
+  expect(await compare(news, news, { active: false, description: "by hand" })).toEqual({
+    changes: true,
+  });
+  expect(hub.reported).toEqual([
+    "writes active: false → true, basicAuth.password: [secret] → [secret]",
+  ]);
 });
 
 test("any other change is one, and writes the secret of the program", async () => {
   const news = inputs("mine", { active: false });
-  expect(await compare(inputs(undisclosed), news)).toEqual({ changes: true });
+  expect(await compare(inputs(undisclosed), news)).toEqual({});
   await hub.of("Authentication").update(id, inputs(undisclosed), news);
   expect(await hub.objects("authentications")).toMatchObject([
     { active: false, basicAuth: { username: "hub", password: "mine" } },
