@@ -258,7 +258,12 @@ test("a conversation that is over is distinguished from other refusals", async (
     inTurn(json(400, { code: "400-630" }), json(400, { code: "400-143" })),
   );
   const send = () => failureOf(live.client.messages.end("c-1", "customer"));
-  expect(isConversationOver(await send())).toBe(true);
+  const over = await send();
+  expect(isConversationOver(over)).toBe(true);
+  expect(over).toMatchObject({ code: "REJECTED", effect: "none" });
+  expect(String(over)).toMatch(
+    /conversation "c-1" has ended or is unknown \(400, 400-630\). Start a/,
+  );
   expect(isConversationOver(await send())).toBe(false);
 });
 
