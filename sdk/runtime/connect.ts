@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Clock } from "../../provider/kernel/clock.js";
-import { ConversationError } from "../../provider/kernel/errors.js";
+import { ConversationError, isConversationError } from "../../provider/kernel/errors.js";
 import { withoutUndefined } from "../../provider/kernel/json.js";
 import { waitOutRefusals } from "../../provider/pacing/endpoint-queue.js";
 import { type ServicePaces, servicePaces } from "../../provider/pacing/pacer.js";
@@ -243,6 +243,19 @@ const connectionOptionsOf = (options: ConnectionOptions): ConnectionOptions => {
   return { ...copy, ...withoutUndefined(hooks) };
 };
 
+/**
+ * The failure of a call, with the stack of the place that made the call instead of one that is
+ * inside this package only. It is a copy: calls that wait for the same token share its failure.
+ */
+const locatedError = (error: unknown, { stack = "Error" }: Error): unknown => {
+  if (!isConversationError(error)) return error;
+  const { code, message, details, effect, cause } = error;
+  const options = cause === undefined ? undefined : { cause };
+  const located = new ConversationError(code, message, details, effect, options);
+  located.stack = stack.replace(/^Error\b/, () => `${located}`);
+  return located;
+};
+
 /** The token URL, as hooks and traces name it. */
 const tokenEndpoint = { method: "POST", template: "TOKEN" } as const;
 
@@ -274,9 +287,14 @@ const openConnection = (settings: Settings, options: ConnectionOptions) => {
     request:
       (baseUrl: string, pace: Pace, endpoint?: Endpoint): Request =>
       async (operation, callOptions) => {
+        const caller = new Error();
         const observed = observedTransport(transport, await observe(endpoint ?? operation));
         const service = { ...parts, settings: { ...settings, baseUrl }, transport: observed };
-        return serviceRequest({ ...service, tokens, pace })(operation, callOptions);
+        try {
+          return await serviceRequest({ ...service, tokens, pace })(operation, callOptions);
+        } catch (error) {
+          throw locatedError(error, caller);
+        }
       },
     /** Scopes of the token in use, if the token URL gives them. */
     scopes: () => tokens.last?.scopes,

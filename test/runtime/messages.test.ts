@@ -267,6 +267,24 @@ test("a conversation that is over is distinguished from other refusals", async (
   expect(isConversationOver(await send())).toBe(false);
 });
 
+test("the stack of a failed call names the line that made it, awaited or not", async () => {
+  await using live = await connectedClient(json(400, { code: "400-143" }));
+  const { messages, conversations, assets } = live.client;
+  const asset = { channel: "custom.kiosk", sender: "customer", name: "a.png" } as const;
+  const calls = [
+    () => messages.end("c-1", "customer"),
+    () => assets.create({ ...asset, size: 3 }),
+    async () => await assets.upload(new Uint8Array(3), asset),
+    async () => await conversations.get("c-1"),
+  ];
+  for (const call of calls) {
+    const error = await failureOf(call());
+    expect(error).toMatchObject({ code: "REJECTED" });
+    expect(error instanceof Error ? error.stack : "").toMatch(/^ConversationError: Could not /);
+    expect(error instanceof Error ? error.stack : "").toContain("messages.test.ts");
+  }
+});
+
 const text = { type: "text", text: "Hi", sender: "customer", conversation: "c-1" };
 
 test.each<[string, unknown, string]>([
