@@ -245,9 +245,13 @@ const shortened = (node: ts.Statement, text: string): string => {
   if (!ts.isVariableStatement(node) || text.split("\n").length < 40) return text;
   const type = node.declarationList.declarations[0]?.type;
   if (!type || !ts.isTypeLiteralNode(type)) return text;
+  // The reference of the command line explains what its help explains.
+  const isInHelp = commentOf(node).includes("--help");
   const docOf = (member: ts.TypeElement): string =>
-    JSON.parse(/readonly doc: ("(?:[^"\\]|\\.)*");/.exec(member.getText())?.[1] ?? '""');
-  // What many members have in common is said once.
+    isInHelp
+      ? ""
+      : JSON.parse(/readonly doc: ("(?:[^"\\]|\\.)*");/.exec(member.getText())?.[1] ?? '""');
+  // What members have in common is said once.
   const lines = [...Map.groupBy(type.members, docOf)].flatMap(([doc, members]) => [
     ...(doc ? [`    // ${doc}`] : []),
     ...members.map(({ name }) => `    ${name?.getText()}: …;`),
