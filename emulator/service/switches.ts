@@ -16,7 +16,7 @@ const yesOrNo = ["true", "false"];
 
 /**
  * Every uncertain aspect of the service, with the most likely behavior as the default.
- * `pulumi-conversation emulator --help` describes each.
+ * `emulator --help` describes each.
  */
 export const switchTable = {
   secrets: {

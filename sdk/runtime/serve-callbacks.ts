@@ -62,7 +62,8 @@ const cannotListen = (options: ServeOptions, error: unknown): ConversationError 
  * `SETTINGS_INVALID` if the port is in use or the server cannot listen there for another reason
  *
  * @example
- * const server = await serveCallbacks({ "/bot": app }, { port: 3000 });
+ * const bot = callbacks({ authenticate, onMessage });
+ * const server = await serveCallbacks({ "/bot": bot }, { port: 3000 });
  * process.once("SIGTERM", () => server.close());
  */
 export const serveCallbacks = async (

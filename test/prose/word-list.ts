@@ -89,6 +89,7 @@ const names: readonly string[] = [
   "backend",
   "backends",
   "backoff",
+  "bundler",
   "changelog",
   "checksum",
   "config",
