@@ -30,7 +30,7 @@ import {
   observedTransfer,
   observedTransport,
 } from "./call-observer.js";
-import { prepared } from "./caller-input.js";
+import { copyOf, prepared } from "./caller-input.js";
 import { addressRuleFor, contentTransfer } from "./content-transfer.js";
 import {
   addressText,
@@ -243,19 +243,6 @@ const connectionOptionsOf = (options: ConnectionOptions): ConnectionOptions => {
   return { ...copy, ...withoutUndefined(hooks) };
 };
 
-/**
- * The failure of a call, with the stack of the place that made the call instead of one that is
- * inside this package only. It is a copy: calls that wait for the same token share its failure.
- */
-const locatedError = (error: unknown, { stack = "Error" }: Error): unknown => {
-  if (!isConversationError(error)) return error;
-  const { code, message, details, effect, cause } = error;
-  const options = cause === undefined ? undefined : { cause };
-  const located = new ConversationError(code, message, details, effect, options);
-  located.stack = stack.replace(/^Error\b/, () => `${located}`);
-  return located;
-};
-
 /** The token URL, as hooks and traces name it. */
 const tokenEndpoint = { method: "POST", template: "TOKEN" } as const;
 
@@ -293,7 +280,8 @@ const openConnection = (settings: Settings, options: ConnectionOptions) => {
         try {
           return await serviceRequest({ ...service, tokens, pace })(operation, callOptions);
         } catch (error) {
-          throw locatedError(error, caller);
+          // A stack that begins inside this package does not show which of its calls failed.
+          throw isConversationError(error) ? copyOf(error, { stack: caller.stack }) : error;
         }
       },
     /** Scopes of the token in use, if the token URL gives them. */

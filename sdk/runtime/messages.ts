@@ -24,7 +24,7 @@ import {
   sendersOf,
   senderToWire,
 } from "../../provider/service/message-types.js";
-import { prepared, refusalDetails } from "./caller-input.js";
+import { copyOf, prepared, refusalDetails } from "./caller-input.js";
 import {
   assertJson,
   type CallOptions,
@@ -373,13 +373,9 @@ const ended = (ids: readonly (string | undefined)[], error: unknown): unknown =>
     named.length === 1
       ? `conversation ${named[0]}`
       : `one of the conversations ${named.join(", ")}`;
-  return new ConversationError(
-    error.code,
-    `Could not ${sending.title}: ${which} has ended or is unknown (${refusalDetails(error)}). Start a new conversation; do not send the message again.`,
-    error.details,
-    error.effect,
-    { cause: error },
-  );
+  return copyOf(error, {
+    message: `Could not ${sending.title}: ${which} has ended or is unknown (${refusalDetails(error)}). Start a new conversation; do not send the message again.`,
+  });
 };
 
 const sendOptions = callOptions.extend({

@@ -42,14 +42,16 @@ const handlerRules = z.record(
 );
 
 const cannotListen = (options: ServeOptions, error: unknown): ConversationError => {
-  const text = listenFailure(error, options)?.text ?? `${error}`;
-  const cause = { cause: error };
+  const failure = listenFailure(error, options);
+  const text = failure?.text ?? `${error}`;
+  // What the address explains needs no second stack.
+  const more = failure ? undefined : { cause: error };
   return new ConversationError(
     "SETTINGS_INVALID",
     `Could not ${doing}: ${text}.`,
     {},
     "none",
-    cause,
+    more,
   );
 };
 

@@ -264,6 +264,10 @@ test("a conversation that is over is distinguished from other refusals", async (
   expect(String(over)).toMatch(
     /conversation "c-1" has ended or is unknown \(400, 400-630\). Start a/,
   );
+  expect(over instanceof Error ? [over.stack, over.cause] : []).toEqual([
+    expect.stringContaining("messages.test.ts"),
+    undefined,
+  ]);
   expect(isConversationOver(await send())).toBe(false);
 });
 
