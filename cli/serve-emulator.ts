@@ -16,6 +16,7 @@ import { deliveryFailures } from "../emulator/runtime/delivery-failures.js";
 import { noJournal } from "../emulator/service/journal.js";
 import { savedSwitches } from "../emulator/service/switches.js";
 import { isObject, jsonIn, type Printed } from "../provider/kernel/json.js";
+import { listenFailure } from "../provider/kernel/listen-failure.js";
 import { inertOutput } from "../provider/kernel/text.js";
 import {
   addressesVariable,
@@ -64,14 +65,12 @@ export const openApiText = ({
 const codeOf = (error: unknown): unknown =>
   error instanceof Error && "code" in error ? error.code : undefined;
 
-/** Why the emulator does not start, by the system's error code. */
-const reasons: Readonly<Record<string, (options: EmulatorArguments) => string>> = {
-  EADDRINUSE: ({ port }) =>
-    `port ${port} is in use. Stop the process that uses it, or choose another port with --port (0 picks a free one).`,
-  EACCES: ({ port }) => `port ${port} is not permitted. Choose one above 1023 with --port.`,
-  EADDRNOTAVAIL: ({ host }) =>
-    `this machine does not have the address ${host}. Choose another with --host.`,
-  ENOTFOUND: ({ host }) => `the name ${host} does not resolve. Choose another with --host.`,
+/** Why the emulator does not start, if its address is the reason. */
+const addressFailure = (error: unknown, options: EmulatorArguments): string | undefined => {
+  const failure = listenFailure(error, options);
+  if (!failure) return undefined;
+  const free = failure.change === "port" ? " (0 picks a free one)" : "";
+  return `${failure.text} with --${failure.change}${free}.`;
 };
 
 const pemIn = (option: string, file: string): string => {
@@ -120,7 +119,7 @@ const start = async (
     return await startEmulator({ ...others, switches, ...more });
   } catch (error) {
     if (error instanceof CommandFailure) throw error;
-    const reason = reasons[String(codeOf(error))]?.(options) ?? messageOf(error);
+    const reason = addressFailure(error, options) ?? messageOf(error);
     // The emulator's own errors are complete sentences.
     const start = codeOf(error) === undefined ? "" : "Starting the emulator: ";
     throw new CommandFailure(`${start}${reason}`, 1, { cause: error });

@@ -8,7 +8,11 @@ import { countKinds } from "../../provider/forecast/planned-steps.js";
 import { defaultParallel } from "../../provider/forecast/simulation.js";
 import { withCount, wrappedWords } from "../../provider/kernel/columns.js";
 import type { Printed } from "../../provider/kernel/json.js";
-import { pulumiPlace, readStackConfig } from "../../provider/pulumi-cli/project-files.js";
+import {
+  projectFile,
+  pulumiPlace,
+  readStackConfig,
+} from "../../provider/pulumi-cli/project-files.js";
 import {
   findProgram,
   hostLimits,
@@ -89,10 +93,19 @@ export const checkSdk = (folder: string): DoctorCheck => {
   return ok("pulumi-sdk", `@pulumi/pulumi ${version}`);
 };
 
-/** The Pulumi CLI on PATH, with what it needs to run TypeScript programs. */
-export const checkPulumi = async (env: NodeJS.ProcessEnv): Promise<DoctorCheck> => {
+/**
+ * The Pulumi CLI on PATH, with what it needs to run TypeScript programs.
+ *
+ * @param folder where a bot may run, which has no Pulumi project and needs no Pulumi
+ */
+export const checkPulumi = async (
+  env: NodeJS.ProcessEnv,
+  folder?: string,
+): Promise<DoctorCheck> => {
   const install = missingPulumiAdvice(env);
   const command = findProgram("pulumi", env.PATH);
+  if (command === undefined && folder !== undefined && projectFile(folder) === undefined)
+    return warn("pulumi-cli", "pulumi is not on PATH; a bot does not need it", install);
   if (command === undefined) return fail("pulumi-cli", "pulumi is not on PATH", install);
   const inspected = await inspectPulumi(command, "PATH", env);
   if ("unusable" in inspected) return fail("pulumi-cli", inspected.unusable, install);
@@ -195,7 +208,7 @@ export const diagnose = async (options: DiagnoseOptions = {}): Promise<Diagnosis
   const { folder = process.cwd(), env = process.env, profile, stack } = options;
   const [node, pulumi, config] = await Promise.all([
     checkNode(env),
-    checkPulumi(env),
+    checkPulumi(env, folder),
     readStackConfig(folder, env, stack),
   ]);
   const { source } = config;

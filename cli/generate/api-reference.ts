@@ -245,22 +245,31 @@ const shortened = (node: ts.Statement, text: string): string => {
   if (!ts.isVariableStatement(node) || text.split("\n").length < 40) return text;
   const type = node.declarationList.declarations[0]?.type;
   if (!type || !ts.isTypeLiteralNode(type)) return text;
-  const names = type.members.map((member) => {
-    const doc = /readonly doc: ("(?:[^"\\]|\\.)*");/.exec(member.getText())?.[1];
-    return `    ${member.name?.getText()}: …;${doc ? ` // ${JSON.parse(doc)}` : ""}`;
-  });
-  return [text.slice(0, text.indexOf("{") + 1), ...names, "};"].join("\n");
+  // The reference of the command line explains what its help explains.
+  const isInHelp = commentOf(node).includes("--help");
+  const docOf = (member: ts.TypeElement): string =>
+    isInHelp
+      ? ""
+      : JSON.parse(/readonly doc: ("(?:[^"\\]|\\.)*");/.exec(member.getText())?.[1] ?? '""');
+  // What members have in common is said once.
+  const lines = [...Map.groupBy(type.members, docOf)].flatMap(([doc, members]) => [
+    ...(doc ? [`    // ${doc}`] : []),
+    ...members.map(({ name }) => `    ${name?.getText()}: …;`),
+  ]);
+  return [text.slice(0, text.indexOf("{") + 1), ...lines, "};"].join("\n");
 };
 
 const headOf = ({ node, source }: ExportedDeclaration): string => {
   const isLong = ts.isInterfaceDeclaration(node) || ts.isClassDeclaration(node);
   const text = node.getText(source).replace(/^export (declare )?/, "");
   if (isLong) return text.slice(0, text.indexOf("{")).trim();
-  return ts.isTypeAliasDeclaration(node) &&
+  const head =
+    ts.isTypeAliasDeclaration(node) &&
     /\btypeof |\[\w+ in .*\]\?:/.test(text) &&
     !node.typeParameters
-    ? `type ${node.name.text} = ${spelledType(source.fileName, node.name.text)};`
-    : shortened(node, text);
+      ? `type ${node.name.text} = ${spelledType(source.fileName, node.name.text)};`
+      : shortened(node, text);
+  return head.replaceAll(/\breadonly /g, "");
 };
 
 const tableOf = (rows: readonly MemberRow[]): readonly string[] =>

@@ -14,7 +14,10 @@ export interface Switch {
 const assumed = "assumed";
 const yesOrNo = ["true", "false"];
 
-/** Every uncertain aspect of the service, with the most likely behavior as the default. */
+/**
+ * Every uncertain aspect of the service, with the most likely behavior as the default.
+ * `emulator --help` describes each.
+ */
 export const switchTable = {
   secrets: {
     doc: "How responses show secrets: masked with asterisks, in plain text, or not at all.",

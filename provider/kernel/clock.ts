@@ -1,10 +1,10 @@
 /** The service client's clock. Tests replace it to avoid waiting. */
 export interface Clock {
-  /** Returns monotonic time in milliseconds, unaffected by changes to the wall clock. */
+  /** Returns monotonic time in milliseconds, unaffected by changes to the wall clock. Never fails. */
   now(): number;
-  /** Returns wall-clock time in milliseconds since 1970. Use it only for dates. */
+  /** Returns wall-clock time in milliseconds since 1970. Used only for dates. Never fails. */
   wall(): number;
-  /** Waits for `ms` milliseconds. Rejects with the signal's reason if the signal aborts first. */
+  /** Waits for `ms` milliseconds. Fails only if the signal aborts first, with the signal's reason. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 

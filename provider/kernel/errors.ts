@@ -6,7 +6,7 @@ import { inertOutput } from "./text.js";
  * - `SETTINGS_MISSING`, `SETTINGS_INVALID`: the configuration is incomplete or invalid; nothing was
  *   sent.
  * - `INPUT_INVALID`, `ID_INVALID`: the caller passed an invalid value; nothing was sent.
- * - `CREDENTIALS_REFUSED`: the token URL refused the client credentials.
+ * - `CREDENTIALS_REFUSED`: the token URL refused to grant a token (4xx).
  * - `UNAUTHORIZED`: the service refused a fresh token (401).
  * - `FORBIDDEN`: the client lacks permission, usually because a scope is missing (403).
  * - `NOT_FOUND`: no object has this ID (404) or matches the lookup.

@@ -18,16 +18,17 @@ export interface Kept {
   readonly at: number;
 }
 
-/**
- * The outcome of a change: the value to store (the identical value: nothing is written), and a
- * result.
- */
+/** The outcome of a change. */
 interface Changed<R> {
+  /** The new value: an object whose `at` is its time. The same object: nothing is written. */
   readonly state: Kept | undefined;
+  /** What `change` returns. */
   readonly result: R;
 }
 
 /**
+ * Derives a new value from the stored one.
+ *
  * @param state the stored value; undefined: nothing yet
  * @param now the store's own time in milliseconds
  * @param share fraction of the rate that this process may use while others cannot be seen: greater
@@ -44,7 +45,9 @@ export type StoreChange<R> = (state: Kept | undefined, now: number, share: numbe
  * replaces a shared store that cannot be reached.
  */
 export interface BucketStore {
+  /** Changes the value stored under a key. */
   change<R>(key: string, change: StoreChange<R>): R | Promise<R>;
+  /** Releases what the store holds open. */
   close(): Promise<void>;
 }
 

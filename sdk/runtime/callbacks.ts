@@ -293,7 +293,8 @@ export interface Callbacks {
   readonly express: ExpressHandler;
   /**
    * Handler for fetch-based servers, such as Hono:
-   * `app.post("/hub", (c) => handler.fetch(c.req.raw))`.
+   * `app.post("/hub", (c) => handler.fetch(c.req.raw))`. A function that stops after its response
+   * needs `acknowledge: "after"`.
    */
   readonly fetch: FetchHandler;
   /**
@@ -333,15 +334,16 @@ const wrongCredentials = (): ConversationError =>
     "Refused a call to the callback with 401: the call's credentials do not match the authenticate option. If the service sent the call, compare authenticate with the authentication that the program declares. Further calls like this are not reported.",
   );
 
-const notHandledInTime = (): ConversationError =>
+const notHandledInTime = (first: ReceivedMessage): ConversationError =>
   new ConversationError(
     "TIMED_OUT",
-    `Responded to a callback with 503: its messages were not handled within ${durationText(answerWithinMs)}. The work continues, and a repeated delivery does not start it again. Further calls like this are not reported.`,
+    `Responded to a callback with 503: its messages were not handled within ${durationText(answerWithinMs)} (the first is ${messageTitle(first)}). The work continues, and a repeated delivery does not start it again. Further calls like this are not reported.`,
   );
 
-const idText = ({ id, messageId }: ReceivedMessage): string => {
+const messageTitle = ({ id, messageId, type, conversationId }: ReceivedMessage): string => {
   const known = id ?? messageId;
-  return known === undefined ? "a message" : `message ${quoted(known)}`;
+  const named = known === undefined ? "a message" : `message ${quoted(known)}`;
+  return `${named} (${type}) in conversation ${quoted(conversationId)}`;
 };
 
 /** What could not be done, and what happens next; undefined if an error of this package says all. */
@@ -353,7 +355,7 @@ const failureName = (
   if (!message) return isConversationError(error) ? undefined : "A callback failed";
   const next =
     acknowledge === "after" ? "it may be delivered again" : "it will not be delivered again";
-  return `Could not handle ${idText(message)} (${message.type}) in conversation ${quoted(message.conversationId)}; ${next}`;
+  return `Could not handle ${messageTitle(message)}; ${next}`;
 };
 
 /** Hands failures to the hook, or writes them if there is none. A hook that fails must not fail a call. */
@@ -387,12 +389,12 @@ const answering = <T extends MessageType>(options: CompleteOptions<T>) => {
   const queues = new MessageQueues<T>({ ...options, joins }, messageWork(options, report));
   const unauthorized = { status: 401, headers: { "www-authenticate": credentials.challenge } };
 
-  const noticeOnce = (notice: () => ConversationError): (() => void) => {
+  const noticeOnce = <A extends readonly unknown[]>(notice: (...about: A) => ConversationError) => {
     let isWritten = false;
-    return () => {
+    return (...about: A): void => {
       if (isWritten) return;
       isWritten = true;
-      const error = notice();
+      const error = notice(...about);
       publishFailure(error, undefined);
       // Not to onError: a bot may end because of what that gets, and no work has failed.
       writeFailure(undefined, error, secretsOf(options.authenticate));
@@ -422,9 +424,10 @@ const answering = <T extends MessageType>(options: CompleteOptions<T>) => {
     // The answer if it takes too long from here.
     let lateAnswer: CallbackAnswer = refusals.tooSlow;
     let isLate = false;
+    let first: ReceivedMessage<T> | undefined;
     const late = (): CallbackAnswer => {
       isLate = true;
-      if (lateAnswer === refusals.later && !done.signal.aborted) reportDelay();
+      if (first && !done.signal.aborted) reportDelay(first);
       return lateAnswer;
     };
 
@@ -444,10 +447,12 @@ const answering = <T extends MessageType>(options: CompleteOptions<T>) => {
       // The caller already got the answer that it took too long, and will come again.
       if (isLate) return lateAnswer;
       if (received.unreadable > 0) void report(unreadableEntries(received.unreadable));
-      const { full, results } = queues.add(received.messages.filter(isWanted));
+      const wanted = received.messages.filter(isWanted);
+      const { full, results } = queues.add(wanted);
       if (joins) {
         // The work goes on; when the call comes again it may be done.
         lateAnswer = refusals.later;
+        [first] = wanted;
         const worked = await Promise.all(results);
         if (worked.includes("failed")) return refusals.failed;
         if (worked.includes("elsewhere")) return refusals.later;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Clock } from "../../provider/kernel/clock.js";
-import { ConversationError } from "../../provider/kernel/errors.js";
+import { ConversationError, isConversationError } from "../../provider/kernel/errors.js";
 import { withoutUndefined } from "../../provider/kernel/json.js";
 import { waitOutRefusals } from "../../provider/pacing/endpoint-queue.js";
 import { type ServicePaces, servicePaces } from "../../provider/pacing/pacer.js";
@@ -30,7 +30,7 @@ import {
   observedTransfer,
   observedTransport,
 } from "./call-observer.js";
-import { prepared } from "./caller-input.js";
+import { copyOf, prepared } from "./caller-input.js";
 import { addressRuleFor, contentTransfer } from "./content-transfer.js";
 import {
   addressText,
@@ -280,9 +280,15 @@ const openConnection = (settings: Settings, options: ConnectionOptions) => {
     request:
       (baseUrl: string, pace: Pace, endpoint?: Endpoint): Request =>
       async (operation, callOptions) => {
+        const caller = new Error();
         const observed = observedTransport(transport, await observe(endpoint ?? operation));
         const service = { ...parts, settings: { ...settings, baseUrl }, transport: observed };
-        return serviceRequest({ ...service, tokens, pace })(operation, callOptions);
+        try {
+          return await serviceRequest({ ...service, tokens, pace })(operation, callOptions);
+        } catch (error) {
+          // A stack that begins inside this package does not show which of its calls failed.
+          throw isConversationError(error) ? copyOf(error, { stack: caller.stack }) : error;
+        }
       },
     /** Scopes of the token in use, if the token URL gives them. */
     scopes: () => tokens.last?.scopes,

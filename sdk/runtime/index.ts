@@ -1,3 +1,4 @@
+export type { Clock } from "../../provider/kernel/clock.js";
 export {
   ConversationError,
   type ConversationErrorCode,
@@ -17,10 +18,16 @@ export {
   rateRows,
   type SpecialRate,
 } from "../../provider/pacing/plan-rates.js";
+export type { BucketStore, StoreChange } from "../../provider/pacing/shared-buckets.js";
 export type { Answer } from "../../provider/service/http/answer.js";
 export type { Method } from "../../provider/service/http/operations.js";
 export type { Wait } from "../../provider/service/http/pace.js";
 export type { RetryLimits } from "../../provider/service/http/retry.js";
+export type {
+  HttpRequest,
+  HttpResponse,
+  Transport,
+} from "../../provider/service/http/transport.js";
 export {
   type MessageType,
   type MessageTypesOf,
@@ -112,3 +119,4 @@ export type {
   ReceivedContent,
   ReceivedMessage,
 } from "./received-message.js";
+export { type ServedCallbacks, type ServeOptions, serveCallbacks } from "./serve-callbacks.js";

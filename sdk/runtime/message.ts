@@ -69,7 +69,8 @@ const listPicker = z.strictObject({
 
 /**
  * The content of a `richMessage.listpicker` message, without its `type`, which the client adds
- * (from a public reference).
+ * (from a public reference). How the customer's choice arrives is not documented: with the emulator,
+ * it is whatever the customer sends, such as a text message.
  */
 export type ListPicker = Readonly<z.input<typeof listPicker>>;
 

@@ -9,6 +9,7 @@ import {
   valueAt,
   withoutUndefined,
 } from "../../provider/kernel/json.js";
+import { quoted } from "../../provider/kernel/text.js";
 import type { Request } from "../../provider/service/http/client.js";
 import { endpointName, runtimeOperations } from "../../provider/service/http/operations.js";
 import {
@@ -23,7 +24,7 @@ import {
   sendersOf,
   senderToWire,
 } from "../../provider/service/message-types.js";
-import { prepared, refusalDetails } from "./caller-input.js";
+import { copyOf, prepared, refusalDetails } from "./caller-input.js";
 import {
   assertJson,
   type CallOptions,
@@ -367,6 +368,19 @@ const unnamed = (): ConversationError =>
     "done",
   );
 
+/** The service names neither the conversation nor what a bot can do. */
+const ended = (ids: readonly (string | undefined)[], error: unknown): unknown => {
+  const named = [...new Set(ids)].flatMap((id) => (id === undefined ? [] : [quoted(id)]));
+  if (!isConversationOver(error) || named.length === 0) return error;
+  const which =
+    named.length === 1
+      ? `conversation ${named[0]}`
+      : `one of the conversations ${named.join(", ")}`;
+  return copyOf(error, {
+    message: `Could not ${sending.title}: ${which} has ended or is unknown (${refusalDetails(error)}). Start a new conversation; do not send the message again.`,
+  });
+};
+
 const sendOptions = callOptions.extend({
   metadata: z.record(z.string(), z.string("must be a string")).optional(),
 });
@@ -394,7 +408,12 @@ export const messagesOf = (request: Request, platformName: string): Messages => 
       }));
       return { named, sent: withoutUndefined({ body, signal }) };
     });
-    const { body } = await request(sending, sent);
+    const { body } = await request(sending, sent).catch((error: unknown) => {
+      throw ended(
+        named.map(({ conversationId }) => conversationId),
+        error,
+      );
+    });
     const answers = objectsIn(valueAt(body, "messages"), "message");
     const messages = named.map((known, index): SentMessage => {
       const answered = answers[index];

@@ -211,12 +211,20 @@ export const startAuthorization = async (request: AuthorizationRequest): Promise
   return { url: authorizationUrl(copy), state, verifier, redirectUri: copy.redirectUri };
 };
 
-const unusable = (rule: string, serviceCode?: string): ConversationError =>
-  new ConversationError(
+/** The codes after which the same request fails again (RFC 6749 §4.1.2.1). */
+const requestErrors =
+  /^(invalid_request|invalid_scope|unauthorized_client|unsupported_response_type)$/;
+
+const unusable = (rule: string, serviceCode?: string): ConversationError => {
+  const check = requestErrors.test(serviceCode ?? "")
+    ? "Check clientId, redirectUri and scope. Then start"
+    : "Start";
+  return new ConversationError(
     serviceCode === undefined ? "BAD_RESPONSE" : "REJECTED",
-    `Could not read the authorization redirect: ${rule}. Start the authorization again.`,
+    `Could not read the authorization redirect: ${rule}. ${check} the authorization again.`,
     serviceCode === undefined ? {} : { serviceCode },
   );
+};
 
 const reading = "read the authorization redirect";
 

@@ -490,6 +490,14 @@ test.each([
   },
 );
 
+test("where a bot runs, neither a project nor Pulumi is missed", async () => {
+  const { env } = await service();
+  const inBotFolder = await diagnose({ folder: temporaryFolder(), env });
+  expect([inBotFolder.ok, statusOf(inBotFolder.checks, "pulumi-cli")]).toEqual([true, "warn"]);
+  const inProject = await diagnose({ folder: process.cwd(), env });
+  expect([inProject.ok, statusOf(inProject.checks, "pulumi-cli")]).toEqual([false, "fail"]);
+});
+
 test("a stack that is named and cannot be looked at is a failure, not a check left out", async () => {
   const folder = temporaryFolder();
   const { checks } = await diagnose({ folder, env: { PATH: "" }, stack: "dev" });

@@ -92,6 +92,7 @@ const names: readonly string[] = [
   "backend",
   "backends",
   "backoff",
+  "bundler",
   "changelog",
   "checksum",
   "config",

@@ -258,8 +258,35 @@ test("a conversation that is over is distinguished from other refusals", async (
     inTurn(json(400, { code: "400-630" }), json(400, { code: "400-143" })),
   );
   const send = () => failureOf(live.client.messages.end("c-1", "customer"));
-  expect(isConversationOver(await send())).toBe(true);
+  const over = await send();
+  expect(isConversationOver(over)).toBe(true);
+  expect(over).toMatchObject({ code: "REJECTED", effect: "none" });
+  expect(String(over)).toMatch(
+    /conversation "c-1" has ended or is unknown \(400, 400-630\). Start a/,
+  );
+  expect(over instanceof Error ? [over.stack, over.cause] : []).toEqual([
+    expect.stringContaining("messages.test.ts"),
+    undefined,
+  ]);
   expect(isConversationOver(await send())).toBe(false);
+});
+
+test("the stack of a failed call names the line that made it, awaited or not", async () => {
+  await using live = await connectedClient(json(400, { code: "400-143" }));
+  const { messages, conversations, assets } = live.client;
+  const asset = { channel: "custom.kiosk", sender: "customer", name: "a.png" } as const;
+  const calls = [
+    () => messages.end("c-1", "customer"),
+    () => assets.create({ ...asset, size: 3 }),
+    async () => await assets.upload(new Uint8Array(3), asset),
+    async () => await conversations.get("c-1"),
+  ];
+  for (const call of calls) {
+    const error = await failureOf(call());
+    expect(error).toMatchObject({ code: "REJECTED" });
+    expect(error instanceof Error ? error.stack : "").toMatch(/^ConversationError: Could not /);
+    expect(error instanceof Error ? error.stack : "").toContain("messages.test.ts");
+  }
 });
 
 const text = { type: "text", text: "Hi", sender: "customer", conversation: "c-1" };

@@ -131,6 +131,13 @@ test("a refusal gives its error code", () => {
   );
 });
 
+test.each([
+  ["access_denied", "(access_denied). Start the authorization again."],
+  ["invalid_scope", "Check clientId, redirectUri and scope. Then start the authorization again."],
+])("after %s, the advice is what helps", (error, advice) => {
+  expect(() => codeFromRedirect(back(`error=${error}&state=s-1`), "s-1")).toThrow(advice);
+});
+
 const exchange: CodeExchange = {
   tokenUrl: "https://login.example.com/users/token",
   clientId: "spa-1",

@@ -112,6 +112,8 @@ test.each([
   [401, "invalid_client", /clientId.*clientSecret/],
   [400, "invalid_scope", /conversation:scope \(CONVERSATION_SCOPE\)/],
   [403, "unauthorized_client", /clientId.*tokenUrl/],
+  // As REJECTED, it would look as if the service had refused the call itself.
+  [404, "", /tokenUrl/],
 ])("refused credentials (%i %s) name the code and what to check", async (status, error, advice) => {
   await using live = await connected(accepted);
   live.hub.handleToken = json(status, { error, error_description: "No canary-client-secret here" });

@@ -304,7 +304,7 @@ const oauthText = (body: unknown, settings: Settings): string => {
 };
 
 const fail = (
-  code: "CREDENTIALS_REFUSED" | "REJECTED" | "UNAVAILABLE" | "BAD_RESPONSE",
+  code: "CREDENTIALS_REFUSED" | "UNAVAILABLE" | "BAD_RESPONSE",
   message: string,
   details: ErrorDetails,
 ): ConversationError => new ConversationError(code, message, { ...tokenEndpoint, ...details });
@@ -337,7 +337,8 @@ const failed = (settings: Settings, response: HttpResponse): ConversationError =
   const what =
     status < 400 ? `${status}, a redirect, which the client does not follow` : `${status}`;
   return fail(
-    status < 400 ? "BAD_RESPONSE" : "REJECTED",
+    // Not REJECTED: nothing was wrong with the call that needs the token.
+    status < 400 ? "BAD_RESPONSE" : "CREDENTIALS_REFUSED",
     `The token URL did not accept the request (${what}). Check ${label}.`,
     { status, permanent: true },
   );
@@ -353,7 +354,7 @@ const secondsOf = (value: unknown): number | undefined => {
 /**
  * The token in a response from the token URL.
  *
- * @throws ConversationError `CREDENTIALS_REFUSED`, `UNAVAILABLE`, `REJECTED`, or `BAD_RESPONSE`
+ * @throws ConversationError `CREDENTIALS_REFUSED`, `UNAVAILABLE`, or `BAD_RESPONSE`
  */
 export const grantOf = (settings: Settings, response: HttpResponse): TokenGrant => {
   if (response.status < 200 || response.status > 299) throw failed(settings, response);

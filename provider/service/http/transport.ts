@@ -10,11 +10,15 @@ import { isObject } from "../../kernel/json.js";
 import { isLoopback } from "../setting-table.js";
 import type { Method } from "./operations.js";
 
-/** One HTTP call, complete with its headers. */
+/** One HTTP call. */
 export interface HttpRequest {
+  /** HTTP method. */
   readonly method: Method;
+  /** Absolute URL. */
   readonly url: string;
+  /** All headers, including the token. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Body, if any. */
   readonly body?: string;
   /** Aborts the call, even if it is in progress. */
   readonly signal?: AbortSignal;
@@ -22,6 +26,7 @@ export interface HttpRequest {
 
 /** A response whose headers arrived completely. */
 export interface HttpResponse {
+  /** HTTP status. */
   readonly status: number;
   /** Header names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -52,8 +57,8 @@ export class TransportFailure extends Error {
 /** Sends calls to the service and returns its responses, without retries, redirects, or tokens. */
 export interface Transport {
   /**
-   * Any status of 200 or higher counts as a response, even if the body is malformed. Anything else
-   * is a {@link TransportFailure}.
+   * Any status of 200 or higher counts as a response, even if the body is malformed. Without one, it
+   * fails: here with a `TransportFailure`, and in a test with any error.
    */
   send(request: HttpRequest): Promise<HttpResponse>;
   /** Closes all connections; calls in progress fail. */

@@ -1,0 +1,122 @@
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { z } from "zod";
+import { ConversationError } from "../../provider/kernel/errors.js";
+import { listenFailure } from "../../provider/kernel/listen-failure.js";
+import type { Callbacks } from "./callbacks.js";
+import { checkedInput, checkedOptions } from "./input-schemas.js";
+
+/** Where to serve callbacks. */
+export interface ServeOptions {
+  /** Port: 1 to 65,535; 0 chooses a free one. */
+  readonly port: number;
+  /** Host name or IP address to listen on. Default: every address of this machine. */
+  readonly host?: string;
+}
+
+/** The server that `serveCallbacks` started. */
+export interface ServedCallbacks extends AsyncDisposable {
+  /** The port on which it listens. */
+  readonly port: number;
+  /**
+   * Closes the server when every accepted message has been handled. Until then, new calls receive a
+   * 503, so that the service redelivers them. Never fails.
+   */
+  close(): Promise<void>;
+}
+
+const doing = "serve callbacks";
+
+const portRule = "must be a whole number from 0 to 65535";
+
+const optionRules = z.strictObject({
+  port: z.int(portRule).min(0, portRule).max(65_535, portRule),
+  host: z.string("must be a string").min(1, "must not be empty").optional(),
+});
+
+const handlerRules = z.record(
+  z.string().startsWith("/"),
+  z.custom<Callbacks>((given) => given instanceof Object && "node" in given && "idle" in given),
+  "must be an object with a handler for each path, such as /bot",
+);
+
+const cannotListen = (options: ServeOptions, error: unknown): ConversationError => {
+  const failure = listenFailure(error, options);
+  const text = failure?.text ?? `${error}`;
+  // What the address explains needs no second stack.
+  const more = failure ? undefined : { cause: error };
+  return new ConversationError(
+    "SETTINGS_INVALID",
+    `Could not ${doing}: ${text}.`,
+    {},
+    "none",
+    more,
+  );
+};
+
+/**
+ * Starts a node:http server that passes each call to the handler for its path. `/health` responds
+ * 200, and every other path 404.
+ *
+ * @param callbacks the handlers by path, such as `/bot`
+ * @throws ConversationError `INPUT_INVALID` for an invalid path, handler or option,
+ * `SETTINGS_INVALID` if the port is in use or the server cannot listen there for another reason
+ *
+ * @example
+ * const bot = callbacks({ authenticate, onMessage });
+ * const server = await serveCallbacks({ "/bot": bot }, { port: 3000 });
+ * process.once("SIGTERM", () => server.close());
+ */
+export const serveCallbacks = async (
+  callbacks: Readonly<Record<string, Callbacks>>,
+  options: ServeOptions,
+): Promise<ServedCallbacks> => {
+  const handlers = new Map(
+    Object.entries(checkedInput(doing, "callbacks", handlerRules, callbacks)),
+  );
+  const { port, host } = checkedOptions(doing, optionRules, options);
+  const open = new Map<ServerResponse, Promise<void>>();
+  let closing: Promise<void> | undefined;
+  const server = createServer((request, response) => {
+    open.set(
+      response,
+      new Promise((resolve) => {
+        response.once("close", () => {
+          open.delete(response);
+          resolve();
+        });
+      }),
+    );
+    const [path = ""] = (request.url ?? "").split("?", 1);
+    const handler = handlers.get(path);
+    if (handler && !closing) return void handler.node(request, response);
+    request.resume();
+    const status = path === "/health" ? 200 : 404;
+    if (closing) response.writeHead(503, { connection: "close", "retry-after": "1" }).end();
+    else response.writeHead(status).end();
+  });
+  try {
+    await once(server.listen(port, host), "listening");
+  } catch (error) {
+    throw cannotListen(options, error);
+  }
+  const closed = async (): Promise<void> => {
+    const end = once(server, "close");
+    server.close();
+    // A call whose body is still arriving adds messages.
+    await Promise.all(open.values());
+    for (const handler of handlers.values()) await handler.idle();
+    server.closeAllConnections();
+    await end;
+  };
+  const close = (): Promise<void> => {
+    closing ??= closed();
+    return closing;
+  };
+  return {
+    port: (server.address() as AddressInfo).port,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+};
