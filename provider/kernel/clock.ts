@@ -2,7 +2,7 @@
 export interface Clock {
   /** Returns monotonic time in milliseconds, unaffected by changes to the wall clock. Never fails. */
   now(): number;
-  /** Returns wall-clock time in milliseconds since 1970. Used only for dates. Never fails. */
+  /** Returns wall-clock time in milliseconds since 1970. Used only for dates that the service sends. Never fails. */
   wall(): number;
   /** Waits for `ms` milliseconds. Fails only if the signal aborts first, with the signal's reason. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
