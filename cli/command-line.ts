@@ -1,7 +1,6 @@
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import { wrappedText } from "../provider/kernel/columns.js";
 import {
-  CommandFailure,
   type CommandSpec,
   type CommandUse,
   exitsOf,
@@ -10,6 +9,7 @@ import {
   type OptionTable,
   optionName,
   type Session,
+  UsageFailure,
 } from "./command.js";
 
 /** An option for commander, with an error that says what is wrong with its text. */
@@ -78,7 +78,7 @@ const endOfHelp = (spec: CommandSpec, shapes: JsonShapes): string => {
   return `\n${[...details, ...json, ...exits].join("\n\n")}`;
 };
 
-/** @throws CommandFailure if options that exclude one another are given */
+/** @throws UsageFailure if options that exclude one another are given */
 const assertTogether = (
   { excludes = {}, usageExitCode = 2 }: CommandSpec,
   given: Readonly<Record<string, unknown>>,
@@ -86,7 +86,7 @@ const assertTogether = (
   for (const [one, others] of Object.entries(excludes)) {
     const other = others.find((name) => given[one] !== undefined && given[name] !== undefined);
     if (other !== undefined)
-      throw new CommandFailure(
+      throw new UsageFailure(
         `Specify either ${optionName(one)} or ${optionName(other)}, not both.`,
         usageExitCode,
       );

@@ -202,6 +202,9 @@ export class CommandFailure extends Error {
   }
 }
 
+/** The command line is wrong, whatever exit code the command has for that. */
+export class UsageFailure extends CommandFailure {}
+
 /** The message of anything thrown; errors of the service also carry one that stands alone. */
 export const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);

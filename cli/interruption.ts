@@ -98,6 +98,12 @@ export const untilInterrupted = async (): Promise<void> => {
 const isOwnInterrupt = (error: unknown): boolean =>
   error instanceof CommandFailure && error.exitCode === interruptedCode;
 
+/** Rejects once a signal is aborted: for work that leaves nothing to clean up. */
+export const untilAborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) =>
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true }),
+  );
+
 /**
  * Does work that a signal ends, with exit code 130.
  *

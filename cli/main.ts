@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 // Nothing else is imported before the version is known to be new enough: an older Node could not even load it.
+import { isConversationError } from "../provider/kernel/errors.js";
 import { assertNode } from "../provider/kernel/node-version.js";
 
 const start = async (): Promise<void> => {
@@ -18,6 +19,17 @@ try {
   assertNode();
   void start();
 } catch (error) {
-  console.error(error instanceof Error ? error.message : String(error));
+  const message = error instanceof Error ? error.message : String(error);
+  console.error(message);
   process.exitCode = 1;
+  // `ReportedFailure` of failure.ts, which such a Node could not load.
+  if (isConversationError(error) && process.argv.includes("--json")) {
+    const failure = {
+      code: error.code,
+      message,
+      advice: "Install Node.js 24 (https://nodejs.org).",
+      exitCode: 1,
+    };
+    console.log(JSON.stringify({ error: failure }, null, 2));
+  }
 }

@@ -3,7 +3,13 @@ import { foldedHelp, wantsColour } from "../provider/kernel/columns.js";
 import { isConversationError } from "../provider/kernel/errors.js";
 import { moreAbout, packageVersion } from "../provider/kernel/package.js";
 import { inertOutput } from "../provider/kernel/text.js";
-import { CommandFailure, type CommandSpec, messageOf, type Session } from "./command.js";
+import {
+  CommandFailure,
+  type CommandSpec,
+  messageOf,
+  type Session,
+  UsageFailure,
+} from "./command.js";
 import { addCommand, type JsonShapes } from "./command-line.js";
 import { compareCommand } from "./commands/compare.js";
 import { completionCommand } from "./commands/completion.js";
@@ -127,9 +133,12 @@ const wantsJson = (args: readonly string[]): boolean => {
 const catalogAskedOf = (args: readonly string[]): readonly CommandSpec[] | undefined => {
   if (args[0] !== "help" || !wantsJson(args)) return undefined;
   const [name, ...others] = args.slice(1).filter((arg) => arg !== "--json");
+  const wrong = [name ?? "", ...others].find((word, place) => place > 0 || word.startsWith("-"));
+  if (wrong !== undefined)
+    throw new UsageFailure(`Unexpected argument ${wrong}. Specify at most one command.`, 2);
+  if (name === undefined || name === "help") return commands;
   const named = commandNamed(name);
-  if (name === undefined) return commands;
-  return named && others.length === 0 ? [named] : undefined;
+  return named && [named];
 };
 
 const exitCodeOf = (error: unknown, usageExitCode: number): number => {
@@ -172,7 +181,7 @@ export const runProgram = async (
     if (!(error instanceof CommanderError)) session.err(`error: ${messageOf(error)}\n`);
     if (isConversationError(error)) session.err(`${moreAbout(error.code)}\n`);
     if (exitCode !== 0 && wantsJson(args) && !hasPrinted)
-      session.out(`${JSON.stringify(reportedFailure(error, exitCode, named?.name), null, 2)}\n`);
+      session.out(`${JSON.stringify(reportedFailure(error, exitCode, named), null, 2)}\n`);
     return exitCode;
   }
 };

@@ -1,7 +1,14 @@
 import { isObject, type JsonObject } from "../provider/kernel/json.js";
 
 /** Every file that names the address of the repository, from the root. */
-export const linkingFiles = ["package.json", "README.md", "SECURITY.md", "CHANGELOG.md"] as const;
+export const linkingFiles = [
+  "package.json",
+  "README.md",
+  "SECURITY.md",
+  "CHANGELOG.md",
+  "docs/_index.md",
+  "docs/installation-configuration.md",
+] as const;
 
 /** Their texts. */
 export type LinkingFiles = Readonly<Record<(typeof linkingFiles)[number], string>>;
@@ -61,12 +68,24 @@ const changelogWith = (text: string, address: string): string => {
   return `${text.replace(/^\[[^\]]+\]: \S+\n/gm, "").trimEnd()}\n\n${lines.join("\n")}\n`;
 };
 
+/** Links of a page that Pulumi's registry shows without the pages around it. */
+const registryPageWith = (text: string, address: string): string =>
+  text.replace(
+    /\]\((?:https:\/\/[^()\s]+\/blob\/HEAD\/docs\/)?((?:[\w-]+\/)*[\w-]+\.md(?:#[\w-]+)?)\)/g,
+    `](${address}/blob/HEAD/docs/$1)`,
+  );
+
 /** The files with this address wherever one belongs, whether they had one before or not. */
 export const withRepository = (files: LinkingFiles, address: string): LinkingFiles => ({
   "package.json": packageWith(files["package.json"], address),
   "README.md": readmeWith(files["README.md"], address),
   "SECURITY.md": securityWith(files["SECURITY.md"], address),
   "CHANGELOG.md": changelogWith(files["CHANGELOG.md"], address),
+  "docs/_index.md": registryPageWith(files["docs/_index.md"], address),
+  "docs/installation-configuration.md": registryPageWith(
+    files["docs/installation-configuration.md"],
+    address,
+  ),
 });
 
 /**

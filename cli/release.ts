@@ -20,6 +20,8 @@ const files = (): LinkingFiles => ({
   "README.md": read("README.md"),
   "SECURITY.md": read("SECURITY.md"),
   "CHANGELOG.md": read("CHANGELOG.md"),
+  "docs/_index.md": read("docs/_index.md"),
+  "docs/installation-configuration.md": read("docs/installation-configuration.md"),
 });
 
 const writeLinks = (address: string): void => {

@@ -1,6 +1,6 @@
 import { shellWord, withCount } from "../../provider/kernel/columns.js";
 import { ownCommand } from "../../provider/kernel/package.js";
-import { CommandFailure, command, textOption } from "../command.js";
+import { command, textOption, UsageFailure } from "../command.js";
 import { stackOption } from "./common-options.js";
 
 const oneSide = (a: string): string => {
@@ -55,7 +55,7 @@ suffix, or by what they refer to, but never by ID. It neither compares nor shows
   usageExitCode: 1,
   work: async ({ json: _, save: file, ...options }, session, [a = "", b]) => {
     if (file !== undefined && b !== undefined)
-      throw new CommandFailure("--save accepts one side: the account to save.");
+      throw new UsageFailure("--save accepts one side: the account to save.");
     const { isDifferent, runCompare, saveAccount } = await import("../compare/comparison.js");
     const { compareReport } = await import("../compare/reports.js");
     const { withProgress } = await import("../terminal/progress.js");
@@ -67,7 +67,7 @@ suffix, or by what they refer to, but never by ID. It neither compares nor shows
           text: `Saved ${withCount(objects, "object")}, without secrets: ${file}\n`,
         };
       }
-      if (b === undefined) throw new CommandFailure(oneSide(a));
+      if (b === undefined) throw new UsageFailure(oneSide(a));
       const result = await runCompare(a, b, { ...options, ...progress });
       return {
         value: result,

@@ -15,12 +15,15 @@ export const doctorCommand = command({
   uses: {
     usual: {
       json: async () => (await import("../doctor/diagnose.js")).diagnosisSchema,
-      exits: { 0: "no check failed", 1: "a check failed" },
+      exits: { 0: "no check failed", 1: "a check failed", 130: "interrupted" },
     },
   },
   work: async (options, { coloured }) => {
     const { diagnose, doctorReport } = await import("../doctor/diagnose.js");
-    const diagnosis = await diagnose(options);
+    const { untilAborted, untilSignal } = await import("../interruption.js");
+    const diagnosis = await untilSignal((signal) =>
+      Promise.race([diagnose(options), untilAborted(signal)]),
+    );
     return {
       value: diagnosis,
       text: doctorReport(diagnosis, coloured),

@@ -51,13 +51,17 @@ a secret for your callbacks. Neither is ever passed as a command argument.`,
     const { sessionProgress } = await import("../terminal/progress.js");
     const { askPerson } = await import("../init/init-answers.js");
     const asks = !json && !yes && process.stdin.isTTY === true && process.stderr.isTTY === true;
-    const made = await runInit({
-      ...given,
-      folder,
-      env: process.env,
-      progress: sessionProgress(session),
-      ask: asks ? askPerson() : undefined,
-    });
+    const { untilSignal } = await import("../interruption.js");
+    const made = await untilSignal((signal) =>
+      runInit({
+        ...given,
+        folder,
+        env: process.env,
+        progress: sessionProgress(session),
+        ask: asks ? askPerson() : undefined,
+        signal,
+      }),
+    );
     const next = [...(folder === "." ? [] : [`cd ${shellWord(folder)}`]), ...made.next];
     const lines = ["", "Next:", ...next.map((each) => `  ${each}`), ""];
     const pipeline = made.files.find((file) => pipelineOf(file) !== undefined);

@@ -76,16 +76,20 @@ const reasonOf = ({ code, lastLines }: Ended): string | undefined => {
 
 const LONGEST_MS = 600_000;
 
-/**
- * Steps in the folder of a project.
- *
- * @param onLine gets each line that a command prints
- */
+/** How the steps of a project run. */
+interface StepMeans {
+  readonly env: NodeJS.ProcessEnv;
+  readonly signal?: AbortSignal | undefined;
+  /** Gets each line that a command prints. */
+  readonly onLine?: (line: string) => void;
+}
+
+/** Steps in the folder of a project. */
 const projectSteps =
-  (cwd: string, env: NodeJS.ProcessEnv, onLine: (line: string) => void = () => {}): ProjectStep =>
+  (cwd: string, { env, signal, onLine = () => {} }: StepMeans): ProjectStep =>
   (command, args, input = "") =>
     runCommand(command, args, {
-      ...{ cwd, onLine, input, timeoutMs: LONGEST_MS },
+      ...{ cwd, onLine, input, signal, timeoutMs: LONGEST_MS },
       env: { ...env, PULUMI_SKIP_UPDATE_CHECK: "true" },
     }).then(reasonOf, messageOf);
 
@@ -146,8 +150,7 @@ const noPulumi =
 const makeStack = async (
   answers: InitAnswers,
   folder: string,
-  env: NodeJS.ProcessEnv,
-  progress: Progress,
+  { env, signal, progress }: InitOptions,
 ): Promise<StackStanding> => {
   const onPath = findProgram("pulumi", env.PATH);
   const pulumi = onPath ?? cachedPulumi(env);
@@ -156,7 +159,7 @@ const makeStack = async (
     return { made: false, configured: false };
   }
   const bin = dirname(pulumi);
-  const step = projectSteps(folder, environmentWith(bin, env));
+  const step = projectSteps(folder, { env: environmentWith(bin, env), signal });
   const doing = progress.step(`Creating stack ${answers.stack}`);
   const init = await step(pulumi, ["stack", "init", answers.stack, "--non-interactive"]);
   const refusal = init ?? (await configure(step, pulumi, answers));
@@ -261,6 +264,8 @@ export interface InitOptions extends InitFlags {
   readonly progress: Progress;
   /** Absent if nobody is asked. */
   readonly ask?: Ask | undefined;
+  /** Ends the commands that complete the project. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** What was made, and what is left to do. */
@@ -277,7 +282,7 @@ const packageIn = (line: string): string | undefined => {
 /** Fetches the packages; returns the commands for it if that was not asked for or failed. */
 const fetchPackages = async (
   folder: string,
-  { env, install, progress }: InitOptions,
+  { env, install, progress, signal }: InitOptions,
   packed: PackedPackage | undefined,
 ): Promise<readonly string[]> => {
   // Otherwise npm is silent for minutes about a network that it cannot reach.
@@ -286,9 +291,8 @@ const fetchPackages = async (
   const left = [...(packed ? [packed.command] : []), "npm install"];
   if (!install || !npm) return left;
   const doing = progress.step("Installing packages (npm install)");
-  const step = projectSteps(folder, environmentOfPackages(env), (line) =>
-    doing.detail(packageIn(line) ?? line),
-  );
+  const onLine = (line: string) => doing.detail(packageIn(line) ?? line);
+  const step = projectSteps(folder, { env: environmentOfPackages(env), signal, onLine });
   for (const args of commands) {
     const reason = await step(npm, args);
     if (reason === undefined) continue;
@@ -297,6 +301,15 @@ const fetchPackages = async (
   }
   doing.done("Installed the packages");
   return [];
+};
+
+/** @throws CommandFailure with exit code 130 if the person wants the command to end */
+const assertOngoing = ({ signal }: InitOptions, folder: string): void => {
+  if (signal?.aborted)
+    throw new CommandFailure(
+      `Interrupted. The project in ${folder} is incomplete. Remove it before you run the command again.`,
+      130,
+    );
 };
 
 /**
@@ -316,7 +329,12 @@ export const runInit = async (options: InitOptions): Promise<NewProject> => {
   options.progress.note(`Wrote ${files.length} files to ${folder}`);
   const { env, progress, emulator = false } = options;
   const packages = await fetchPackages(folder, options, packed);
-  const standing = await makeStack(answers, folder, withoutSecretSettings(env), progress);
+  assertOngoing(options, folder);
+  const standing = await makeStack(answers, folder, {
+    ...options,
+    env: withoutSecretSettings(env),
+  });
+  assertOngoing(options, folder);
   const tooOld = await oldNodeNote(env);
   if (tooOld !== undefined) progress.note(tooOld);
   const next = nextSteps(answers, { packages, stack: standing, emulator });

@@ -212,10 +212,17 @@ export class ProbeObjects {
   /** Requests an object, which is removed at the end if it was made. */
   async post(definition: Definition, body: JsonObject): Promise<TenantAnswer> {
     const { collection } = definition;
+    // Without a token nothing is sent, and nothing is to be recorded.
+    await this.client.token();
     const begun = this.journal.begin(collection, `${body[nameMember(definition)]}`);
     this.#reserve();
     const { refusals } = this.client;
-    const answer = await this.client.call("POST", `/${collection}`, { body });
+    const answer = await this.client
+      .call("POST", `/${collection}`, { body })
+      .catch((error: unknown) => {
+        if (error instanceof NoTenantAnswer && error.isUnsent) this.journal.gone(begun);
+        throw error;
+      });
     const id = idIn(answer.body);
     if (id !== undefined && answer.status < 300) this.journal.made(begun, id);
     else if (isRefused(answer)) {

@@ -153,6 +153,7 @@ interface ProbeParts {
   readonly transport?: Transport;
   readonly env?: NodeJS.ProcessEnv;
   readonly folder?: string;
+  readonly lastCallMs?: number;
 }
 
 const settingsFor = async (
@@ -239,7 +240,16 @@ interface Work {
   readonly journal: ProbeJournal;
   readonly transport: Transport;
   readonly clock: Clock;
+  /** Aborted when the person wants the command to end. */
+  readonly signal: AbortSignal;
+  readonly lastCallMs?: number | undefined;
 }
+
+const clientFor = (work: Work, mostCalls: number): TenantClient => {
+  const { settings, transport, clock, signal, lastCallMs } = work;
+  const ends = lastCallMs === undefined ? { signal } : { signal, lastCallMs };
+  return new TenantClient(settings, { transport, clock, mostCalls, ...ends });
+};
 
 /**
  * Removes the objects in the journal of a killed probe.
@@ -249,14 +259,10 @@ interface Work {
  * @returns how many objects the journal held
  * @throws CommandFailure if it cannot
  */
-const removeEarlier = async (
-  { settings, journal, transport, clock }: Work,
-  isAll: boolean,
-): Promise<number> => {
+const removeEarlier = async (work: Work, isAll: boolean): Promise<number> => {
+  const { journal } = work;
   const count = journal.objects.length;
-  const never = new AbortController().signal;
-  const client = new TenantClient(settings, { transport, clock, mostCalls: 0, signal: never });
-  const objects = new ProbeObjects(client, journal);
+  const objects = new ProbeObjects(clientFor(work, 0), journal);
   const left = isAll ? await objects.cleanUp() : await objects.cleanUpFirst();
   if (left.length > 0) throw leftBehind(left, journal.file);
   return count;
@@ -278,16 +284,12 @@ const findOut = async (
   options: ProbeOptions,
   session: Session,
 ): Promise<CommandResult> => {
-  const { settings, journal, transport, clock } = work;
-  const interruption = new AbortController();
-  void session.untilInterrupted().then(() => interruption.abort());
+  const client = clientFor(work, options.maxCalls ?? Number.POSITIVE_INFINITY);
+  await client.connect();
   const removed = await removeEarlier(work, false);
   if (removed > 0) session.err(cleanedText(removed, work));
-  const mostCalls = options.maxCalls ?? Number.POSITIVE_INFINITY;
-  const { signal } = interruption;
-  const client = new TenantClient(settings, { transport, clock, mostCalls, signal });
-  const answers = await probed(plan, client, journal);
-  const findings = findingsOf(answers, client, clock.wall());
+  const answers = await probed(plan, client, work.journal);
+  const findings = findingsOf(answers, client, work.clock.wall());
   writeFileSync(options.out, `${JSON.stringify(findings, null, 2)}\n`);
   return { value: findings, text: findingsText(findings, resolve(options.out)) };
 };
@@ -313,7 +315,10 @@ export const runProbe = async (
   }
   const journal = ProbeJournal.open(settings.baseUrl, env);
   const transport = parts.transport ?? httpTransport();
-  const work = { settings, journal, transport, clock };
+  const interruption = new AbortController();
+  void session.untilInterrupted().then(() => interruption.abort());
+  const { signal } = interruption;
+  const work: Work = { settings, journal, transport, clock, signal, lastCallMs: parts.lastCallMs };
   try {
     return await (options.clean ? clean(work) : findOut(work, plan, options, session));
   } catch (error) {

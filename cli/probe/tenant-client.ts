@@ -1,9 +1,18 @@
 import type { Clock } from "../../provider/kernel/clock.js";
 import { isObject, jsonIn, listedObjects } from "../../provider/kernel/json.js";
-import { grantOf, type TokenGrant, tokenRequest } from "../../provider/service/http/client.js";
+import {
+  grantOf,
+  type TokenGrant,
+  tokenFailure,
+  tokenRequest,
+} from "../../provider/service/http/client.js";
 import type { Method } from "../../provider/service/http/operations.js";
 import { retryAfterMs } from "../../provider/service/http/pace.js";
-import type { HttpResponse, Transport } from "../../provider/service/http/transport.js";
+import {
+  type HttpResponse,
+  type Transport,
+  TransportFailure,
+} from "../../provider/service/http/transport.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 
 /** An answer of the tenant, including refusals. */
@@ -22,8 +31,13 @@ export class ProbeStopped extends Error {
   }
 }
 
-/** No answer: whether the call had an effect is not known. */
-export class NoTenantAnswer extends Error {}
+/** No answer: whether the call had an effect is not known, unless it was never sent. */
+export class NoTenantAnswer extends Error {
+  /** Whether no byte of the call was written. */
+  get isUnsent(): boolean {
+    return this.cause instanceof TransportFailure && !this.cause.sent;
+  }
+}
 
 interface TenantCall {
   readonly query?: string;
@@ -37,6 +51,11 @@ interface TenantClientOptions {
   readonly mostCalls: number;
   /** Ends everything except the clean-up. */
   readonly signal: AbortSignal;
+  /**
+   * How long a call of the clean-up may still take once the signal is aborted, in milliseconds. The
+   * first one without an answer then ends the clean-up.
+   */
+  readonly lastCallMs?: number;
 }
 
 /**
@@ -54,6 +73,8 @@ export const isRefused = ({ status }: Pick<TenantAnswer, "status">): boolean =>
 
 const mostRepeats = 6;
 const mostTries = 3;
+/** Less than the 10 s in which a command ends. */
+const lastCallMs = 8_000;
 /** Longest pause, if the tenant does not ask for one and if it does. */
 const longestWaitMs = { guessed: 10_000, asked: 60_000 };
 const headers = { accept: "application/json", "accept-language": "en-US" } as const;
@@ -79,6 +100,8 @@ export class TenantClient {
   /** Calls to keep in reserve for the removal of what was made. */
   reserved = 0;
   #isCleaning = false;
+  /** Whether the tenant stays silent although the person waits for the end. */
+  #isGivenUp = false;
   #token: Promise<TokenGrant & { readonly answer: TenantAnswer }> | undefined;
 
   constructor(
@@ -103,6 +126,25 @@ export class TenantClient {
       throw error;
     });
     return this.#token;
+  }
+
+  /**
+   * Fetches the first token, so that nothing begins on a tenant that cannot be reached.
+   *
+   * @throws ConversationError
+   */
+  async connect(): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await this.token();
+        return;
+      } catch (error) {
+        if (!(error instanceof NoTenantAnswer)) throw error;
+        const parts = { settings: this.settings, secrets: [] };
+        if (attempt >= mostTries) throw tokenFailure(parts, error.cause);
+      }
+      await this.sleep(500 * attempt);
+    }
   }
 
   /** From now on, calls are made regardless of the budget. */
@@ -157,7 +199,7 @@ export class TenantClient {
         const isPassing = answer.status >= 500 || answer.status === 401;
         if (!isPassing || (isLast && answer.status !== 401) || attempt >= mostTries) return answer;
       } catch (error) {
-        if (isLast || !(error instanceof NoTenantAnswer)) throw error;
+        if (isLast || this.#isGivenUp || !(error instanceof NoTenantAnswer)) throw error;
       }
       await this.sleep(500 * attempt);
     }
@@ -171,18 +213,47 @@ export class TenantClient {
 
   async #exchange(request: Parameters<Transport["send"]>[0]): Promise<HttpResponse> {
     const { signal, mostCalls, transport } = this.options;
-    if (!this.#isCleaning) {
+    const isCleaning = this.#isCleaning;
+    if (!isCleaning) {
       if (signal.aborted) throw new ProbeStopped("interrupted");
       if (this.calls + this.reserved >= mostCalls) throw new ProbeStopped("budget");
     }
+    if (this.#isGivenUp) throw new NoTenantAnswer(silent);
     this.calls += 1;
+    const { limit, release } = this.#limit();
     try {
-      return await transport.send(request);
+      return await transport.send({ ...request, signal: limit });
     } catch (error) {
-      throw new NoTenantAnswer("the tenant did not respond", { cause: error });
+      if (signal.aborted && !isCleaning) throw new ProbeStopped("interrupted");
+      this.#isGivenUp = signal.aborted;
+      throw new NoTenantAnswer(silent, { cause: error });
+    } finally {
+      release();
     }
   }
+
+  /** Ends a call: at once if the probe is interrupted, a little later if it cleans up. */
+  #limit(): { readonly limit: AbortSignal; readonly release: () => void } {
+    const { signal, lastCallMs: ms = lastCallMs } = this.options;
+    const over = new AbortController();
+    let timer: NodeJS.Timeout | undefined;
+    const begin = (): void => {
+      if (this.#isCleaning) timer = setTimeout(() => over.abort(), ms);
+      else over.abort();
+    };
+    if (signal.aborted) begin();
+    else signal.addEventListener("abort", begin, { once: true });
+    return {
+      limit: over.signal,
+      release: () => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", begin);
+      },
+    };
+  }
 }
+
+const silent = "the tenant did not respond";
 
 /** The objects of a list, and their total number. */
 export const listIn = ({ body }: TenantAnswer, listKey: string) => {

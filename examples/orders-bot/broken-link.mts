@@ -22,7 +22,7 @@ const reason = (id: string, sender: Side, customer: Side, place: Place): string 
 };
 
 /**
- * Which link of the chain broke, as far as the callbacks show.
+ * Which link of the chain broke, judged by the callbacks.
  *
  * @param sides what they received since the customer last said something
  */

@@ -11,7 +11,7 @@ export const openOrders: readonly Order[] = [
   { id: "1002", item: "Rain jacket", status: "with the carrier" },
 ];
 
-/** The order that a text speaks of. */
+/** The order that a message mentions. */
 export const orderIn = (text: string): Order | undefined =>
   openOrders.find(({ item }) => text.includes(item));
 

@@ -25,7 +25,7 @@ const rowOf = (message: ReceivedMessage): Row => {
 /** Lines for people keep to this many columns, so that they fit a narrow terminal even when indented. */
 const COLUMNS = 78;
 
-/** A text in lines of at most that many columns. */
+/** Wraps text to lines of at most `columns` characters. */
 const folded = (text: string, columns: number): readonly string[] => {
   const lines = [""];
   for (const word of text.split(" ")) {

@@ -72,7 +72,7 @@ export const wrappedWords = (text: string, columns: number): readonly string[] =
 /**
  * Wraps text to 80 columns. Keeps long words intact so that they can be copied.
  *
- * @param first beginning of the first line; the other lines are indented by its width
+ * @param first beginning of the first line; its width is the indent of the other lines
  */
 export const wrappedText = (text: string, first = ""): readonly string[] => {
   const indent = terminalWidth(first);

@@ -100,8 +100,8 @@ export const emulatedSettings = (settings: Settings, account?: string): Settings
 /**
  * Reads the settings for an account that a command is about to call.
  *
- * @throws ConversationError if one is missing or wrong, or if they would lead a command beside an
- * emulator to another account
+ * @throws ConversationError if one is missing or wrong, or if they would lead a command that
+ * runs with an emulator to another account
  */
 export const calledAccount = (source: SettingSource, profile?: string): Settings =>
   emulatedSettings(readSettings(source, profile));

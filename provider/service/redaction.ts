@@ -246,7 +246,7 @@ const beginningsIn = (signs: readonly Sign[], { beginnings }: Wanted): Range[] =
  * first 8,000 characters. Use it only for untrusted text: replacing one of this package's own words
  * that happens to match a secret would reveal the secret.
  *
- * @param secrets unencoded; those shorter than 6 characters are not searched for
+ * @param secrets in plain form; those shorter than 6 characters are not searched for
  */
 export const redact = (text: string, secrets: readonly string[]): string => {
   const wanted = wantedFor(secrets);

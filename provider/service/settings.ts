@@ -251,8 +251,8 @@ const foundOut = (file: string, given: Partial<Settings>): Partial<Settings> => 
  * @param profile `staging` reads `CONVERSATION_STAGING_BASE_URL`, `conversation:staging.baseUrl`,
  * and so on; a profile inherits nothing from the default settings
  * @throws ConversationError `SETTINGS_MISSING` with every missing setting and how to set it, or
- * `SETTINGS_INVALID` with every setting that breaks a rule; values are hidden, except a wrong word
- * for a setting with a few valid words
+ * `SETTINGS_INVALID` with every setting that breaks a rule. Values are hidden, except a wrong word
+ * for a setting with a few valid words.
  */
 export const readSettings = (source: SettingSource, profile?: string): Settings => {
   assertProfile(profile);

@@ -235,10 +235,10 @@ const isUrl = (value: unknown): value is URL =>
 /**
  * Checks the redirect's state and returns its authorization code.
  *
- * @param address the complete URL that the user returned to
+ * @param address the complete URL that the browser returned to
  * @param state the state of the authorization
  * @throws ConversationError `BAD_RESPONSE` if the state differs or there is no code, `REJECTED`
- * with the error code in `details.serviceCode` if the user or the service denied access
+ * with the error code in `details.serviceCode` if somebody or the service denied access
  *
  * @example
  * const code = codeFromRedirect(location.href, begun.state);

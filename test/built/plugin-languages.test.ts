@@ -239,12 +239,15 @@ describe.each(["yaml", "python"] as const)("in %s", (language) => {
     await run(project, "config", "set", "--secret", "callbackPassword", secret);
   });
 
-  test("the program of the guide runs", async (context) => {
+  test("the programs of the guide and of the registry's overview run", async (context) => {
     const project = await started(context);
     const own = readFileSync(join(project.folder, program.file), "utf8");
     const [guide = ""] = guidePrograms("plugin", language);
     program.show(project.folder, guide);
     expect(await run(project, "preview")).toMatch(/\+ 3 to create/);
+    const [overview = ""] = guidePrograms("../_index", language);
+    program.show(project.folder, overview);
+    expect(await run(project, "preview")).toMatch(/\+ 2 to create/);
     writeFileSync(join(project.folder, program.file), own);
   });
 

@@ -413,3 +413,21 @@ test.each([
     exitCode: 130,
   });
 });
+
+test("stopped while npm fetches the packages, it makes no stack and says what is left", async () => {
+  const stop = new AbortController();
+  shellScript(
+    join(bin, "npm"),
+    "echo npm http fetch GET 200 https://registry.test/zod 1ms",
+    "sleep 60",
+  );
+  const pulumi = calls("pulumi");
+  const { done, said } = quiet({ env, signal: stop.signal });
+  while (!said().includes("zod")) await new Promise(setImmediate);
+  stop.abort();
+  await expect(done).rejects.toMatchObject({
+    message: expect.stringMatching(/^Interrupted\. The project in \S+ is incomplete\. Remove it/),
+    exitCode: 130,
+  });
+  expect(pulumi).toThrow("ENOENT");
+});

@@ -299,7 +299,7 @@ describe("a comment on a forge", () => {
       const env = { ...forge.env, GITLAB_TOKEN: "another", REHEARSE };
       const { status, stderr } = await shell(script("report"), env);
       expect(status).toBe(REHEARSE === "0" ? 0 : 1);
-      expect(stderr).toContain("GITLAB_TOKEN (scope api) may not write notes");
+      expect(stderr).toContain("GITLAB_TOKEN needs the scope 'api' to write notes");
       expect(written()).toContain("Rehearsal");
     },
   );

@@ -14,6 +14,7 @@ import {
   type HttpResponse,
   httpTransport,
   type Transport,
+  TransportFailure,
 } from "../../provider/service/http/transport.js";
 import { findingsIn, readSettings, type TenantFindings } from "../../provider/service/settings.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -38,9 +39,14 @@ const probesOn = (settings: Readonly<Record<string, string>>, advance = (_: numb
   const folder = temporaryFolder();
   const environment: typeof settings = { ...settings, XDG_CACHE_HOME: folder };
   const out = join(folder, "findings.json");
-  const probe = (given: Partial<ProbeOptions> = {}, transport: Transport = httpTransport()) => {
+  const probe = (
+    given: Partial<ProbeOptions> = {},
+    transport: Transport = httpTransport(),
+    lastCallMs = 60_000,
+  ) => {
     const { session, written, interrupt } = recordedSession();
-    const parts = { clock: clockOf(advance), transport, env: environment, folder };
+    const clock = clockOf(advance);
+    const parts = { clock, transport, env: environment, folder, lastCallMs };
     const ended = runProbe({ out, yes: true, ...given }, session, parts);
     return { ended, written, interrupt };
   };
@@ -398,6 +404,41 @@ test("an interrupted probe removes what it has made, and says so", async () => {
     "Interrupted. The probe removed all objects that it created.",
   );
   expect(await tenant.left()).toEqual([]);
+});
+
+test("a tenant that falls silent holds up nobody who interrupts the probe", async () => {
+  const tenant = await probing();
+  const silence = network(
+    ({ signal }) =>
+      new Promise((_, reject) =>
+        signal?.addEventListener("abort", () => reject(new TransportFailure(true, signal.reason))),
+      ),
+  );
+  const transport = network((request, sent, real) =>
+    sent < 8 ? real.send(request) : silence.send(request),
+  );
+  const { ended, interrupt } = tenant.probe({}, transport, 0);
+  while (silence.sent() === 0) await new Promise(setImmediate);
+  interrupt();
+  await expect(ended).rejects.toThrow(/left objects behind:\n.*: the tenant did not respond/);
+  // The first of the clean-up without an answer is the last call.
+  expect(silence.sent()).toBe(2);
+  await tenant.probe({ clean: true }).ended;
+  expect(await tenant.left()).toEqual([]);
+});
+
+test("nothing is begun on a tenant that cannot be reached, nor recorded if it was never sent", async () => {
+  const tenant = await probing();
+  const journal = journalFile(tenant.on.baseUrl, tenant.environment);
+  const refused = new TransportFailure(false, { code: "ECONNREFUSED" });
+  const none = network(() => Promise.reject(refused));
+  await expect(tenant.probe({ burst }, none).ended).rejects.toMatchObject({ code: "UNREACHABLE" });
+  expect([none.sent(), existsSync(journal)]).toEqual([3, false]);
+  const tokensOnly = network((request, _, real) =>
+    request.url === tenant.on.tokenUrl ? real.send(request) : Promise.reject(refused),
+  );
+  await expect(tenant.probe({ burst }, tokensOnly).ended).resolves.toBeDefined();
+  expect(existsSync(journal)).toBe(false);
 });
 
 /** Probes a tenant of these options, and makes sure that nothing of the probe is left. */

@@ -60,8 +60,19 @@ test.each([
   [["doctr", "--json"], "USAGE", 2, "unknown command 'doctr'"],
   [["doctor", "--json", "now"], "USAGE", 2, "too many arguments"],
   [["import", "--json", "--print"], "USAGE", 2, ""],
-  [["compare", "nothing-of-the-kind.json", "--json"], "FAILED", 1, "nothing-of-the-kind"],
+  [
+    ["explain", "--snapshot", "nothing-of-the-kind.json", "--json"],
+    "FAILED",
+    1,
+    "nothing-of-the-kind",
+  ],
   [["doctor", "--json", "--stack"], "USAGE", 2, "argument missing"],
+  [["drift", "--json", "--markdown"], "USAGE", 1, "either --json or --markdown"],
+  [["compare", "dev", "--json"], "USAGE", 1, "Specify two accounts"],
+  [["compare", "live", "dev", "--save", "x", "--json"], "USAGE", 1, "--save accepts one side"],
+  [["init", join(__dirname), "--json"], "FAILED", 1, "is not empty"],
+  [["help", "doctor", "drift", "--json"], "USAGE", 2, "Unexpected argument drift"],
+  [["help", "--json", "--all"], "USAGE", 2, "Unexpected argument --all"],
 ])("%j fails as one JSON object with code, message and advice", async (args, code, exit, says) => {
   const ended = await run(...args);
   const { error } = JSON.parse(ended.out);
@@ -69,6 +80,9 @@ test.each([
   expect(error.message).toContain(says);
   expect(error.message).not.toMatch(/^error: /);
   expect(error.advice).toMatch(/: npx pulumi-conversation( \w+)? (--help|doctor)/);
+  const isSetUp = ["init", "emulator", "completion"].includes(args[0] ?? "");
+  if (code === "FAILED")
+    expect(error.advice.includes(": npx pulumi-conversation doctor")).toBe(!isSetUp);
   // People read the same on the other stream.
   expect(ended.err).toContain(error.message.split("\n")[0]);
 });
@@ -111,6 +125,7 @@ test("help --json lists every command with its options, exit codes and valid sch
   const one = JSON.parse((await run("help", "drift", "--json")).out);
   expect(one.commands).toEqual(catalog.commands.filter(({ name }) => name === "drift"));
   expect((await run("help", "nothing", "--json")).code).toBe(2);
+  expect(JSON.parse((await run("help", "help", "--json")).out)).toEqual(catalog);
 });
 
 interface Catalog {

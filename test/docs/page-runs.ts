@@ -38,6 +38,7 @@ export const onlyChecked: readonly (readonly [RegExp, string])[] = [
     /^npx pulumi-conversation emulator --(plan enterprise|tls-cert .*)$/,
     "does not end; emulator.test.ts runs it",
   ],
+  [/^pulumi package add /, "needs a language host; plugin-languages.test.ts runs it"],
   [
     /^npx pulumi-conversation explain --(snapshot|account|format|check)/,
     "explain/command.test.ts runs it; without options it runs here",

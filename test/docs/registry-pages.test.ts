@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { release } from "../../cli/get-pulumi/get-pulumi.js";
 import { leastNode } from "../../provider/kernel/node-version.js";
+import { packageSchema } from "../../provider/plugin/schema.js";
 import { isAtLeast, LEAST_PULUMI } from "../../provider/pulumi-cli/pulumi-cli.js";
 import { readPage } from "./pages.js";
 
@@ -19,10 +20,12 @@ test.each(["docs/_index.md", "docs/installation-configuration.md"])(
   },
 );
 
-test("the overview says what the package is, with a program", () => {
-  expect(readPage("docs/_index.md")).toMatch(
-    /```typescript\nimport .* from "pulumi-conversation";/,
-  );
+test("the overview has a program in every language", () => {
+  const overview = readPage("docs/_index.md");
+  expect(overview).toMatch(/```typescript\nimport .* from "pulumi-conversation";/);
+  const { nodejs: _, ...plugin } = packageSchema().language;
+  for (const language of [...Object.keys(plugin), "yaml"])
+    expect(overview).toContain(`\`\`\`${language}\n`);
 });
 
 test("the installation names the SDK and configures it both ways", () => {
@@ -30,6 +33,12 @@ test("the installation names the SDK and configures it both ways", () => {
   expect(installation).toContain(`https://www.npmjs.com/package/${manifest.name}`);
   expect(installation).toMatch(/^pulumi config set conversation:baseUrl /m);
   expect(installation).toMatch(/^export CONVERSATION_BASE_URL=/m);
+});
+
+test("the installation adds the plugin as its guide does", () => {
+  const [command = "nothing"] =
+    /^pulumi package add .*$/m.exec(readPage("docs/guides/plugin.md")) ?? [];
+  expect(installation).toContain(`\n${command}\n`);
 });
 
 const cellsOf = (line: string): readonly string[] =>

@@ -47,6 +47,27 @@ const isExported = (node: ts.Node): boolean =>
   ts.canHaveModifiers(node) &&
   (ts.getModifiers(node) ?? []).some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword);
 
+/** The names that `export { … }` exports. */
+const exportedBelow = ({ statements }: ts.SourceFile): ReadonlySet<string> =>
+  new Set(
+    statements
+      .flatMap((each) => (ts.isExportDeclaration(each) && each.exportClause) || [])
+      .flatMap((clause) => (ts.isNamedExports(clause) ? clause.elements : []))
+      .map(({ name, propertyName = name }) => propertyName.text),
+  );
+
+/** The names that a statement declares. */
+const declaredIn = (statement: ts.Statement): readonly string[] => {
+  if (ts.isVariableStatement(statement))
+    return statement.declarationList.declarations.map(({ name }) => name.getText());
+  const named =
+    ts.isFunctionDeclaration(statement) ||
+    ts.isClassDeclaration(statement) ||
+    ts.isInterfaceDeclaration(statement) ||
+    ts.isTypeAliasDeclaration(statement);
+  return named && statement.name ? [statement.name.text] : [];
+};
+
 /** `{@link name}` as code, as a reader sees it. */
 const commentText = (comment: ts.JSDoc["comment"]): string =>
   (ts.getTextOfJSDocComment(comment) ?? "").replaceAll(
@@ -54,10 +75,17 @@ const commentText = (comment: ts.JSDoc["comment"]): string =>
     "`$1`",
   );
 
+/** Tags whose text is a sentence, or part of one; others hold code or names. */
+const saysWords = (comment: ts.JSDoc | ts.JSDocTag): boolean =>
+  ts.isJSDoc(comment) ||
+  ["param", "returns", "throws", "deprecated", "remarks"].includes(comment.tagName.text);
+
 const commentsOf = (node: ts.Node): readonly ProseText[] =>
   ts
     .getJSDocCommentsAndTags(node)
     .filter((comment) => comment.parent === node || comment.parent.parent === node)
+    .flatMap((comment) => (ts.isJSDoc(comment) ? [comment, ...(comment.tags ?? [])] : [comment]))
+    .filter(saysWords)
     .map((comment) => ({
       file: node.getSourceFile().fileName,
       line: lineOf(comment),
@@ -72,7 +100,10 @@ const docComments = (source: ts.SourceFile): readonly ProseText[] => {
     texts.push(...commentsOf(node));
     ts.forEachChild(node, visit);
   };
-  for (const statement of source.statements) if (isExported(statement)) visit(statement);
+  const below = exportedBelow(source);
+  for (const statement of source.statements)
+    if (isExported(statement) || declaredIn(statement).some((name) => below.has(name)))
+      visit(statement);
   return texts.filter(({ text }) => text !== "");
 };
 
@@ -142,11 +173,69 @@ const messages = (source: ts.SourceFile): readonly ProseText[] => {
   return texts;
 };
 
+/** The words of a comment: what is indented in it is a command. */
+const withoutMarks = (comment: string): string =>
+  comment
+    .replaceAll(/^\/\*\*?|\*\/$|^ *(?:\/\/|\*) ?/gm, "")
+    .replaceAll(/^ {2,}.*$/gm, "")
+    .replaceAll(/^ *@\w+(?: \{[^}]*\})?/gm, "\n");
+
+/** Every comment of a program, also within functions; a block of lines is one. */
+const allComments = (source: ts.SourceFile): readonly ProseText[] => {
+  const { text, fileName: file } = source;
+  const found = new Map<number, string>();
+  const visit = (node: ts.Node): void => {
+    for (const { pos, end } of [
+      ...(ts.getLeadingCommentRanges(text, node.getFullStart()) ?? []),
+      ...(ts.getTrailingCommentRanges(text, node.getEnd()) ?? []),
+    ])
+      found.set(pos, withoutMarks(text.slice(pos, end)));
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  const comments = [...found].toSorted(([one], [other]) => one - other);
+  return comments.map(([pos, comment]) => ({
+    ...{ file, text: comment },
+    line: source.getLineAndCharacterOfPosition(pos).line + 1,
+  }));
+};
+
+/** The comments of a file whose comments begin with `#`, and what its lines say in quotes. */
+const scriptTexts = (file: string): readonly ProseText[] => {
+  const lines = readFileSync(join(root, file), "utf8").split("\n");
+  // What is indented in a comment is a command.
+  const comment = lines.map((line) => /^ *# ?(?! |!)(.*)/.exec(line)?.[1] ?? "");
+  const said = lines.flatMap((line, place) =>
+    [...line.matchAll(/"([^"]*)"/g)]
+      .map(([, quoted = ""]) =>
+        quoted.replaceAll(/\$\{?\w+[^}\s]*\}?/g, "`value`").replaceAll(/'(\w+)'/g, "`$1`"),
+      )
+      .filter((quoted) => !/^ *#/.test(line) && isProse(quoted))
+      .map((text) => ({ file, line: place + 1, text })),
+  );
+  return [{ file, line: 1, text: comment.join("\n") }, ...said];
+};
+
+/** The programs and scripts that a user starts from: the examples, and what `init` writes. */
+const exampleTexts = (): readonly ProseText[] => [
+  ...sourcesIn(["examples"]).flatMap((source) => [...allComments(source), ...messages(source)]),
+  ...readdirSync(join(root, "examples"), { recursive: true, encoding: "utf8" })
+    .filter((name) => /\.(sh|ya?ml)$/.test(name) && !name.includes("node_modules"))
+    .flatMap((name) => scriptTexts(join("examples", name))),
+];
+
 /** The emulator's page before its scripts run, without tags. */
 const pageFrame = (): ProseText => {
   const file = "emulator/page/browser/index.html";
   const text = readFileSync(join(root, file), "utf8");
-  return { file, line: 1, text: text.replaceAll(/<[^>]*>|^ +/gm, "") };
+  const said = text.replaceAll(/<[^>]*?(?:(?:aria-label|title|content)="([^"]*)"[^>]*)?>/g, " $1 ");
+  return { file, line: 1, text: said.replaceAll(/^ +/gm, "") };
+};
+
+/** What registries show of the package. */
+const packageText = (): readonly ProseText[] => {
+  const { description } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  return [{ file: "package.json", line: 1, text: description }];
 };
 
 /** Each kind of text that a person reads, by name. */
@@ -158,5 +247,7 @@ export const proseTexts: Readonly<Record<string, () => readonly ProseText[]>> = 
     ...sourcesIn(["sdk", "provider", "emulator", "cli"])
       .filter(({ fileName }) => !writeCode.includes(fileName))
       .flatMap(messages),
+    ...packageText(),
   ],
+  examples: exampleTexts,
 };

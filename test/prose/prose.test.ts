@@ -50,3 +50,42 @@ test("good English, code and names are none", () => {
   ].join("\n");
   expect(lintProse({ file: "page.md", line: 1, text })).toEqual([]);
 });
+
+/** Files of each sort that a person reads, with a word that only this sort of text there has. */
+const sorts: Readonly<Record<string, readonly (readonly [file: string, word: string])[]>> = {
+  pages: [
+    ["README.md", "Pulumi"],
+    ["docs/guides/first-bot.md", "emulator"],
+    ["examples/new-project/AGENTS.md", "Never"],
+  ],
+  messages: [
+    ["cli/commands/doctor.ts", "Check"],
+    ["cli/commands/compare.ts", "--save"],
+    ["provider/resources/channel.ts", "transport"],
+    ["emulator/page/browser/calls.mjs", "Calls"],
+    ["emulator/page/browser/index.html", "Views"],
+    ["package.json", "hub"],
+  ],
+  "doc comments": [
+    ["sdk/runtime/pkce.ts", "redirect"],
+    // Of a tag.
+    ["sdk/runtime/pkce.ts", "state of the authorization"],
+  ],
+  examples: [
+    ["examples/new-project/index.ts", "email"],
+    ["examples/new-project/index.test.ts", "HTTPS"],
+    ["examples/new-project/ci/report.sh", "Markdown"],
+    ["examples/new-project/ci/comment.mjs", "comment"],
+    ["examples/new-project/.gitlab-ci.yml", "Schedule"],
+    ["examples/new-project/.github/workflows/conversation.yml", "pull request"],
+    ["examples/orders-bot/bot.mts", "order"],
+  ],
+};
+
+test.each(Object.entries(sorts))("the %s are those of every sort", (kind, expected) => {
+  const texts = proseTexts[kind]?.() ?? [];
+  const missing = expected.filter(
+    ([file, word]) => !texts.some((each) => each.file === file && each.text.includes(word)),
+  );
+  expect(missing).toEqual([]);
+});

@@ -35,6 +35,9 @@ const unready = {
   "README.md": "git clone <this repository> && cd pulumi-conversation",
   "SECURITY.md": "the repository's security advisories.",
   "CHANGELOG.md": changelog,
+  "docs/_index.md":
+    "[First account](guides/first-account.md#5-move-to-the-service) and [site](https://x.example.com/y.md)",
+  "docs/installation-configuration.md": "[Versions](upgrading.md)",
 };
 const ready = withRepository(unready, address);
 const withChangelog = (text: string) =>
@@ -58,6 +61,16 @@ test.each([
 ])("the change log has an entry: %s", (_, text) => {
   expect(releaseProblems(withChangelog(text), "v0.2.0")).toContain(
     'CHANGELOG.md has no entry under "## [0.2.0] - <year-month-day>"',
+  );
+});
+
+test("the pages of Pulumi's registry lead to the repository, which alone has the others", () => {
+  expect(ready["docs/_index.md"]).toBe(
+    `[First account](${address}/blob/HEAD/docs/guides/first-account.md#5-move-to-the-service) and [site](https://x.example.com/y.md)`,
+  );
+  const moved = withRepository(ready, "https://git.example.com/other/conversation");
+  expect(moved["docs/installation-configuration.md"]).toBe(
+    "[Versions](https://git.example.com/other/conversation/blob/HEAD/docs/upgrading.md)",
   );
 });
 
@@ -90,6 +103,8 @@ const own: LinkingFiles = {
   "README.md": read("README.md"),
   "SECURITY.md": read("SECURITY.md"),
   "CHANGELOG.md": read("CHANGELOG.md"),
+  "docs/_index.md": read("docs/_index.md"),
+  "docs/installation-configuration.md": read("docs/installation-configuration.md"),
 };
 
 test.each([

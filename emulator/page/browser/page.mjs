@@ -221,7 +221,7 @@ export class PageState {
   /** @type {ReadonlyMap<string, GraphObject>} */
   #byKey = new Map();
 
-  /** @param {Shown} shown empty texts: none */
+  /** @param {Shown} shown an empty string: none */
   show({ conversation, object, call }) {
     if (this.shown.id !== conversation) this.shown = new ShownConversation(conversation);
     if (this.object !== object) this.members = undefined;

@@ -1,8 +1,8 @@
 // Writes a part of the report from standard input. A comment holds at most 65,536 characters, so each part has a limit.
 // The script cuts only between lines: half a row or half a code span would turn foreign text into markup.
 //
-//   node ci/part.mjs block TITLE    the end of a text, as a folded code block
-//   node ci/part.mjs markdown       the beginning of a Markdown text
+//   node ci/part.mjs block TITLE    the end of the input, as a folded code block
+//   node ci/part.mjs markdown       the beginning of Markdown input
 import { readFileSync } from "node:fs";
 
 const mostBytes = 14_000;

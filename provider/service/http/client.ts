@@ -222,7 +222,10 @@ const mayAskAgain = (error: unknown): boolean =>
  * Errors from the transport may quote the credentials. The effect is always `none`: the operation
  * that needs the token was not sent.
  */
-const tokenFailure = ({ settings, secrets }: TokenParts, error: unknown): unknown => {
+export const tokenFailure = (
+  { settings, secrets }: Pick<TokenParts, "settings" | "secrets">,
+  error: unknown,
+): unknown => {
   if (!(error instanceof TransportFailure)) return foreignError(error, secrets);
   const { code, text, details } = connectionFault(error, settings.tokenUrl);
   const message = `Could not fetch an access token: ${text}.`;
