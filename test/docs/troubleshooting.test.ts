@@ -28,7 +28,7 @@ test.each(codes)(
   (code) => {
     if (!isCode(code)) throw new Error(`${code} is no code`);
     expect(moreAbout(code)).toMatch(new RegExp(`docs/troubleshooting\\.md#${code.toLowerCase()}$`));
-    const [before = "", fixed] = (entries.get(code) ?? "").split("\nFixed when ");
+    const [before = "", fixed] = (entries.get(code) ?? "").split("\nVerify that ");
     expect(before.trim().split(" ").length).toBeGreaterThan(10);
     expect(fixed?.trim()).toMatch(/`.*\.$/s);
   },
