@@ -1,4 +1,6 @@
 import { Agent, request as httpRequest } from "node:http";
+// The first call would load it, and no timer waits for a file.
+import "p-retry";
 import { onTestFinished } from "vitest";
 import { VirtualTime } from "../../../bench/session.js";
 import { emulatorEnvironment } from "../../../cli/emulator-settings.js";
