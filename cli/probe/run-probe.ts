@@ -316,7 +316,7 @@ export const runProbe = async (
   const journal = ProbeJournal.open(settings.baseUrl, env);
   const transport = parts.transport ?? httpTransport();
   const interruption = new AbortController();
-  void session.untilInterrupted().then(() => interruption.abort());
+  void session.untilInterrupted(true).then(() => interruption.abort());
   const { signal } = interruption;
   const work: Work = { settings, journal, transport, clock, signal, lastCallMs: parts.lastCallMs };
   try {

@@ -302,7 +302,7 @@ export class ConversationStore {
   /**
    * Those of the conversations that `since` returns which contain a string, in any case.
    *
-   * @param isFound whether a conversation contains it beside its messages
+   * @param isFound whether a conversation contains it outside its messages
    */
   find(
     sought: string,

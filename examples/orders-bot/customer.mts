@@ -39,7 +39,7 @@ const downloaded = async (
   { assets }: ConversationClient,
   { attachments: [attachment], attributes }: ReceivedMessage,
 ): Promise<ReceivedFile> => {
-  if (!attachment?.id) throw new Error("The message of the bot has no attachment with an id.");
+  if (!attachment?.id) throw new Error("The message of the bot has no attachment with an ID.");
   const { bytes, name = attachment.id, size } = await assets.download(attachment.id);
   const sha256 = createHash("sha256").update(bytes).digest("hex");
   if (sha256 !== attributes.sha256)

@@ -44,12 +44,12 @@ test.each([2, 7, 13, 20, 26])(
   },
 );
 
-test("one that is interrupted removes everything by itself", async () => {
+test.each(["SIGINT", "SIGHUP"] as const)("%s makes it remove everything", async (signal) => {
   await emulator.control.reset();
   const interrupted = start();
   const ended = once(interrupted, "exit");
   while ((await emulator.control.log()).length < 9) await pause(1);
-  interrupted.kill("SIGINT");
+  interrupted.kill(signal);
   const [code] = await ended;
   expect([code, await left()]).toEqual([130, []]);
 });

@@ -66,8 +66,28 @@ const program = `
 const { Channel } = require("pulumi-conversation");
 new Channel("web", { type: "custom.web", displayName: "Web chat", icon: "aVZC" });`;
 
+/** Sends a file to the service, and takes a callback. */
+const bot = `
+const { createServer } = require("node:http");
+const { connect, conversationApp } = require("pulumi-conversation/runtime");
+const hub = connect();
+const app = conversationApp({ authenticate: { basic: { username: "hub", password: "secret" } } });
+app.otherwise(() => undefined);
+const server = createServer(app.node).listen(0, "127.0.0.1", async () => {
+  const target = { channel: "custom.web", sender: "custom_bot", name: "orders.csv" };
+  await hub.assets.upload(new TextEncoder().encode("order"), target);
+  const authorization = "Basic " + Buffer.from("hub:secret").toString("base64");
+  const url = "http://127.0.0.1:" + server.address().port;
+  const { status } = await fetch(url, { method: "POST", headers: { authorization }, body: "{}" });
+  console.log(status);
+  await hub.close();
+  server.close();
+});
+`;
+
 let project: EmulatedProject;
 let throughProxy: string[];
+let watched: Readonly<Record<string, string>>;
 let closeProxy: () => Promise<void>;
 
 beforeAll(async () => {
@@ -82,19 +102,16 @@ beforeAll(async () => {
   });
   const address = await listenHere(proxy);
   closeProxy = () => closeServer(proxy);
-  project = await emulatedProject(
-    program,
-    {},
-    {
-      NODE_OPTIONS: `${frugalNode} --require ${hook}`,
-      HTTPS_PROXY: address,
-      HTTP_PROXY: address,
-      https_proxy: address,
-      http_proxy: address,
-      NO_PROXY: "localhost,127.0.0.1",
-      no_proxy: "localhost,127.0.0.1",
-    },
-  );
+  watched = {
+    NODE_OPTIONS: `${frugalNode} --require ${hook}`,
+    HTTPS_PROXY: address,
+    HTTP_PROXY: address,
+    https_proxy: address,
+    http_proxy: address,
+    NO_PROXY: "localhost,127.0.0.1",
+    no_proxy: "localhost,127.0.0.1",
+  };
+  project = await emulatedProject(program, {}, watched);
 });
 
 afterAll(async () => {
@@ -129,13 +146,39 @@ test("the hook sees a connection of any Node process", async () => {
   writeFileSync(log, "");
 });
 
-test("a run of Pulumi reaches the service and nobody else", async () => {
-  for (const run of [["preview"], ["up", "--yes", "--skip-preview"], ["refresh", "--yes"]])
-    await project.succeed(run);
-  const port = new URL(project.emulator.baseUrl).port;
+const runs = [["preview"], ["up", "--yes", "--skip-preview"], ["refresh", "--yes"]] as const;
+
+const expectOnly = ({ emulator }: EmulatedProject): void => {
+  const port = new URL(emulator.baseUrl).port;
   expect(targets().map((target) => String(target.port))).toContain(port);
   expect(targets().filter((target) => !isHere(target))).toEqual([]);
   expect(throughProxy).toEqual([]);
+};
+
+test("a run of Pulumi reaches the service and nobody else", async () => {
+  for (const run of runs) await project.succeed(run);
+  expectOnly(project);
+});
+
+test("neither does the plugin", async () => {
+  writeFileSync(log, "");
+  const other = await emulatedProject(program, {}, watched, "plugin");
+  try {
+    for (const run of runs) await other.succeed(run);
+    expectOnly(other);
+  } finally {
+    await other.close();
+  }
+});
+
+test("nor a bot", async () => {
+  writeFileSync(log, "");
+  const { stdout } = await project.inShell((env, cwd) =>
+    promisify(execFile)(process.execPath, ["-e", bot], { env, cwd }),
+  );
+  // The body has no messages.
+  expect(stdout).toBe("400\n");
+  expectOnly(project);
 });
 
 test("there is a line for every command", () => {

@@ -491,7 +491,8 @@ test.each([
 );
 
 test("where a bot runs, neither a project nor Pulumi is missed", async () => {
-  const { env } = await service();
+  const live = await service();
+  const env = { ...live.env, PATH: nodeOn(temporaryFolder(), "v24.1.0") };
   const inBotFolder = await diagnose({ folder: temporaryFolder(), env });
   expect([inBotFolder.ok, statusOf(inBotFolder.checks, "pulumi-cli")]).toEqual([true, "warn"]);
   const inProject = await diagnose({ folder: process.cwd(), env });

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import ts from "typescript";
 import { expect, test } from "vitest";
+import { packageSchema } from "../../provider/plugin/schema.js";
 import * as conversation from "../../sdk/index.js";
 import { virtualProgram } from "../support/virtual-program.js";
 import { blocksIn, type CodeBlock } from "./pages.js";
@@ -68,4 +69,36 @@ export const reply = (hub: ConversationClient) => hub.messages.reply("c", { type
 test("every JSON block of every page is JSON", () => {
   for (const { page, line, code } of blocksIn("json"))
     expect(() => JSON.parse(code), `${page}:${line}`).not.toThrow();
+});
+
+/** As Pulumi's generator for Go writes the name of a property. */
+const goName = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
+
+const lastPart = (token: string): string => token.split(":").at(-1) ?? "";
+
+test("every name in the Go blocks is one that Pulumi generates from the plugin's schema", () => {
+  const { resources, types } = packageSchema();
+  const kinds = Object.entries(resources).map(([token, spec]) => [lastPart(token), spec] as const);
+  const named = Object.entries(types).map(([token, spec]) => [lastPart(token), spec] as const);
+  const generated = new Set([
+    ...kinds.flatMap(([kind]) => [`New${kind}`, `${kind}Args`]),
+    ...named.flatMap(([name]) => [name, `${name}Args`, `${name}Array`]),
+  ]);
+  const members = new Set(
+    [
+      ...kinds.flatMap(([, { inputProperties }]) => Object.keys(inputProperties)),
+      ...named.flatMap(([, spec]) => ("properties" in spec ? Object.keys(spec.properties) : [])),
+    ].map(goName),
+  );
+  const blocks = blocksIn("go");
+  expect(blocks.length).toBeGreaterThan(1);
+  const wrong = blocks.flatMap(({ page, line, code }) => [
+    ...[...code.matchAll(/conversation\.(\w+)/g)]
+      .filter(([, name = ""]) => !generated.has(name))
+      .map(([name]) => `${page}:${line}: ${name}`),
+    ...[...code.matchAll(/\b([A-Z]\w*):/g)]
+      .filter(([, name = ""]) => !members.has(name))
+      .map(([name]) => `${page}:${line}: ${name}`),
+  ]);
+  expect(wrong).toEqual([]);
 });
