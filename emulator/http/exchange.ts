@@ -161,17 +161,17 @@ export class ValidationErrors {
     return new ValidationErrors(`${this.path}[${index}]`, this.#found);
   }
 
-  /** Records that a required attribute is missing (400-143, public reference). */
+  /** Records that a required attribute is missing (error 400-143; the code is in the public reference). */
   missing(): void {
     this.#add("400-143", "a required attribute is missing");
   }
 
-  /** Records that a value breaks a rule (400-152, assumed). */
+  /** Records that a value breaks a rule (error 400-152; the code is assumed). */
   invalid(rule: string): void {
     this.#add("400-152", rule);
   }
 
-  /** Records that a value is not one of the allowed values (400-196, assumed). */
+  /** Records that a value is not one of the allowed values (error 400-196; the code is assumed). */
   notAllowed(values: readonly string[]): void {
     this.#add("400-196", `must be one of ${values.join(", ")}`);
   }

@@ -20,7 +20,7 @@ export interface HttpRequest {
   readonly signal?: AbortSignal;
 }
 
-/** A response whose headers arrived completely. */
+/** A response whose headers have all arrived. */
 export interface HttpResponse {
   readonly status: number;
   /** Header names in lower case. */
