@@ -34,7 +34,7 @@ const unmanagedSchema = z.strictObject({
   standing: z
     .enum(["foreign", "leftover", "copy", "former"])
     .describe(
-      "`foreign`: has no mark. `leftover`: was created by this stack. `copy`: was copied by a person from this stack's object. `former`: is from a state that no longer exists or that the command cannot read",
+      "`foreign`: has no mark. `leftover`: this stack created it. `copy`: a person copied it from this stack's object. `former`: is from a state that no longer exists or that the command cannot read",
     ),
   created: z.exactOptional(z.string()),
   modified: z.exactOptional(z.string()),

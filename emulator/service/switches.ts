@@ -65,7 +65,7 @@ export const switchTable = {
     basis: assumed,
   },
   unknownQuery: {
-    doc: "Whether the service refuses or ignores unknown query parameters.",
+    doc: "Whether list calls refuse or ignore unknown query parameters.",
     values: ["refuse", "ignore"],
     default: "refuse",
     basis: assumed,

@@ -20,8 +20,8 @@ import { inertOutput } from "./text.js";
  * - `UNAVAILABLE`: the service failed (5xx).
  * - `UNREACHABLE`: the connection could not be established, or it broke.
  * - `TIMED_OUT`: no complete response arrived within the allowed time.
- * - `CANCELLED`: the caller canceled the call; no object was changed, but a read, a content
- *   transfer, or a token exchange may have been interrupted.
+ * - `CANCELLED`: the caller canceled the call. Unless the effect is `unknown`, no object was
+ *   changed. A read, a content transfer, or a token exchange may have been interrupted.
  * - `BAD_RESPONSE`: the response is unusable (not JSON, wrong shape, too large, or a redirect).
  */
 export type ConversationErrorCode =

@@ -128,7 +128,7 @@ const chosen = (
   throw new ConversationError(
     "AMBIGUOUS",
     `${objects.join(" and ")} carry the same mark for this resource, because a person copied one, ` +
-      `but the run cannot tell which is the copy. Nothing was changed. Choose one by its ID (adopt: "<id>"), or remove the mark from the copy: ${ownCommand("orphans --release --id <id>")}`,
+      `and it is unclear which is the copy. Nothing was changed. Choose one by its ID (adopt: "<id>"), or remove the mark from the copy: ${ownCommand("orphans --release --id <id>")}`,
   );
 };
 

@@ -134,7 +134,7 @@ export class ShownConversation {
   isCompleted = false;
   /** @type {NonNullable<PageChanges["conversation"]>["messages"]} The last ones. */
   messages = [];
-  /** The downloads of their assets, by the ids of these. @type {Map<string, string>} */
+  /** The downloads of their assets, by asset ID. @type {Map<string, string>} */
   downloads = new Map();
   /** The number of messages before the known ones. */
   before = 0;

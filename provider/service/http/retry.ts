@@ -142,6 +142,10 @@ const longestRepeats = (limits: RetryLimits, attemptMs: number): number => {
   return Math.min(all, maxRetryTimeMs + attemptMs);
 };
 
+/** The message of a failure after an attempt that might have had an effect. */
+const afterPossibleEffect = (message: string): string =>
+  message.replace(/ Nothing was (?:changed|sent)\./, " An earlier attempt may have taken effect.");
+
 /**
  * Wraps an attempt that can be retried, so that if an earlier attempt might have had an effect, no
  * later failure claims that nothing was done.
@@ -155,7 +159,9 @@ export const keepUnknownEffect = <T>(attempt: () => Promise<T>): (() => Promise<
       if (!isConversationError(error)) throw error;
       const { code, message, details, effect, cause } = error;
       if (effect === "none" && mayHaveActed)
-        throw new ConversationError(code, message, details, "unknown", { cause });
+        throw new ConversationError(code, afterPossibleEffect(message), details, "unknown", {
+          cause,
+        });
       mayHaveActed ||= effect !== "none";
       throw error;
     }
