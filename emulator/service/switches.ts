@@ -107,7 +107,7 @@ export const switchTable = {
     basis: assumed,
   },
   refusedCosts: {
-    doc: "Whether a call that exceeds the rate still uses a token from the bucket.",
+    doc: "Whether a call that exceeds the rate still drains the bucket.",
     values: yesOrNo,
     default: false,
     basis: assumed,
