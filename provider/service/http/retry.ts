@@ -66,9 +66,9 @@ export const mayRepeat = (endpoint: Endpoint, error: unknown, failures: number):
 
 type Outcome<T> = { readonly value: T } | { readonly error: unknown };
 
-const cancelled = (signal: AbortSignal): ConversationError => {
+const cancelled = (signal: AbortSignal, wasSent = false): ConversationError => {
   const why = isConversationError(signal.reason) ? signal.reason.message : "The call was canceled.";
-  return new ConversationError("CANCELLED", `${why} Nothing was sent.`);
+  return new ConversationError("CANCELLED", `${why} Nothing was ${wasSent ? "changed" : "sent"}.`);
 };
 
 /**
@@ -80,7 +80,7 @@ const afterAbort = <T>(last: Outcome<T> | undefined, signal: AbortSignal): T => 
   if ("value" in last) return last.value;
   if (isConversationError(last.error) && last.error.effect !== "none") throw last.error;
   if (isConversationError(last.error, "CANCELLED")) throw last.error;
-  throw cancelled(signal);
+  throw cancelled(signal, true);
 };
 
 /**
