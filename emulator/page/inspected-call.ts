@@ -34,7 +34,7 @@ const byCheck: Readonly<Record<Exclude<Check, "operation">, CallExplanation>> = 
   },
 };
 
-/** By the code with which an operation refuses, or by its end; the last one stands for all others. */
+/** By an operation's error code, or by the end of the code; the last one covers all others. */
 const byCode: Readonly<Record<string, CallExplanation>> = {
   "404-101": {
     rule: "The object in the path must exist and be complete.",

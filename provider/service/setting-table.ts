@@ -224,7 +224,7 @@ export const settingTable: SettingTable = {
   },
   put: {
     environment: "PUT",
-    doc: "What this tenant's PUT does to omitted members: `keep` or `replace`. Unless it is `keep`, a run refuses a PUT that could erase something that the service hides.",
+    doc: "What this tenant's PUT does to omitted members: `keep` or `replace` (assumed if not set). A run refuses a PUT that could erase something that the service hides.",
     parse: oneOf(["keep", "replace"]),
   },
   findings: {
