@@ -19,7 +19,7 @@ export const profileOption = (doc = "Use this profile's settings."): OptionSpec<
 export const planOption: OptionSpec<Plan> = choiceOption(
   "<plan>",
   plans,
-  "The tenant's plan (default: CONVERSATION_PLAN, then conversation:plan).",
+  "The tenant's plan (default: CONVERSATION_PLAN, then conversation:plan, then the findings).",
 );
 
 /** `--switch name=value`, of the emulator. */

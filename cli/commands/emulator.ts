@@ -71,7 +71,7 @@ export const emulatorCommand = command({
       ),
       "real",
     ),
-    data: textOption("<file>", "Keep the objects in this file (default: in memory)."),
+    data: textOption("<file>", "Keep all data in this file (default: in memory)."),
     switch: switchesOption("Set a switch (repeatable; defaults: see below)."),
     like: textOption(
       "<file>",
@@ -80,7 +80,7 @@ export const emulatorCommand = command({
     controlSecret: {
       ...textOption(
         "[secret]",
-        "Let other hosts control the emulator with this secret; without a value, the emulator generates one.",
+        "Require this secret to control the emulator, and allow it from other hosts; without a value, the emulator generates one.",
       ),
       environment: "CONVERSATION_CONTROL_SECRET",
     },

@@ -13,7 +13,7 @@ import { profileOption, selectionHelp, selectionOptions, stackOption } from "./c
 const pulumiName = (doc: string): OptionSpec<string> =>
   parsedOption("<name>", doc, (given) => {
     if (/^[\w.-]{1,100}$/.test(given)) return given;
-    throw new Error('Use 1 to 100 letters, digits, "_", "-" or ".".');
+    throw new Error('Use 1 to 100 letters, digits, "_", "-", or ".".');
   });
 
 /** `export`: writes an account as a Pulumi project. */

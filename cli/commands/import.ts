@@ -23,7 +23,8 @@ export const importCommand = command({
     "Show which objects Pulumi would import. With --apply, import them. Run the command in the\n" +
     "Pulumi project folder. It reads the account with list calls, and never writes to it.\n" +
     "With --print, it instead prints a file for pulumi import --file, with the objects that\n" +
-    "you specify. This takes one call per object, and does not change the state.",
+    "you specify. It then makes one call per object (with --by-name, list calls), and does\n" +
+    "not change the state.",
   details: `${selectionHelp}
 
 With --apply, the command runs pulumi import --from conversation --generate-code=false

@@ -32,14 +32,15 @@ export const orphansCommand = command({
     "or --release.",
   details: `
 An object's standing:
-  leftover  this stack created it, but it is in no state
+  leftover   this stack created it, but it is in no state
   held       it is in another state, or a program looks it up; never changed
   copy       a person copied it from this stack's object, mark included; never deleted
   former     it has the stack's name, but belongs to a destroyed, lost, or foreign state
 
---delete refuses to run while the stack is locked, or if the command cannot read the lock
-or a state. An object that you keep on purpose (retainOnDelete, pulumi state delete) is
-also a leftover.`,
+--delete and --release refuse to run while the stack is locked or, without --ignore-lock, if
+the command cannot read the lock. Without --id, --delete also refuses if it cannot read a
+state. An object that you keep on purpose (retainOnDelete, pulumi state delete) is also a
+leftover.`,
   options: {
     delete: flagOption("Delete each leftover before the objects that it uses."),
     release: flagOption("Remove the mark from the --id objects so that you can adopt them."),

@@ -64,7 +64,7 @@ those members differ.`,
     ),
     asScopes: textOption(
       "<scopes>",
-      "The deploying client's scopes, such as manage (default: the current client's scopes, or all scopes if that client can only read).",
+      "The deploying client's scopes, such as manage (default: the current client's scopes, or all scopes if these lack manage).",
     ),
     runEffects: flagOption(
       "Let the program see a real update. Warning: code that it guards with isDryRun() then takes effect in every run on a copy.",

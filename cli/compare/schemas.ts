@@ -34,16 +34,18 @@ const unmanagedSchema = z.strictObject({
   standing: z
     .enum(["foreign", "leftover", "copy", "former"])
     .describe(
-      "`foreign`: without a mark. `leftover`: created by this stack. `copy`: copied by a person from this stack's object. `former`: from a state that no longer exists or that the command cannot read",
+      "`foreign`: has no mark. `leftover`: this stack created it. `copy`: a person copied it from this stack's object. `former`: is from a state that no longer exists or that the command cannot read",
     ),
   created: z.exactOptional(z.string()),
   modified: z.exactOptional(z.string()),
-  label: z.exactOptional(z.string()).describe("Project, stack, and logical name in its mark"),
+  label: z
+    .exactOptional(z.string())
+    .describe("Project, stack, and logical name in the object's mark"),
 });
 
 const otherStacksSchema = z.strictObject({
   ...object,
-  stack: z.string().describe("The stack that manages it, or the stack named in its mark"),
+  stack: z.string().describe("The stack that manages the object, or the stack named in its mark"),
 });
 
 const uncheckableSchema = z.strictObject({

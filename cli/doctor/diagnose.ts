@@ -87,7 +87,7 @@ export const checkSdk = (folder: string): DoctorCheck => {
   if (!isAtLeast(version, LEAST_SDK) || isAtLeast(version, "4.0.0"))
     return fail(
       "pulumi-sdk",
-      `@pulumi/pulumi ${version}; required: ${LEAST_SDK} or a later 3.x version`,
+      `found @pulumi/pulumi ${version}; ${LEAST_SDK} or a later 3.x version is required`,
       install,
     );
   return ok("pulumi-sdk", `@pulumi/pulumi ${version}`);

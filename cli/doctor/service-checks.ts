@@ -20,7 +20,7 @@ import {
   TransportFailure,
 } from "../../provider/service/http/transport.js";
 import type { Settings } from "../../provider/service/setting-table.js";
-import { settingLabel } from "../../provider/service/settings.js";
+import { settingLabel, settingNames } from "../../provider/service/settings.js";
 import { messageOf } from "../command.js";
 import { type DoctorCheck, fail, ok, skipped, warn } from "./setting-checks.js";
 
@@ -30,12 +30,12 @@ const shownProxy = (address: string): string =>
 
 /** Proxy settings that the service client follows. */
 export const checkProxy = (env: NodeJS.ProcessEnv): DoctorCheck => {
-  const proxy = proxySetting(env)?.text;
+  const { variable, text: proxy } = proxySetting(env) ?? {};
   if (!proxy) return ok("proxy", "none: calls go directly to the service");
   const except = env.no_proxy || env.NO_PROXY;
   const message = `calls use the proxy ${shownProxy(proxy)}${except ? `, except calls to ${except}` : ""}`;
   if (URL.canParse(proxy)) return ok("proxy", message);
-  return fail("proxy", message, "Set HTTPS_PROXY to a URL such as http://proxy.example.com:8080.");
+  return fail("proxy", message, `Set ${variable} to a URL such as http://proxy.example.com:8080.`);
 };
 
 /** Certificates that Node.js trusts in addition to its own, and whether it checks any at all. */
@@ -76,7 +76,10 @@ const isForBotsOnly = (scopes: readonly string[]): boolean => {
 };
 
 /** Which operations the granted scopes omit. */
-export const checkScopes = (scopes: readonly string[] | undefined): DoctorCheck => {
+export const checkScopes = (
+  scopes: readonly string[] | undefined,
+  profile?: string,
+): DoctorCheck => {
   const name = "scopes";
   if (scopes === undefined)
     return skipped(name, "the token response does not list the granted scopes");
@@ -94,7 +97,7 @@ export const checkScopes = (scopes: readonly string[] | undefined): DoctorCheck 
   return warn(
     name,
     `the service would refuse ${withCount(refused.length, "operation")}: ${shown.join(", ")}${more}`,
-    `Grant these scopes to the client and request them in conversation:scope: ${needed.join(" ")}`,
+    `Grant these scopes to the client and request them in ${settingNames("scope", profile).config}: ${needed.join(" ")}`,
   );
 };
 
@@ -196,7 +199,7 @@ export const checkConnection = async (
     const { accessToken } = grant;
     const scopes = knownScopes(grant.scopes);
     const rest = await checkService(connection, accessToken, scopes);
-    return [check, checkScopes(scopes), ...rest];
+    return [check, checkScopes(scopes, settings.profile), ...rest];
   } finally {
     await transport.close();
   }

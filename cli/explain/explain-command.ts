@@ -266,7 +266,10 @@ const textOf = (file: string): string => {
 const fromState = async (options: ExplainOptions): Promise<Source> => {
   const { folder = process.cwd(), env = process.env, stack, profile } = options;
   const place = pulumiPlace(folder, env, stack);
-  if (!place) throw new CommandFailure("Cannot read the state: pulumi is not on PATH.");
+  if (!place)
+    throw new CommandFailure(
+      "Cannot read the state: pulumi is not on PATH. Install it, or use --snapshot to read a file.",
+    );
   const answer = await queryPulumi(place, ["stack", "export", "--show-secrets"]);
   if ("reason" in answer)
     throw new CommandFailure(

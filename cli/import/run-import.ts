@@ -344,7 +344,9 @@ const byName: Find = async (service, definition, name) => {
   const called = `${definition.noun} with the name ${JSON.stringify(name)}`;
   if (!one) throw new CommandFailure(`There is no ${called}. Nothing was printed.`);
   const ids = found.map(([id]) => id).join(", ");
-  throw new CommandFailure(`There is more than one ${called}: ${ids}. Specify one of these IDs.`);
+  throw new CommandFailure(
+    `There is more than one ${called}: ${ids}. Specify one of these IDs, without --by-name.`,
+  );
 };
 
 /** @throws CommandFailure if a resource or an object is named twice: Pulumi would accept neither */

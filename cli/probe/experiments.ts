@@ -659,7 +659,7 @@ const reasons = {
   deliveryRetries: `${conversation}. To find out, count the calls to a callback that returns 500`,
   notificationMails: `${conversation}; the email also goes to a person. To find out, check the mailbox after a callback fails`,
   deletionRule:
-    "if the tenant allows the deletion, an orchestration that refers to a deleted object remains. To find out, delete a client application that only an orchestration uses",
+    "if the tenant allowed the deletion, the test would leave an orchestration that refers to a deleted object. To find out, delete a client application that only an orchestration uses",
   callbackContent: `${conversation}. To find out, check the content of a call to a callback`,
 } as const satisfies Partial<Record<SwitchName, string>>;
 

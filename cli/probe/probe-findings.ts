@@ -17,7 +17,7 @@ export const findingsSchema = z.strictObject({
   version: z.literal(1),
   probedAt: z.iso.datetime(),
   baseUrl: z.string().describe("Base URL of the tenant"),
-  calls: z.int().min(0).describe("Number of calls"),
+  calls: z.int().min(0).describe("Number of calls that the probe made"),
   switches: found.describe("Values, by emulator switch"),
   settings: found.describe("Values, by setting"),
   observed: found.describe("Other observations"),

@@ -173,7 +173,7 @@ const assertAgreed = async ({ yes }: ProbeOptions): Promise<void> => {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await terminal.question("Continue? (y/N) ").finally(() => terminal.close());
   if (!/^y(es)?$/i.test(answer.trim()))
-    throw new CommandFailure("Not confirmed. Nothing was sent.");
+    throw new CommandFailure("Not confirmed. Nothing was sent.", 2);
 };
 
 /** @throws CommandFailure before anything is sent: otherwise the findings would be lost */

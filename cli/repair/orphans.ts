@@ -179,7 +179,7 @@ const withoutMark = (
 
 /** Takes the mark off an object. @returns why it is still there; undefined if it is gone */
 const releaseOrphan = async (
-  { definition, id, mark }: Orphan,
+  { definition, id, mark, standing }: Orphan,
   { service, settings }: AccountSession,
 ): Promise<string | undefined> => {
   try {
@@ -189,11 +189,14 @@ const releaseOrphan = async (
     const reason = markedSince(live, mark);
     if (reason) return reason;
     const { body, hidden } = withoutMark(definition, live, settings);
-    if (hidden.length > 0)
+    if (hidden.length > 0) {
+      // The command never deletes a copy.
+      const how = standing === "copy" ? "" : `: ${ownCommand(`orphans --delete --id ${id}`)}`;
       return (
         `the service hides ${hidden.join(", ")}, which a change would erase. Remove the mark from the end of its ` +
-        "description with a tool that keeps these members, or delete the object: orphans --delete --id <id>"
+        `description with a tool that keeps these members, or delete the object${how}`
       );
+    }
     await service.replace(definition, id, body);
     return undefined;
   } catch (error) {

@@ -6,7 +6,7 @@ export const foundOrphanSchema = z.strictObject({
   kind: z.string(),
   name: z.string(),
   id: z.string(),
-  label: z.string().describe("Project, stack, and logical name in its mark"),
+  label: z.string().describe("Project, stack, and logical name in the object's mark"),
   standing: z.enum(["leftover", "held", "copy", "former"]),
   pending: z
     .exactOptional(z.literal(true))

@@ -9,11 +9,11 @@ export const remainingUserSchema = z.strictObject({
   managed: z
     .enum(["own", "stack", "unmanaged"])
     .describe(
-      "Whether this stack (`own`), another stack (`stack`), or no stack (`unmanaged`) manages it",
+      "Whether this stack (`own`), another stack (`stack`), or no stack (`unmanaged`) manages the object",
     ),
   stack: z
     .exactOptional(z.string())
-    .describe("The stack that manages it, or the stack named in its mark"),
+    .describe("The stack that manages the object, or the stack named in its mark"),
 });
 
 /** Shape of a deletion that the service will refuse. */

@@ -227,7 +227,7 @@ const documentsOf = <T extends { readonly id: string }>(
  */
 export const putSnapshot = (service: EmulatedService, document: unknown): void => {
   if (!isObject(document) || document.version !== version)
-    throw wrong(`it must be a document with version ${version}`);
+    throw wrong(`it must be a version ${version} document`);
   assertKnown(document, members, "member");
   const { journal, switches } = service;
   const turned = document.switches === undefined ? {} : switchesOf(document.switches);

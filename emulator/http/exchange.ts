@@ -130,7 +130,7 @@ const mostErrors = 30;
 
 /**
  * The error for a value that has a valid form but breaks a rule, such as a reference to a missing
- * object (400-152, assumed).
+ * object (error 400-152, assumed code).
  */
 export const invalidAttribute = (path: string, rule: string): HttpError =>
   new HttpError(400, "400-152", `${path}: ${rule}.`, [{ key: path, value: rule }]);
@@ -161,17 +161,17 @@ export class ValidationErrors {
     return new ValidationErrors(`${this.path}[${index}]`, this.#found);
   }
 
-  /** Records that a required attribute is missing (400-143, public reference). */
+  /** Records that a required attribute is missing (error 400-143, public reference). */
   missing(): void {
     this.#add("400-143", "a required attribute is missing");
   }
 
-  /** Records that a value breaks a rule (400-152, assumed). */
+  /** Records that a value breaks a rule (error 400-152, assumed code). */
   invalid(rule: string): void {
     this.#add("400-152", rule);
   }
 
-  /** Records that a value is not one of the allowed values (400-196, assumed). */
+  /** Records that a value is not one of the allowed values (error 400-196, assumed code). */
   notAllowed(values: readonly string[]): void {
     this.#add("400-196", `must be one of ${values.join(", ")}`);
   }

@@ -34,9 +34,18 @@ const byCheck: Readonly<Record<Exclude<Check, "operation">, CallExplanation>> = 
   },
 };
 
-/** By the end of the code with which an operation refuses; the last one stands for all others. */
+/** By an operation's error code, or by the end of the code; the last one covers all others. */
 const byCode: Readonly<Record<string, CallExplanation>> = {
-  "-101": { rule: "The object in the path must exist.", page: codes, section: "NOT_FOUND" },
+  "404-101": {
+    rule: "The object in the path must exist and be complete.",
+    page: codes,
+    section: "NOT_FOUND",
+  },
+  "403-197": {
+    rule: "The client must be allowed to list the collection.",
+    page: codes,
+    section: "FORBIDDEN",
+  },
   "-113": { rule: "An object in use cannot be deleted.", page: codes, section: "IN_USE" },
   "": { rule: "The request violates a rule.", page: codes, section: "REJECTED" },
 };

@@ -278,7 +278,7 @@ export interface CallbackFailure {
   readonly cause: DeliveryCause;
   /** The kind of fault that the call encountered. */
   readonly fault?: string;
-  /** The token URL, without user name, password, or query, if it gave no response. */
+  /** The token URL, without user name, password, or query. Present only if it gave no response. */
   readonly tokenUrl?: string;
 }
 

@@ -34,7 +34,7 @@ export const deliveryFailures = {
   },
   noLogin: {
     rule: "The service could not log in to the callback.",
-    next: "Correct the role's authentication, and apply the program again.",
+    next: "Correct the role's authentication and apply the program again, or fix the server at its token URL.",
     kind: authentication.kind,
   },
   loginRefused: {

@@ -68,7 +68,7 @@ export const switchTable = {
     basis: assumed,
   },
   unknownQuery: {
-    doc: "Whether the service refuses or ignores unknown query parameters.",
+    doc: "Whether list calls refuse or ignore unknown query parameters.",
     values: ["refuse", "ignore"],
     default: "refuse",
     basis: assumed,
@@ -110,7 +110,7 @@ export const switchTable = {
     basis: assumed,
   },
   refusedCosts: {
-    doc: "Whether a call that exceeds the rate still uses a token from the bucket.",
+    doc: "Whether a call that exceeds the rate still drains the bucket.",
     values: yesOrNo,
     default: false,
     basis: assumed,

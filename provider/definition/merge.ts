@@ -550,7 +550,7 @@ export const displaced = ({ fields, rule }: Members, desired: unknown): Readonly
   return new Set(chosen === undefined ? [] : members.filter((name) => name !== chosen).map(onWire));
 };
 
-/** Converts a value from the service into a program's terms, leaving vendor words unchanged. */
+/** Converts a value from the service to a program's form, leaving the vendor's words unchanged. */
 export const readWire = (field: Field, wire: unknown): unknown =>
   fromWire(field, wire, neutralVendor);
 

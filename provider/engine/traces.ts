@@ -93,7 +93,7 @@ const isRepeatable = (status: number): boolean => status === 401 || status >= 50
 
 /**
  * Returns the functions that create a run's spans, nested under the engine's spans. The pace
- * reports waits and the transport reports calls. Everything else follows from the gaps between
+ * reports waits, and the transport reports calls. Everything else follows from the gaps between
  * them, so no further reports are needed.
  *
  * @throws Error if OpenTelemetry is not installed, or has an unexpected form

@@ -20,7 +20,7 @@ const pathLine = (part: PathPart): readonly string[] => {
   return [
     `${duration(part.fromSeconds)} – ${duration(part.toSeconds)}`,
     [
-      part.waitsForRate ? `${calls}, limited by its rate` : calls,
+      part.waitsForRate ? `${calls}, slowed down by its rate limit` : calls,
       resourcesText(part.resources),
     ].join("\n"),
   ];

@@ -4,13 +4,15 @@ import { plans } from "../service/plans.js";
 import { forecastOperations } from "./operations.js";
 
 const seconds = z.number().min(0);
-const endpoint = z.string().describe("For example, POST /participants");
+const endpoint = z.string().describe("Method and path template, such as POST /participants");
 
 /** Shape of calls of one endpoint in a row, each of which holds up the next. */
 const pathPartSchema = z.strictObject({
   endpoint,
   calls: z.int().min(1),
-  resources: z.array(z.string()).describe("Origin of the calls, such as Participant orders"),
+  resources: z
+    .array(z.string())
+    .describe("Resources that make the calls, such as Participant orders"),
   fromSeconds: seconds.describe("Earliest start of this part, measured from the start of the run"),
   toSeconds: seconds,
   waitsForRate: z.boolean().describe("Whether the calls wait for the rate limit"),

@@ -5,23 +5,27 @@ import { inertOutput } from "./text.js";
  *
  * - `SETTINGS_MISSING`, `SETTINGS_INVALID`: the configuration is incomplete or invalid; nothing was
  *   sent.
- * - `INPUT_INVALID`, `ID_INVALID`: the caller passed an invalid value; nothing was sent.
+ * - `INPUT_INVALID`, `ID_INVALID`: the caller passed an invalid value; nothing was sent, or the
+ *   transfer was canceled.
  * - `CREDENTIALS_REFUSED`: the token URL refused to grant a token (4xx).
- * - `UNAUTHORIZED`: the service refused a fresh token (401).
+ * - `UNAUTHORIZED`: the service refused a fresh token (401), or your callback refused a call with
+ *   the wrong credentials.
  * - `FORBIDDEN`: the client lacks permission, usually because a scope is missing (403).
  * - `NOT_FOUND`: no object has this ID (404) or matches the lookup.
- * - `NAME_TAKEN`: another owner's object already has the unique name.
- * - `OWNED_ELSEWHERE`: the object carries another stack's owner mark.
- * - `IN_USE`: the service refuses to delete an object that other objects use.
+ * - `NAME_TAKEN`: another resource in the program, or an object that Pulumi does not manage, already
+ *   has the name.
+ * - `OWNED_ELSEWHERE`: the object belongs to another resource, according to its mark or a state.
+ * - `IN_USE`: the service refuses to delete an object that other objects or messages use.
  * - `HIDDEN_MEMBER`: an update would erase a value that the service hides.
  * - `AMBIGUOUS`: several objects match.
  * - `REJECTED`: the service refused the request (other 4xx).
  * - `THROTTLED`: the rate limit was still exceeded after the allowed time (429).
  * - `UNAVAILABLE`: the service failed (5xx).
  * - `UNREACHABLE`: the connection could not be established, or it broke.
- * - `TIMED_OUT`: no complete response arrived within the allowed time.
- * - `CANCELLED`: the caller canceled the call; no object was changed, but a read, a content
- *   transfer, or a token exchange may have been interrupted.
+ * - `TIMED_OUT`: no complete response arrived within the allowed time, or a message handler took too
+ *   long.
+ * - `CANCELLED`: the caller canceled the call. Unless the effect is `unknown`, no object was
+ *   changed. A read, a content transfer, or a token exchange may have been interrupted.
  * - `BAD_RESPONSE`: the response is unusable (not JSON, wrong shape, too large, or a redirect).
  */
 export type ConversationErrorCode =
@@ -47,8 +51,8 @@ export type ConversationErrorCode =
   | "BAD_RESPONSE";
 
 /**
- * The effect of the call. `none`: nothing was sent, or the service refused it. `unknown`: the
- * service may have acted. `done`: the service acted, but its response is unusable.
+ * The effect of the call. `none`: nothing was sent, the call only read, or the service refused it.
+ * `unknown`: the service may have acted. `done`: the service acted, but its response is unusable.
  */
 export type Effect = "none" | "unknown" | "done";
 

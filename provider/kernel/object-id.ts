@@ -32,6 +32,6 @@ export const assertId = (id: string, what: string): void => {
   const text = typeof id === "string" ? quoted(id) : `a value of type ${typeof id}`;
   throw new ConversationError(
     "ID_INVALID",
-    `${text} cannot be the ID of ${what}: IDs are 1 to ${longestId} letters, digits, "_", and "-", and start with a letter or digit. Nothing was sent. Check the ID in the program, the import, or the stack's state.`,
+    `${text} cannot be the ID of ${what}: IDs consist of 1 to ${longestId} letters, digits, "_", or "-", and start with a letter or digit. Nothing was sent. Check the ID in the program, the import, or the stack's state.`,
   );
 };

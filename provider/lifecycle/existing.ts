@@ -127,8 +127,8 @@ const chosen = (
   const objects = alike.map(({ id, wire }) => `the ${describe(definition, { ...wire, id })}`);
   throw new ConversationError(
     "AMBIGUOUS",
-    `${objects.join(" and ")} carry the same mark for this resource: one is a copy of the other, ` +
-      `and it is unknown which. Nothing was changed. Choose one by its ID (adopt: "<id>"), or remove the mark from the copy: ${ownCommand("orphans --release --id <id>")}`,
+    `${objects.join(" and ")} carry the same mark for this resource, because a person copied one, ` +
+      `and it is unclear which is the copy. Nothing was changed. Choose one by its ID (adopt: "<id>"), or remove the mark from the copy: ${ownCommand("orphans --release --id <id>")}`,
   );
 };
 

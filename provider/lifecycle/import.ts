@@ -27,7 +27,10 @@ export const importObject = async (resource: Resource, id: string): Promise<Read
   const declared = await connected(resource);
   const live = await declared.service.read(definition, id);
   if (!live)
-    throw new ConversationError("NOT_FOUND", `there is no ${definition.noun} with this ID`);
+    throw new ConversationError(
+      "NOT_FOUND",
+      `there is no ${definition.noun} with this ID. Correct the ID, or check that the settings are for the right tenant.`,
+    );
   await assertFreeToImport(declared, id, live);
   const now = importedProperties(declared, live);
   return {

@@ -3,6 +3,7 @@ import { fieldsFromWire } from "../definition/wire.js";
 import { ConversationError } from "../kernel/errors.js";
 import { type JsonObject, objectOf } from "../kernel/json.js";
 import { isUnclear } from "../service/collections.js";
+import { settingLabel } from "../service/settings.js";
 import { asWritten, desiredBody, holdsFields, lastWritten } from "./body.js";
 import type { ObjectRecord } from "./properties.js";
 import type { Declared } from "./run.js";
@@ -75,7 +76,10 @@ const serialOf = (declared: Declared, live: Found): string | undefined => {
  * Refuses a PUT that would erase hidden members, unless the program declares them or allows erasing
  * them.
  */
-export const assertNothingErased = ({ definition, properties }: Declared, plan: PutPlan): void => {
+export const assertNothingErased = (
+  { definition, properties, settings }: Declared,
+  plan: PutPlan,
+): void => {
   const { hidden, live } = plan;
   if (hidden.length === 0 || properties.eraseHidden) return;
   const [one] = hidden;
@@ -86,20 +90,23 @@ export const assertNothingErased = ({ definition, properties }: Declared, plan: 
     `the ${describe(definition, live)} has ${members} that the program does not declare ` +
       `and that the service does not show: ${hidden.join(", ")}. A PUT would erase ${them}. Nothing was changed. ` +
       `Declare ${hidden.length === 1 ? `${one} with its value` : "them with their values"}, or set eraseHidden: true if ${they} may be erased` +
-      ', or set conversation:put to "keep" if this tenant\'s PUT keeps omitted members.',
+      // Then they are in a part of the object that the program declares.
+      (settings.put === "keep"
+        ? "."
+        : `, or set ${settingLabel("put", settings.profile)} to "keep" if this tenant's PUT keeps omitted members.`),
   );
 };
 
 /** Writes the object in one PUT and returns what is known about it afterward. */
 export const putInPlace = async (declared: Declared, plan: PutPlan): Promise<ObjectRecord> => {
-  const { definition, run } = declared;
+  const { definition, run, settings } = declared;
   const { live, serial, isMarked, undeclared, staying } = plan;
   assertNothingErased(declared, plan);
   const modified = await replaced(declared, plan);
   if (staying.length > 0) {
     run.notify?.(
       `the ${describe(definition, live)} still has ${staying.join(", ")}, which the program no longer declares: ` +
-        `this tenant's PUT keeps omitted members (conversation:put). Remove ${staying.length === 1 ? "it" : "them"} by hand in the service.`,
+        `this tenant's PUT keeps omitted members, according to ${settingLabel("put", settings.profile)}. Remove ${staying.length === 1 ? "it" : "them"} by hand in the service.`,
       "warning",
     );
   }

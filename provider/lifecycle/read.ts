@@ -32,7 +32,10 @@ export const read = async (resource: Resource, id: string): Promise<ReadResult> 
   if (!live) {
     // The engine treats an empty answer to `get` as success.
     if (isGet)
-      throw new ConversationError("NOT_FOUND", `there is no ${definition.noun} with this ID`);
+      throw new ConversationError(
+        "NOT_FOUND",
+        `there is no ${definition.noun} with this ID. Correct the ID, or check that the settings are for the right tenant.`,
+      );
     return { id: "", props: {} };
   }
   const now = liveProperties(declared, live, isGet);

@@ -167,7 +167,7 @@ export interface Resource extends Context {
   readonly room: number;
 }
 
-/** Resolves the engine's values to a resource, once for all steps of a call. */
+/** Resolves the engine's values to a resource, which all steps of a call use. */
 export const resourceIn = (context: Context, properties: Properties): Resource => {
   const owned = ownerIn(context, properties.owner);
   const { key: nameKey, wire: nameOnWire, ...naming } = context.naming;

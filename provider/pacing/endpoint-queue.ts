@@ -80,10 +80,10 @@ const aborted = (signal: AbortSignal): Promise<never> =>
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
   });
 
-const cancelled = (endpoint: Endpoint): ConversationError =>
+const cancelled = (endpoint: Endpoint, { refusals }: Pick<Call, "refusals">): ConversationError =>
   new ConversationError(
     "CANCELLED",
-    `${endpointName(endpoint)} was canceled while it waited for its turn. Nothing was sent.`,
+    `${endpointName(endpoint)} was canceled while it waited for its turn. Nothing was ${refusals > 0 ? "changed" : "sent"}.`,
     endpoint,
   );
 
@@ -165,7 +165,7 @@ class EndpointQueue {
       const { onWait } = this.#options;
       const cancel = (): void => {
         this.#leave(waiting);
-        waiting.fail(cancelled(this.#endpoint));
+        waiting.fail(cancelled(this.#endpoint, call));
         this.#wake();
       };
       const waiting: Waiting = {
@@ -219,10 +219,10 @@ class EndpointQueue {
     }
   }
 
-  #endOf({ signal, giveUpAt, refusals }: Call): ConversationError | undefined {
-    if (signal?.aborted) return cancelled(this.#endpoint);
-    const isOver = this.#options.clock.now() >= giveUpAt;
-    return isOver ? stillRefused(this.#endpoint, refusals) : undefined;
+  #endOf(call: Call): ConversationError | undefined {
+    if (call.signal?.aborted) return cancelled(this.#endpoint, call);
+    const isOver = this.#options.clock.now() >= call.giveUpAt;
+    return isOver ? stillRefused(this.#endpoint, call.refusals) : undefined;
   }
 
   #leave(waiting: Waiting): void {

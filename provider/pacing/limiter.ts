@@ -420,7 +420,7 @@ const afterRefusal = (
 const wholeMs = 1000;
 
 /**
- * Maximum time for which calls are held back, in periods: the longest accepted Retry-After (see
+ * Maximum number of periods for which calls are held back: the longest accepted Retry-After (see
  * {@link longestRetryAfterMs}).
  */
 export const longestHoldPeriods = 16;

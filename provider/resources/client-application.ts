@@ -52,7 +52,7 @@ export const clientApplication = defineResource({
             format: "url",
           }),
           notificationEmail: text({
-            doc: "Recipient of notifications that the service cannot reach the callback.",
+            doc: "Recipient to notify when the service cannot reach the callback.",
             required: true,
             min: 1,
             format: "email",

@@ -49,7 +49,7 @@ export const participant = defineResource({
   example: {
     name: "orders-bot",
     type: "custom_bot",
-    description: "Answers order questions",
+    description: "Answers questions about orders",
     active: true,
     application: "${ClientApplication}",
     intents: [

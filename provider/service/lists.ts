@@ -48,9 +48,9 @@ export const isTooLarge = (error: unknown): boolean =>
   typeof error === "object" && error !== null && tooLarge.has(error);
 
 /**
- * Limits the total size of the lists that one connection reads and keeps. Each list counts at its
- * last known size. A list no larger than the limit divided by the number of kinds is never refused
- * because of other lists.
+ * Limits the total size of the lists that one connection reads and keeps. Each list is counted
+ * at its last known size. A list that is no larger than the limit divided by the number of kinds is
+ * never refused because of the size of other lists.
  */
 export class ListBudget {
   readonly #bytes = new Map<string, number>();

@@ -272,9 +272,9 @@ export const shownText = (text: string, secrets: readonly string[]): string =>
   abbreviated(cleaned(redact(text, secrets)).trim(), longestText);
 
 /**
- * The message of an error from outside this package, in a form that is safe to show. The JSON
- * parser quotes parts of its input in which a secret might not be recognizable, so its message is
- * replaced with a fixed text.
+ * Returns the message of an error from outside this package, in a form that is safe to show. The
+ * JSON parser quotes parts of its input, and a secret in such a part might not be recognizable, so
+ * the parser's message is replaced with fixed text.
  */
 export const foreignMessage = (error: unknown, secrets: readonly string[]): string => {
   if (error instanceof SyntaxError && error.message.includes("JSON"))
@@ -286,8 +286,8 @@ export const foreignMessage = (error: unknown, secrets: readonly string[]): stri
 };
 
 /**
- * An error from outside this package: returned unchanged if its message may be shown, otherwise
- * replaced with an error without secrets.
+ * Returns an error from outside this package unchanged if its message may be shown, or otherwise
+ * an error without secrets.
  */
 export const foreignError = (error: unknown, secrets: readonly string[]): unknown => {
   const message = foreignMessage(error, secrets);

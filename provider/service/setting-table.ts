@@ -156,13 +156,13 @@ type SettingTable = { readonly [K in SettingKey]: SettingSpec<NonNullable<Settin
 export const settingTable: SettingTable = {
   baseUrl: {
     environment: "BASE_URL",
-    doc: "Base URL of the service. Ends with the version segment `v3`; `https:` except on this machine.",
+    doc: "Base URL of the service. Ends with the version segment `v3`. Must use `https:`, except on this machine.",
     parse: baseAddress,
     required: true,
   },
   tokenUrl: {
     environment: "TOKEN_URL",
-    doc: "Token URL for the client credentials grant; `https:` except on this machine.",
+    doc: "Token URL for the client credentials grant. Must use `https:`, except on this machine.",
     parse: tokenAddress,
     required: true,
   },
@@ -224,7 +224,7 @@ export const settingTable: SettingTable = {
   },
   put: {
     environment: "PUT",
-    doc: "What this tenant's PUT does to omitted members: `keep` or `replace`. If not set, a run refuses a PUT that could erase something that the service hides.",
+    doc: "What this tenant's PUT does to omitted members: `keep` or `replace` (assumed if not set). A run refuses a PUT that could erase something that the service hides.",
     parse: oneOf(["keep", "replace"]),
   },
   findings: {

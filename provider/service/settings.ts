@@ -141,8 +141,8 @@ export const readSetting = <K extends SettingKey>(
 };
 
 /**
- * The option that `pulumi config set` needs for a setting: `--secret` for a secret, `--plaintext`
- * if only the name looks like a secret's. Undefined for any other setting.
+ * Returns the option that `pulumi config set` needs for a setting: `--secret` for a secret, or
+ * `--plaintext` for a setting that is only named like a secret. Undefined for any other setting.
  */
 export const configOption = (key: SettingKey): "--secret" | "--plaintext" | undefined => {
   if (specOf(key).secret) return "--secret";

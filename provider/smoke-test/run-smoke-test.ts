@@ -12,6 +12,7 @@ import {
   type Transport,
   TransportFailure,
 } from "../service/http/transport.js";
+import { settingLabel } from "../service/settings.js";
 import { smokeTest } from "./smoke-test-definition.js";
 import type { SmokeTestInputs, SmokeTestResult } from "./smoke-test-inputs.js";
 import {
@@ -156,12 +157,16 @@ const answer = z.object({
   }),
 });
 
-const sentOf = (body: unknown, messageId: string): SmokeMessage => {
+const sentOf = (
+  body: unknown,
+  messageId: string,
+  { settings }: Pick<EngineSession, "settings">,
+): SmokeMessage => {
   const parsed = answer.safeParse(body);
   if (!parsed.success) {
     throw new ConversationError(
       "BAD_RESPONSE",
-      "The service accepted the message, but the response contains no conversation ID. Check that conversation:baseUrl belongs to the service.",
+      `The service accepted the message, but the response contains no conversation ID. Check that ${settingLabel("baseUrl", settings.profile)} belongs to the service.`,
       {},
       "done",
     );
@@ -191,7 +196,7 @@ const sendSmokeMessage = async (
   const messageId = `smoke-test-${randomUUID()}`;
   try {
     const { body } = await send(session, firstMessage(test, chain, session, messageId));
-    return sentOf(body, messageId);
+    return sentOf(body, messageId, session);
   } catch (error) {
     if (!isConversationError(error)) throw error;
     const to = `a text message from a ${test.sender} to ${JSON.stringify(chain.address)} on ${JSON.stringify(chain.channelType)}`;

@@ -30,7 +30,7 @@ export const smokeTest = defineResource({
     }),
     enabled: flag({ doc: "Whether to send messages.", basis: "assumed", default: false }),
     sender: text({
-      doc: "Sender: a customer's message goes to the bot or the agents; any other message goes to the customer.",
+      doc: "Sender: a customer's message goes to the bots, or to the agents if there are none; any other message goes to the customer.",
       basis: "spec",
       values: ["customer", "platform_agent", "custom_agent", "platform_bot", "custom_bot"],
       default: "customer",

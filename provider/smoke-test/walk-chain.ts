@@ -246,7 +246,7 @@ export class ChainReader {
       ? `${by.label} refers to ${noun} ${id}, which does not exist`
       : `there is no ${noun} with the ID ${id}`;
     const next =
-      "Nothing was sent. Run `pulumi refresh`, then `pulumi up`, which recreates objects deleted in the service.";
+      "Nothing was sent. In the stack that manages the object, run `pulumi refresh`, then `pulumi up` to create it again.";
     return brokenLink(definition.noun, `${what}. ${next}`, this.findings);
   }
 }

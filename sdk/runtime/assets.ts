@@ -205,8 +205,10 @@ const collected = async (pieces: Pieces, size: number): Promise<Uint8Array> => {
   return bytes;
 };
 
-const badContent = (id: string) => (rule: string) =>
-  new ConversationError("BAD_RESPONSE", `Could not download asset ${id}: ${rule}. Try again.`);
+const badContent =
+  (id: string, advice = " Try again.") =>
+  (rule: string) =>
+    new ConversationError("BAD_RESPONSE", `Could not download asset ${id}: ${rule}.${advice}`);
 
 /** One answer of a signed URL, and the transfer that it belongs to. */
 interface Fetched extends ContentAnswer {
@@ -238,7 +240,8 @@ const sizeOf = (asset: StoredAsset, { length }: ContentAnswer): number => {
   const wrong = badContent(asset.id);
   const size = asset.size ?? length;
   if (size === undefined || size > largestAsset) {
-    throw wrong(`its size is unknown or exceeds ${largestAsset} bytes`);
+    // The size stays the same, however often the content is downloaded.
+    throw badContent(asset.id, "")(`its size is unknown or exceeds ${largestAsset} bytes`);
   }
   if (length !== undefined && length !== size) {
     throw wrong(`the content's size is ${length}, but the asset specifies ${size}`);

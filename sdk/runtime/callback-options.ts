@@ -102,7 +102,7 @@ export const secretsOf = (credentials: CallbackCredentials): readonly string[] =
 /** @throws ConversationError `INPUT_INVALID` if there are no credentials to compare with */
 export const credentialCheck = (credentials: CallbackCredentials): CredentialCheck => {
   if (typeof credentials !== "object" || credentials === null) {
-    throw invalid("authenticate is missing");
+    throw invalid("authenticate must be an object with basic or bearer");
   }
   const key = randomBytes(32);
   if ("basic" in credentials) {
@@ -118,7 +118,9 @@ export const credentialCheck = (credentials: CallbackCredentials): CredentialChe
   if (tokens.length > 0 && tokens.every(isText))
     return checkOf("Bearer", "", (given) => isOneOf(given, tokens, key));
   if (typeof bearer !== "function") {
-    throw invalid("authenticate.bearer must be a token or a function that checks one");
+    throw invalid(
+      "authenticate.bearer must be a token, a list of tokens, or a function that checks a token",
+    );
   }
   return checkOf("Bearer", "", async (given) => given !== "" && bearer(given));
 };

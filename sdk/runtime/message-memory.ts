@@ -170,7 +170,7 @@ const checked = (options: RedisMemoryOptions): Required<RedisMemoryOptions> => {
     const { url, name, rememberMs = dayMs } = { ...options };
     const parsed = typeof url === "string" ? redisAddress(url) : { rule: "must be a string" };
     if ("rule" in parsed) throw invalid(`url ${parsed.rule}`);
-    if (typeof name !== "string" || name === "") throw invalid("name must be a string");
+    if (typeof name !== "string" || name === "") throw invalid("name must be a non-empty string");
     if (!(Number.isSafeInteger(rememberMs) && rememberMs > 0)) {
       throw invalid("rememberMs must be a whole number greater than 0");
     }

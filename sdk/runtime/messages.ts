@@ -245,8 +245,8 @@ const sendBody = (
 });
 
 /**
- * The service's response to one accepted message, completed from the sent message. Members missing
- * from both are absent.
+ * The service's response to one accepted message, with missing members filled in from the sent
+ * message. Members missing from both are absent.
  */
 export interface SentMessage {
   /** The service's ID for the message. */
@@ -318,7 +318,7 @@ export interface Messages {
   reply(to: ConversationReference, message: Reply, options?: SendOptions): Promise<Sent>;
   /**
    * Requests an agent by sending an `escalation.transfer` message. The effect of this type is
-   * assumed from its name; its content is not documented.
+   * inferred from its name; its content is not documented.
    *
    * @throws ConversationError as for `send`
    * @example

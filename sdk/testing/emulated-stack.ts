@@ -377,8 +377,8 @@ export type StackFixture = [
 
 /**
  * Returns a vitest fixture: a stack that is set up when the first test uses it and closed after the
- * last one. If no test uses it, nothing happens. It can fail in the same ways as
- * `startEmulatedStack`. Set vitest's `testTimeout` to longer than an `up` takes.
+ * last test. If no test uses the stack, nothing happens. Setup can fail in the same ways as
+ * `startEmulatedStack`. Set vitest's `testTimeout` to a value longer than an `up` takes.
  *
  * @param scope who shares the stack. Default: `file`, all tests in a file
  *
@@ -414,8 +414,8 @@ export interface TestHooks {
 
 /**
  * Returns a stack for all tests in a file or suite, set up before the first test and closed after
- * the last. Works with node:test and any other runner that has these hooks. It can fail in the same
- * ways as `startEmulatedStack`.
+ * the last. Works with node:test and any other runner that has these hooks. Setup can fail in
+ * the same ways as `startEmulatedStack`.
  *
  * @returns a function that returns the stack; it fails outside tests
  *

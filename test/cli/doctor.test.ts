@@ -428,6 +428,16 @@ test("refused credentials fail the token, and the secret stays hidden", async ()
   expect(JSON.stringify(checks)).not.toContain("very-secret");
 });
 
+test("a token URL that refuses calls for now is not reported as a wrong setting", async () => {
+  const busy = (_: unknown, response: ServerResponse) => void response.writeHead(429).end();
+  const { env } = await service({ token: busy });
+  const { checks } = await diagnose({ folder: temporaryFolder(), env });
+  expect(checks.find(({ name }) => name === "token")).toMatchObject({
+    status: "fail",
+    message: "The token request failed (429). Try again later.",
+  });
+});
+
 test.each([
   [401, "fail"],
   [403, "warn"],

@@ -331,12 +331,36 @@ test.each([
   ["PATCH", "/channels", undefined, {}, "NOT_FOUND"],
   ["GET", "/channels", undefined, { token: "wrong" }, "UNAUTHORIZED"],
   ["GET", "/channels/none", undefined, {}, "NOT_FOUND"],
+  ["GET", "/channels?$filter=x", undefined, {}, "REJECTED"],
   ["POST", "/channels", {}, {}, "REJECTED"],
   ["DELETE", "/channels/40000000-0000-4000-8000-000000000000", undefined, {}, "IN_USE"],
 ] as const)("%s %s %o %o is explained by %s", async (method, path, body, options, section) => {
   const service = await withSample();
   await service.call(method, path, body, options);
   expect((await inspected(service, 0)).call.explanation).toMatchObject({ section });
+});
+
+test("a conversation that has not completed is explained by its status", async () => {
+  const service = await withSample();
+  const explained: unknown[] = [];
+  for (const runningConversationStatus of [404, 400] as const) {
+    await service.control("PUT", "/switches", { runningConversationStatus });
+    const { status } = await service.call("GET", `/conversations/${first}`);
+    expect(status).toBe(runningConversationStatus);
+    explained.push((await inspected(service, explained.length)).call.explanation);
+  }
+  expect(explained).toMatchObject([{ section: "NOT_FOUND" }, { section: "REJECTED" }]);
+});
+
+test("a forbidden list is explained by FORBIDDEN", async () => {
+  const service = await running();
+  await service.emulator.control.faults({ on: "GET /channels", kind: "forbidden-list" });
+  await service.call("GET", "/channels");
+  const explanation = { section: "FORBIDDEN" };
+  expect((await inspected(service, 0)).call).toMatchObject({
+    explanation,
+    fault: "forbidden-list",
+  });
 });
 
 test("every link to the documentation opens a section of a page that is served", async () => {

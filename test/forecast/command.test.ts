@@ -75,7 +75,9 @@ test("the report shows endpoints, the critical path and, when asked, the plans",
   expect({ code, err }).toEqual({ code: 0, err: "" });
   expect(out).toMatch(/^pulumi up: 35 calls, about 3 min \d+ s\.\nPlan developer, bursts of 1/);
   expect(out).toMatch(/POST \/participants +30 +3 min 1 s/);
-  expect(out).toMatch(/POST \/participants × 30, limited by its rate\n +Participant bot-0\b/);
+  expect(out).toMatch(
+    /POST \/participants × 30, slowed down by its rate limit\n +Participant bot-0\b/,
+  );
   const [, started] =
     /^0 s – (.+?) +startup of Pulumi and, if it runs, the program/m.exec(out) ?? [];
   const { criticalPath } = await json("--from", preview, ...usual);

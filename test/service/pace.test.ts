@@ -79,7 +79,7 @@ test("calls that are refused together count as one refusal", async () => {
   expect(clock.slept).toEqual([1000]);
 });
 
-test("a waiting call can be given up, and nothing is sent for it", async () => {
+test("a refused call can be given up, and is not sent again", async () => {
   const clock = new ManualClock();
   const pace = waitOutRefusals({ clock });
   const giveUp = new AbortController();
@@ -94,7 +94,7 @@ test("a waiting call can be given up, and nothing is sent for it", async () => {
   await expect(call).rejects.toMatchObject({
     code: "CANCELLED",
     effect: "none",
-    message: expect.stringContaining("Nothing was sent."),
+    message: expect.stringContaining("Nothing was changed."),
   });
   await nextTurn();
   expect({ attempts, sleeping: clock.sleeping }).toEqual({ attempts: 1, sleeping: 0 });

@@ -31,6 +31,17 @@ test("a refusal names the call, what the service said, and what to do", async ()
   });
 });
 
+test("a refusal without a reason says so", async () => {
+  await using live = await connected(json(409, { code: "409-100" }));
+  const call = { id: "c1", body: {} };
+  expect(
+    await failureOf(live.service.request(setUpOperation(channel, "update"), call)),
+  ).toMatchObject({
+    message:
+      "Could not update channel: PUT /channels/c1 was refused (409, 409-100). The service gave no reason.",
+  });
+});
+
 test.each([
   ["the body of the specification", json(429, body429)],
   ["another body", json(429, { code: "429-999" })],

@@ -1,7 +1,12 @@
 import { expect, test, vi } from "vitest";
 import { ConversationError, type Effect } from "../../provider/kernel/errors.js";
 import type { Method } from "../../provider/service/http/operations.js";
-import { defaultRetryLimits, mayRepeat, withRetry } from "../../provider/service/http/retry.js";
+import {
+  defaultRetryLimits,
+  keepUnknownEffect,
+  mayRepeat,
+  withRetry,
+} from "../../provider/service/http/retry.js";
 import { JumpingClock } from "./support/clocks.js";
 import { failureOf, noPauses } from "./support/connected.js";
 
@@ -11,6 +16,24 @@ const failing = (
   effect: Effect = "unknown",
   details = {},
 ) => new ConversationError(code, "failed", { template, ...details }, effect);
+
+test("after an attempt that may have had an effect, no failure says that nothing was done", async () => {
+  const refusal = "PUT /channels/1 was canceled. Nothing was changed. Try again.";
+  const failures = [
+    new ConversationError("CANCELLED", refusal),
+    failing("UNAVAILABLE", "unknown"),
+    new ConversationError("CANCELLED", refusal),
+  ];
+  const attempt = keepUnknownEffect(async () => {
+    throw failures.shift();
+  });
+  expect(await failureOf(attempt())).toMatchObject({ message: refusal, effect: "none" });
+  expect(await failureOf(attempt())).toMatchObject({ code: "UNAVAILABLE", effect: "unknown" });
+  expect(await failureOf(attempt())).toMatchObject({
+    message: "PUT /channels/1 was canceled. An earlier attempt may have taken effect. Try again.",
+    effect: "unknown",
+  });
+});
 
 test.each([
   ["GET", failing("UNREACHABLE", "none"), true],

@@ -379,7 +379,7 @@ export class GraphView {
     ]);
   }
 
-  /** Keeps only the wanted lines, and draws any that do not exist yet. @param {readonly { readonly edge: GraphEdge, readonly name: string }[]} wanted the uppermost last */
+  /** Removes all lines except the wanted ones, and draws any wanted lines that do not exist yet. @param {readonly { readonly edge: GraphEdge, readonly name: string }[]} wanted the uppermost last */
   #keepPaths(wanted) {
     const keyed = new Map(
       wanted.map((each) => [`${each.edge.from.key} ${each.edge.to.key}`, each]),

@@ -281,11 +281,14 @@ const refusal = (call: Call, response: HttpResponse): ConversationError => {
       return failed("FORBIDDEN", `is not allowed ${quote}. ${scopeAdvice(call)}`);
     case 404:
       return failed("NOT_FOUND", `found nothing ${quote}.${absenceAdvice(call)}`);
-    default:
-      return failed(
-        "REJECTED",
-        `was refused ${quote}. Fix the problem that the service reports, and try again.`,
-      );
+    default: {
+      const isExplained =
+        details.serviceMessage !== undefined || details.serviceNotes !== undefined;
+      const advice = isExplained
+        ? "Fix the problem that the service reports, and try again."
+        : "The service gave no reason.";
+      return failed("REJECTED", `was refused ${quote}. ${advice}`);
+    }
   }
 };
 

@@ -307,7 +307,7 @@ const oauthText = (body: unknown, settings: Settings): string => {
 };
 
 const fail = (
-  code: "CREDENTIALS_REFUSED" | "UNAVAILABLE" | "BAD_RESPONSE",
+  code: "CREDENTIALS_REFUSED" | "THROTTLED" | "UNAVAILABLE" | "BAD_RESPONSE",
   message: string,
   details: ErrorDetails,
 ): ConversationError => new ConversationError(code, message, { ...tokenEndpoint, ...details });
@@ -332,10 +332,9 @@ const failed = (settings: Settings, response: HttpResponse): ConversationError =
   const { status } = response;
   const label = settingLabel("tokenUrl", settings.profile);
   if (status === 400 || status === 401 || status === 403) return refused(settings, response);
-  if (status >= 500) {
-    return fail("UNAVAILABLE", `The token request failed (${status}). Try again later.`, {
-      status,
-    });
+  if (status === 429 || status >= 500) {
+    const code = status === 429 ? "THROTTLED" : "UNAVAILABLE";
+    return fail(code, `The token request failed (${status}). Try again later.`, { status });
   }
   const what =
     status < 400 ? `${status}, a redirect, which the client does not follow` : `${status}`;

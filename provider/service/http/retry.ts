@@ -66,9 +66,9 @@ export const mayRepeat = (endpoint: Endpoint, error: unknown, failures: number):
 
 type Outcome<T> = { readonly value: T } | { readonly error: unknown };
 
-const cancelled = (signal: AbortSignal): ConversationError => {
+const cancelled = (signal: AbortSignal, wasSent = false): ConversationError => {
   const why = isConversationError(signal.reason) ? signal.reason.message : "The call was canceled.";
-  return new ConversationError("CANCELLED", `${why} Nothing was sent.`);
+  return new ConversationError("CANCELLED", `${why} Nothing was ${wasSent ? "changed" : "sent"}.`);
 };
 
 /**
@@ -80,7 +80,7 @@ const afterAbort = <T>(last: Outcome<T> | undefined, signal: AbortSignal): T => 
   if ("value" in last) return last.value;
   if (isConversationError(last.error) && last.error.effect !== "none") throw last.error;
   if (isConversationError(last.error, "CANCELLED")) throw last.error;
-  throw cancelled(signal);
+  throw cancelled(signal, true);
 };
 
 /**
@@ -142,6 +142,10 @@ const longestRepeats = (limits: RetryLimits, attemptMs: number): number => {
   return Math.min(all, maxRetryTimeMs + attemptMs);
 };
 
+/** The message of a failure after an attempt that might have had an effect. */
+const afterPossibleEffect = (message: string): string =>
+  message.replace(/ Nothing was (?:changed|sent)\./, " An earlier attempt may have taken effect.");
+
 /**
  * Wraps an attempt that can be retried, so that if an earlier attempt might have had an effect, no
  * later failure claims that nothing was done.
@@ -155,7 +159,9 @@ export const keepUnknownEffect = <T>(attempt: () => Promise<T>): (() => Promise<
       if (!isConversationError(error)) throw error;
       const { code, message, details, effect, cause } = error;
       if (effect === "none" && mayHaveActed)
-        throw new ConversationError(code, message, details, "unknown", { cause });
+        throw new ConversationError(code, afterPossibleEffect(message), details, "unknown", {
+          cause,
+        });
       mayHaveActed ||= effect !== "none";
       throw error;
     }

@@ -24,7 +24,7 @@ export interface HttpRequest {
   readonly signal?: AbortSignal;
 }
 
-/** A response whose headers arrived completely. */
+/** A response whose headers have all arrived. */
 export interface HttpResponse {
   /** HTTP status. */
   readonly status: number;

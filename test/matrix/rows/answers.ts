@@ -333,7 +333,7 @@ export const refusals: Group = {
       everywhere(
         fails(
           2,
-          /token is new/,
+          /token was just issued/,
           "fetches one new token, sends once more, then fails and names the two addresses to check",
         ),
         { token: credentials },
