@@ -211,7 +211,7 @@ export interface ClientApplicationRoleArgs {
   version: pulumi.Input<"v1" | "v3">;
   /** URL that the service posts messages to. Absolute http or https URL. Source: public reference. */
   callback: pulumi.Input<string>;
-  /** Recipient of notifications that the service cannot reach the callback. Email address. Source: public reference. */
+  /** Recipient to notify when the service cannot reach the callback. Email address. Source: public reference. */
   notificationEmail: pulumi.Input<string>;
   /** Headers that the service sends to the callback. Values are secret: encrypted in the state, never shown. Source: public reference. */
   headers?: pulumi.Input<Record<string, pulumi.Input<string>>> | undefined;
@@ -227,7 +227,7 @@ export interface ClientApplicationRole {
   readonly version: "v1" | "v3";
   /** URL that the service posts messages to. Absolute http or https URL. Source: public reference. */
   readonly callback: string;
-  /** Recipient of notifications that the service cannot reach the callback. Email address. Source: public reference. */
+  /** Recipient to notify when the service cannot reach the callback. Email address. Source: public reference. */
   readonly notificationEmail: string;
   /** Headers that the service sends to the callback. Values are secret: encrypted in the state, never shown. Source: public reference. */
   readonly headers?: Record<string, string>;
@@ -376,7 +376,7 @@ export interface ParticipantArgs extends CommonArgs {
  * new Participant("example", {
  *   name: "orders-bot",
  *   type: "custom_bot",
- *   description: "Answers order questions",
+ *   description: "Answers questions about orders",
  *   active: true,
  *   application: clientApplication,
  *   intents: [

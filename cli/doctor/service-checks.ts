@@ -44,7 +44,7 @@ export const checkCertificates = (env: NodeJS.ProcessEnv): DoctorCheck => {
   if (env.NODE_TLS_REJECT_UNAUTHORIZED === "0")
     return warn(
       "certificates",
-      "NODE_TLS_REJECT_UNAUTHORIZED=0: Node.js does not check certificates, so credentials can be stolen",
+      "NODE_TLS_REJECT_UNAUTHORIZED=0: this package still checks certificates, but your program's other code does not",
       "Unset the variable. To trust your company's certificate authority, set NODE_EXTRA_CA_CERTS=<file>.",
     );
   if (extra && !existsSync(extra))

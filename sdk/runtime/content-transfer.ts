@@ -6,6 +6,7 @@ import type { Clock } from "../../provider/kernel/clock.js";
 import { ConversationError, isConversationError } from "../../provider/kernel/errors.js";
 import { retryAfterMs, retryAfterText } from "../../provider/service/http/pace.js";
 import {
+  connecting,
   connectionFault,
   type Dispatchers,
   dispatchersBy,
@@ -261,9 +262,8 @@ const contentDispatchers = (lookup: NameLookup): Dispatchers => {
     async (url) => {
       const { Agent } = await import("undici");
       const limits = { connections: 8, pipelining: 1, allowH2: false } as const;
-      const connect = { timeout: 10_000 };
-      if (isLocal(url)) return new Agent({ ...limits, connect });
-      const checked = { ...connect, lookup: publicLookup(lookup) };
+      if (isLocal(url)) return new Agent({ ...limits, connect: connecting });
+      const checked = { ...connecting, lookup: publicLookup(lookup) };
       return proxyAgent({ ...limits, connect: checked });
     },
   );

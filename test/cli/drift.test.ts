@@ -77,7 +77,9 @@ test("an object that was imported without its secrets and changed since is said 
   await stack.edit((objects) => {
     for (const object of objects.authentications ?? []) object.active = false;
   });
-  const who = expect.stringMatching(/^someone else: this stack last wrote or read the object at 20/);
+  const who = expect.stringMatching(
+    /^someone else: this stack last wrote or read the object at 20/,
+  );
   expect(await stack.drift()).toMatchObject({ drift: true, changed: [{ who }] });
 });
 

@@ -4,8 +4,9 @@ import { readFileSync } from "node:fs";
 import { request } from "node:https";
 import { join } from "node:path";
 import { checkServerIdentity, connect } from "node:tls";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { connectControl, type Emulator, startEmulator } from "../../emulator/index.js";
+import { httpTransport } from "../../provider/service/http/transport.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { ownTls, running } from "./running.js";
 
@@ -38,6 +39,19 @@ test("with TLS every address is https, and who trusts the certificate gets an an
   await control.reset();
   await expect(control.advance(-1)).rejects.toThrow("was refused (400)");
   await expect(connectControl(controlUrl).log()).rejects.toThrow("fetch failed");
+});
+
+test("no variable turns the check of certificates off", async () => {
+  const { baseUrl } = await started({ tls: ownTls });
+  vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect(await get(`${baseUrl}/channels`)).toBe(401);
+  const transport = httpTransport();
+  onTestFinished(() => transport.close());
+  const call = { method: "GET", url: `${baseUrl}/channels`, headers: {} } as const;
+  await expect(transport.send(call)).rejects.toMatchObject({
+    cause: { code: expect.stringMatching(/SELF_SIGNED|UNABLE_TO_VERIFY/) },
+  });
 });
 
 test("signed addresses are https, too", async () => {

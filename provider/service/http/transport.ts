@@ -121,12 +121,18 @@ const dispatchOptions = (request: HttpRequest, url: URL): Dispatcher.DispatchOpt
 /** Maximum number of connections to one origin, and therefore of calls in progress at once. */
 export const mostConnections = 8;
 
+/** A certificate is always checked, whatever NODE_TLS_REJECT_UNAUTHORIZED says. */
+const verified = { rejectUnauthorized: true } as const;
+
+/** How a connection is opened, to the service or to a signed URL. */
+export const connecting = { timeout: 10_000, ...verified } as const;
+
 /** Limits of a connection; the time of a whole call is limited elsewhere. */
 const limits = {
   connections: mostConnections,
   pipelining: 1,
   allowH2: false,
-  connect: { timeout: 10_000 },
+  connect: connecting,
   headersTimeout: 60_000,
   bodyTimeout: 30_000,
   // A longer answer is refused: no collection or message of the service comes close to this size.
@@ -303,7 +309,7 @@ const unusable = (): ConversationError =>
 export const proxyAgent = async (options: EnvHttpProxyAgent.Options): Promise<Dispatcher> => {
   const { EnvHttpProxyAgent: ProxyAgent } = await import("undici");
   try {
-    return new ProxyAgent(options);
+    return new ProxyAgent({ ...options, requestTls: verified, proxyTls: verified });
   } catch {
     throw unusable();
   }
