@@ -164,9 +164,11 @@ const manifestSchema = z.object({
 });
 
 /** Angle brackets would be taken for a tag. */
-const textCell = (text: string): string => cell(text).replaceAll("<", "&lt;").trim();
+const folded = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
 
-const code = (text: string): string => `\`${cell(text)}\``;
+const prose = (text: string): string => folded(text).replaceAll("<", "&lt;");
+
+const code = (text: string): string => `\`${folded(text)}\``;
 
 const parametersOf = (node: ts.Node): readonly string[] =>
   ts
@@ -215,22 +217,22 @@ const hiddenInterfaces = (
     .flatMap((each) => [...hiddenInterfaces(each, source), each]);
 };
 
-/** A row for each public member, by its name; a method with several signatures has several. */
-const memberRows = ({ name, node, source }: ExportedDeclaration): readonly MemberRow[] => {
+/** An item for each public member, by its name; a method with several signatures has several. */
+const memberItems = ({ name, node, source }: ExportedDeclaration): readonly MemberItem[] => {
   if (ts.isTypeAliasDeclaration(node))
     return hiddenInterfaces(node, source).flatMap((each) =>
-      memberRows({ name, node: each, source }),
+      memberItems({ name, node: each, source }),
     );
   if (!ts.isInterfaceDeclaration(node) && !ts.isClassDeclaration(node)) return [];
   return [...node.members].filter(isPublic).map((member) => ({
     name: member.name?.getText(source) ?? "",
-    row: `| ${code(shapeOf(member, source))} | ${textCell(meaningOf(member))} |`,
+    item: `- ${code(shapeOf(member, source))}: ${prose(meaningOf(member))}`,
   }));
 };
 
-interface MemberRow {
+interface MemberItem {
   readonly name: string;
-  readonly row: string;
+  readonly item: string;
 }
 
 const meaningOf = (member: ts.Node): string =>
@@ -272,21 +274,20 @@ const headOf = ({ node, source }: ExportedDeclaration): string => {
   return head.replaceAll(/\breadonly /g, "");
 };
 
-const tableOf = (rows: readonly MemberRow[]): readonly string[] =>
-  rows.length > 0
-    ? [["| Member | Meaning |", "|---|---|", ...rows.map(({ row }) => row)].join("\n")]
-    : [];
+/** Not a table: the types are too long for one of its columns. */
+const listOf = (members: readonly MemberItem[]): readonly string[] =>
+  members.length > 0 ? [members.map(({ item }) => item).join("\n")] : [];
 
 const examplesOf = (node: ts.Node): readonly string[] =>
   tagsOf(node, "example").map((one) => `\`\`\`typescript\n${one}\n\`\`\``);
 
 /**
- * @param members in the place of a table of all members
+ * @param members in the place of a list of all members
  * @param examples in the place of those of its comment
  */
 const section = (
   declared: ExportedDeclaration,
-  members: readonly string[] = tableOf(memberRows(declared)),
+  members: readonly string[] = listOf(memberItems(declared)),
   examples: readonly string[] = examplesOf(declared.node),
 ): string => {
   const { name, node } = declared;
@@ -345,15 +346,15 @@ const sectionWithin = (
   all: ReadonlyMap<string, ExportedDeclaration>,
 ): string => {
   const args = all.get(`${declared.name}Args`);
-  const given = new Set((args ? memberRows(args) : []).map(({ name }) => name));
-  const rows = memberRows(declared);
+  const given = new Set((args ? memberItems(args) : []).map(({ name }) => name));
+  const members = memberItems(declared);
   if (args && isResource(declared)) {
-    const own = rows.filter(({ name }) => !given.has(name) && !ofEveryResource.includes(name));
+    const own = members.filter(({ name }) => !given.has(name) && !ofEveryResource.includes(name));
     const page = `../resources.md#${declared.name.toLowerCase()}`;
     const outputs = `Its outputs are the members of ${link(args.name)}, with their values in the service. [Example](${page})`;
-    return section(declared, [outputs, ...tableOf(own)], []);
+    return section(declared, [outputs, ...listOf(own)], []);
   }
-  const isPart = args && rows.length > 0 && rows.every(({ name }) => given.has(name));
+  const isPart = args && members.length > 0 && members.every(({ name }) => given.has(name));
   return isPart
     ? section(declared, [`The members of ${link(args.name)}, with their values in the service.`])
     : section(declared);
@@ -363,9 +364,9 @@ const sectionWithin = (
 const everyResource = (found: readonly ExportedDeclaration[]): readonly string[] => {
   const first = found.find(isResource);
   if (!first) return [];
-  const rows = memberRows(first).filter(({ name }) => ofEveryResource.includes(name));
+  const members = memberItems(first).filter(({ name }) => ofEveryResource.includes(name));
   return [
-    `## Every resource class\n\nMembers of every resource class, shown for \`${first.name}\`:\n\n${tableOf(rows).join("")}`,
+    `## Every resource class\n\nMembers of every resource class, shown for \`${first.name}\`:\n\n${listOf(members).join("")}`,
   ];
 };
 
