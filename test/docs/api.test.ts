@@ -18,8 +18,7 @@ const pages = new Map(
 
 /** Components are explained among the resources. */
 const all = [...pages.values(), readFileSync(join(root, "docs/resources.md"), "utf8")].join("\n");
-const rows = all.split("\n").filter((line) => line.startsWith("| `"));
-const members = new Set(rows.map((row) => /^\| `([\w.]+)/.exec(row)?.[1]));
+const members = new Set([...all.matchAll(/^[-|] `([\w.]+)/gm)].map(([, name]) => name));
 
 test("every entry point has a page", () => {
   expect([...pages.keys()]).toEqual(expect.arrayContaining(["index", "runtime", "testing"]));
@@ -48,7 +47,7 @@ test("a received message shows its members, and so does an error", () => {
   const membersOf = (name: string): readonly (string | undefined)[] =>
     [
       ...(sections.find((each) => each.startsWith(`${name}\``)) ?? "").matchAll(
-        /^\| `(\w+)\??[:(].*\| (?=\S)/gm,
+        /^- `(\w+)\??[:(].*`: (?=\S)/gm,
       ),
     ].map(([, member]) => member);
   const message = ["text", "conversationId", "sender", "recipients", "attachments", "parent"];
