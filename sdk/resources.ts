@@ -357,7 +357,7 @@ export interface ParticipantArgs extends CommonArgs {
   description?: pulumi.Input<string> | undefined;
   /** Whether the participant is in use. Default: `true`. Source: public reference. */
   active?: pulumi.Input<boolean> | undefined;
-  /** Kind of bot. The platform's own bot product creates bots of type `platform_bot`. Source: public reference. */
+  /** Kind of bot. The platform's own bot product creates bots of the platform type. Source: public reference. */
   type: pulumi.Input<"custom_bot" | "platform_bot">;
   /** Client application whose callback receives this bot's messages. Source: public reference. */
   application: pulumi.Input<string> | pulumi.Input<ClientApplication>;
@@ -412,7 +412,7 @@ export class Participant extends ConversationResource {
   /** Whether the participant is in use. Default: `true`. Source: public reference. */
   declare readonly active: pulumi.Output<boolean | undefined>;
 
-  /** Kind of bot. The platform's own bot product creates bots of type `platform_bot`. Source: public reference. */
+  /** Kind of bot. The platform's own bot product creates bots of the platform type. Source: public reference. */
   declare readonly type: pulumi.Output<"custom_bot" | "platform_bot">;
 
   /** Client application whose callback receives this bot's messages. Source: public reference. */
