@@ -241,8 +241,14 @@ const ofStackAndAccounts = async (
 ): Promise<readonly [ComparedAccount, ComparedAccount]> => {
   const names = accountsIn(document);
   const isExplicit = names.some(isProviderAccount);
+  // The selected stack may be another one.
+  const { stack: of = stack.place.stack } = options;
   const accounts = await settingsOfNames(
-    { env: stack.env, readSettings: (profile) => accountSettings({ ...options, profile }) },
+    {
+      env: stack.env,
+      readSettings: (profile) =>
+        accountSettings({ ...options, profile, ...(of === undefined ? {} : { stack: of }) }),
+    },
     // Without the passphrase of the stack, the settings of its providers are not known.
     isExplicit ? await exportStack(stack.place, "clear") : document,
     names.length > 0 ? names : [undefined],

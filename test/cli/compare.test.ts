@@ -290,6 +290,19 @@ test("beside a stack, live is every account that its objects are in, and each is
   });
 });
 
+test("beside a stack, live is the account of that stack's configuration, whichever stack is selected", async () => {
+  const box = await stackSandbox();
+  await box.up("Channel", "web", { type: "custom.web", displayName: "Web", icon: "aVZC" });
+  box.write();
+  const { baseUrl, tokenUrl, clientId, clientSecret } = box.emulator;
+  const config = Object.entries({ baseUrl, tokenUrl, clientId, clientSecret });
+  const stored = config.map(([key, value]) => [`conversation:${key}`, { value, secret: false }]);
+  writeFileSync(join(box.folder, "config.json"), JSON.stringify(Object.fromEntries(stored)));
+  const { PATH, XDG_CACHE_HOME } = box.options.env;
+  const options = { folder: box.folder, env: { ...withoutPace, PATH, XDG_CACHE_HOME } };
+  expect(await runCompare("stack:prod", "live", options)).toMatchObject({ same: true, matched: 1 });
+});
+
 /** Objects of every kind with few names, so that many share one, and references among them. */
 const account = fc
   .array(
