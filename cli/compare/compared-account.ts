@@ -57,6 +57,8 @@ export interface ComparedAccount {
   readonly objects: readonly ComparedSide[];
   /** Kinds with missing objects, because the service did not let them be read. */
   readonly unread?: readonly string[];
+  /** The base URL of an account and a kind that could not be read there, if this is several accounts. */
+  readonly unreadIn?: readonly (readonly [tenant: string, kind: string])[];
   /** Sentences about what is missing. */
   readonly notes: readonly string[];
   /** The stack whose state it is, if any. */
@@ -260,7 +262,8 @@ const ofStackAndAccounts = async (
   } of accounts) {
     const { objects, ...account } = await ofProfile(name, options, settings);
     const { baseUrl: tenant } = settings;
-    read.push({ ...account, objects: objects.map((each) => ({ ...each, tenant })) });
+    const unreadIn = account.unread.map((kind) => [tenant, kind] as const);
+    read.push({ ...account, unreadIn, objects: objects.map((each) => ({ ...each, tenant })) });
   }
   const state = ofState(title, document, (name) => {
     const tenant = accounts.find((account) => account.names.includes(name))?.settings.baseUrl;
@@ -270,6 +273,7 @@ const ofStackAndAccounts = async (
     title: read.map((each) => each.title).join(", "),
     objects: read.flatMap(({ objects }) => objects),
     unread: [...new Set(read.flatMap(({ unread = [] }) => unread))],
+    unreadIn: read.flatMap(({ unreadIn = [] }) => unreadIn),
     notes: read.flatMap(({ notes }) => notes),
   };
   return [state, live];

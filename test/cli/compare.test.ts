@@ -288,6 +288,12 @@ test("beside a stack, live is every account that its objects are in, and each is
     ...{ onlyInA: [], onlyInB: [{ id }] },
     different: [{ idA: near, idB: near, differences: [{ path: "displayName" }] }],
   });
+  // What cannot be read in one account hides nothing of another one.
+  const refused = { on: "GET /channels", kind: "status", status: 403, times: 9 };
+  await box.control.control("POST", "/faults", refused);
+  expect(await compare()).toMatchObject({
+    ...{ onlyInA: [{ id }], onlyInB: [], different: [], unread: [{ side: "b", kind: "Channel" }] },
+  });
 });
 
 test("beside a stack, live is the account of that stack's configuration, whichever stack is selected", async () => {
