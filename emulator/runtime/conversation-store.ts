@@ -201,7 +201,7 @@ export const isConversationDocument = (value: unknown): value is ConversationDoc
   Array.isArray(value.messages) &&
   value.messages.every((each) => isMessage(each) && each.conversationId === value.id);
 
-/** Where a string begins in another, in any case; -1: nowhere. */
+/** The place of a string in another, in any case; -1 if it is not there. */
 export const placeIn = (text: string, sought: string): number =>
   withoutCase(text).indexOf(withoutCase(sought));
 
