@@ -57,6 +57,8 @@ export interface ComparedAccount {
   readonly objects: readonly ComparedSide[];
   /** Kinds with missing objects, because the service did not let them be read. */
   readonly unread?: readonly string[];
+  /** The base URL of an account and a kind that could not be read there, if this is several accounts. */
+  readonly unreadIn?: readonly (readonly [tenant: string, kind: string])[];
   /** Sentences about what is missing. */
   readonly notes: readonly string[];
   /** The stack whose state it is, if any. */
@@ -241,8 +243,14 @@ const ofStackAndAccounts = async (
 ): Promise<readonly [ComparedAccount, ComparedAccount]> => {
   const names = accountsIn(document);
   const isExplicit = names.some(isProviderAccount);
+  // The selected stack may be another one.
+  const { stack: of = stack.place.stack } = options;
   const accounts = await settingsOfNames(
-    { env: stack.env, readSettings: (profile) => accountSettings({ ...options, profile }) },
+    {
+      env: stack.env,
+      readSettings: (profile) =>
+        accountSettings({ ...options, profile, ...(of === undefined ? {} : { stack: of }) }),
+    },
     // Without the passphrase of the stack, the settings of its providers are not known.
     isExplicit ? await exportStack(stack.place, "clear") : document,
     names.length > 0 ? names : [undefined],
@@ -254,7 +262,8 @@ const ofStackAndAccounts = async (
   } of accounts) {
     const { objects, ...account } = await ofProfile(name, options, settings);
     const { baseUrl: tenant } = settings;
-    read.push({ ...account, objects: objects.map((each) => ({ ...each, tenant })) });
+    const unreadIn = account.unread.map((kind) => [tenant, kind] as const);
+    read.push({ ...account, unreadIn, objects: objects.map((each) => ({ ...each, tenant })) });
   }
   const state = ofState(title, document, (name) => {
     const tenant = accounts.find((account) => account.names.includes(name))?.settings.baseUrl;
@@ -264,6 +273,7 @@ const ofStackAndAccounts = async (
     title: read.map((each) => each.title).join(", "),
     objects: read.flatMap(({ objects }) => objects),
     unread: [...new Set(read.flatMap(({ unread = [] }) => unread))],
+    unreadIn: read.flatMap(({ unreadIn = [] }) => unreadIn),
     notes: read.flatMap(({ notes }) => notes),
   };
   return [state, live];

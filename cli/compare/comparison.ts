@@ -195,9 +195,13 @@ const unreadOf = ({ unread = [] }: ComparedAccount): readonly string[] => unread
 /** Objects that the other side certainly does not have. */
 const missingIn = (
   objects: readonly ComparedSide[],
-  other: ComparedAccount,
+  { unread = [], unreadIn }: ComparedAccount,
 ): readonly ComparedSide[] =>
-  objects.filter(({ definition: { kind } }) => !unreadOf(other).includes(kind));
+  objects.filter(({ definition: { kind }, tenant }) =>
+    unreadIn
+      ? !unreadIn.some(([where, what]) => where === tenant && what === kind)
+      : !unread.includes(kind),
+  );
 
 class Matching {
   readonly pairs: MatchedPair[] = [];

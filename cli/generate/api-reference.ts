@@ -226,7 +226,7 @@ const memberItems = ({ name, node, source }: ExportedDeclaration): readonly Memb
   if (!ts.isInterfaceDeclaration(node) && !ts.isClassDeclaration(node)) return [];
   return [...node.members].filter(isPublic).map((member) => ({
     name: member.name?.getText(source) ?? "",
-    item: `- ${code(shapeOf(member, source))}: ${prose(meaningOf(member))}`,
+    item: `- ${[code(shapeOf(member, source)), prose(meaningOf(member))].filter(Boolean).join(": ")}`,
   }));
 };
 

@@ -24,11 +24,17 @@ interface Shown {
   write(text: string | Uint8Array): unknown;
 }
 
+/** Where a person is asked, and what ends the asking. */
+interface Terminal {
+  readonly input: NodeJS.ReadableStream;
+  readonly shown: Shown;
+  readonly signal: AbortSignal | undefined;
+}
+
 const asked = async (
   text: string,
   secret: boolean,
-  input: NodeJS.ReadableStream,
-  shown: Shown,
+  { input, shown, signal }: Terminal,
 ): Promise<string> => {
   let isMuted = false;
   const output = new Writable({
@@ -43,7 +49,7 @@ const asked = async (
   lines.once("SIGINT", stop);
   lines.once("close", stop);
   try {
-    const answer = lines.question(text);
+    const answer = lines.question(text, signal ? { signal } : {});
     isMuted = secret;
     return (await Promise.race([answer, stopped.promise])).trim();
   } finally {
@@ -59,14 +65,19 @@ const asked = async (
 /**
  * Asks a person until the answer is good. Default: at the terminal.
  *
- * @throws CommandFailure with exit code 130 if the person stops
+ * @throws CommandFailure with exit code 130 if the person stops; AbortError once the signal is
+ * aborted
  */
 export const askPerson =
-  (input: NodeJS.ReadableStream = process.stdin, shown: Shown = process.stderr): Ask =>
+  (
+    input: NodeJS.ReadableStream = process.stdin,
+    shown: Shown = process.stderr,
+    signal?: AbortSignal,
+  ): Ask =>
   async ({ text, proposal, secret, problem }) => {
     const question = `${text}${proposal ? ` (${proposal})` : ""}: `;
     for (;;) {
-      const given = await asked(question, secret === true, input, shown);
+      const given = await asked(question, secret === true, { input, shown, signal });
       const answer = given || (proposal ?? "");
       const wrong = problem?.(answer);
       if (!wrong) return answer;

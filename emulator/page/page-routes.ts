@@ -13,6 +13,7 @@ import { isCompleted } from "../runtime/conversation-operations.js";
 import {
   isWithin,
   messageJson,
+  placeIn,
   type StoredConversation,
   type StoredMessage,
 } from "../runtime/conversation-store.js";
@@ -94,7 +95,7 @@ const around = { before: 20, after: 200 } as const;
 
 /** The part of a text around what was found in it, on one line, without splitting a character. */
 const excerptOf = (text: string, sought: string): string => {
-  const place = text.toLowerCase().indexOf(sought.toLowerCase());
+  const place = placeIn(text, sought);
   const from = Math.max(0, place - around.before);
   const part = text.slice(from, place + sought.length + around.after);
   const whole = part.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, "").replace(/\s+/g, " ");

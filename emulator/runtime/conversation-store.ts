@@ -10,6 +10,10 @@ const lengthBytes = 4;
 /** Number of cached inflated chunks: consecutive documents are mostly in the same chunk. */
 const mostAtHand = 4;
 
+/** Text in one case, as long as before: İ would become two letters, and Σ depends on what follows. */
+const withoutCase = (text: string): string =>
+  text.replaceAll("İ", "i").toLowerCase().replaceAll("ς", "σ");
+
 /** How documents are stored. */
 interface ArchiveOptions {
   /**
@@ -54,8 +58,8 @@ export class DocumentArchive {
    * case. It is far quicker than reading the document.
    */
   mayContain(text: string): (place: number) => boolean {
-    const escaped = JSON.stringify(text.toLowerCase()).slice(1, -1);
-    return (place) => this.#textAt(place).toLowerCase().includes(escaped);
+    const escaped = JSON.stringify(withoutCase(text)).slice(1, -1);
+    return (place) => withoutCase(this.#textAt(place)).includes(escaped);
   }
 
   /** The documents at these positions, in order; each chunk is read once. */
@@ -197,9 +201,12 @@ export const isConversationDocument = (value: unknown): value is ConversationDoc
   Array.isArray(value.messages) &&
   value.messages.every((each) => isMessage(each) && each.conversationId === value.id);
 
+/** The place of a string in another, in any case; -1 if it is not there. */
+export const placeIn = (text: string, sought: string): number =>
+  withoutCase(text).indexOf(withoutCase(sought));
+
 /** Whether a string contains another, in any case. */
-export const isWithin = (text: string, sought: string): boolean =>
-  text.toLowerCase().includes(sought.toLowerCase());
+export const isWithin = (text: string, sought: string): boolean => placeIn(text, sought) >= 0;
 
 const textsIn = (value: unknown): readonly string[] => {
   if (typeof value === "string") return [value];

@@ -288,6 +288,25 @@ test("beside a stack, live is every account that its objects are in, and each is
     ...{ onlyInA: [], onlyInB: [{ id }] },
     different: [{ idA: near, idB: near, differences: [{ path: "displayName" }] }],
   });
+  // What cannot be read in one account hides nothing of another one.
+  const refused = { on: "GET /channels", kind: "status", status: 403, times: 9 };
+  await box.control.control("POST", "/faults", refused);
+  expect(await compare()).toMatchObject({
+    ...{ onlyInA: [{ id }], onlyInB: [], different: [], unread: [{ side: "b", kind: "Channel" }] },
+  });
+});
+
+test("beside a stack, live is the account of that stack's configuration, whichever stack is selected", async () => {
+  const box = await stackSandbox();
+  await box.up("Channel", "web", { type: "custom.web", displayName: "Web", icon: "aVZC" });
+  box.write();
+  const { baseUrl, tokenUrl, clientId, clientSecret } = box.emulator;
+  const config = Object.entries({ baseUrl, tokenUrl, clientId, clientSecret });
+  const stored = config.map(([key, value]) => [`conversation:${key}`, { value, secret: false }]);
+  writeFileSync(join(box.folder, "config.json"), JSON.stringify(Object.fromEntries(stored)));
+  const { PATH, XDG_CACHE_HOME } = box.options.env;
+  const options = { folder: box.folder, env: { ...withoutPace, PATH, XDG_CACHE_HOME } };
+  expect(await runCompare("stack:prod", "live", options)).toMatchObject({ same: true, matched: 1 });
 });
 
 /** Objects of every kind with few names, so that many share one, and references among them. */

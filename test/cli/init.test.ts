@@ -338,7 +338,7 @@ test("while npm fetches, only the name of the package is shown", async () => {
 });
 
 /** A person at a terminal, who types what is called for. */
-const person = () => {
+const person = (signal?: AbortSignal) => {
   const keys = new PassThrough();
   let seen = "";
   const shown = {
@@ -348,7 +348,7 @@ const person = () => {
   };
   // Without what moves the cursor.
   const plain = () => stripVTControlCharacters(seen);
-  return { keys, ask: askPerson(keys, shown), seen: plain };
+  return { keys, ask: askPerson(keys, shown, signal), seen: plain };
 };
 
 test("each key is shown once, however many questions came before", async () => {
@@ -412,6 +412,18 @@ test.each([
     message: "Interrupted. Nothing was created.",
     exitCode: 130,
   });
+});
+
+test("a signal stops a question, too: nobody has to answer it first", async () => {
+  const stop = new AbortController();
+  const { keys, ask } = person(stop.signal);
+  const refused = expect(ask({ text: "Name" })).rejects.toThrow();
+  stop.abort("SIGTERM");
+  await new Promise(setImmediate);
+  keys.write("shop\r");
+  await refused;
+  await expect(ask({ text: "Stack" })).rejects.toThrow();
+  expect(keys.listenerCount("keypress")).toBe(0);
 });
 
 test("stopped while npm fetches the packages, it makes no stack and says what is left", async () => {

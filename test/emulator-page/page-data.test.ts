@@ -127,6 +127,22 @@ test("a search finds conversations by their messages and details, then only what
   expect(await found(service, "Example 1", two.cursor)).toMatchObject({ isWhole: true, hits: [] });
 });
 
+test.each([
+  ["ΚΩΔΙΚΟΣ", "ο κωδικοσ μου"],
+  ["κωδικος", "Ο ΚΩΔΙΚΟΣΑ"],
+  ["κωδικοσ", "ο κωδικος μου"],
+  ["istanbul", "aus İSTANBUL"],
+  ["İSTANBUL", "aus istanbul"],
+  ["needle", `${"İ".repeat(300)} needle`],
+])("whatever the case of %s, it is found, and the excerpt shows it: %s", async (sought, text) => {
+  const service = await withSample();
+  const message = messageTo(first).messages.message.map((each) => ({ ...each, content: { text } }));
+  await service.call("POST", "/conversations/messages", { messages: { message } });
+  const { hits } = await found(service, sought);
+  expect(hits).toHaveLength(1);
+  expect(String(hits[0]?.[1])).toContain(text.slice(-6));
+});
+
 test("a search also finds conversations that the page never got", async () => {
   const service = await running();
   const size = { ...smallAccount, conversations: 2_001, messages: 1 };

@@ -191,6 +191,37 @@ test("what was found stays until the emulator answers for the next text, and goe
   expect(found()).toBeUndefined();
 });
 
+test("a text that was sought before is sought anew: what was found for it is not known any more", () => {
+  const state = new PageState();
+  const shown = { conversation: "", object: "", call: "" };
+  const answer = (cursor: string, search: string, isWhole: boolean, ...places: number[]): void =>
+    state.take(
+      { ...quiet, cursor, found: { isWhole, entries: places.map(summaryOf) } },
+      { ...shown, search },
+    );
+  const found = () => state.found && [...state.found.keys()];
+  state.seek("or");
+  answer("run-6f72-0-0-0-1-0", "or", true, 1, 2);
+  expect(state.look().cursor).toBe("run-6f72-0-0-0-1-0");
+  // Cut and pasted while the emulator still looks for it.
+  state.seek("");
+  state.seek("or");
+  answer("run-6f72-0-0-0-2-0", "or", false, 3);
+  expect(found()).toBeUndefined();
+  expect(state.look().cursor).toBe("run--0-0-0-2-0");
+  answer("run-6f72-0-0-0-2-0", "or", true, 1, 2, 3);
+  expect(found()).toEqual(["c-1", "c-2", "c-3"]);
+  // An answer came while another text was sought.
+  state.seek("order");
+  answer("run-6f72-0-0-0-3-0", "or", false, 4);
+  state.seek("or");
+  expect(state.look().cursor).toBe("run--0-0-0-3-0");
+  answer("run-6f72-0-0-0-3-0", "or", true, 1, 2, 3, 4);
+  expect(found()).toEqual(["c-1", "c-2", "c-3", "c-4"]);
+  state.seek("or ");
+  expect(state.look().cursor).toBe("run-6f72-0-0-0-3-0");
+});
+
 test("only rows in sight are rendered, and all of those", () => {
   fc.assert(
     fc.property(

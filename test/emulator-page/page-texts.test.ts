@@ -56,6 +56,9 @@ test("a message is shown with its sender, text, further content and attachments"
           { id: "i", name: "a.csv", size: 78, url: "javascript:harm()" },
           { url: "https://x.example/y" },
           { name: "b", url: "https://" },
+          { name: "c", url: "https://x.example/z" },
+          { name: "https://x.example.org/z", url: "https://x.example" },
+          { url: "https://y.example@x.example/z" },
         ],
       },
       recipients: { recipient: [{ type: "customer", participant: { name: "Ada" } }] },
@@ -71,9 +74,19 @@ test("a message is shown with its sender, text, further content and attachments"
     text: "Which one?",
     json: '{\n  "options": [\n    "a"\n  ]\n}',
     attachments: [
-      { text: "a.csv (78 bytes)", id: "i", url: "" },
-      { text: "https://x.example/y", id: "", url: "https://x.example/y" },
-      { text: "b", id: "", url: "" },
+      { text: "a.csv (78 bytes)", id: "i", url: "", host: "" },
+      { text: "https://x.example/y", id: "", url: "https://x.example/y", host: "" },
+      { text: "b", id: "", url: "", host: "" },
+      { text: "c", id: "", url: "https://x.example/z", host: "x.example" },
+      // A text that seems to name another host.
+      {
+        text: "https://x.example.org/z",
+        ...{ id: "", url: "https://x.example", host: "x.example" },
+      },
+      {
+        text: "https://y.example@x.example/z",
+        ...{ id: "", url: "https://y.example@x.example/z", host: "x.example" },
+      },
     ],
     isEvent: false,
     time: "2026-01-01T00:00:00.000Z",

@@ -43,13 +43,15 @@ export const sideOfSender = (sender) => {
   return sender.endsWith("_bot") ? "bot" : "agent";
 };
 
-/** An attachment: its text, such as `notes.txt (78 bytes)`, the id of its asset, and its URL elsewhere, if a browser can open that. @param {Json} attachment */
+/** An attachment: its text, such as `notes.txt (78 bytes)`, the id of its asset, and its URL elsewhere, if a browser can open that, with its host unless the text begins with it. @param {Json} attachment */
 const shownAttachment = (attachment) => {
   const [id, url] = [textIn(attachment, "id"), textIn(attachment, "url")];
   const name = textIn(attachment, "name") || url || id;
   const { size } = attachment;
   const text = typeof size === "number" ? `${name} (${size} bytes)` : name;
-  return { text, id, url: /^https?:\/\//i.test(url) && URL.canParse(url) ? url : "" };
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return { text, id, url: "", host: "" };
+  const { origin, host } = new URL(url);
+  return { text, id, url, host: text.startsWith(`${origin}/`) ? "" : host };
 };
 
 /** The JSON of content beside its text; empty if there is none. @param {unknown} content */

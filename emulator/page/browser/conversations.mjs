@@ -56,14 +56,14 @@ const eventRow = ({ name, sender, type, text, json, time }, sought) =>
   );
 
 /** An attachment, with the link that downloads its asset, or opens what is elsewhere. @param {ShownMessage["attachments"][number]} attachment @param {ReadonlyMap<string, string>} downloads @param {string} sought */
-const attachmentItem = ({ text, id, url }, downloads, sought) => {
+const attachmentItem = ({ text, id, url, host }, downloads, sought) => {
   const path = downloads.get(id);
   const name = foreignText(text, sought);
   if (path === undefined && url === "") return element("li", {}, name);
   if (path !== undefined)
     return element("li", {}, element("a", { href: path, download: "" }, name));
   const link = element("a", { href: url, target: "_blank", rel: "noopener noreferrer" }, name);
-  return element("li", {}, link, !text.startsWith(url) && ` on ${new URL(url).host}`);
+  return element("li", {}, link, host !== "" && ` on ${host}`);
 };
 
 /** @param {ShownMessage} message @param {ShownDelivery | undefined} delivery @param {ReadonlyMap<string, string>} downloads @param {string} sought */

@@ -88,11 +88,13 @@ const mostOfName = 200;
 export const beginningOf = (text, most) =>
   text.length <= most ? text : text.slice(0, most).replace(/[\ud800-\udbff]$/, "");
 
+/** Text in one case, as long as before: İ would become two letters, and Σ depends on what follows. @param {string} text */
+const withoutCase = (text) => text.replaceAll("İ", "i").toLowerCase().replaceAll("ς", "σ");
+
 /** Text in which a sought text is marked wherever it occurs. @param {string} text @param {string} sought */
 export const markedParts = (text, sought) => {
-  const [all, part] = [text.toLowerCase(), sought.toLowerCase()];
-  // A few capital letters become two small ones: then places in the two texts do not agree.
-  if (part === "" || all.length !== text.length) return [text];
+  const [all, part] = [withoutCase(text), withoutCase(sought)];
+  if (part === "") return [text];
   /** @type {(Node | string)[]} */
   const parts = [];
   let from = 0;
@@ -224,7 +226,7 @@ export const choice = (options = []) => {
 
 /** Whether the words contain the search text. @param {string} sought @param {string[]} words */
 export const isFound = (sought, ...words) =>
-  sought === "" || words.join(" ").toLowerCase().includes(sought.toLowerCase().trim());
+  sought === "" || withoutCase(words.join(" ")).includes(withoutCase(sought.trim()));
 
 /**
  * A search field and filters above a list, with the number of matches.

@@ -204,6 +204,8 @@ export class PageState {
   search = "";
   /** @type {Map<string, ConversationSummary> | undefined} Those with the text, once the emulator has looked. */
   found = undefined;
+  /** Whether `found` is of another text, so that what changed since then is not enough. */
+  #isSoughtAnew = false;
   /** @type {{ readonly objects: readonly GraphObject[], readonly total: number }} */
   graph = { objects: [], total: 0 };
   /** @type {readonly ConversationAddress[]} */
@@ -232,7 +234,9 @@ export class PageState {
 
   /** Searches the conversations. Until the emulator answers, what was found before stays. @param {string} text */
   seek(text) {
-    this.search = text.trim();
+    const sought = text.trim();
+    this.#isSoughtAnew ||= sought !== this.search;
+    this.search = sought;
     if (this.search === "") this.found = undefined;
   }
 
@@ -248,7 +252,9 @@ export class PageState {
 
   /** What to send with the next poll. */
   look() {
-    const { cursor, shown, object, inspected, search } = this;
+    const { shown, object, inspected, search } = this;
+    // Its second part is the text that was sought before.
+    const cursor = this.#isSoughtAnew ? this.cursor.replace(/-[^-]*/, "-") : this.cursor;
     const call = inspected ? "" : this.call;
     return { cursor, conversation: shown.id, messages: shown.next, object, call, search };
   }
@@ -266,8 +272,11 @@ export class PageState {
     if (changes.conversations.isWhole && this.shown.isKnown)
       this.shown = new ShownConversation(this.shown.id);
     this.conversations = takeConversations(this.conversations, changes.conversations);
-    if (changes.found && search === this.search)
+    const isWanted = changes.found?.isWhole || !this.#isSoughtAnew;
+    if (changes.found && search === this.search && isWanted) {
       this.found = takeConversations(this.found ?? new Map(), changes.found);
+      this.#isSoughtAnew = false;
+    }
     if (changes.graph) {
       this.graph = changes.graph;
       this.#byKey = new Map(

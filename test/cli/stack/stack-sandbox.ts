@@ -220,6 +220,7 @@ export const stackSandbox = async ({ emulator, other, ...options }: SandboxOptio
   for (const [name, text] of Object.entries({
     "Pulumi.yaml": "name: shop\nruntime: nodejs\n",
     "stacks.json": JSON.stringify(stacks),
+    "config.json": "{}",
     "other.json": other ?? "",
     "preview.json": '{"steps":[],"changeSummary":{}}',
     asked: "",
@@ -235,6 +236,7 @@ export const stackSandbox = async ({ emulator, other, ...options }: SandboxOptio
     `whoami*) echo '{"url":"${options.backend ?? `file://${folder}`}"}';;`,
     `"stack --show-name"*) echo prod;;`,
     `"stack ls"*) cat stacks.json;;`,
+    `"config"*"--stack prod"*) cat config.json;;`,
     `"config"*) echo '{}';;`,
     `"preview"*) cat preview.json;;`,
     `*"--stack other"*) cat other.json;;`,
