@@ -159,7 +159,7 @@ const possibleRows = ({ possible }: ReadmeContent): readonly string[] =>
   tableSection(
     "Possible secrets",
     [
-      "The service does not return secrets, so the export cannot tell whether the secrets in this table are set. A run " +
+      "The service does not return secrets, so the export cannot determine whether the secrets in this table are set. A run " +
         "does not change anything that the program does not declare. A run refuses to change any of these objects until you " +
         "declare its secret, set `eraseHidden`, or use `conversation:put` to state that the tenant keeps omitted members.",
     ],
