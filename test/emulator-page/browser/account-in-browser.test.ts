@@ -405,6 +405,6 @@ describe("the page as a whole", () => {
     const { page, service, view } = await openPage(started, { mayFail: /ERR_/ });
     await view("objects");
     await service.emulator.close();
-    await page.getByText("The emulator does not respond.").waitFor();
+    await page.getByText("The emulator is not responding.").waitFor();
   });
 });
