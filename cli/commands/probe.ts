@@ -44,7 +44,7 @@ export const probeCommand = command({
     },
     clean: {
       json: async () => (await import("../probe/probe-findings.js")).cleanedSchema,
-      exits: { 0: "nothing is left", 1: "failed, or something is left", 130: "interrupted" },
+      exits: { 0: "nothing is left", 1: "failed, or left something behind", 130: "interrupted" },
     },
   },
   work: async ({ json: _, ...options }, session) => {

@@ -159,9 +159,9 @@ const possibleRows = ({ possible }: ReadmeContent): readonly string[] =>
   tableSection(
     "Possible secrets",
     [
-      "The service does not return secrets, so the export cannot see whether the secrets in this table are set. A run " +
-        "does not change what the program does not declare. It refuses to change one of these objects until you " +
-        "declare its secret or set `eraseHidden`, or until `conversation:put` states that the tenant keeps omitted members.",
+      "The service does not return secrets, so the export cannot determine whether the secrets in this table are set. A run " +
+        "does not change anything that the program does not declare. A run refuses to change any of these objects until you " +
+        "declare its secret, set `eraseHidden`, or use `conversation:put` to state that the tenant keeps omitted members.",
     ],
     ["Object", "Member"],
     possible.map(({ resource, path }) => [label(resource), codeSpan(path)]),

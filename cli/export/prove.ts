@@ -167,7 +167,7 @@ const pulumiIn =
     if (signal?.aborted) throw new CommandFailure("Interrupted. No process is left running.", 130);
     if (ended.code === 0) return ended.stdout;
     const said = ended.lastLines.slice(-12).join("\n");
-    throw new CommandFailure(`Could not prove the export: pulumi ${args[0]} failed:\n${said}`);
+    throw new CommandFailure(`Could not verify the export: pulumi ${args[0]} failed:\n${said}`);
   };
 
 /** The result of an export on an emulator that holds the same account. */
@@ -198,7 +198,7 @@ const quiet = new Set(["same", "read", "refresh"]);
 const differencesIn = (printed: string): readonly string[] => {
   const preview = previewIn(printed);
   if (!preview)
-    throw new CommandFailure("Could not prove the export: pulumi preview printed no JSON.");
+    throw new CommandFailure("Could not verify the export: pulumi preview printed no JSON.");
   return (
     preview.steps
       // The stack itself is new if nothing was imported.
@@ -218,7 +218,7 @@ const load = async ({ controlUrl, controlSecret }: Emulator, copy: JsonObject): 
   });
   if (!response.ok)
     throw new CommandFailure(
-      `Could not prove the export because the emulator does not accept the account: ${await response.text()}`,
+      `Could not verify the export because the emulator does not accept the account: ${await response.text()}`,
     );
 };
 

@@ -640,7 +640,7 @@ export const platformExperiment = question("platformName", {
     if (word !== undefined && words.size === 1) return word;
     throw new StillOpen(
       words.size > 1
-        ? `the tenant uses several words: ${[...words].join(", ")}`
+        ? `the tenant uses more than one word for the platform: ${[...words].join(", ")}`
         : "no platform bot or agent is registered",
     );
   },

@@ -74,12 +74,12 @@ const sections = [
   {
     standing: "held",
     heading: "Held elsewhere: another stack manages them, or a program looks them up.",
-    advice: "The command never changes these.",
+    advice: "The command never changes these objects.",
   },
   {
     standing: "copy",
     heading: "Copies: a person copied them from this stack's objects, including the mark.",
-    advice: `The command never deletes these. To remove the mark from one, run: ${ownCommand("orphans --release --id <id>")}`,
+    advice: `The command never deletes these objects. To remove the mark from one, run: ${ownCommand("orphans --release --id <id>")}`,
   },
   {
     standing: "former",

@@ -370,7 +370,7 @@ export const lockRemains = async (
   const steps: RepairStep[] = [];
   for (const pid of await leftProcesses(folder, stack.names.project)) {
     const done = apply && (await endProcess(pid));
-    const outcome = done ? { done } : { done: false, reason: "the process does not end" };
+    const outcome = done ? { done } : { done: false, reason: "the process did not exit" };
     steps.push({ action: "end-process", pid, ...(apply ? outcome : {}) });
   }
   // Processes may take long to end, and others may have repaired the stack and begun a run.

@@ -348,7 +348,7 @@ const foreignNotes = (operations: readonly PendingOperation[]): readonly string[
 };
 
 const incompleteNote =
-  "The command could not read every stack in the backend. An unread stack may contain what looks like a duplicate, so no duplicate is deleted.";
+  "The command could not read every stack in the backend. An object that looks like a duplicate might belong to an unread stack, so the command does not delete any duplicates.";
 
 const unreadNotes = ({ accounts }: RepairFacts): readonly string[] =>
   unreadAmong(accounts.flatMap(({ reading }) => reading.kinds)).map(

@@ -151,12 +151,12 @@ export class ValidationErrors {
     this.#found = found;
   }
 
-  /** Returns a view of the same errors that records new errors at a member of this value. */
+  /** Returns a view of the same errors. The view records each new error under the given member. */
   at(member: string): ValidationErrors {
     return new ValidationErrors(this.path ? `${this.path}.${member}` : member, this.#found);
   }
 
-  /** Returns a view of the same errors that records new errors at an item of this list. */
+  /** Returns a view of the same errors. The view records each new error under the given item. */
   item(index: number): ValidationErrors {
     return new ValidationErrors(`${this.path}[${index}]`, this.#found);
   }

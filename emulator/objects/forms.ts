@@ -312,8 +312,8 @@ const namesIn =
   };
 
 /**
- * A stored object as the service returns it: in the service's own forms and with secrets hidden,
- * depending on the switches.
+ * Returns a stored object as the service sends it. The switches determine whether the object is in
+ * the service's own forms, and how its secrets are shown.
  */
 export const responseObject = (
   { store, switches }: { readonly store: Store; readonly switches: Switches },

@@ -291,7 +291,7 @@ const formTables = ({ switches }: EmulatedService, endpoints: readonly string[])
 
 export type GraphObject = ReturnType<typeof graphObject>;
 export type ConversationSummary = ReturnType<typeof summaryOf> & {
-  /** The part of its last message in which the sought text was found, if any. */
+  /** The part of the conversation's last message that contains the search text, if any. */
   readonly excerpt?: string;
 };
 export type ConversationAddress = ReturnType<typeof conversationAddresses>[number];

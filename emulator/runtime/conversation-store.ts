@@ -296,10 +296,11 @@ export class ConversationStore {
   }
 
   /**
-   * The conversations that have changed since a version, in the order of their last change; all
-   * conversations if they have since been replaced or the version is unknown.
+   * Returns the conversations that have changed since a given version, ordered by their last
+   * change. Returns all conversations if they have been replaced since that version or if the
+   * version is unknown.
    *
-   * @param most maximum number of conversations; returns the last ones
+   * @param most maximum number of conversations to return; earlier ones are omitted
    */
   since(version: number, most: number): ConversationsSince<StoredConversation> {
     const { isWhole, entries } = this.#since(version);
@@ -307,9 +308,9 @@ export class ConversationStore {
   }
 
   /**
-   * Those of the conversations that `since` returns which contain a string, in any case.
+   * Like `since`, but returns only conversations that contain a string, ignoring case.
    *
-   * @param isFound whether a conversation contains it outside its messages
+   * @param isFound whether a conversation contains the string outside its messages
    */
   find(
     sought: string,

@@ -27,9 +27,9 @@ export interface EmulatedServiceOptions {
    */
   readonly callbackDeadlineMs?: number;
   /**
-   * The actual destination of a call to a callback, or to the token URL of its authentication, so
-   * that a test can redirect calls to its own server. Objects and logs keep the original URL.
-   * Default: the original URL.
+   * The actual destination of a call to a callback or to the token URL of its authentication. Lets
+   * a test redirect calls to its own server. Objects and logs keep the original URL. Default: the
+   * original URL.
    */
   readonly callbackRoute?: (address: string) => string;
   /**

@@ -316,7 +316,7 @@ export const deletionOrder = (resources: readonly Definition[]): readonly Defini
 
 /** How people identify the objects of a kind. */
 export interface Naming {
-  /** Name of the field that contains the object's name; empty if objects of the kind have none. */
+  /** Name of the field that contains the object's name; empty if objects of this kind have no name. */
   readonly key: string;
   /** The service's name for the field that contains the object's name. */
   readonly wire: string;

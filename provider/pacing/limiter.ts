@@ -33,7 +33,7 @@ export interface OwnState {
    * succeed.
    */
   readonly window: number;
-  /** The store's time at the last call other than a probe or an early call. */
+  /** The store's time at the last call, not counting probes and early calls. */
   readonly takenAt: number;
   /** Duration of the last successful probe, in milliseconds. */
   readonly roundTripMs: number;

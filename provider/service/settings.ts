@@ -9,7 +9,7 @@ import { type SettingKey, type SettingSpec, type Settings, settingTable } from "
 const profileName = /^[A-Za-z][A-Za-z0-9_-]*$/;
 
 /**
- * Refuses an invalid profile name.
+ * Rejects an invalid profile name.
  *
  * @throws ConversationError `SETTINGS_INVALID`
  */

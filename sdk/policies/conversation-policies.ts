@@ -200,14 +200,14 @@ export const secureCallbacks: ResourceValidationPolicy = {
       const callback = whereKnown(() => role.callback);
       if (callback !== undefined && isReadable(callback))
         report(
-          `The callback of the ${whereKnown(() => role.name)} role is ${callback}, so customers' messages travel in plain text. Use HTTPS.`,
+          `The callback of the ${whereKnown(() => role.name)} role, ${callback}, does not use HTTPS, so customers' messages travel in plain text. Use an HTTPS URL.`,
         );
     }
     const authentication = args.asType(classFor(args, Authentication));
     const address = whereKnown(() => authentication?.oauth2?.tokenRequestUrl);
     if (address !== undefined && isReadable(address))
       report(
-        `The token for the callback comes from ${address}, so the credentials travel in plain text. Use HTTPS.`,
+        `The callback's token URL, ${address}, does not use HTTPS, so the credentials travel in plain text. Use an HTTPS URL.`,
       );
   },
 };

@@ -43,7 +43,7 @@ test("whatever a message holds, it is shown", () => {
   );
 });
 
-test("a message is shown with its sender, text, further content and attachments", () => {
+test("a message is shown with its sender, text, additional content and attachments", () => {
   expect(
     shownMessage({
       id: "1",

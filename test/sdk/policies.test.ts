@@ -23,7 +23,7 @@ test("an address of this machine may be http, another may not", () => {
   expect(seenIn(secureCallbacks, of("http://127.0.0.1:8080/messages"))).toEqual([]);
   expect(seenIn(secureCallbacks, of("https://bot.acme.io/messages"))).toEqual([]);
   expect(seenIn(secureCallbacks, of("http://bot.acme.io/messages"))).toEqual([
-    "The callback of the customer role is http://bot.acme.io/messages, so customers' messages travel in plain text. Use HTTPS.",
+    "The callback of the customer role, http://bot.acme.io/messages, does not use HTTPS, so customers' messages travel in plain text. Use an HTTPS URL.",
   ]);
   const token = { oauth2: { tokenRequestUrl: "http://bot.acme.io/token" } };
   expect(seenIn(secureCallbacks, resource("Authentication", "a", token))).toHaveLength(1);

@@ -98,7 +98,7 @@ const parsedObject = (text) => {
   const value = parsedJson(text);
   if (isRecord(value)) return value;
   throw new Error(
-    'Further content must be a JSON object, such as {"listpicker": {"options": []}}.',
+    'Additional content must be a JSON object, such as {"listpicker": {"options": []}}.',
   );
 };
 
@@ -173,7 +173,7 @@ export class Composer {
         element(
           "details",
           {},
-          element("summary", {}, "Further content"),
+          element("summary", {}, "Additional content"),
           labelled("Content as a JSON object", this.#json),
         ),
         this.button,

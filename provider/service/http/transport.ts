@@ -124,7 +124,7 @@ export const mostConnections = 8;
 /** A certificate is always checked, whatever NODE_TLS_REJECT_UNAUTHORIZED says. */
 const verified = { rejectUnauthorized: true } as const;
 
-/** How a connection is opened, to the service or to a signed URL. */
+/** Options for opening a connection to the service or to a signed URL. */
 export const connecting = { timeout: 10_000, ...verified } as const;
 
 /** Limits of a connection; the time of a whole call is limited elsewhere. */

@@ -191,7 +191,7 @@ describe("conversations", () => {
       status: 202,
       clientId: "page",
     });
-    await form.getByText("Further content").click();
+    await form.getByText("Additional content").click();
     await form.getByLabel("Content as a JSON object").fill("[1]");
     await form.getByRole("button", { name: "Send" }).click();
     await form.getByText("must be a JSON object").waitFor();
@@ -405,6 +405,6 @@ describe("the page as a whole", () => {
     const { page, service, view } = await openPage(started, { mayFail: /ERR_/ });
     await view("objects");
     await service.emulator.close();
-    await page.getByText("The emulator does not respond.").waitFor();
+    await page.getByText("The emulator is not responding.").waitFor();
   });
 });

@@ -36,13 +36,13 @@ describe("an emulator that changes under the page", () => {
     const { page, service, origin, view } = opened;
     await view(`conversations/${second}`);
     await service.emulator.close();
-    await page.getByText("The emulator does not respond.").waitFor();
+    await page.getByText("The emulator is not responding.").waitFor();
     const other = await running({ clock: "real", port: Number(new URL(origin).port) });
     await other.control("PUT", "/snapshot", sampleSnapshot(smallAccount));
     await other.control("PUT", "/switches", { platformName: "acme" });
     const sender = page.getByLabel("Sender", { exact: true });
     await expect.poll(() => sender.locator("option").allTextContents()).toContain("acme_agent");
-    await page.getByText("The emulator does not respond.").waitFor({ state: "detached" });
+    await page.getByText("The emulator is not responding.").waitFor({ state: "detached" });
     await said({ ...opened, service: other }, second, "From the new one");
     await page.getByRole("log").getByText("From the new one").waitFor();
   });
@@ -90,7 +90,7 @@ describe("what a person has begun", () => {
   inBrowser("stays with its conversation", async (started) => {
     const { page, view } = await openPage(started, { sample: smallAccount, mayFail: /400/ });
     await view(`conversations/${second}`);
-    await page.getByText("Further content").click();
+    await page.getByText("Additional content").click();
     await page.getByLabel("Content as a JSON object").fill("[1]");
     await textOf(page).fill("For the second");
     await page.getByRole("button", { name: "Send" }).click();
