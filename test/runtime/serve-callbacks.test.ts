@@ -82,3 +82,30 @@ test("while it closes, accepted messages are handled and answered, and new calls
   expect(handled).toEqual(["1"]);
   await server.close();
 });
+
+test("it closes although a client left that had sent two calls at once", async () => {
+  const started = Promise.withResolvers<void>();
+  const left = Promise.withResolvers<void>();
+  const finished = Promise.withResolvers<void>();
+  const { handler } = receiver({
+    acknowledge: "after",
+    onMessage: () => {
+      started.resolve();
+      return finished.promise;
+    },
+  });
+  const node: typeof handler.node = (request, response) => {
+    request.socket.once("close", () => left.resolve());
+    return handler.node(request, response);
+  };
+  const server = await serveCallbacks({ "/bot": { ...handler, node } }, here);
+  const socket = openSocket(server.port, host);
+  const call = (id: string): string =>
+    `POST /bot HTTP/1.1\r\nhost: x\r\nauthorization: ${right}\r\ncontent-length: ${body(id).length}\r\n\r\n${body(id)}`;
+  socket.write(call("1") + call("2"));
+  await started.promise;
+  socket.destroy();
+  await left.promise;
+  finished.resolve();
+  await server.close();
+});
