@@ -36,7 +36,8 @@ const optionRules = z.strictObject({
 });
 
 const handlerRules = z.record(
-  z.string().startsWith("/"),
+  // As a request line has it (RFC 3986 §3.3), without the query.
+  z.string().regex(/^\/[\w.~!$&'()*+,;=:@%/-]*$/),
   z.custom<Callbacks>((given) => given instanceof Object && "node" in given && "idle" in given),
   "must be an object with a handler for each path, such as /bot",
 );

@@ -39,6 +39,8 @@ test("a port in use is an error that names host, port and what to do", async () 
 test.each([
   ["a port that is none", { "/bot": receiver().handler }, { port: Number("") - 1 }, "port:"],
   ["a path without its slash", { bot: receiver().handler }, here, "bot:"],
+  ["a path with a query", { "/bot?a=b": receiver().handler }, here, "/bot?a=b:"],
+  ["a path that no URL can have", { "/bot é": receiver().handler }, here, "/bot é:"],
   ["a handler that is none", { "/bot": () => {} }, here, "/bot:"],
 ])("%s is invalid input", async (_, handlers, options, reason) => {
   const failure = await failureOf(Reflect.apply(serveCallbacks, undefined, [handlers, options]));
