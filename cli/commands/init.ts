@@ -58,7 +58,7 @@ a secret for your callbacks. Neither is ever passed as a command argument.`,
         folder,
         env: process.env,
         progress: sessionProgress(session),
-        ask: asks ? askPerson() : undefined,
+        ask: asks ? askPerson({ signal }) : undefined,
         signal,
       }),
     );

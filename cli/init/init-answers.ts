@@ -19,16 +19,19 @@ export interface Question {
   readonly problem?: (answer: string) => string | undefined;
 }
 
-/** Output that the person sees. */
-interface Shown {
-  write(text: string | Uint8Array): unknown;
+/** Where a person is asked. */
+interface AskedAt {
+  readonly input?: NodeJS.ReadableStream;
+  /** Output that the person sees. */
+  readonly shown?: { write(text: string | Uint8Array): unknown };
+  /** Ends a question. */
+  readonly signal?: AbortSignal;
 }
 
 const asked = async (
   text: string,
   secret: boolean,
-  input: NodeJS.ReadableStream,
-  shown: Shown,
+  { input, shown, signal }: Required<AskedAt>,
 ): Promise<string> => {
   let isMuted = false;
   const output = new Writable({
@@ -42,6 +45,8 @@ const asked = async (
   const stop = () => stopped.reject(new CommandFailure("Interrupted. Nothing was created.", 130));
   lines.once("SIGINT", stop);
   lines.once("close", stop);
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
   try {
     const answer = lines.question(text);
     isMuted = secret;
@@ -52,6 +57,7 @@ const asked = async (
     // Only this listener: the others make the interface release the keys, which it would go on
     // showing.
     lines.off("close", stop);
+    signal.removeEventListener("abort", stop);
     lines.close();
   }
 };
@@ -59,14 +65,18 @@ const asked = async (
 /**
  * Asks a person until the answer is good. Default: at the terminal.
  *
- * @throws CommandFailure with exit code 130 if the person stops
+ * @throws CommandFailure with exit code 130 if the person or a signal stops it
  */
 export const askPerson =
-  (input: NodeJS.ReadableStream = process.stdin, shown: Shown = process.stderr): Ask =>
+  ({
+    input = process.stdin,
+    shown = process.stderr,
+    signal = new AbortController().signal,
+  }: AskedAt = {}): Ask =>
   async ({ text, proposal, secret, problem }) => {
     const question = `${text}${proposal ? ` (${proposal})` : ""}: `;
     for (;;) {
-      const given = await asked(question, secret === true, input, shown);
+      const given = await asked(question, secret === true, { input, shown, signal });
       const answer = given || (proposal ?? "");
       const wrong = problem?.(answer);
       if (!wrong) return answer;

@@ -348,7 +348,8 @@ const person = () => {
   };
   // Without what moves the cursor.
   const plain = () => stripVTControlCharacters(seen);
-  return { keys, ask: askPerson(keys, shown), seen: plain };
+  const stop = new AbortController();
+  return { keys, ask: askPerson({ input: keys, shown, signal: stop.signal }), seen: plain, stop };
 };
 
 test("each key is shown once, however many questions came before", async () => {
@@ -373,6 +374,14 @@ test("a wrong answer is explained and asked for again; no answer means the propo
   keys.write("\r");
   expect(await answer).toBe("dev");
   expect(seen()).toContain("  Not that one.\n");
+});
+
+test("a signal ends a question, too", async () => {
+  const { ask, stop } = person();
+  const answer = ask({ text: "Stack" });
+  stop.abort();
+  await expect(answer).rejects.toMatchObject({ exitCode: 130 });
+  await expect(ask({ text: "Project name" })).rejects.toThrow("Nothing was created");
 });
 
 test("the questions and what is wrong with an answer fit 80 columns", async () => {
