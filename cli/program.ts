@@ -100,7 +100,7 @@ const commandNamed = (name: string | undefined): CommandSpec | undefined =>
  * --help` are refused with a suggestion.
  */
 const withoutHelpOfNothing = (args: readonly string[]): readonly string[] => {
-  const [asked] = args[0] === "help" ? args.slice(1) : args;
+  const [asked] = args[0] === "help" ? args.slice(1).filter((arg) => arg !== "--json") : args;
   return asked === undefined || asked.startsWith("-") || commandNamed(asked) || asked === "help"
     ? args
     : [asked];

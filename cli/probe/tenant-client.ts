@@ -114,8 +114,13 @@ export class TenantClient {
     return this.options.clock.now();
   }
 
-  sleep(ms: number): Promise<void> {
-    return this.options.clock.sleep(ms);
+  /** @throws ProbeStopped if the probe is interrupted, except during the clean-up */
+  async sleep(ms: number): Promise<void> {
+    const { clock, signal } = this.options;
+    if (this.#isCleaning) return clock.sleep(ms);
+    await clock.sleep(ms, signal).catch(() => {
+      throw new ProbeStopped("interrupted");
+    });
   }
 
   /** The token in use, and the answer that it came with. */

@@ -567,7 +567,9 @@ export const connectRedis = async (
   load: Load = () => import(redisPackage),
 ): Promise<RedisClient> => {
   const Redis = await redisClass(need, load);
-  const client = new Redis(url, connectionOptions);
+  // A certificate is checked whatever NODE_TLS_REJECT_UNAUTHORIZED says: a password may follow.
+  const tls = url.startsWith("rediss:") ? { tls: { rejectUnauthorized: true } } : {};
+  const client = new Redis(url, { ...connectionOptions, ...tls });
   // Without a listener a lost connection would end up on the console.
   client.on("error", () => {});
   // A failure now is not final: the client keeps trying.

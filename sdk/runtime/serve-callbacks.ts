@@ -36,7 +36,8 @@ const optionRules = z.strictObject({
 });
 
 const handlerRules = z.record(
-  z.string().startsWith("/"),
+  // As a request line has it (RFC 3986 §3.3), without the query.
+  z.string().regex(/^\/[\w.~!$&'()*+,;=:@%/-]*$/),
   z.custom<Callbacks>((given) => given instanceof Object && "node" in given && "idle" in given),
   "must be an object with a handler for each path, such as /bot",
 );
@@ -76,18 +77,18 @@ export const serveCallbacks = async (
     Object.entries(checkedInput(doing, "callbacks", handlerRules, callbacks)),
   );
   const { port, host } = checkedOptions(doing, optionRules, options);
-  const open = new Map<ServerResponse, Promise<void>>();
+  const open = new Map<ServerResponse, PromiseWithResolvers<void>>();
   let closing: Promise<void> | undefined;
   const server = createServer((request, response) => {
-    open.set(
-      response,
-      new Promise((resolve) => {
-        response.once("close", () => {
-          open.delete(response);
-          resolve();
-        });
-      }),
-    );
+    open.set(response, Promise.withResolvers());
+    response.once("close", () => {
+      for (const [each, { resolve }] of open) {
+        // Node.js 22 closes no response that waits for another one of its connection.
+        if (each !== response && !each.req.socket.destroyed) continue;
+        open.delete(each);
+        resolve();
+      }
+    });
     const [path = ""] = (request.url ?? "").split("?", 1);
     const handler = handlers.get(path);
     if (handler && !closing) return void handler.node(request, response);
@@ -105,7 +106,7 @@ export const serveCallbacks = async (
     const end = once(server, "close");
     server.close();
     // A call whose body is still arriving adds messages.
-    await Promise.all(open.values());
+    await Promise.all([...open.values()].map(({ promise }) => promise));
     for (const handler of handlers.values()) await handler.idle();
     server.closeAllConnections();
     await end;

@@ -406,6 +406,33 @@ test("an interrupted probe removes what it has made, and says so", async () => {
   expect(await tenant.left()).toEqual([]);
 });
 
+test("a tenant that asks for a long wait holds up nobody who interrupts the probe", async () => {
+  const tenant = await probing();
+  const { session, interrupt } = recordedSession();
+  const throttled = network((request, sent, real) =>
+    sent === 8
+      ? Promise.resolve({ status: 429, headers: { "retry-after": "60" }, text: "" })
+      : real.send(request),
+  );
+  const waiting = Promise.withResolvers<void>();
+  const clock: Clock = {
+    ...clockOf((ms) => tenant.on.advance(ms)),
+    sleep: async (ms, signal) => {
+      if (ms < 60_000) return tenant.on.advance(ms);
+      waiting.resolve();
+      await new Promise((_, reject) =>
+        signal?.addEventListener("abort", () => reject(signal.reason), { once: true }),
+      );
+    },
+  };
+  const { out, environment: env, folder } = tenant;
+  const ended = runProbe({ out, yes: true }, session, { clock, transport: throttled, env, folder });
+  await waiting.promise;
+  interrupt();
+  await expect(ended).rejects.toMatchObject({ exitCode: 130 });
+  expect(await tenant.left()).toEqual([]);
+});
+
 test("a tenant that falls silent holds up nobody who interrupts the probe", async () => {
   const tenant = await probing();
   const silence = network(

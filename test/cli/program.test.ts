@@ -73,6 +73,7 @@ test.each([
   [["init", join(__dirname), "--json"], "FAILED", 1, "is not empty"],
   [["help", "doctor", "drift", "--json"], "USAGE", 2, "Unexpected argument drift"],
   [["help", "--json", "--all"], "USAGE", 2, "Unexpected argument --all"],
+  [["help", "--json", "nothing"], "USAGE", 2, "unknown command 'nothing'"],
 ])("%j fails as one JSON object with code, message and advice", async (args, code, exit, says) => {
   const ended = await run(...args);
   const { error } = JSON.parse(ended.out);

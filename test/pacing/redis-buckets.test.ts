@@ -1,4 +1,5 @@
-import { expect, test } from "vitest";
+import { createServer } from "node:tls";
+import { expect, onTestFinished, test, vi } from "vitest";
 import {
   type BucketStore,
   connectRedis,
@@ -7,6 +8,8 @@ import {
   redisNeed,
   withLocalBuckets,
 } from "../../provider/pacing/shared-buckets.js";
+import { ownTls } from "../emulator/running.js";
+import { closeServer, listenHere } from "../support/loopback-server.js";
 import { FakeRedis } from "./support/fake-redis.js";
 
 const found = (store: BucketStore) => store.change("k", (state) => ({ state, result: state }));
@@ -102,4 +105,22 @@ test("while the shared buckets fail, local ones go on at part of the rate, said 
   [now, down] = [2000, false];
   expect(await share()).toBe(1);
   expect(lost).toHaveLength(1);
+});
+
+test("no variable turns the check of the server's certificate off", async () => {
+  const received: string[] = [];
+  const server = createServer(ownTls, (socket) => {
+    socket.on("error", () => {});
+    socket.once("data", (piece) => {
+      received.push(String(piece));
+      socket.destroy();
+    });
+  });
+  const { port } = new URL(await listenHere(server));
+  onTestFinished(() => closeServer(server));
+  vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const client = await connectRedis(`rediss://:hunter2@localhost:${port}`, redisNeed());
+  client.disconnect();
+  expect(received).toEqual([]);
 });

@@ -39,6 +39,8 @@ test("a port in use is an error that names host, port and what to do", async () 
 test.each([
   ["a port that is none", { "/bot": receiver().handler }, { port: Number("") - 1 }, "port:"],
   ["a path without its slash", { bot: receiver().handler }, here, "bot:"],
+  ["a path with a query", { "/bot?a=b": receiver().handler }, here, "/bot?a=b:"],
+  ["a path that no URL can have", { "/bot é": receiver().handler }, here, "/bot é:"],
   ["a handler that is none", { "/bot": () => {} }, here, "/bot:"],
 ])("%s is invalid input", async (_, handlers, options, reason) => {
   const failure = await failureOf(Reflect.apply(serveCallbacks, undefined, [handlers, options]));
@@ -80,5 +82,32 @@ test("while it closes, accepted messages are handled and answered, and new calls
   await Promise.all([closed, once(socket, "close")]);
   expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 200", "HTTP/1.1 503"]);
   expect(handled).toEqual(["1"]);
+  await server.close();
+});
+
+test("it closes although a client left that had sent two calls at once", async () => {
+  const started = Promise.withResolvers<void>();
+  const left = Promise.withResolvers<void>();
+  const finished = Promise.withResolvers<void>();
+  const { handler } = receiver({
+    acknowledge: "after",
+    onMessage: () => {
+      started.resolve();
+      return finished.promise;
+    },
+  });
+  const node: typeof handler.node = (request, response) => {
+    request.socket.once("close", () => left.resolve());
+    return handler.node(request, response);
+  };
+  const server = await serveCallbacks({ "/bot": { ...handler, node } }, here);
+  const socket = openSocket(server.port, host);
+  const call = (id: string): string =>
+    `POST /bot HTTP/1.1\r\nhost: x\r\nauthorization: ${right}\r\ncontent-length: ${body(id).length}\r\n\r\n${body(id)}`;
+  socket.write(call("1") + call("2"));
+  await started.promise;
+  socket.destroy();
+  await left.promise;
+  finished.resolve();
   await server.close();
 });
