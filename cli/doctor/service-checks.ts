@@ -44,7 +44,7 @@ export const checkCertificates = (env: NodeJS.ProcessEnv): DoctorCheck => {
   if (env.NODE_TLS_REJECT_UNAUTHORIZED === "0")
     return warn(
       "certificates",
-      "NODE_TLS_REJECT_UNAUTHORIZED=0: this package still checks certificates, but your program's other code does not",
+      "NODE_TLS_REJECT_UNAUTHORIZED=0: calls to the service still check certificates, but your program's other code does not",
       "Unset the variable. To trust your company's certificate authority, set NODE_EXTRA_CA_CERTS=<file>.",
     );
   if (extra && !existsSync(extra))

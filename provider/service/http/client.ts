@@ -356,7 +356,7 @@ const secondsOf = (value: unknown): number | undefined => {
 /**
  * The token in a response from the token URL.
  *
- * @throws ConversationError `CREDENTIALS_REFUSED`, `UNAVAILABLE`, or `BAD_RESPONSE`
+ * @throws ConversationError `CREDENTIALS_REFUSED`, `THROTTLED`, `UNAVAILABLE`, or `BAD_RESPONSE`
  */
 export const grantOf = (settings: Settings, response: HttpResponse): TokenGrant => {
   if (response.status < 200 || response.status > 299) throw failed(settings, response);
