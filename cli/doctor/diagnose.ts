@@ -63,7 +63,8 @@ const LEAST_SDK = "3.216.0";
 /** The Node.js of programs: new enough, and able to share rate limits between processes. */
 const checkNode = async (env: NodeJS.ProcessEnv): Promise<DoctorCheck> => {
   const { found, version, advice } = await programNode(env);
-  if (version === undefined) return fail("node", found, advice);
+  // Not a failure: scripts of npm, and this command, may run on another.
+  if (version === undefined) return warn("node", found, advice);
   return isAtLeast(version, `${BEST_NODE}.0`)
     ? ok("node", found)
     : ok("node", `${found}; with Node.js ${BEST_NODE} or later, processes share their rate limits`);
