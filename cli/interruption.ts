@@ -91,7 +91,8 @@ export const interruption = (): Interruption =>
  */
 export const untilInterrupted = async (byHangUp = false): Promise<void> => {
   const underNpm = process.env.npm_lifecycle_event !== undefined;
-  const signals = ["SIGINT", "SIGTERM", ...(byHangUp ? (["SIGHUP"] as const) : [])] as const;
+  const signals: NodeJS.Signals[] = ["SIGINT", "SIGTERM"];
+  if (byHangUp) signals.push("SIGHUP");
   const { signal, release } = listen(signals, byHangUp || underNpm);
   await new Promise<void>((done) => signal.addEventListener("abort", () => done(), { once: true }));
   setTimeout(release, SAME_EVENT_MS).unref();

@@ -34,7 +34,8 @@ interface ExportedDeclaration {
 
 type Names = readonly (readonly [name: string, own: string])[];
 
-const namesOf = (statement: ts.Statement): readonly string[] => {
+/** The names that a statement declares. */
+export const namesOf = (statement: ts.Statement): readonly string[] => {
   if (ts.isVariableStatement(statement))
     return statement.declarationList.declarations.flatMap(({ name }) =>
       ts.isIdentifier(name) ? [name.text] : [],
@@ -47,7 +48,8 @@ const namesOf = (statement: ts.Statement): readonly string[] => {
   return isNamed && statement.name ? [statement.name.text] : [];
 };
 
-const isExported = (statement: ts.Statement): boolean =>
+/** Whether a statement exports what it declares. */
+export const isExported = (statement: ts.Statement): boolean =>
   ts.canHaveModifiers(statement) &&
   (ts.getModifiers(statement) ?? []).some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword);
 
@@ -163,9 +165,9 @@ const manifestSchema = z.object({
   exports: z.record(z.string(), z.union([z.string(), z.object({ types: z.string() })])),
 });
 
-/** Angle brackets would be taken for a tag. */
 const folded = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
 
+/** Angle brackets would be taken for a tag. */
 const prose = (text: string): string => folded(text).replaceAll("<", "&lt;");
 
 const code = (text: string): string => `\`${folded(text)}\``;

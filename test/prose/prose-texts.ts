@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
+import { isExported, namesOf } from "../../cli/generate/api-reference.js";
 import { pages, readPage } from "../docs/pages.js";
 import type { ProseText } from "./prose-linter.js";
 
@@ -43,10 +44,6 @@ const lineOf = (node: ts.Node): number => {
   return source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1;
 };
 
-const isExported = (node: ts.Node): boolean =>
-  ts.canHaveModifiers(node) &&
-  (ts.getModifiers(node) ?? []).some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword);
-
 /** The names that `export { … }` exports. */
 const exportedBelow = ({ statements }: ts.SourceFile): ReadonlySet<string> =>
   new Set(
@@ -55,18 +52,6 @@ const exportedBelow = ({ statements }: ts.SourceFile): ReadonlySet<string> =>
       .flatMap((clause) => (ts.isNamedExports(clause) ? clause.elements : []))
       .map(({ name, propertyName = name }) => propertyName.text),
   );
-
-/** The names that a statement declares. */
-const declaredIn = (statement: ts.Statement): readonly string[] => {
-  if (ts.isVariableStatement(statement))
-    return statement.declarationList.declarations.map(({ name }) => name.getText());
-  const named =
-    ts.isFunctionDeclaration(statement) ||
-    ts.isClassDeclaration(statement) ||
-    ts.isInterfaceDeclaration(statement) ||
-    ts.isTypeAliasDeclaration(statement);
-  return named && statement.name ? [statement.name.text] : [];
-};
 
 /** `{@link name}` as code, as a reader sees it. */
 const commentText = (comment: ts.JSDoc["comment"]): string =>
@@ -102,7 +87,7 @@ const docComments = (source: ts.SourceFile): readonly ProseText[] => {
   };
   const below = exportedBelow(source);
   for (const statement of source.statements)
-    if (isExported(statement) || declaredIn(statement).some((name) => below.has(name)))
+    if (isExported(statement) || namesOf(statement).some((name) => below.has(name)))
       visit(statement);
   return texts.filter(({ text }) => text !== "");
 };
