@@ -68,7 +68,6 @@ export class Engine {
     readonly stack: number,
     readonly state: ModelState,
     run: Run,
-    readonly extraInputs: Json,
     door: Door,
   ) {
     for (const definition of resources)
@@ -130,7 +129,6 @@ export class Engine {
       ...declaredInputs(this.stack, declared, this.#idOf),
       ...(adopt === undefined ? {} : { adopt }),
       ...(eraseHidden ? { eraseHidden } : {}),
-      ...this.extraInputs,
       owner: `${this.state.ownership}/${declared.name}`,
       __provider: "pointer",
     };

@@ -2,7 +2,7 @@ import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { type Emulator, startEmulator } from "../../emulator/index.js";
 import type { Clock } from "../../provider/kernel/clock.js";
 import { createRun, type Run } from "../../provider/lifecycle/run.js";
-import { connectService, type Service } from "../../provider/service/connect.js";
+import { connectService } from "../../provider/service/connect.js";
 import type { HttpResponse } from "../../provider/service/http/transport.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import { readSettings } from "../../provider/service/settings.js";
@@ -18,15 +18,6 @@ import type { EngineStep, RunEnding, Stacks, Took } from "./stacks.js";
 import { editStates, sightOf } from "./state-edits.js";
 import { ThirdParty } from "./third-party.js";
 import type { HeldEntry } from "./verdict.js";
-
-/** Ways to weaken one rule, for the proof that the test would notice. */
-export interface Weakness {
-  readonly settings?: Partial<Settings>;
-  readonly run?: (run: Run) => Run;
-  readonly service?: (service: Service) => Service;
-  /** Further inputs of every resource. */
-  readonly inputs?: Record<string, unknown>;
-}
 
 /** One service, reused by all scenarios. */
 export interface ModelStage {
@@ -72,20 +63,14 @@ export class ModelStacks implements Stacks {
   readonly #emulator: Emulator;
   readonly #settings: Settings;
   readonly #setting: ModelSetting;
-  readonly #weakness: Weakness;
   readonly #door: Door;
   readonly #states: readonly ModelState[] = [newState(), newState()];
   readonly #earlier = new Map<string, HttpResponse>();
 
-  constructor(
-    { emulator, settings, door }: ModelStage,
-    setting: ModelSetting,
-    weakness: Weakness = {},
-  ) {
+  constructor({ emulator, settings, door }: ModelStage, setting: ModelSetting) {
     this.#emulator = emulator;
-    this.#settings = { ...settingsIn(settings, setting), ...weakness.settings };
+    this.#settings = settingsIn(settings, setting);
     this.#setting = setting;
-    this.#weakness = weakness;
     this.#door = door;
   }
 
@@ -117,24 +102,23 @@ export class ModelStacks implements Stacks {
       this.#earlier,
     );
     const settings = this.#settings;
-    const connected = connectService(settings, { clock: instantly(), transport, retry: quick });
-    const service = this.#weakness.service?.(connected) ?? connected;
-    const made = createRun(async () => ({ settings, service }), {
+    const service = connectService(settings, { clock: instantly(), transport, retry: quick });
+    const run = createRun(async () => ({ settings, service }), {
       settings: () => settings,
       ...(this.#setting.sight ? { states: sightOf(this.#states, step.stack) } : {}),
       notify: () => undefined,
     });
-    const work = this.#work(step, this.#weakness.run?.(made) ?? made);
+    const work = this.#work(step, run);
     work.catch(() => undefined);
     const error = await Promise.race([work, transport.death]).then(() => "", said);
-    await connected.close();
+    await service.close();
     return { error, calls: transport.calls, made: transport.made };
   }
 
   #work(step: EngineStep, run: Run): Promise<void> {
     const state = this.#states[step.stack];
     if (!state) throw new Error("no such stack");
-    const engine = new Engine(step.stack, state, run, this.#weakness.inputs ?? {}, this.#door);
+    const engine = new Engine(step.stack, state, run, this.#door);
     return step.type === "up" ? engine.up(step) : engine.refresh();
   }
 }
@@ -144,7 +128,6 @@ export const playWith = async (
   { emulator, settings }: ModelStage,
   stacks: Stacks,
   scenario: Scenario,
-  areFieldsFree = false,
 ): Promise<RunEnding> => {
   const { setting = plainSetting } = scenario;
   const { secrets, forms } = setting;
@@ -154,18 +137,12 @@ export const playWith = async (
   const third = new ThirdParty(settings, console, emulator.advance);
   try {
     const own = settingsIn(settings, setting);
-    return await playScenario(stacks, third, scenario, own, areFieldsFree);
+    return await playScenario(stacks, third, scenario, own);
   } finally {
     await third.close();
   }
 };
 
 /** The same under the model of the engine. */
-export const play = (
-  stage: ModelStage,
-  scenario: Scenario,
-  weakness: Weakness = {},
-): Promise<RunEnding> => {
-  const stacks = new ModelStacks(stage, scenario.setting ?? plainSetting, weakness);
-  return playWith(stage, stacks, scenario, weakness.settings !== undefined);
-};
+export const play = (stage: ModelStage, scenario: Scenario): Promise<RunEnding> =>
+  playWith(stage, new ModelStacks(stage, scenario.setting ?? plainSetting), scenario);

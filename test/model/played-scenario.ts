@@ -47,7 +47,7 @@ export class PlayedScenario {
     this.#third = third;
   }
 
-  async run(scenario: Scenario, settings: Settings, areFieldsFree: boolean): Promise<string[]> {
+  async run(scenario: Scenario, settings: Settings): Promise<string[]> {
     const { steps, last } = scenario;
     const setting = this.#setting;
     for (const step of steps) await this.#step(step);
@@ -56,7 +56,7 @@ export class PlayedScenario {
     const failures = await this.#comeClean(last);
     if (failures.length === 0) failures.push(...(await this.#rest()));
     const known = async (): Promise<Known> => ({
-      ...{ setting, settings, areFieldsFree, vague: this.#vague, adopted: this.#adopted },
+      ...{ setting, settings, vague: this.#vague, adopted: this.#adopted },
       live: await this.#third.live(),
       notOurs: await this.#notOurs(),
     });
@@ -236,18 +236,13 @@ const lagOf = (steps: readonly ModelStep[]): "none" | "stale" | "killed" => {
   return isStale ? "stale" : "none";
 };
 
-/**
- * Plays a scenario on an empty service: its steps, then clean runs of the last programs.
- *
- * @param areFieldsFree what the objects hold is not looked at, only which there are
- */
+/** Plays a scenario on an empty service: its steps, then clean runs of the last programs. */
 export const playScenario = async (
   stacks: Stacks,
   third: ThirdParty,
   scenario: Scenario,
   settings: Settings,
-  areFieldsFree = false,
 ): Promise<RunEnding> => {
   const played = new PlayedScenario(stacks, third, scenario.setting);
-  return { wrong: await played.run(scenario, settings, areFieldsFree), took: played.took };
+  return { wrong: await played.run(scenario, settings), took: played.took };
 };

@@ -44,7 +44,6 @@ export interface Known {
   readonly vague: ReadonlySet<Name>;
   /** Ids of objects that were taken over: they keep what the program leaves out. */
   readonly adopted: ReadonlySet<string>;
-  readonly areFieldsFree: boolean;
 }
 
 /** More than any mark of the small world takes. */
@@ -119,7 +118,6 @@ const judgeOne = (
   if (found.length !== 1 || !only) return [`${key} is there ${found.length} times`];
   if (id !== only.id)
     return [`the state holds ${id ?? "nothing"} for ${key}, the service ${only.id}`];
-  if (known.areFieldsFree) return [];
   const isRight =
     saysAll(only.object, fieldsIn(stack, declared, held, known)) &&
     (only.object.active === true || known.adopted.has(only.id)) &&
