@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import ts from "typescript";
 import { expect, test } from "vitest";
 
 const root = join(__dirname, "..");
@@ -141,55 +140,4 @@ test("no imports go round in a circle, types included", () => {
   for (let ends = products; ends.length > 0; ends = [...left].filter(isEnd))
     for (const file of ends) if (isEnd(file)) left.delete(file);
   expect([...left]).toEqual([]);
-});
-
-/** The first column of the glossary's table of names: whole names, and words that are no part of a name. */
-const unused = textOf("docs/glossary.md")
-  .split("## Words that are not used")[1]
-  ?.split("### In sentences")[0]
-  ?.split("\n")
-  .filter((line) => /^\| (?!Not )/.test(line))
-  .flatMap((line) => line.split("|")[1]?.split(",") ?? [])
-  .map((word) => word.trim());
-
-/** What a file declares, under any name. */
-const namesIn = (file: string): readonly string[] => {
-  const names: string[] = [];
-  const visit = (node: ts.Node): void => {
-    if (ts.isIdentifier(node) && "name" in node.parent && node.parent.name === node)
-      if (!ts.isPropertyAccessExpression(node.parent)) names.push(node.text);
-    ts.forEachChild(node, visit);
-  };
-  ts.forEachChild(ts.createSourceFile(file, textOf(file), ts.ScriptTarget.Latest, true), visit);
-  return names;
-};
-
-test("names are words of the field, and none that the glossary has another word for", () => {
-  const words = new Set(unused);
-  const isUnused = (name: string): boolean =>
-    words.has(name) ||
-    name
-      .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
-      .toLowerCase()
-      .split(/[^a-z0-9]+/)
-      .some((word) => words.has(word));
-  expect(words.size).toBeGreaterThan(30);
-  expect(
-    sources.flatMap((file) =>
-      [file.replace(/\.m?[tj]s$/, ""), ...namesIn(file)]
-        .filter(isUnused)
-        .map((name) => `${file}: ${name}`),
-    ),
-  ).toEqual([]);
-});
-
-test('no title of a test says "tell" or "told"', () => {
-  const wrong = sources
-    .filter((file) => file.endsWith(".test.ts"))
-    .flatMap((file) =>
-      [...textOf(file).matchAll(/^\s*(?:test|inBrowser)(?:\.\w+)?\((["`].*)$/gm)].flatMap(
-        ([, title = ""]) => (/\b(told|tells?)\b/.test(title) ? `${file}: ${title}` : []),
-      ),
-    );
-  expect(wrong).toEqual([]);
 });

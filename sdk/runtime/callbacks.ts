@@ -208,7 +208,7 @@ class MessageQueues<T extends MessageType> {
   ) {}
 
   /**
-   * Takes the messages of one call, as far as they fit. Their work begins later, never at once.
+   * Takes those messages of one call that fit. Their work begins later, never at once.
    *
    * @returns the results of those that were taken; `full`: some were not, since too many wait in
    * their conversation, or in all
