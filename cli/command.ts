@@ -11,12 +11,8 @@ export interface Session {
   readonly redraw?: (text: string) => void;
   /** Whether `out` is a terminal that shows colors. */
   readonly coloured: boolean;
-  /**
-   * Resolves when the person, or the parent process, wants the command to end.
-   *
-   * @param byHangUp whether the end of the terminal or of the parent process counts, too
-   */
-  readonly untilInterrupted: (byHangUp?: boolean) => Promise<void>;
+  /** Resolves when the person, or the parent process, wants the command to end. */
+  readonly untilInterrupted: () => Promise<void>;
   /** Exit code of a command that did not throw: 0 until the command sets another one. */
   exitCode: number;
 }

@@ -86,14 +86,10 @@ export const interruption = (): Interruption =>
  * Waits for the first Ctrl-C or SIGTERM; does not keep the process alive. A server that was sent to
  * the background, or started with nohup, outlives its terminal; only under npm, whose shell does
  * not pass signals on, the end of the parent counts. Afterwards a signal ends this process at once.
- *
- * @param byHangUp whether SIGHUP and the end of the parent count in any case: for work to clean up
  */
-export const untilInterrupted = async (byHangUp = false): Promise<void> => {
+export const untilInterrupted = async (): Promise<void> => {
   const underNpm = process.env.npm_lifecycle_event !== undefined;
-  const signals: NodeJS.Signals[] = ["SIGINT", "SIGTERM"];
-  if (byHangUp) signals.push("SIGHUP");
-  const { signal, release } = listen(signals, byHangUp || underNpm);
+  const { signal, release } = listen(["SIGINT", "SIGTERM"], underNpm);
   await new Promise<void>((done) => signal.addEventListener("abort", () => done(), { once: true }));
   setTimeout(release, SAME_EVENT_MS).unref();
 };

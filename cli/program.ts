@@ -22,7 +22,6 @@ import { forecastCommand } from "./commands/forecast.js";
 import { importCommand } from "./commands/import.js";
 import { initCommand } from "./commands/init.js";
 import { orphansCommand } from "./commands/orphans.js";
-import { probeCommand } from "./commands/probe.js";
 import { rehearseCommand } from "./commands/rehearse.js";
 import { repairCommand } from "./commands/repair.js";
 import { reportedFailure } from "./failure.js";
@@ -42,7 +41,6 @@ export const commands: readonly CommandSpec[] = [
   exportCommand,
   importCommand,
   rehearseCommand,
-  probeCommand,
   completionCommand(() => commands),
 ];
 

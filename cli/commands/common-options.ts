@@ -19,7 +19,7 @@ export const profileOption = (doc = "Use this profile's settings."): OptionSpec<
 export const planOption: OptionSpec<Plan> = choiceOption(
   "<plan>",
   plans,
-  "The tenant's plan (default: CONVERSATION_PLAN, then conversation:plan, then the findings).",
+  "The tenant's plan (default: CONVERSATION_PLAN, then conversation:plan).",
 );
 
 /** `--switch name=value`, of the emulator. */

@@ -73,10 +73,6 @@ export const emulatorCommand = command({
     ),
     data: textOption("<file>", "Keep all data in this file (default: in memory)."),
     switch: switchesOption("Set a switch (repeatable; defaults: see below)."),
-    like: textOption(
-      "<file>",
-      "Use the switches, plan, and burst from this findings file, written by probe.",
-    ),
     controlSecret: {
       ...textOption(
         "[secret]",
@@ -111,13 +107,11 @@ export const emulatorCommand = command({
     const other = (["json", "openapi"] as const).find((name) => given[name]);
     if (words.length > 0 && other)
       throw new CommandFailure(`You cannot combine --${other} with a command.`, 2);
-    const { likeTenant } = await import("../probe/probe-findings.js");
-    const options = likeTenant(given);
     // A command gets the port from its environment, so several can run at once.
-    const { port = words.length > 0 ? 0 : 4010, plan = "none" } = options;
-    const started = { ...options, port, plan, switch: options.switch ?? {} };
+    const { port = words.length > 0 ? 0 : 4010, plan = "none" } = given;
+    const started = { ...given, port, plan, switch: given.switch ?? {} };
     const { openApiText, serveEmulator } = await import("../serve-emulator.js");
-    if (options.openapi) session.out(openApiText(started));
+    if (given.openapi) session.out(openApiText(started));
     else await serveEmulator(started, words, session);
     return undefined;
   },

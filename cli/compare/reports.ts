@@ -26,7 +26,7 @@ const cellOf = ({ kind, name }: Pick<Named, "kind" | "name">) => [`${kind} `, fo
 
 const valueCell = (value: string | undefined) => (value === undefined ? "–" : foreign(value));
 
-/** The findings in one sentence. */
+/** The differences in one sentence. */
 const driftSummary = (result: DriftResult): string => {
   const { project, stack, changed, deleted, unmanaged, unread, compared } = result;
   const of = `${withCount(compared, "object")} of ${project}/${stack} compared`;

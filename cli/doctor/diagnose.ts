@@ -190,10 +190,7 @@ const resourcesIn = async (
   return answer && "text" in answer ? resourcesOf(stackExportIn(answer.text)) : [];
 };
 
-/**
- * The settings, or why they cannot be used together: some rules need more than one setting, or a
- * file that one of them names.
- */
+/** The settings, or why they cannot be used together: some rules need more than one setting. */
 const readWhole = (source: SettingSource, profile: string | undefined): Settings | DoctorCheck => {
   try {
     return calledAccount(source, profile);

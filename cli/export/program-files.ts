@@ -41,9 +41,7 @@ const yamlText = (value: unknown): string =>
 const settingLines = (settings: Settings, profile: string | undefined): readonly string[] =>
   Object.entries(settingTable).flatMap(([key, spec]) => {
     const value = Object.entries(settings).find(([name]) => name === key)?.[1];
-    // By now the settings include what a findings file says.
-    const isSaid = key !== "findings" && !spec.secret;
-    const isWritten = value !== undefined && isSaid && value !== spec.default;
+    const isWritten = value !== undefined && !spec.secret && value !== spec.default;
     const name = profile ? `${profile}.${key}` : key;
     return isWritten ? [`  conversation:${name}: ${yamlText(String(value))}`] : [];
   });

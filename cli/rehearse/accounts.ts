@@ -177,7 +177,7 @@ const otherPlan = (profile = "", { plan }: Conditions): string =>
 
 /**
  * The limits of every account: those of the command line first, then those of its profile's
- * settings, including a probe's findings.
+ * settings.
  *
  * @returns the plan of the first account (the default one if it has settings), the steps that run
  * in parallel, the limits of each account in the order of the readings, and sentences about what

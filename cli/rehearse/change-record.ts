@@ -22,7 +22,6 @@ import {
   settingsOfAccounts,
   type TenantReading,
 } from "./accounts.js";
-import { knownSwitches } from "./emulated-account.js";
 import {
   digestSchema,
   jsonDigest,
@@ -46,7 +45,7 @@ type HiddenValue = z.infer<typeof hiddenValueSchema>;
 
 /**
  * The settings that decide what a run does, by their names in the configuration, resolved from
- * environment, configuration, findings, and defaults. Never a secret.
+ * environment, configuration, and defaults. Never a secret.
  */
 const recordedSettingsSchema = z.record(z.string(), z.union([z.string(), hiddenValueSchema]));
 
@@ -66,11 +65,9 @@ type ResolvedSettings = ReadonlyMap<string, ResolvedSetting>;
 /** An address may carry a key behind `?`. */
 const mayCarryKey = (text: string): boolean => URL.canParse(text) && new URL(text).search !== "";
 
-/** The content of a findings file counts, not its path. */
 const textOf = (settings: Settings, { key }: SettingDescription): string | undefined => {
   const value = settings[key];
-  if (value === undefined) return undefined;
-  return key === "findings" ? jsonDigest(knownSwitches(settings)) : String(value);
+  return value === undefined ? undefined : String(value);
 };
 
 /** The settings that differ between two clients of one tenant. */
@@ -118,10 +115,10 @@ const isSame = (recorded: RecordedSettings[string] | undefined, text: string): b
   return digestWith(recorded.salt, text) === recorded.digest;
 };
 
-/** What a value was, if it is readable: findings are a digest, which means nothing to a person. */
-const wasText = (name: string, recorded: RecordedSettings[string] | undefined): string => {
+/** What a value was, if it is readable. */
+const wasText = (recorded: RecordedSettings[string] | undefined): string => {
   if (recorded === undefined) return "; it was not set";
-  return typeof recorded === "string" && !name.endsWith("findings") ? `; it was ${recorded}` : "";
+  return typeof recorded === "string" ? `; it was ${recorded}` : "";
 };
 
 const changeText = (
@@ -129,8 +126,7 @@ const changeText = (
   recorded: RecordedSettings[string] | undefined,
   { label, text, hidden }: ResolvedSetting,
 ): string => {
-  const isShown = !hidden && !name.endsWith("findings");
-  const change = isShown ? `${label} is ${text}${wasText(name, recorded)}` : `${label} changed`;
+  const change = hidden ? `${label} changed` : `${label} is ${text}${wasText(recorded)}`;
   return name.endsWith("clientId")
     ? `${change} (if another client deploys, rehearse with --as-scopes)`
     : change;
@@ -145,7 +141,7 @@ export const settingChanges = (
     isSame(recorded[name], setting.text) ? [] : [changeText(name, recorded[name], setting)],
   ),
   ...Object.entries(recorded).flatMap(([name, value]) =>
-    now.has(name) ? [] : [`${name} is no longer set${wasText(name, value)}`],
+    now.has(name) ? [] : [`${name} is no longer set${wasText(value)}`],
   ),
 ];
 

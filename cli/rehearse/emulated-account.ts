@@ -48,7 +48,6 @@ import {
 import type { SettingKey, Settings } from "../../provider/service/setting-table.js";
 import { describeSettings, isProviderAccount } from "../../provider/service/settings.js";
 import { type KindReading, unreadAmong } from "../account/read-account.js";
-import { foundSwitches } from "../probe/probe-findings.js";
 import {
   type DeployingClient,
   type RehearsedAccount,
@@ -425,11 +424,9 @@ const secretsSwitch = ({ masked, omitted, echoed }: SecretsSeen) => {
   return echoed ? ({ secrets: "echo" } as const) : {};
 };
 
-/** What an account's settings say about the service, and what a probe found out. */
-export const knownSwitches = ({ put, findings }: Settings): Partial<Switches> => {
-  const found = findings === undefined ? {} : foundSwitches(findings);
-  return put === undefined ? found : { ...found, put };
-};
+/** What an account's settings say about the service. */
+export const knownSwitches = ({ put }: Settings): Partial<Switches> =>
+  put === undefined ? {} : { put };
 
 /** Refuses the lists that the service refuses. */
 const forbiddenLists = (kinds: readonly KindReading[]): readonly FaultRule[] =>

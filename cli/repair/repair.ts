@@ -79,7 +79,7 @@ const ending = (result: RepairResult): readonly string[] => {
   ];
 };
 
-/** The findings and actions, for people, within 80 columns. */
+/** The results and actions, for people, within 80 columns. */
 export const repairReport = (result: RepairResult): string => {
   const { project, stack, steps, notes, left } = result;
   const name = project ? `${project}/${stack}` : stack || "the selected stack";

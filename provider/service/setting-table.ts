@@ -128,8 +128,6 @@ export interface Settings {
   readonly ownershipMark: "description" | "none";
   /** How this tenant's PUT treats omitted members. Absent if unknown. */
   readonly put?: "keep" | "replace";
-  /** File written by `pulumi-conversation probe`. Absent if there are no findings. */
-  readonly findings?: string;
   /** Name of the profile for these settings. Absent for the default settings. */
   readonly profile?: string;
 }
@@ -226,10 +224,5 @@ export const settingTable: SettingTable = {
     environment: "PUT",
     doc: "What this tenant's PUT does to omitted members: `keep` or `replace` (assumed if not set). A run refuses a PUT that could erase something that the service hides.",
     parse: oneOf(["keep", "replace"]),
-  },
-  findings: {
-    environment: "FINDINGS",
-    doc: "Findings file that `pulumi-conversation probe` wrote for this tenant. Supplies `put`, `plan`, and `burst` if they are not set.",
-    parse: printableText,
   },
 };

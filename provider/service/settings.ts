@@ -1,7 +1,7 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ConversationError } from "../kernel/errors.js";
-import { isObject, type JsonObject, jsonIn, textAt } from "../kernel/json.js";
+import { textAt } from "../kernel/json.js";
 import { manifestOf, ownCommand } from "../kernel/package.js";
 import { quoted } from "../kernel/text.js";
 import { type SettingKey, type SettingSpec, type Settings, settingTable } from "./setting-table.js";
@@ -164,14 +164,14 @@ const isComplete = (values: Partial<Settings>): values is Settings =>
   });
 
 /** The result for one setting: a value, nothing, or a rule that the text breaks. */
-interface Finding {
+interface SettingResult {
   readonly key: SettingKey;
   readonly value?: unknown;
   readonly missing?: string;
   readonly invalid?: string;
 }
 
-const find = (source: SettingSource, key: SettingKey, profile?: string): Finding => {
+const readOne = (source: SettingSource, key: SettingKey, profile?: string): SettingResult => {
   const { parse, required, default: fallback } = specOf(key);
   const text = textOf(source, key, profile);
   if (text === undefined) {
@@ -197,9 +197,9 @@ const onEmulator = (): string => {
   return `Or run the command against an emulator: ${emulator} -- <command>`;
 };
 
-const complain = (findings: readonly Finding[], profile?: string): void => {
-  const missing = findings.flatMap((finding) => finding.missing ?? []);
-  const invalid = findings.flatMap((finding) => finding.invalid ?? []);
+const assertComplete = (results: readonly SettingResult[], profile?: string): void => {
+  const missing = results.flatMap((result) => result.missing ?? []);
+  const invalid = results.flatMap((result) => result.invalid ?? []);
   if (missing.length + invalid.length === 0) return;
   const where = profile === undefined ? "" : ` of ${accountTitle(profile)}`;
   throw new ConversationError(
@@ -215,38 +215,8 @@ const complain = (findings: readonly Finding[], profile?: string): void => {
   );
 };
 
-/** The settings that a probe can find out. */
-const probed = ["put", "plan", "burst"] as const satisfies readonly SettingKey[];
-
 /**
- * The settings that are not given, as a probe of the tenant found them.
- *
- * @throws ConversationError `SETTINGS_INVALID` if the file cannot be read, contains a wrong value,
- *   or is for another tenant
- */
-const foundOut = (file: string, given: Partial<Settings>): Partial<Settings> => {
-  const { baseUrl, settings } = readFindings(file);
-  if (baseUrl !== given.baseUrl)
-    throw new ConversationError(
-      "SETTINGS_INVALID",
-      `The findings in ${file} belong to another tenant, ${quoted(baseUrl)}. Nothing was sent. Probe this tenant, or remove ${settingLabel("findings", given.profile)}.`,
-    );
-  const values = probed.flatMap((key): [string, unknown][] => {
-    const value = given[key] === undefined ? settings[key] : undefined;
-    if (value === undefined) return [];
-    const parsed = specOf(key).parse(`${value}`);
-    if ("value" in parsed) return [[key, parsed.value]];
-    throw new ConversationError(
-      "SETTINGS_INVALID",
-      `${key} in the findings ${file} ${parsed.rule}. Nothing was sent. To create the file again, run: ${ownCommand(`probe --out ${file}`)}`,
-    );
-  });
-  return Object.fromEntries(values);
-};
-
-/**
- * Reads and checks every setting. The only file it reads is the `findings` file. A blank string
- * counts as missing.
+ * Reads and checks every setting. A blank string counts as missing.
  *
  * @param profile `staging` reads `CONVERSATION_STAGING_BASE_URL`, `conversation:staging.baseUrl`,
  * and so on; a profile inherits nothing from the default settings
@@ -256,15 +226,14 @@ const foundOut = (file: string, given: Partial<Settings>): Partial<Settings> => 
  */
 export const readSettings = (source: SettingSource, profile?: string): Settings => {
   assertProfile(profile);
-  const findings = keys.map((key) => find(source, key, profile));
-  complain(findings, profile ?? source.account);
-  const found = findings.filter((finding) => finding.value !== undefined);
+  const results = keys.map((key) => readOne(source, key, profile));
+  assertComplete(results, profile ?? source.account);
+  const found = results.filter(({ value }) => value !== undefined);
   const values: Partial<Settings> = {
     ...Object.fromEntries(found.map(({ key, value }) => [key, value])),
     ...(profile === undefined ? {} : { profile }),
   };
-  const all = values.findings ? { ...values, ...foundOut(values.findings, values) } : values;
-  if (isComplete(all)) return all;
+  if (isComplete(values)) return values;
   throw new ConversationError("SETTINGS_INVALID", "The settings are incomplete.");
 };
 
@@ -316,88 +285,3 @@ export const describeSettings = (profile?: string): readonly SettingDescription[
       ...(fallback === undefined ? {} : { default: String(fallback) }),
     };
   });
-
-/** One value that a probe found. */
-export type FoundValue = string | number | boolean;
-
-/** The findings of `pulumi-conversation probe` about a tenant. */
-export interface TenantFindings {
-  readonly version: 1;
-  /** When the probe ran (ISO 8601). */
-  readonly probedAt: string;
-  /** Base URL of the probed tenant. */
-  readonly baseUrl: string;
-  /** Number of calls that the probe made. */
-  readonly calls: number;
-  /** Values for the emulator's switches, by name. */
-  readonly switches: Readonly<Record<string, FoundValue>>;
-  /** Values for settings, by name. */
-  readonly settings: Readonly<Record<string, FoundValue>>;
-  /** Other observations about the tenant. */
-  readonly observed: Readonly<Record<string, FoundValue>>;
-  /** What could not be determined, and why. */
-  readonly open: Readonly<Record<string, string>>;
-}
-
-const isValue = (value: unknown): value is FoundValue =>
-  ["string", "number", "boolean"].includes(typeof value);
-
-const valuesIn = (value: unknown): Readonly<Record<string, FoundValue>> | undefined =>
-  isObject(value) && Object.values(value).every(isValue)
-    ? Object.fromEntries(
-        Object.entries(value).filter((entry): entry is [string, FoundValue] => isValue(entry[1])),
-      )
-    : undefined;
-
-const reasonsIn = (value: unknown): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(valuesIn(value) ?? {}).map(([name, why]) => [name, `${why}`]));
-
-const textIn = (json: JsonObject, name: string): string | undefined => {
-  const value = json[name];
-  return typeof value === "string" ? value : undefined;
-};
-
-/**
- * Parses findings from JSON text; undefined if the text contains no findings in this version's
- * format.
- */
-export const findingsIn = (text: string): TenantFindings | undefined => {
-  const json = jsonIn(text);
-  if (!isObject(json) || json.version !== 1) return undefined;
-  const [probedAt, baseUrl] = [textIn(json, "probedAt"), textIn(json, "baseUrl")];
-  const [switches, settings] = [valuesIn(json.switches), valuesIn(json.settings)];
-  const observed = valuesIn(json.observed ?? {});
-  const calls = typeof json.calls === "number" ? json.calls : 0;
-  if (probedAt === undefined || baseUrl === undefined || !switches || !settings || !observed)
-    return undefined;
-  const open = reasonsIn(json.open ?? {});
-  return { version: 1, probedAt, baseUrl, calls, switches, settings, observed, open };
-};
-
-/**
- * Reads a file written by `pulumi-conversation probe`.
- *
- * @throws ConversationError `SETTINGS_INVALID` if the file cannot be read, or contains anything
- * else
- */
-export const readFindings = (file: string): TenantFindings => {
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch (error) {
-    const code =
-      error instanceof Error && "code" in error
-        ? `${error.code}`
-        : "the file system gave no reason";
-    throw new ConversationError(
-      "SETTINGS_INVALID",
-      `Could not read the findings in ${file} (${code}). To create the file, run: ${ownCommand(`probe --out ${file}`)}`,
-    );
-  }
-  const findings = findingsIn(text);
-  if (findings) return findings;
-  throw new ConversationError(
-    "SETTINGS_INVALID",
-    `${file} contains no findings from this release. To create the file again, run: ${ownCommand(`probe --out ${file}`)}`,
-  );
-};

@@ -31,7 +31,6 @@ test.each([
   [["doctor"], "SIGINT"],
   [["doctor"], "SIGHUP"],
   [["explain"], "SIGTERM"],
-  [["probe", "--yes"], "SIGTERM"],
 ] as const)("%j says as JSON that %s stopped it", async (args, signal) => {
   const { origin, called } = await silentService();
   const { child, printed } = started(args, {

@@ -22,7 +22,6 @@ const withStack = ["drift", "import", "orphans", "repair"];
 
 const more: Readonly<Record<string, readonly string[]>> = {
   export: ["--out", "never"],
-  probe: ["--yes"],
 };
 
 const withProfile = commands

@@ -6,7 +6,6 @@ export const pageRuns: Readonly<Record<string, { readonly test: string; readonly
   "README.md": { test: "page-commands", way: "every" },
   "docs/explain.md": { test: "page-commands", way: "every" },
   "docs/drift.md": { test: "page-commands", way: "every" },
-  "docs/probe.md": { test: "page-commands", way: "every" },
   "docs/emulator.md": { test: "page-commands", way: "every" },
   "docs/installation-configuration.md": { test: "page-commands", way: "every" },
   "docs/guides/first-bot.md": { test: "first-bot", way: "every" },

@@ -3,7 +3,6 @@ import { describe, expect, test } from "vitest";
 import { VirtualTime } from "../../bench/session.js";
 import { accessService } from "../../cli/account/open-account.js";
 import { readAccount } from "../../cli/account/read-account.js";
-import { TenantClient } from "../../cli/probe/tenant-client.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
 import { waitOutRefusals } from "../../provider/pacing/endpoint-queue.js";
 import { pacedCalls } from "../../provider/pacing/pacer.js";
@@ -219,30 +218,6 @@ test("an upload is repeated after what its address asks for, at most a minute, e
           message: expect.stringContaining(nameOf(header)),
         });
       }
-    }),
-    { numRuns: 20 },
-  ));
-
-test("a probe waits a minute at most", () =>
-  fc.assert(
-    fc.asyncProperty(plainHeader, async (header) => {
-      const clock = new JumpingClock();
-      await using hub = await FakeHub.start();
-      const answers = [refusedWith(header.headers), ok];
-      const client = new TenantClient(hub.settings(), {
-        clock,
-        mostCalls: 10,
-        signal: new AbortController().signal,
-        transport: {
-          send: async ({ url }) =>
-            url.endsWith("/token")
-              ? { ...ok, text: '{"access_token":"t"}' }
-              : (answers.shift() ?? ok),
-          close: async () => undefined,
-        },
-      });
-      expect(await client.call("GET", "/channels")).toMatchObject({ status: 200 });
-      expect(clock.slept).toEqual([Math.min(header.ms ?? 1000, 60_000)]);
     }),
     { numRuns: 20 },
   ));

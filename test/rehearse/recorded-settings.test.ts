@@ -1,5 +1,3 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import {
   recordedSettings,
@@ -7,7 +5,6 @@ import {
   settingChanges,
 } from "../../cli/rehearse/change-record.js";
 import { readSettings } from "../../provider/service/settings.js";
-import { temporaryFolder } from "../support/temporary-folder.js";
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -86,22 +83,6 @@ test("an address with a key behind it is not shown", () => {
   expect(settingChanges(record, resolve(withKey("canary-1")))).toEqual([]);
   expect(settingChanges(record, resolve(withKey("canary-2")))).toEqual([
     "conversation:tokenUrl (CONVERSATION_TOKEN_URL) changed",
-  ]);
-});
-
-test("of findings counts what they say, not where they are", () => {
-  const findings = (put: string): Texts => {
-    const file = join(temporaryFolder(), "findings.json");
-    const baseUrl = usual.CONVERSATION_BASE_URL;
-    const found = { version: 1, probedAt: "2026-01-01T00:00:00Z", baseUrl, calls: 1 };
-    const switches = { put, channelRule: put === "keep" ? "account" : "any-client-application" };
-    writeFileSync(file, JSON.stringify({ ...found, switches, settings: {} }));
-    return { ...usual, CONVERSATION_FINDINGS: file };
-  };
-  const record = recordedSettings(resolve(findings("keep")));
-  expect(settingChanges(record, resolve(findings("keep")))).toEqual([]);
-  expect(settingChanges(record, resolve(findings("replace")))).toEqual([
-    "conversation:findings (CONVERSATION_FINDINGS) changed",
   ]);
 });
 

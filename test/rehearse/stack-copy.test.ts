@@ -60,10 +60,10 @@ test("no profile of a copied stack finds a way out, and the program's own values
 });
 
 test("what the project file says does not come back where the copy has no such setting", () => {
-  const original = stackWith({}, { "conversation:findings": "f.json", "conversation:put": "keep" });
+  const original = stackWith({}, { "conversation:burst": "9", "conversation:put": "keep" });
   const config = configWith(original, { "conversation:put": "replace" });
   expect([...config].map(([key, { text }]) => [key, text])).toEqual([
-    ["conversation:findings", ""],
+    ["conversation:burst", ""],
     ["conversation:put", "replace"],
   ]);
 });

@@ -2,7 +2,6 @@ import { mkdirSync, mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ensurePulumi, release } from "../../cli/get-pulumi/get-pulumi.js";
-import { journalFile, ProbeJournal } from "../../cli/probe/probe-objects.js";
 import { cutOffFiles, lockInFolder } from "../../cli/repair/remains.js";
 import { whileAlone } from "../../cli/stack/open-stack.js";
 import { progressOn } from "../../cli/terminal/progress.js";
@@ -20,7 +19,6 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 
 const longestMs = 5000;
 const prefix = "pulumi-conversation-rehearsal-";
-const baseUrl = "https://tenant.example/conversation/v3";
 const stack = { project: "shop", stack: "prod" };
 
 interface Shared {
@@ -54,7 +52,6 @@ const lookers = {
     await new Promise(setImmediate);
     expect(previewMemory({ pid: 78, args: ["pulumi", "up"] }, env).foreseen).toEqual({});
   },
-  journal: ({ env }: Shared) => ProbeJournal.open(baseUrl, env).close(),
   whileAlone: ({ env }: Shared) => whileAlone({ names: stack, env }, async () => undefined),
   pulumi: ({ env }: Shared) =>
     ensurePulumi({ progress: progressOn({ write: () => {} }), env, ways: [] }),
@@ -71,7 +68,6 @@ const places: readonly (readonly [string, Looker])[] = [
   [`${prefix}x`, "privateFolder"],
   ["pulumi-conversation", "buckets"],
   ["pulumi-conversation", "previewMemory"],
-  ["pulumi-conversation", "journal"],
   ["pulumi-conversation", "whileAlone"],
   ["pulumi-conversation", "pulumi"],
   ["pulumi-conversation/buckets.sqlite", "buckets"],
@@ -123,16 +119,6 @@ test.each(foreign)(
     }
   },
 );
-
-test.each(foreign)("neither a journal nor a lock is taken from a neighbour: %s", async (entry) => {
-  const shared = sharedFolder();
-  freeAfter(shared.folder, longestMs);
-  const file = journalFile(baseUrl, shared.env);
-  const planted = [file, `${file}.lock`].map((path) => plant(path, entry));
-  const before = planted.map(({ look }) => look());
-  await ends(lookers.journal, shared);
-  expect(planted.map(({ look }) => look())).toEqual(before);
-});
 
 test.each(foreign)(
   "a folder of this user that names no owner as it should stays: %s",

@@ -38,7 +38,7 @@ export type LanguageHost =
 
 type LanguageHosts = Readonly<Record<Language, LanguageHost>>;
 
-/** Where the setup leaves its findings for the tests. */
+/** Where the setup leaves its results for the tests. */
 const VARIABLE = "PULUMI_CONVERSATION_TEST_LANGUAGE_HOSTS";
 
 const hostSchema = z.union([
