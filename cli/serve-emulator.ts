@@ -44,8 +44,7 @@ export interface EmulatorArguments {
 
 /**
  * V8 lets the space for young objects grow to 128 MiB under many simultaneous calls. At its initial
- * size it is as fast here, and the process stays below 250 MiB after a million calls
- * (test/built/soak).
+ * size it is as fast here, and the process stays small.
  */
 const keepMemorySmall = (): void => setFlagsFromString("--semi-space-growth-factor=1");
 

@@ -49,21 +49,6 @@ test.each([["preview"], ["preview", "--diff"]])(
   },
 );
 
-test("a preview refuses an object that is not there, and up makes none", async () => {
-  for (const args of [["preview"], ["up", "--yes", "--skip-preview"]]) {
-    const { code, output } = await project.pulumi(args, { TYPE: "custom.none" });
-    expect(code).not.toBe(0);
-    expect(output).toMatch(/there is no channel with the type "custom\.none" to adopt/);
-  }
-  expect(await project.objects("channels")).toHaveLength(1);
-});
-
-test("one object for two resources is refused in the preview, both named", async () => {
-  const { code, output } = await project.pulumi(["preview"], { ADOPT: `"${id}"`, TWICE: id });
-  expect(code).not.toBe(0);
-  expect(output).toMatch(/belongs to another resource in this program: Channel "(kiosk|again)"/);
-});
-
 test("up takes it over; adopt may stay without any effect; removing the resource removes the object", async () => {
   expect((await project.pulumi(["up", "--yes", "--skip-preview"])).code).toBe(0);
   expect(await project.objects("channels")).toMatchObject([

@@ -102,33 +102,6 @@ test("of objects made at once, each that was acknowledged before SIGKILL is ther
   expect(kept).toEqual(expect.arrayContaining(acknowledged));
 });
 
-test("a snapshot and a reset are kept, too", async () => {
-  const data = dataFile();
-  const first = await emulatorProcess("--data", data);
-  const call = await caller(first);
-  await call("POST", "/channels", channel("kept"));
-  const snapshot = await (await fetch(`${first.controlUrl}/snapshot`)).text();
-  await fetch(`${first.controlUrl}/reset`, { method: "POST" });
-  await end(first.child, "SIGKILL");
-  const second = await emulatorProcess("--data", data);
-  expect((await jsonOf(await fetch(`${second.controlUrl}/snapshot`))).objects).toMatchObject({
-    channels: [],
-  });
-  await fetch(`${second.controlUrl}/snapshot`, { method: "PUT", body: snapshot });
-  await end(second.child, "SIGKILL");
-  const third = await emulatorProcess("--data", data);
-  expect(await (await fetch(`${third.controlUrl}/snapshot`)).text()).toBe(snapshot);
-});
-
-test("--switch wins over what was saved", async () => {
-  const data = dataFile();
-  const first = await emulatorProcess("--data", data);
-  await fetch(`${first.controlUrl}/switches`, { method: "PUT", body: '{"pageSize":7}' });
-  await end(first.child, "SIGTERM");
-  const second = await emulatorProcess("--data", data, "--switch", "pageSize=8");
-  expect(await jsonOf(await fetch(`${second.controlUrl}/switches`))).toMatchObject({ pageSize: 8 });
-});
-
 test.each(["SIGTERM", "SIGINT"] as const)(
   "%s ends it with code 0, also with a call under way",
   async (signal) => {

@@ -17,28 +17,6 @@ beforeAll(async () => {
 
 afterAll(() => project?.close());
 
-test("a deletion of what others still use is foretold with their names and exit code 4", async () => {
-  const [authentication] = await project.objects("authentications");
-  const role = { name: "custom_bot", version: "v3", callback: "https://x.example.com/" };
-  const used = { notificationEmail: "a@b.example", authentication: { id: authentication?.id } };
-  const user = await project.byHand("POST", "/clientapplications", {
-    name: "by hand",
-    roles: [{ ...role, ...used }],
-  });
-  const { code, output } = await project.tool(["forecast", "--json"]);
-  expect(code).toBe(4);
-  expect(JSON.parse(output).deletions).toMatchObject({
-    blocked: [{ id: authentication?.id, users: [{ id: user.id, managed: "unmanaged" }] }],
-    order: [
-      { action: "release", id: user.id },
-      { action: "delete", id: authentication?.id },
-    ],
-  });
-  const shown = await project.tool(["drift", "--preview", "--json"]);
-  expect(shown.code).toBe(4);
-  await project.byHand("DELETE", `/clientapplications/${user.id}`);
-});
-
 test("commands that are tried nowhere else print JSON of the documented shape", async () => {
   const by = await project.byHand("POST", "/channels", {
     ...{ type: "custom.by-hand", displayName: "By hand", icon: "aVZC" },

@@ -202,32 +202,6 @@ test("a message that comes while the bot is dead is answered by the next one", a
   await next.shows(answer);
 });
 
-test.each([
-  ["base URL", "CONVERSATION_BASE_URL", () => access.baseUrl.replace(/\/v3$/, "/elsewhere/v3")],
-  ["token URL", "CONVERSATION_TOKEN_URL", () => `${access.tokenUrl}/elsewhere`],
-])("a bot whose %s is wrong loses no message", async (_, variable, wrong) => {
-  await start(`env ${variable}=${wrong()} npm start`);
-  const { length: earlier } = await control.deliveries();
-  await ask();
-  const outcome = async () => (await control.deliveries()).slice(earlier)[0]?.status;
-  await expect.poll(outcome).toBe(500);
-  const next = await start("npm start");
-  await control.advance(1_000);
-  await next.shows(answer);
-});
-
-test("a second bot on the port says that it is in use", async () => {
-  await expect(inShell("node server.mts")).rejects.toThrow(
-    `Could not serve callbacks: port ${port} is in use`,
-  );
-});
-
-test("a bot without its callback password says which variable is missing", async () => {
-  await expect(inShell("env CALLBACK_PASSWORD= node server.mts")).rejects.toThrow(
-    "CALLBACK_PASSWORD is not set.",
-  );
-});
-
 test("with Redis, what was worked on before a restart is not worked on again", async () => {
   await goOn((line) => line === "npm start");
   await control.faults([{ on: "CALLBACK", kind: "status-after-commit", status: 500 }]);

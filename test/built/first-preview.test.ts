@@ -4,15 +4,13 @@ import { type EmulatedProject, emulatedProject } from "../support/emulated-proje
 const program = `
 const pulumi = require("@pulumi/pulumi");
 const c = require("pulumi-conversation");
-const { TYPES, PREFIX, INSIDE } = process.env;
+const { PREFIX, INSIDE } = process.env;
 if (INSIDE) {
   const channel = { type: "custom.web", displayName: "Web", icon: "aVZC" };
   new c.Channel("shop", channel, { parent: new pulumi.ComponentResource("my:index:Shop", "shop") });
   new c.Channel("web", channel);
 }
 if (PREFIX) pulumi.runtime.registerStackTransformation(({ type, name, props, opts }) => type.endsWith(":Authentication") ? { props: { ...props, name: PREFIX + name }, opts } : undefined);
-for (const [place, type] of (TYPES || "").split(" ").filter(Boolean).entries())
-  new c.Channel("web" + place, { type, displayName: "Web", icon: "aVZC" });
 exports.name = PREFIX && new c.Authentication("auth", { basicAuth: { username: "hub", password: "canary-password" } }).name;
 `;
 
@@ -32,16 +30,6 @@ test("a name that an object inside a component has is refused in readable words"
   );
   expect(output).toContain("(inside Shop)");
   expect(output).not.toContain("my:index:Shop$");
-});
-
-test("the first preview of a stack refuses one unique name for two resources, and names both", async () => {
-  const { code, output } = await project.pulumi(["preview"], {
-    TYPES: "custom.a custom.b custom.a",
-  });
-  expect(code).not.toBe(0);
-  expect(output).toContain(`Channel "web0"`);
-  expect(output).toContain(`Channel "web2"`);
-  expect((await project.pulumi(["preview"], { TYPES: "custom.a custom.b" })).code).toBe(0);
 });
 
 test("a name that a transform gives is a given one, and can be changed by it", async () => {

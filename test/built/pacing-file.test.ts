@@ -28,10 +28,8 @@ const limited = async (rate: number, burst: number): Promise<LimitedService> => 
 
 const path = () => join(folder, "pulumi-conversation", "buckets.sqlite");
 
-test.each([
-  { rate: 20, burst: 10, calls: 25 },
-  { rate: 5, burst: 2, calls: 8 },
-])("four processes share $rate calls/s with burst $burst through the file", async (limit) => {
+test("four processes share a rate and a burst through the file", async () => {
+  const limit = { rate: 20, burst: 10, calls: 25 };
   const { url, bucket, accepted } = await limited(limit.rate, limit.burst);
   const task = { url, rate: limit.rate, calls: limit.calls, cacheFolder: folder };
   const skews = [0, 30_000, -30_000, 0];
@@ -60,27 +58,6 @@ test("a killed process takes nothing with it", async () => {
   const [from = 0, to = 0] = [accepted[0], accepted.at(-1)];
   const idealMs = ((bucket.accepted - 5) / 10) * 1000;
   expect(to - from).toBeLessThanOrEqual(longestMs(idealMs, slowness));
-});
-
-test("the next process remembers what the one before has found out", async () => {
-  const { url, bucket } = await limited(20, 4);
-  const task = { url, rate: 20, calls: 12, cacheFolder: folder };
-  const { slowness } = await together([task]);
-  const refusedFirst = bucket.refused;
-  // Only after a pause was the bucket surely full, so the search goes on once more.
-  await together([task]);
-  const refusedThen = bucket.refused - refusedFirst;
-  // What was found out is only as exact as a busy machine lets it be: every further process knows more.
-  let last = 1;
-  for (let further = 0; further < 10 && last > 0; further += 1) {
-    const { results } = await together([task]);
-    expect(results).toMatchObject([{ done: 12, notices: [] }]);
-    last = results[0]?.refused ?? 1;
-  }
-  expect(refusedFirst).toBeGreaterThan(0);
-  // The call that finds the end, and one that it may have overtaken.
-  expect(Math.max(refusedFirst, refusedThen)).toBeLessThanOrEqual(2 * slowness);
-  expect(last).toBe(0);
 });
 
 test("the file is for its user only and does not hold the address of the service", async () => {

@@ -1,4 +1,3 @@
-import { connect } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import {
   type LimitedService,
@@ -33,17 +32,6 @@ const after = async ({ accepted }: LimitedService, count: number): Promise<void>
   while (accepted.length < count) await new Promise((resolve) => setTimeout(resolve, 5));
 };
 
-/** One command of Redis's own protocol. */
-const command = (text: string): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const socket = connect(redis?.port ?? 0, "127.0.0.1", () => void socket.write(`${text}\r\n`));
-    socket.once("error", reject);
-    socket.once("data", () => {
-      socket.end();
-      resolve();
-    });
-  });
-
 test("four processes whose clocks differ by a minute share one limit", async () => {
   const { service: limited, tasks } = await tasksFor(10, 5, 15);
   const skews = [0, 30_000, -30_000, 0];
@@ -54,29 +42,6 @@ test("four processes whose clocks differ by a minute share one limit", async () 
   expect(Math.max(...results.map(({ refused }) => refused))).toBeLessThanOrEqual(6 * slowness);
   expect(wallMs(limited)).toBeLessThanOrEqual(longestMs(((60 - 5) / 10) * 1000, slowness));
   expect(warnings).toBe("");
-});
-
-test("a killed process takes nothing with it", async () => {
-  const { service: limited, tasks } = await tasksFor(10, 5, 20);
-  const { results, slowness } = await together(tasks, async ([first]) => {
-    await after(limited, 20);
-    first?.kill();
-  });
-  expect(results.map(({ done }) => done)).toEqual([20, 20, 20]);
-  const idealMs = ((limited.bucket.accepted - 5) / 10) * 1000;
-  expect(wallMs(limited)).toBeLessThanOrEqual(longestMs(idealMs, slowness));
-});
-
-test("a Redis that is flushed in mid-run does no harm", async () => {
-  const { service: limited, tasks } = await tasksFor(10, 5, 15);
-  const { results, slowness } = await together(tasks, async () => {
-    await after(limited, 20);
-    await command("FLUSHALL");
-    await command("SCRIPT FLUSH");
-  });
-  expect(results.map(({ done }) => done)).toEqual([15, 15, 15, 15]);
-  expect(Math.max(...results.map(({ refused }) => refused))).toBeLessThanOrEqual(6 * slowness);
-  expect(wallMs(limited)).toBeLessThanOrEqual(longestMs(((60 - 5) / 10) * 1000, slowness));
 });
 
 test("a Redis that is lost makes it slower, says so once, and is used again when it is back", async () => {
@@ -94,11 +59,4 @@ test("a Redis that is lost makes it slower, says so once, and is used again when
       "Could not reach Redis to share the rate limits. Until it is available again, this process uses half of each rate.",
     ]);
   }
-});
-
-test("a Redis that was never there makes it slower and fails nothing", async () => {
-  await redis?.stop();
-  const { tasks } = await tasksFor(10, 5, 8);
-  const { results } = await together(tasks.slice(0, 1));
-  expect(results).toMatchObject([{ done: 8, notices: [expect.stringContaining("half of each")] }]);
 });

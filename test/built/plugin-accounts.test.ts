@@ -173,18 +173,6 @@ test("drift looks for the objects of a provider in its own account", async () =>
   });
 });
 
-test("compare looks for the objects of a provider in its own account", async () => {
-  await project.succeed(up);
-  const words = ["compare", "stack:prod", "live", "--json"];
-  const same = await project.tool(words);
-  expect(JSON.parse(same.output), same.errors).toMatchObject({ same: true, matched: 3 });
-  const [far] = await account.objects("channels");
-  await account.byHand("PUT", `/channels/${far?.id}`, { ...far, displayName: "By hand" });
-  const { output, errors } = await project.tool(words);
-  expect(output + errors).not.toContain(real.clientSecret);
-  expect(JSON.parse(output)).toMatchObject({ matched: 3, different: [{ idB: far?.id }] });
-});
-
 test("repair finds what a killed run made in the account of a provider", async () => {
   await account.faults({ on: "POST /channels", kind: "drip" });
   const { child, ended } = project.start(up, { BOTH: "" });

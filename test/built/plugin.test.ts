@@ -276,22 +276,3 @@ test("find gives an object of the account to a program", async () => {
   const output = await project.succeed(["up", "--yes", "--skip-preview"], { FIND: "1" });
   expect(output).toContain(String(object?.id));
 });
-
-test("a setting that cannot be used is refused before anything is made, without its value", async () => {
-  await open(`${channel}
-    web("web", {}, { provider: new c.Provider("eu", { baseUrl: "http://canary.example/v3", plan: "gold" }) });`);
-  const { code, output } = await project.pulumi(["preview"]);
-  expect(code).not.toBe(0);
-  expect(output).toMatch(/baseUrl must start with https/);
-  expect(output).toMatch(/plan must be one of/);
-  expect(output).not.toContain("canary");
-});
-
-test("a reference to a resource of another kind is refused in the preview, by both names", async () => {
-  await open(`${channel}
-    new c.Participant("bot", { type: "custom_bot", application: web("web") });`);
-  await project.succeed(["config", "set", "conversation:plan", "enterprise"]);
-  const { code, output } = await project.pulumi(["preview"]);
-  expect(code).not.toBe(0);
-  expect(output).toContain('application must be a ClientApplication; got the Channel "web"');
-});

@@ -1,10 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { conversationPolicies } from "pulumi-conversation/policies";
-import { runMocked } from "pulumi-conversation/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { blocksIn, type CodeBlock } from "../docs/pages.js";
-import { resource, seen, seenIn } from "../sdk/support/policy-resources.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 
 /** WRONG=1 makes every policy speak once. */
@@ -110,13 +107,6 @@ test("each policy speaks in the preview of a program that breaks it, and stops n
   expect(output).not.toContain("in-clear-for-all");
 });
 
-test("a careful program is not bothered", async () => {
-  await project.succeed(["config", "set", "--secret", "password", "in-clear-for-all-to-read"]);
-  const output = await project.succeed(["preview", ...withPack], environment);
-  expect(violations(output)).toEqual([]);
-  expect(output).toContain("✅ conversation@v1.0.0");
-});
-
 test("a configuration says which domains are meant, and what stops a run", async () => {
   const up = ["up", "--yes", "--skip-preview", ...withProduction];
   expect(violations(await project.succeed(up, environment))).toEqual([
@@ -131,47 +121,4 @@ test("a configuration says which domains are meant, and what stops a run", async
     false,
     expect.stringMatching(/\[mandatory\].*https-callbacks/),
   ]);
-});
-
-const exampleSettings = {
-  callbackUrl: "https://bot.test-company.com",
-  callbackPassword: "a-password-of-the-example",
-  callbackHost: "https://chat.test-company.com",
-  callbackSecret: "a-secret-of-the-example",
-  notificationEmail: "ops@test-company.com",
-};
-
-/** What the policies say of a program whose objects all exist, by the name of each policy. */
-const saidOf = async (
-  program: () => Promise<unknown>,
-): Promise<Record<string, readonly string[]>> => {
-  const { resources } = await runMocked(program, { config: exampleSettings });
-  const shown = resources.map(({ type, name, inputs }) =>
-    resource(type.split(":").at(-1) ?? "", name, inputs),
-  );
-  // It looks at the file of the stack, and here is none.
-  const policies = conversationPolicies.filter(({ name }) => !name.endsWith("no-clear-secrets"));
-  const said = policies.map((policy): [string, readonly string[]] => [
-    policy.name,
-    "validateStack" in policy ? seen(policy, shown) : shown.flatMap((each) => seenIn(policy, each)),
-  ]);
-  return Object.fromEntries(said.filter(([, messages]) => messages.length > 0));
-};
-
-/** True of programs that are to be tried at once, on addresses for examples. */
-const toBeTried = [
-  "notification-address",
-  "no-basic-authentication",
-  "no-shared-authentication",
-  "account-protected",
-];
-
-test.each([
-  ["new-project", ["account-protected"]],
-  ["orders-bot", toBeTried],
-  ["default-account", toBeTried],
-])("of the example %s only what is so is said", async (folder, names) => {
-  const program = join(__dirname, "..", "..", "examples", folder, "index.ts");
-  const said = await saidOf(() => import(program));
-  expect(Object.keys(said), JSON.stringify(said, null, 1)).toEqual(names);
 });

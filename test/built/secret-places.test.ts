@@ -1,5 +1,3 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { marker } from "../security/support/canaries.js";
 import { SearchedProject } from "../security/support/searched-project.js";
@@ -165,10 +163,4 @@ test("a destroy shows no secret, and nothing of the state is left", async () => 
   // What was made and yet refused is in no state.
   expect(Object.values(objects).flat()).toMatchObject([{ type: "custom.added" }]);
   expect(await shop.leaks()).toEqual([]);
-});
-
-test("the search finds a secret that lies in a file of the project", async () => {
-  mkdirSync(join(shop.project.folder, "left"));
-  writeFileSync(join(shop.project.folder, "left", "behind.txt"), `x${marker} first password`);
-  expect(await shop.leaks()).toEqual(["left/behind.txt"]);
 });

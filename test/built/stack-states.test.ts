@@ -120,28 +120,6 @@ test("a new resource of the old name does not take the object of one that was mo
   expect(output).toMatch(/belongs to urn:pulumi:other::shop::.*kiosk in the state of the stack/);
 });
 
-test("forced replacement keeps the id of objects without a mark", async () => {
-  const ids = async () =>
-    [
-      ...(await project.objects("clientapplications")),
-      ...(await project.objects("orchestrations")),
-    ].map(({ id }) => id);
-  const before = await ids();
-  const replaced = unmarked.flatMap(([kind, name]) => ["--replace", urnOf(`${kind}`, `${name}`)]);
-  await done([auth, kiosk, ...others], ...replaced);
-  expect(await ids()).toEqual(before);
-  await done([auth, kiosk, ...others], "--expect-no-changes");
-});
-
-test("a retained object is taken over by the resource that gets its name again, and that is reported", async () => {
-  const before = await kioskNow();
-  await project.succeed(["state", "delete", urnOf("Channel", "kiosk"), "--yes"]);
-  const changed = ["Channel", "kiosk", channel("custom.kiosk", { displayName: "B" })];
-  const output = await done([auth, changed, ...others]);
-  expect(output).toContain(`took over the channel "custom.kiosk" (ID ${before?.id})`);
-  expect(await project.objects("channels")).toHaveLength(2);
-});
-
 test("`pulumi state move` takes both halves of a replacement along, as the model of the engine does", async () => {
   const exported = JSON.parse(await project.succeed(["stack", "export", "--stack", "prod"]));
   const { resources } = exported.deployment;

@@ -23,7 +23,7 @@ export const pageRuns: Readonly<Record<string, { readonly test: string; readonly
   "docs/policies.md": { test: "policies", way: "by hand" },
   "examples/new-project/AGENTS.md": { test: "new-project", way: "every" },
   "examples/new-project/README.md": { test: "new-project", way: "by hand" },
-  "examples/orders-bot/README.md": { test: "orders-bot", way: "the program" },
+  "examples/orders-bot/README.md": { test: "quickstart", way: "the program" },
   "examples/default-account/README.md": { test: "quickstart", way: "the program" },
 };
 

@@ -195,11 +195,7 @@ interface EnsureOptions extends Omit<FetchOptions, "signal" | "env"> {
   readonly signal?: AbortSignal;
   /** Default: the environment of this process. */
   readonly env?: NodeJS.ProcessEnv;
-  /** How each is made. Default: from Go modules, and by pip. */
-  readonly ways?: Partial<typeof usualWays>;
 }
-
-const usualWays = { hosts: buildHosts, packages: fetchPackages };
 
 /**
  * Finds the language hosts, and makes what can be made and is missing. What cannot be had is no failure: the
@@ -213,7 +209,6 @@ export const ensureLanguageHosts = async (
 ): Promise<LanguageHosts> => {
   const env = environmentOfPackages(given.env ?? process.env);
   const options = { signal: undefined, ...given, env };
-  const ways = { ...usualWays, ...given.ways };
   const found = await findLanguageHosts(cli, env);
   const isComplete = !("reason" in found.yaml) && !("reason" in found.python);
   if (isComplete) return found;
@@ -226,7 +221,7 @@ export const ensureLanguageHosts = async (
   }
   const hosts =
     "reason" in found.yaml
-      ? await keptFolder(hostsFolder(cache), (draft) => ways.hosts(draft, options), {
+      ? await keptFolder(hostsFolder(cache), (draft) => buildHosts(draft, options), {
           ...options,
           what: "the language hosts",
         })
@@ -237,7 +232,7 @@ export const ensureLanguageHosts = async (
       ? python.reason
       : await keptFolder(
           packagesFolder(cache, python.version),
-          (draft) => ways.packages(python.python, draft, options),
+          (draft) => fetchPackages(python.python, draft, options),
           { ...options, what: "the packages of Python programs" },
         );
   const made = await findLanguageHosts(cli, env);
