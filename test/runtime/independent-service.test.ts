@@ -4,22 +4,15 @@ import {
   type CallbackOptions,
   type Callbacks,
   callbacks,
-  codeFromRedirect,
   connect,
-  exchangeCode,
   isConversationOver,
   type NewConversation,
   type ReceivedMessage,
-  startAuthorization,
 } from "../../sdk/runtime/index.js";
 import { JumpingClock } from "../service/support/clocks.js";
 import { failureOf } from "../service/support/connected.js";
-import {
-  account,
-  publicClient,
-  startStrictRuntimeService,
-  vendor,
-} from "../support/strict-runtime-service.js";
+import { account, vendor } from "../support/strict-conversations.js";
+import { startStrictService } from "../support/strict-service.js";
 import { served } from "./support/callback-calls.js";
 
 const sides = ["customer", "bot", "agent"] as const;
@@ -54,18 +47,23 @@ const independent = async (
     bot: await side("bot"),
     agent: await side("agent"),
   };
-  const service = await startStrictRuntimeService(callbackOf);
+  const service = await startStrictService("mask", callbackOf);
+  const { conversations, environment } = service;
+  if (!conversations) throw new Error("no conversations");
+  const { deliveries, throttle } = conversations;
   const clock = new JumpingClock();
-  const client = connect(service.settings, { pacing: "after-refusal", clock, environment: {} });
+  const options = { pacing: "after-refusal", clock, environment } as const;
+  const client = connect({ platformName: vendor }, options);
   onTestFinished(async () => {
     await client.close();
-    await service[Symbol.asyncDispose]();
+    await deliveries.idle();
+    await service.close();
   });
   const idle = async (): Promise<void> => {
-    await service.deliveries.idle();
+    await deliveries.idle();
     await Promise.all(handlers.map((handler) => handler.idle()));
   };
-  return { service, client, clock, errors, idle };
+  return { service, client, clock, errors, idle, deliveries, throttle };
 };
 
 test.each(["v1", "v3"] as const)(
@@ -124,7 +122,7 @@ test.each(["v1", "v3"] as const)(
       `customer < ${other("custom_agent")}: conversation.end`,
     ]);
     // Every message came twice, and every call was answered.
-    expect(live.service.deliveries.statuses).toEqual(Array(18).fill(200));
+    expect(live.deliveries.statuses).toEqual(Array(18).fill(200));
     expect(live.errors).toEqual([]);
   },
 );
@@ -161,17 +159,17 @@ test("the transcript of a completed conversation is read", async () => {
 });
 
 test("a message that is too many waits, one with a dead token is sent with a new one", async () => {
-  const { client, service, clock } = await independent();
+  const { client, service, clock, throttle } = await independent();
   const begun = await client.messages.start({
     type: "text",
     text: "1",
     sender: ada,
     conversation: start,
   });
-  service.throttle(2);
+  throttle(2);
   await client.messages.reply(begun, { type: "text", text: "2", sender: ada });
   expect(clock.slept).toEqual(expect.arrayContaining([1_000, 2_000]));
-  service.revokeTokens();
+  service.revokeToken();
   await client.messages.reply(begun, { type: "text", text: "3", sender: ada });
   expect(service.tokens()).toBe(2);
   await client.messages.end(begun, "customer");
@@ -208,34 +206,3 @@ test("a file goes up, travels with a message, comes down equal, and stays", asyn
   await assets.delete(unused.id);
   await expect(assets.get(unused.id)).rejects.toMatchObject({ code: "NOT_FOUND" });
 });
-
-test.each(["users", "customers"])(
-  "a public client of %s signs in with a code, once",
-  async (variant) => {
-    const { service } = await independent();
-    const address = `${service.origin}/${variant}`;
-    const { clientId, redirectUri, scopes } = publicClient;
-    const scope = scopes.slice(1);
-    const request = { authUrl: `${address}/authorize`, clientId, redirectUri, scope };
-    const begun = await startAuthorization(request);
-    const { status, headers } = await fetch(begun.url, { redirect: "manual" });
-    expect(status).toBe(302);
-    const code = codeFromRedirect(headers.get("location") ?? "", begun.state);
-    const exchange = {
-      tokenUrl: `${address}/token`,
-      clientId,
-      redirectUri,
-      code,
-      verifier: begun.verifier,
-    };
-    expect(await exchangeCode(exchange)).toMatchObject({
-      accessToken: expect.stringMatching(`^${variant}-`),
-      expiresIn: 900,
-      scope: "chat.read chat.write",
-    });
-    await expect(exchangeCode(exchange)).rejects.toMatchObject({
-      code: "REJECTED",
-      details: { serviceCode: "invalid_grant" },
-    });
-  },
-);

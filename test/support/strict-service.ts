@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { EventEmitter, once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { closeServer, listenHere, originOf } from "./loopback-server.js";
+import { type Reply, type StrictSides, strictConversations } from "./strict-conversations.js";
 
 type Json = Record<string, unknown>;
 
@@ -131,6 +132,10 @@ export interface StrictService {
   /** Every call but those for a token. */
   readonly calls: Call[];
   readonly tokens: () => number;
+  /** Makes the token worthless. */
+  readonly revokeToken: () => void;
+  /** Where callbacks are given: what the service does with conversations. */
+  readonly conversations: ReturnType<typeof strictConversations> | undefined;
   readonly objects: (collection: string) => Json[];
   /** Changes an object behind everybody's back. */
   readonly change: (collection: string, name: string, changes: Json) => void;
@@ -143,14 +148,23 @@ export interface StrictService {
   readonly close: () => Promise<void>;
 }
 
-const read = async (request: IncomingMessage): Promise<string> => {
+const read = async (request: IncomingMessage): Promise<Buffer> => {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString();
+  return Buffer.concat(chunks);
 };
 
+const reply = (response: ServerResponse, { status, contentType, json, bytes }: Reply): void => {
+  const type = json === undefined ? contentType : "application/json;charset=UTF-8";
+  response
+    .writeHead(status, type ? { "content-type": type } : {})
+    .end(json === undefined ? bytes : JSON.stringify(json));
+};
+
+/** @param sides callbacks of the customer, the bot and the agent, for a service with conversations */
 export const startStrictService = async (
   secrets: ShownSecrets = "mask",
+  sides?: StrictSides,
 ): Promise<StrictService> => {
   const tables = new Map(Object.keys(keys).map((name) => [name, new Map<string, Json>()]));
   const calls: Call[] = [];
@@ -158,6 +172,8 @@ export const startStrictService = async (
   const spoiled = new WeakMap<ServerResponse, SpoiledAnswer>();
   const arrivals = new EventEmitter();
   let tokens = 0;
+  let token: string | undefined;
+  const conversations = sides && strictConversations(sides, () => originOf(server));
 
   /** A kind that came later is served, too: by its name alone. */
   const table = (collection: string): Map<string, Json> => {
@@ -231,24 +247,35 @@ export const startStrictService = async (
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
     const { method = "" } = request;
     const url = new URL(request.url ?? "", "http://x");
-    const text = await read(request);
+    const bytes = await read(request);
+    const text = bytes.toString();
+    if (url.pathname.startsWith("/vault/") && conversations)
+      return reply(
+        response,
+        conversations.vault({ method, url, headers: request.headers, body: bytes }),
+      );
     if (url.pathname === "/login") {
       tokens += 1;
+      token = `t${tokens}`;
       return send(response, 200, {
-        access_token: `t${tokens}`,
+        access_token: token,
         expires_in: 3600,
         token_type: "Bearer",
       });
     }
     const [, tenant, version, collection = "", id, ...more] = url.pathname.split("/");
-    if (request.headers.authorization !== `Bearer t${tokens}`) return refuse(response, 401, "no");
+    if (!token || request.headers.authorization !== `Bearer ${token}`)
+      return refuse(response, 401, "no");
     const known =
       tenant === "tenant-7" && version === "v3" && collection !== "" && more.length === 0;
     if (!known) return refuse(response, 404, "no such path");
     const body: Json = text ? JSON.parse(text) : {};
+    const path = url.pathname.replace("/tenant-7/v3", "");
+    const answered = conversations?.operation(method, path, body);
+    if (answered) return reply(response, answered);
     calls.push({
       method,
-      path: url.pathname.replace("/tenant-7/v3", "") + url.search,
+      path: path + url.search,
       ...(text ? { body } : {}),
     });
     arrivals.emit("call");
@@ -280,6 +307,10 @@ export const startStrictService = async (
     },
     calls,
     tokens: () => tokens,
+    revokeToken: () => {
+      token = undefined;
+    },
+    conversations,
     objects: (collection) => [...table(collection).values()],
     change: (collection, name, changes) => {
       const [id, object] = named(collection, name);

@@ -1,20 +1,19 @@
-import { createHash, createHmac, randomBytes, randomUUID } from "node:crypto";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { closeServer, listenHere } from "./loopback-server.js";
+import { createHmac, randomBytes, randomUUID } from "node:crypto";
+import type { IncomingMessage } from "node:http";
 
 type Json = Record<string, unknown>;
 
 /** A request whose body has been read. */
-interface Ask {
+export interface Ask {
   readonly method: string;
   readonly url: URL;
   readonly headers: IncomingMessage["headers"];
   readonly body: Buffer;
 }
 
-interface Reply {
+export interface Reply {
   readonly status: number;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly contentType?: string;
   readonly json?: unknown;
   readonly bytes?: Buffer;
 }
@@ -24,144 +23,6 @@ const refuse = (status: number, number: number, developerMessage: string): Reply
   status,
   json: { code: `${status}-${number}`, developerMessage, details: [{ key: "hint" }] },
 });
-
-const answer = (response: ServerResponse, { status, headers, json, bytes }: Reply): void => {
-  const content = json === undefined ? bytes : Buffer.from(JSON.stringify(json));
-  const type = json === undefined ? {} : { "content-type": "application/json;charset=UTF-8" };
-  response.writeHead(status, { ...type, ...headers }).end(content);
-};
-
-const read = async (request: IncomingMessage): Promise<Ask> => {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  const { method = "", url = "", headers } = request;
-  return { method, url: new URL(url, "http://x"), headers, body: Buffer.concat(chunks) };
-};
-
-/** A server on a free port of this machine; ends all connections when it is closed. */
-const strictServer = async (serve: (ask: Ask) => Reply | Promise<Reply>) => {
-  const server = createServer((request, response) => {
-    read(request)
-      .then(serve)
-      .then((reply) => answer(response, reply))
-      .catch(() => response.destroy());
-  });
-  const origin = await listenHere(server);
-  return {
-    origin,
-    close: async () => {
-      await closeServer(server);
-    },
-  };
-};
-
-/** What the service's client and its public client are known by. */
-const credentials = { clientId: "server-1", clientSecret: "server-secret" } as const;
-export const publicClient = {
-  clientId: "spa-7",
-  redirectUri: "https://app.example.com/back?tab=1",
-  scopes: ["openid", "chat.read", "chat.write"],
-} as const;
-
-interface Grant {
-  readonly variant: string;
-  readonly redirectUri: string;
-  readonly challenge: string;
-  readonly scope: string;
-}
-
-const oauthError = (error: string): Reply => ({ status: 400, json: { error } });
-
-const isForm = ({ headers }: Ask): boolean =>
-  headers["content-type"] === "application/x-www-form-urlencoded";
-
-/** Tokens for the server-to-server calls (contract §3), and the code flow of §5.3, two variants. */
-const strictSignIn = () => {
-  const tokens = new Map<string, readonly string[]>();
-  const codes = new Map<string, Grant>();
-  let issued = 0;
-
-  const serverToken = (ask: Ask): Reply => {
-    const form = new URLSearchParams(ask.body.toString());
-    if (ask.method !== "POST" || !isForm(ask)) return oauthError("invalid_request");
-    if (form.get("grant_type") !== "client_credentials")
-      return oauthError("unsupported_grant_type");
-    const known =
-      form.get("client_id") === credentials.clientId &&
-      form.get("client_secret") === credentials.clientSecret;
-    if (!known) return { status: 401, json: { error: "invalid_client" } };
-    issued += 1;
-    const token = `server-token-${issued}`;
-    tokens.set(token, (form.get("scope") ?? "").split(" "));
-    // Nothing but the token is shown by any document.
-    return { status: 200, json: { access_token: token } };
-  };
-
-  const authorize = ({ method, url: { searchParams: asked } }: Ask, variant: string): Reply => {
-    const redirectUri = asked.get("redirect_uri") ?? "";
-    const scope = asked.get("scope") ?? "";
-    const good =
-      method === "GET" &&
-      asked.get("client_id") === publicClient.clientId &&
-      redirectUri === publicClient.redirectUri &&
-      asked.get("response_type") === "code" &&
-      asked.get("code_challenge_method") === "S256" &&
-      scope.split(" ").every((each) => publicClient.scopes.some((own) => own === each));
-    const challenge = asked.get("code_challenge") ?? "";
-    if (!good || !/^[\w-]{43}$/.test(challenge)) return oauthError("invalid_request");
-    const code = randomBytes(12).toString("base64");
-    codes.set(code, { variant, redirectUri, challenge, scope });
-    const back = new URL(redirectUri);
-    back.searchParams.set("code", code);
-    back.searchParams.set("state", asked.get("state") ?? "");
-    return { status: 302, headers: { location: back.href } };
-  };
-
-  const exchange = (ask: Ask, variant: string): Reply => {
-    const form = new URLSearchParams(ask.body.toString());
-    const code = form.get("code") ?? "";
-    const grant = codes.get(code);
-    codes.delete(code);
-    const proof = createHash("sha256")
-      .update(form.get("code_verifier") ?? "")
-      .digest("base64url");
-    const good =
-      ask.method === "POST" &&
-      isForm(ask) &&
-      form.get("grant_type") === "authorization_code" &&
-      form.get("client_id") === publicClient.clientId &&
-      form.get("redirect_uri") === grant?.redirectUri &&
-      grant?.challenge === proof &&
-      grant.variant === variant;
-    if (!good || !grant) return oauthError("invalid_grant");
-    const token = `${variant}-${randomBytes(6).toString("hex")}`;
-    const { scope } = grant;
-    return { status: 200, json: { access_token: token, expires_in: "900", scope } };
-  };
-
-  return {
-    issued: () => issued,
-    /** Makes every token worthless. */
-    revoke: () => tokens.clear(),
-    serverToken,
-    /** `/users/authorize`, `/customers/token` and so on; undefined for other paths. */
-    codeFlow: (ask: Ask): Reply | undefined => {
-      const [, variant = "", step] =
-        /^\/(users|customers)\/(authorize|token)$/.exec(ask.url.pathname) ?? [];
-      if (step === undefined) return undefined;
-      return step === "authorize" ? authorize(ask, variant) : exchange(ask, variant);
-    },
-    /** Why a call may not be made (contract §2.1, §2.2); undefined where it may. */
-    refusal: ({ headers }: Ask, ...scopes: string[]): Reply | undefined => {
-      const granted = tokens.get((headers.authorization ?? "").replace(/^Bearer /, ""));
-      if (!granted) return refuse(401, 104, "Token missing, invalid or expired.");
-      const wanted = scopes.map((scope) => `app.conversation.conversationmgr.${scope}`);
-      return wanted.some((scope) => granted.includes(scope))
-        ? undefined
-        : refuse(403, 197, "Scope missing.");
-    },
-  };
-};
 
 interface Asset {
   readonly id: string;
@@ -185,15 +46,15 @@ const signature = (text: string): string => createHmac("sha256", key).update(tex
 
 const lifetimeMs = 300_000;
 
-/** Assets (contract §11). Their contents are on a server of their own, below signed addresses. */
-const strictContent = async (channelType: string) => {
+/** Assets (contract §11), with their contents below signed addresses. */
+const strictContent = (channelType: string, origin: () => string) => {
   const assets = new Map<string, Asset>();
 
-  const signed = (origin: string, method: string, id: string): Json => {
+  const signed = (method: string, id: string): Json => {
     const until = Date.now() + lifetimeMs;
     const path = `/vault/${id}/${until}`;
     return {
-      contentUrl: `${origin}${path}?X-Sig=${signature(`${method} ${path}`)}`,
+      contentUrl: `${origin()}${path}?X-Sig=${signature(`${method} ${path}`)}`,
       contentUrlExpiry: new Date(until).toISOString(),
     };
   };
@@ -205,7 +66,7 @@ const strictContent = async (channelType: string) => {
     return { status: 201 };
   };
 
-  const vault = await strictServer((ask): Reply => {
+  const vault = (ask: Ask): Reply => {
     const { method, url } = ask;
     const [, , id = "", until] = url.pathname.split("/");
     const asset = assets.get(id);
@@ -214,8 +75,8 @@ const strictContent = async (channelType: string) => {
     if (ask.headers.authorization !== undefined) return { status: 400 };
     if (method === "POST") return take(asset, ask);
     if (!asset.content) return { status: 404 };
-    return { status: 200, headers: { "content-type": asset.contentType }, bytes: asset.content };
-  });
+    return { status: 200, contentType: asset.contentType, bytes: asset.content };
+  };
 
   const create = (body: Json): Reply => {
     const { channel, sender, name, size, ...rest } = body;
@@ -231,7 +92,7 @@ const strictContent = async (channelType: string) => {
     if (!good || !contentType) return refuse(400, 143, "A required attribute is missing.");
     const id = String(1001 + assets.size);
     assets.set(id, { id, name: file, size: bytes, contentType });
-    return { status: 200, json: { id, ...signed(vault.origin, "POST", id) } };
+    return { status: 200, json: { id, ...signed("POST", id) } };
   };
 
   const item = (method: string, id: string): Reply => {
@@ -245,14 +106,14 @@ const strictContent = async (channelType: string) => {
     const { name, size, contentType } = asset;
     return {
       status: 200,
-      json: { id, name, size, contentType, ...signed(vault.origin, "GET", id) },
+      json: { id, name, size, contentType, ...signed("GET", id) },
     };
   };
 
   return {
     create,
     item,
-    close: vault.close,
+    vault,
     /** Marks what a message carries as used; false where there is no such asset. */
     use: (id: unknown): boolean => {
       const asset = assets.get(String(id));
@@ -330,17 +191,8 @@ const strictDeliveries = (sides: Readonly<Record<string, StrictCallback>>) => {
   };
 };
 
-/**
- * The runtime half of a second service of the same contract, written by hand and from the contract
- * alone: another base path, another word of the vendor, ids of another form, sparse answers, content
- * as text in callbacks, messages that come twice, a content server of its own. It shares nothing with the
- * emulator, the definitions or the client, so that one mistake is not made twice.
- */
-
 export const vendor = "acme";
 export const account = { channel: "custom.kiosk", address: "kiosk-berlin-01" } as const;
-
-const base = "/api/tenants/t-9/conversation/v3";
 
 const agents = ["custom_agent", `${vendor}_agent`];
 const bots = ["custom_bot", `${vendor}_bot`];
@@ -369,14 +221,16 @@ const objectAt = (value: unknown, name: string): Json => {
   return typeof inner === "object" && inner !== null ? (inner as Json) : {};
 };
 
-export const startStrictRuntimeService = async (
-  sides: Readonly<Record<"customer" | "bot" | "agent", StrictCallback>>,
-) => {
-  const signIn = strictSignIn();
-  const content = await strictContent(account.channel);
+export type StrictSides = Readonly<Record<"customer" | "bot" | "agent", StrictCallback>>;
+
+/**
+ * The runtime half of the strict service: another word of the vendor, ids of another form, sparse answers,
+ * content as text in callbacks, messages that come twice.
+ */
+export const strictConversations = (sides: StrictSides, origin: () => string) => {
+  const content = strictContent(account.channel, origin);
   const deliveries = strictDeliveries(sides);
   const conversations = new Map<string, Conversation>();
-  const calls: string[] = [];
   let throttled = 0;
 
   /** The conversation of a message, begun where it names none; undefined where it cannot go on. */
@@ -448,61 +302,36 @@ export const startStrictRuntimeService = async (
     return { status: 200, json: { ...about, id, messages: { message: messages } } };
   };
 
-  const operations = (ask: Ask, path: string): Reply => {
-    const body: Json = ask.body.length > 0 ? JSON.parse(ask.body.toString()) : {};
-    const [, collection, id = ""] = path.split("/");
-    const call = `${ask.method} /${collection}${id && `/${id === "messages" ? id : "{id}"}`}`;
-    calls.push(call);
-    const manages = ["interaction.manage"];
-    const reads = [...manages, "interaction.read"];
-    const may = (...scopes: string[]) => signIn.refusal(ask, ...scopes);
-    switch (call) {
-      case "POST /conversations/messages":
-        return may(...manages) ?? (throttled-- > 0 ? tooMany : send(body));
-      case "GET /conversations/{id}":
-        return may(...reads) ?? transcript(id);
-      case "POST /assets":
-        return may(...manages) ?? content.create(body);
-      case "GET /assets/{id}":
-      case "DELETE /assets/{id}":
-        return may(...(ask.method === "GET" ? reads : manages)) ?? content.item(ask.method, id);
-      default:
-        return refuse(404, 100, "No such path.");
-    }
-  };
-
   const tooMany: Reply = {
     status: 429,
     json: { code: "429-001", developerMessage: "Too many requests." },
   };
 
-  const server = await strictServer((ask) => {
-    const { pathname } = ask.url;
-    if (pathname === "/oauth2/v1/token") return signIn.serverToken(ask);
-    if (pathname.startsWith(`${base}/`)) return operations(ask, pathname.slice(base.length));
-    return signIn.codeFlow(ask) ?? { status: 404 };
-  });
+  /** An operation with a good token; undefined for paths of the other half. */
+  const operation = (method: string, path: string, body: Json): Reply | undefined => {
+    const [, collection, id = ""] = path.split("/");
+    switch (`${method} /${collection}${id && `/${id === "messages" ? id : "{id}"}`}`) {
+      case "POST /conversations/messages":
+        return throttled-- > 0 ? tooMany : send(body);
+      case "GET /conversations/{id}":
+        return transcript(id);
+      case "POST /assets":
+        return content.create(body);
+      case "GET /assets/{id}":
+      case "DELETE /assets/{id}":
+        return content.item(method, id);
+      default:
+        return undefined;
+    }
+  };
+
   return {
-    origin: server.origin,
-    settings: {
-      baseUrl: `${server.origin}${base}`,
-      tokenUrl: `${server.origin}/oauth2/v1/token`,
-      ...credentials,
-      platformName: vendor,
-    },
-    /** Calls of operations in order, such as `GET /assets/{id}`. */
-    calls,
+    operation,
+    vault: content.vault,
     deliveries,
-    tokens: signIn.issued,
-    revokeTokens: signIn.revoke,
     /** The next so many messages are too many. */
     throttle: (times: number): void => {
       throttled = times;
-    },
-    [Symbol.asyncDispose]: async () => {
-      await deliveries.idle();
-      await content.close();
-      await server.close();
     },
   };
 };
