@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { isObject, type JsonObject } from "../../../provider/kernel/json.js";
 import { closeServer, listenHere, originOf } from "../../support/loopback-server.js";
 
 /** An answer on its way from the emulator to the client. */
@@ -37,6 +38,32 @@ export const endpointOf = (method: string, url: string): string => {
   return collection ? `${method} /${collection}${id ? "/{id}" : ""}` : "TOKEN";
 };
 
+/** A call that is bent: `channels`, and the id where it is about one object. */
+export interface BentCall {
+  readonly method: string;
+  readonly collection: string;
+  readonly id: string | undefined;
+}
+
+export interface BentAnswer {
+  readonly status: number;
+  readonly body: unknown;
+  readonly date?: string | undefined;
+  /** Sent as it is, in place of the body. */
+  readonly text?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** How a service differs from the emulator behind the relay, in every call that no trouble strikes. */
+export interface Ways {
+  /** What the service makes of a body before it stores it. */
+  readonly stored?: (body: JsonObject, call: BentCall) => JsonObject;
+  /** How it shows an object, in lists and alone. */
+  readonly shown?: (object: JsonObject, call: BentCall) => JsonObject;
+  /** Anything else; `lost`: the connection ends after the effect. */
+  readonly answer?: (answer: BentAnswer, call: BentCall) => BentAnswer | "lost";
+}
+
 const read = async (message: IncomingMessage): Promise<Buffer> => {
   const chunks: Buffer[] = [];
   for await (const chunk of message) chunks.push(Buffer.from(chunk));
@@ -49,6 +76,8 @@ export class Wire implements AsyncDisposable {
   readonly arrived: string[] = [];
   /** Every Authorization header that arrived. */
   readonly authorizations = new Set<string>();
+  /** How the service differs from the emulator; for good. */
+  ways: Ways | undefined;
   #target = new URL("http://127.0.0.1:1");
   #rules: { rule: WireRule; left: number }[] = [];
   readonly #used = new WeakSet<Socket>();
@@ -94,7 +123,9 @@ export class Wire implements AsyncDisposable {
     this.authorizations.add(authorization);
     const rule = this.#take(name, this.#used.has(socket));
     this.#used.add(socket);
-    const body = await read(call);
+    const [, collection = "", id] = /\/v\d+\/([^/?]+)(?:\/([^/?]+))?/.exec(url) ?? [];
+    const about = { method, collection, id };
+    const body = storedBody(await read(call), about, this.ways);
     if (rule?.do === "reset-before" || rule?.do === "reset-used") {
       socket.resetAndDestroy();
       return;
@@ -107,13 +138,15 @@ export class Wire implements AsyncDisposable {
       else socket.write(interim.join(""), () => socket.destroy());
     } else if (rule?.do === "answer") {
       await replaceAnswer(rule, behind, answer, { body: body.toString("utf8"), authorization });
-    } else pass(behind, answer, rule);
+    } else if (this.ways) await bendAnswer(this.ways, behind, answer, about);
+    else pass(behind, answer, rule);
   }
 
   #ask(call: IncomingMessage, body: Buffer, answer: ServerResponse, rule: WireRule | undefined) {
     return new Promise<IncomingMessage>((resolve, reject) => {
       const { hostname, port } = this.#target;
-      const { method, url, headers } = call;
+      const { method, url } = call;
+      const headers = { ...call.headers, "content-length": String(body.length) };
       const asked = request({ hostname, port, method, path: url, headers, agent: false }, resolve);
       asked.on("error", reject);
       answer.on("close", () => asked.destroy());
@@ -138,6 +171,50 @@ const replaceAnswer = async (
   const changed = rule.with({ status: behind.statusCode ?? 0, text }, call);
   answer.writeHead(changed.status, { "content-type": "application/json", ...changed.headers });
   answer.end(changed.status === 204 ? undefined : changed.text);
+};
+
+const storedBody = (body: Buffer, about: BentCall, ways?: Ways): Buffer =>
+  body.length > 0 && ways?.stored
+    ? Buffer.from(JSON.stringify(ways.stored(JSON.parse(body.toString()), about)))
+    : body;
+
+const shownBody = (body: unknown, about: BentCall, { shown }: Ways): unknown => {
+  if (!shown || about.method !== "GET" || !isObject(body)) return body;
+  if (about.id !== undefined) return "id" in body ? shown(body, about) : body;
+  return Object.fromEntries(
+    Object.entries(body).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.map((item) => shown(item, about)) : value,
+    ]),
+  );
+};
+
+const bendAnswer = async (
+  ways: Ways,
+  behind: IncomingMessage,
+  answer: ServerResponse,
+  about: BentCall,
+): Promise<void> => {
+  const given = (await read(behind)).toString("utf8");
+  const plain: BentAnswer = {
+    status: behind.statusCode ?? 0,
+    body: shownBody(given === "" ? undefined : JSON.parse(given), about, ways),
+    date: behind.headers.date,
+  };
+  const bent = ways.answer ? ways.answer(plain, about) : plain;
+  if (bent === "lost") {
+    answer.destroy();
+    return;
+  }
+  const { status, body, date, text, headers } = bent;
+  const content = text ?? (body === undefined ? "" : JSON.stringify(body));
+  answer.sendDate = false;
+  answer.writeHead(status, {
+    ...(date ? { date } : {}),
+    ...(content ? { "content-type": "application/json" } : {}),
+    ...headers,
+  });
+  answer.end(content);
 };
 
 /** What was written has been read at the other end, in this same process. */
