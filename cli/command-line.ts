@@ -34,7 +34,7 @@ const parserOf = (key: string, spec: OptionSpec<unknown>): Option => {
 };
 
 /** Adds the options of a table. */
-export const withOptions = (command: Command, table: OptionTable): Command => {
+const withOptions = (command: Command, table: OptionTable): Command => {
   for (const [key, spec] of Object.entries(table)) command.addOption(parserOf(key, spec));
   return command;
 };

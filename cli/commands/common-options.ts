@@ -43,11 +43,3 @@ How to specify objects in --include and --exclude:
   a name                orders-bot, or with * for any characters: test-*
   a kind and a name     Channel:custom.*
   an ID                 as the service shows it`;
-
-/** Options that `import` shares with the converter that Pulumi starts. */
-export const importOptions = {
-  ...selectionOptions,
-  skipManaged: flagOption("Skip, instead of refusing, objects that a stack already manages."),
-  withSecrets: flagOption("Store the service's secrets encrypted in the state."),
-  profile: profileOption("Read this profile's account."),
-};

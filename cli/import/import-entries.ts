@@ -1,8 +1,7 @@
 import { hash, randomBytes } from "node:crypto";
 import { hostname, userInfo } from "node:os";
-import type { z } from "zod";
 import { withoutSecrets } from "../../provider/definition/importable.js";
-import type { Printed } from "../../provider/kernel/json.js";
+import type { JsonObject } from "../../provider/kernel/json.js";
 import { ownershipsOf } from "../../provider/kernel/owner.js";
 import { ownCommand } from "../../provider/kernel/package.js";
 import { inertOutput } from "../../provider/kernel/text.js";
@@ -19,18 +18,21 @@ import type { ObjectInputs } from "../account/object-inputs.js";
 import { CommandFailure } from "../command.js";
 import { objectLabel } from "../export/program-files.js";
 import { resourceNames, type SelectionOptions, selected } from "../export/program-plan.js";
-import type { importEntrySchema } from "./import-schema.js";
 
 /** A resource that Pulumi takes into a state, as `pulumi import --file` reads it. */
-export type ImportEntry = Printed<z.output<typeof importEntrySchema>>;
+export interface ImportEntry {
+  readonly type: string;
+  readonly name: string;
+  readonly id: string;
+  readonly inputs: JsonObject;
+  readonly outputs: JsonObject;
+}
 
 /** An object, and the resource that is to represent it. */
 export interface Candidate {
   readonly object: ObjectInputs;
   /** Logical name of the resource. */
   readonly logical: string;
-  /** Types of its parents, outermost first, each followed by `$`. Default: it has none. */
-  readonly parents?: string;
 }
 
 interface EntryOptions {
@@ -62,12 +64,12 @@ export const personalPart = (baseUrl: string, names: StackNames): string => {
  * The entry of an object, secrets in the engine's wire format; undisclosed unless they are wanted.
  */
 export const entryOf = (
-  { object: { definition, id, fields, created, modified }, logical, parents = "" }: Candidate,
+  { object: { definition, id, fields, created, modified }, logical }: Candidate,
   { ownership, profile, withSecrets }: EntryOptions & { readonly withSecrets?: boolean },
 ): ImportEntry => {
   const properties: Properties = {
     fields: withSecrets ? fields : withoutSecrets(definition.fields, fields),
-    owner: `${ownership}/${parents}${logical}`,
+    owner: `${ownership}/${logical}`,
     ...(profile ? { profile } : {}),
     record: { ...(created ? { created } : {}), ...(modified ? { modified } : {}) },
   };
@@ -88,7 +90,7 @@ const ownershipEntry = (id: string, { project, stack }: StackNames): ImportEntry
 };
 
 /** The text of an import file, as `pulumi import --file` reads it. */
-export const inImportFile = (entries: readonly ImportEntry[]): string =>
+const inImportFile = (entries: readonly ImportEntry[]): string =>
   inertOutput(`${JSON.stringify({ resources: stateValue(entries) }, null, 2)}\n`, false);
 
 /**
@@ -106,7 +108,7 @@ export const importFileText = (
 };
 
 /** An object that is not taken over, with the reason. */
-export interface LeftObject extends Candidate {
+interface LeftObject extends Candidate {
   readonly reason: string;
 }
 
@@ -115,12 +117,12 @@ const heldIn = ({ own, stack, urn }: Holding): string =>
     ? `the state already contains the object: ${urn}`
     : `the state of the stack ${stack} contains the object: ${urn}`;
 
-const namesake = ({ object, logical, parents = "" }: Candidate, { holdings }: StackStates) =>
+const namesake = ({ object, logical }: Candidate, { holdings }: StackStates) =>
   holdings.find(
     ({ own, urn, kind }) =>
       own &&
       kind === object.definition.kind &&
-      urn.split("::").slice(2).join("::") === `${parents}${typeToken(kind)}::${logical}`,
+      urn.split("::").slice(2).join("::") === `${typeToken(kind)}::${logical}`,
   );
 
 /** Why a state must not take an object over; undefined if it may. */
@@ -142,40 +144,18 @@ const obstacle = (candidate: Candidate, states: StackStates): string | undefined
     : `no program can declare the object unchanged: ${problem}`;
 };
 
-/** The candidates that may be taken over and those that may not. */
-export const divided = <C extends Candidate>(
-  candidates: readonly C[],
-  states: StackStates,
-): { readonly free: readonly C[]; readonly left: readonly LeftObject[] } => {
-  const judged = candidates.map((candidate) => ({
-    candidate,
-    reason: obstacle(candidate, states),
-  }));
-  return {
-    free: judged.flatMap(({ candidate, reason }) => (reason === undefined ? [candidate] : [])),
-    left: judged.flatMap(({ candidate, reason }) =>
-      reason === undefined ? [] : [{ ...candidate, reason }],
-    ),
-  };
-};
-
 const mostShown = 20;
 
-/**
- * An error with the refused objects, each with its reason.
- *
- * @param outcome what did not happen
- */
-export const takeOverRefusal = (
-  left: readonly LeftObject[],
-  advice: string,
-  outcome = "Nothing was imported",
-): CommandFailure => {
+/** An error with the refused objects, each with its reason. */
+const takeOverRefusal = (left: readonly LeftObject[]): CommandFailure => {
   const lines = left
     .slice(0, mostShown)
     .map(({ object, reason }) => `  ${objectLabel(object)} (ID ${object.id}): ${reason}`);
   const more = left.length > mostShown ? [`  … and ${left.length - mostShown} more`] : [];
-  return new CommandFailure([`${outcome}:`, ...lines, ...more, advice].join("\n"));
+  const advice =
+    "Omit some with --exclude, or use --skip-managed to omit all of them. To release an object that " +
+    `its stack no longer manages, run: ${ownCommand("orphans --release --id <id>")}`;
+  return new CommandFailure(["Nothing was imported:", ...lines, ...more, advice].join("\n"));
 };
 
 export interface PlanImportOptions extends SelectionOptions {
@@ -194,22 +174,6 @@ export interface ImportPlan {
   readonly entries: readonly ImportEntry[];
 }
 
-/** The ID of the stack's `Ownership`, and its entry if the state has none yet. */
-export const importOwnership = (names: StackNames, states: StackStates) => {
-  const known = states.own.ownership;
-  const ownership = known ?? ownershipId(names, randomBytes(8).toString("hex"));
-  return { ownership, first: known === undefined ? [ownershipEntry(ownership, names)] : [] };
-};
-
-/**
- * What a person can do about objects that a stack has.
- *
- * @param way how to omit some, such as `Omit some with --exclude`
- */
-export const takeOverAdvice = (way: string): string =>
-  `${way}, or use --skip-managed to omit all of them. To release an object that ` +
-  `its stack no longer manages, run: ${ownCommand("orphans --release --id <id>")}`;
-
 /**
  * Decides what is imported, under the names that an export gives.
  *
@@ -218,23 +182,30 @@ export const takeOverAdvice = (way: string): string =>
  */
 export const planImport = (
   objects: readonly ObjectInputs[],
-  stack: StackNames,
+  names: StackNames,
   states: StackStates,
   options: PlanImportOptions,
 ): ImportPlan => {
-  const names = resourceNames(objects);
+  const logicalNames = resourceNames(objects);
   const candidates = selected(objects, options).map((object) => ({
     object,
-    logical: names.get(object)?.logical ?? object.id,
+    logical: logicalNames.get(object)?.logical ?? object.id,
   }));
-  const { free, left } = divided(candidates, states);
-  if (left.length > 0 && !options.skipManaged)
-    throw takeOverRefusal(left, takeOverAdvice("Omit some with --exclude"));
   if (candidates.length === 0)
     throw new CommandFailure(
       "There is nothing to import, because the account has no matching objects.",
     );
-  const { ownership, first } = importOwnership(stack, states);
-  const entries = free.map((each) => entryOf(each, { ...options, ownership }));
-  return { taken: free, left, entries: [...first, ...entries] };
+  const taken: Candidate[] = [];
+  const left: LeftObject[] = [];
+  for (const candidate of candidates) {
+    const reason = obstacle(candidate, states);
+    if (reason === undefined) taken.push(candidate);
+    else left.push({ ...candidate, reason });
+  }
+  if (left.length > 0 && !options.skipManaged) throw takeOverRefusal(left);
+  const known = states.own.ownership;
+  const ownership = known ?? ownershipId(names, randomBytes(8).toString("hex"));
+  const first = known === undefined ? [ownershipEntry(ownership, names)] : [];
+  const entries = taken.map((each) => entryOf(each, { ...options, ownership }));
+  return { taken, left, entries: [...first, ...entries] };
 };

@@ -26,7 +26,6 @@ test("commands that are tried nowhere else print JSON of the documented shape", 
     ["compare", "stack:prod", "live"],
     ["compare", "live", "--save", "saved.json"],
     ["import", "--skip-managed"],
-    ["import", "--print", "Channel", "by-hand", String(by.id)],
     ["completion", "fish"],
     ["init", "new", "--no-install", "--emulator"],
   ];

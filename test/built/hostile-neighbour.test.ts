@@ -16,7 +16,7 @@ new Channel("a", { type: "custom.a", displayName: "A", icon: "aVZC" });
 const prefixes = [
   "pulumi-conversation-rehearsal-",
   "conversation-proof-",
-  "conversation-converter-",
+  "conversation-import-",
   "conversation-test-",
 ];
 
@@ -142,7 +142,7 @@ const expectRefused = (answers: readonly Answer[]): void => {
 
 interface Command {
   readonly args: readonly string[];
-  /** Whether it has a server of its own: an emulator, or what hands values to Pulumi. */
+  /** Whether it has a server of its own: an emulator. */
   readonly serves?: true;
 }
 
@@ -154,7 +154,7 @@ const commands = (folder: string): readonly Command[] => [
   { args: ["forecast"] },
   { args: ["orphans", "--delete"] },
   { args: ["repair", "--apply"] },
-  { args: ["import", "--apply", "--with-secrets", "--skip-managed"], serves: true },
+  { args: ["import", "--apply", "--with-secrets", "--skip-managed"] },
 ];
 
 /** What only an import finds, the last of the commands. */

@@ -15,14 +15,14 @@ const main = join(__dirname, "..", "..", "dist", "cli", "main.js");
 
 /** When an import is killed, and what of it. */
 interface ImportKill {
-  /** It lists the service, has started Pulumi or its converter, Pulumi has the lock, or has written the state. */
-  readonly during: "list" | "engine" | "converter" | "lock" | "state";
+  /** It lists the service, has started Pulumi, Pulumi has the lock, or has written the state. */
+  readonly during: "list" | "engine" | "lock" | "state";
   /** The command line alone, Pulumi alone, everything, or all of it by Ctrl-C. */
   readonly victim: "itself" | "engine" | "all" | "interrupted";
 }
 
 const importKill: fc.Arbitrary<ImportKill> = fc.record({
-  during: fc.constantFrom("list", "engine", "converter", "lock", "state"),
+  during: fc.constantFrom("list", "engine", "lock", "state"),
   victim: fc.constantFrom("itself", "engine", "all", "interrupted"),
 });
 
@@ -51,14 +51,13 @@ const killedImport = async (
   const under = (words: string) => descendants(child.pid ?? 0, words.replace(" ", "\0"));
   const reached: Readonly<Record<ImportKill["during"], () => boolean>> = {
     list: () => service.calls.length > calls,
-    engine: () => under("import --from").length > 0,
-    converter: () => under("converter.js").length > 0,
+    engine: () => under("import --file").length > 0,
     lock: () => locksOf(project).length > 0,
     state: () => project.state() !== state,
   };
   while (child.exitCode === null && !reached[during]()) await pause(3);
   const wasKilled = child.exitCode === null;
-  const engines = under("import --from");
+  const engines = under("import --file");
   if (wasKilled && victim === "itself") child.kill("SIGKILL");
   if (wasKilled && victim === "all") killTree(child);
   if (wasKilled && victim === "interrupted") child.kill("SIGINT");

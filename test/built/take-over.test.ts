@@ -117,8 +117,8 @@ const showsNoSecret = (): void =>
   expect(leakingFiles(join(project.folder, "shop"), [oddCanary])).toEqual([]);
 
 /** Exports, and sets the secrets. */
-const prepared = async (...more: readonly string[]): Promise<void> => {
-  const exported = await project.tool(["export", "--out", "shop", "--json", ...more]);
+const prepared = async (): Promise<void> => {
+  const exported = await project.tool(["export", "--out", "shop", "--json"]);
   expect(exported.code, exported.errors).toBe(0);
   const { secrets } = JSON.parse(exported.output) as { secrets: readonly { key: string }[] };
   await succeeds(["stack", "init", "prod"]);
@@ -142,8 +142,6 @@ const deletesOneAlone = async (): Promise<void> => {
     `DELETE /accounts/${oddId(6, 2)}`,
   ]);
 };
-
-const importFlags = ["--generate-code=false", "--protect=false", "--yes", "--skip-preview"];
 
 /** Programs under the names that a reader types, without a network and without a terminal. */
 const readersPrograms = (): string => {
@@ -214,35 +212,17 @@ test("masked secrets: the guide, command by command as it stands, and nothing ch
   await deletesOneAlone();
 });
 
-test("echoed secrets, through pulumi import --from conversation", async () => {
+test("echoed secrets, through the command import, which shows first", async () => {
   await account("echo");
-  await prepared("--split", "by-kind");
-  showsNoSecret();
-  const bin = join(project.folder, "bin");
-  mkdirSync(bin);
-  const converter = join(root, "dist", "cli", "converter.js");
-  const line = `exec "${process.execPath}" "${converter}" "$@"`;
-  shellScript(join(bin, "pulumi-converter-conversation"), line);
-  const environment = { PATH: [bin, project.environment.PATH].join(delimiter) };
-  const from = ["import", "--from", "conversation", ...importFlags];
-  const wrong = await inFolder("shop")([...from, "--", "--include", "nothing"], environment);
-  expect(wrong.output).toContain('--include "nothing" matches no kind');
-  await succeeds(from, environment);
-  const again = await inFolder("shop")([...from, "--", "--include", "Channel"], environment);
-  expect(again.code).not.toBe(0);
-  expect(again.output).toContain("the state already contains the object: urn:pulumi:prod");
-  await isTakenOver();
-});
-
-test("omitted secrets, through the command import, which shows first", async () => {
-  await account("omit");
   await prepared();
   const shown = await project.tool(["import"], {}, "shop");
   expect(shown.output).toContain("Nothing was imported");
   expect(await succeeds(["stack", "export"])).not.toContain("dynamic/conversation");
   const passphrase = { PULUMI_CONFIG_PASSPHRASE: "another" };
-  const locked = await project.tool(["import", "--apply"], passphrase, "shop");
+  const withSecrets = ["import", "--apply", "--with-secrets"];
+  const locked = await project.tool(withSecrets, passphrase, "shop");
   expect([locked.code, locked.errors]).toEqual([1, expect.stringContaining("passphrase")]);
+  showsNoSecret();
   expect(await succeeds(["stack", "export"])).not.toContain("dynamic/conversation");
   expect((await project.tool(["import", "--apply"], {}, "shop")).errors).toContain(
     "Imported 60 objects",

@@ -59,7 +59,6 @@ test("the list and the help of every command fit 80 columns, and explain every o
 test.each([
   [["doctr", "--json"], "USAGE", 2, "unknown command 'doctr'"],
   [["doctor", "--json", "now"], "USAGE", 2, "too many arguments"],
-  [["import", "--json", "--print"], "USAGE", 2, ""],
   [
     ["explain", "--snapshot", "nothing-of-the-kind.json", "--json"],
     "FAILED",
