@@ -28,7 +28,6 @@ const longest = [
   "plugin-languages",
   "interruption",
   "forecast",
-  "hostile-neighbour",
   "dry-run",
   "testing-kit",
   "rehearse-time",

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { clients } from "../../bench/clients.js";
 import type { CreationFigure, Figures } from "../../bench/figures.js";
 import { idealIn, idealSeconds, overIdeal } from "../../bench/pacing.js";
-import { chart, outcome, panelsOf, report } from "../../bench/report.js";
+import { outcome, panelsOf, report } from "../../bench/report.js";
 
 /** A figure of a creation that went well. */
 const creation = (changes: Partial<CreationFigure> = {}): CreationFigure => ({
@@ -90,48 +90,6 @@ test.each([
   ],
 ] as const)("the report has a row for %s", (_, changes, row) => {
   expect(report(figures(changes)).join("\n")).toMatch(row);
-});
-
-/** Tags that are not closed in their order, or closed without being open. */
-const unbalanced = (svg: string): string[] => {
-  const open: string[] = [];
-  const wrong: string[] = [];
-  for (const [, closing, name = "", rest = ""] of svg.matchAll(/<(\/?)([a-z]+)([^>]*)>/g)) {
-    if (closing) {
-      if (open.pop() !== name) wrong.push(`/${name}`);
-    } else if (!rest.endsWith("/")) open.push(name);
-  }
-  return [...wrong, ...open];
-};
-
-test.each([
-  ["usual figures", {}, "<title"],
-  [
-    "signs with a meaning in XML",
-    { creation: [creation({ client: 'a<b & "c"' })] },
-    "a&lt;b &amp; &quot;c&quot;",
-  ],
-  ["no figures", { creation: [], disturbed: [] }, "<title"],
-])("the chart of %s is one document with a size, every tag closed", (_, changes, text) => {
-  const svg = chart(figures(changes), 50);
-  expect(svg).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" viewBox="0 0 \d+ \d+"/);
-  expect(svg).not.toMatch(/NaN|undefined|Infinity/);
-  expect(svg).toContain(text);
-  expect(unbalanced(svg)).toEqual([]);
-});
-
-test("a client that failed gets no bar but the number of its failures", () => {
-  const failing = creation({ client: "x", failed: 40, overIdeal: null });
-  const svg = chart(figures({ creation: [failing], disturbed: [] }), 50);
-  expect(svg).toContain("40 of 50 failed");
-  expect(svg).not.toContain('class="bar"');
-});
-
-test("a bar that is too long is cut, and its number is not", () => {
-  const slow = creation({ client: "x", overIdeal: 3.49 });
-  const svg = chart(figures({ creation: [slow], disturbed: [] }), 50);
-  expect(svg).toContain('class="cut"');
-  expect(svg).toContain("3.49");
 });
 
 test("panels are by plan, then the empty bucket; what is shared has no ideal and no panel", () => {

@@ -107,6 +107,13 @@ test("each policy speaks in the preview of a program that breaks it, and stops n
   expect(output).not.toContain("in-clear-for-all");
 });
 
+test("a careful program is not bothered", async () => {
+  await project.succeed(["config", "set", "--secret", "password", "in-clear-for-all-to-read"]);
+  const output = await project.succeed(["preview", ...withPack], environment);
+  expect(violations(output)).toEqual([]);
+  expect(output).toContain("✅ conversation@v1.0.0");
+});
+
 test("a configuration says which domains are meant, and what stops a run", async () => {
   const up = ["up", "--yes", "--skip-preview", ...withProduction];
   expect(violations(await project.succeed(up, environment))).toEqual([

@@ -548,17 +548,6 @@ test.each([
   if (meant) expect(message).toBe(`${name} is not a setting: did you mean ${meant}?`);
 });
 
-test("the report keeps to 80 columns, and cuts nothing that is to be copied", () => {
-  const address = `https://${"a".repeat(70)}.example.com/conversation/v3`;
-  const check = { name: "setting:ownershipMark", status: "fail", advice: "" } as const;
-  const advice = `Set ${"it ".repeat(40)}or run: pulumi config set conversation:baseUrl`;
-  const checks = [{ ...check, message: `${address} ${"is wrong ".repeat(20)}`, advice }];
-  const lines = doctorReport({ ok: false, checks }, false).split("\n");
-  const wide = lines.filter((line) => line.length > 80);
-  expect(wide).toHaveLength(1);
-  expect(wide[0]).toContain(address);
-});
-
 test.each(["", " ", "https://hub.example.com/.default", "openid profile"])(
   "a token URL that names none of the service's scopes (%j) says nothing of them, and the service is called",
   async (scope) => {

@@ -4,7 +4,7 @@ import { PassThrough } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
 import { beforeEach, expect, test, vi } from "vitest";
 import { release } from "../../cli/get-pulumi/get-pulumi.js";
-import { askPerson, initAnswers, type Question } from "../../cli/init/init-answers.js";
+import { askPerson, type Question } from "../../cli/init/init-answers.js";
 import { type InitOptions, runInit } from "../../cli/init/run-init.js";
 import type { Pipeline } from "../../cli/init/template-project.js";
 import { runProgram } from "../../cli/program.js";
@@ -373,24 +373,6 @@ test("a wrong answer is explained and asked for again; no answer means the propo
   keys.write("\r");
   expect(await answer).toBe("dev");
   expect(seen()).toContain("  Not that one.\n");
-});
-
-test("the questions and what is wrong with an answer fit 80 columns", async () => {
-  const { keys, ask, seen } = person();
-  const asked: string[] = [];
-  const asking: typeof ask = async (question) => {
-    asked.push(`${question.text} (${question.proposal ?? ""}): `);
-    return question.proposal ?? "";
-  };
-  await initAnswers({ baseUrl: "https://hub.test/v3", clientId: "id" }, "/shop", undefined, asking);
-  for (const line of asked) expect(line.length, line).toBeLessThanOrEqual(80);
-  const problem = (answer: string) => (answer === "" ? "wrong ".repeat(30).trim() : undefined);
-  const answer = ask({ text: "Name", problem });
-  keys.write("\r");
-  await new Promise(setImmediate);
-  keys.write("x\r");
-  await answer;
-  for (const line of seen().split(/\r?\n/)) expect(line.length).toBeLessThanOrEqual(80);
 });
 
 test("a secret is never shown", async () => {

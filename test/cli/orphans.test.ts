@@ -1,42 +1,12 @@
 import { expect, test } from "vitest";
 import { messageOf } from "../../cli/command.js";
-import {
-  type OrphansOptions,
-  type OrphansResult,
-  orphansReport,
-  runOrphans,
-} from "../../cli/repair/orphans.js";
+import { type OrphansOptions, runOrphans } from "../../cli/repair/orphans.js";
 import type { Clock } from "../../provider/kernel/clock.js";
 import { markOf, markText } from "../../provider/lifecycle/ownership/mark.js";
 import { kindOf } from "../emulator/running.js";
 import { run } from "./session.js";
 import { stackSandbox } from "./stack/stack-sandbox.js";
 import { ownershipOf, stateText } from "./stack-documents.js";
-
-test("the report keeps to 80 columns, and never cuts an id", () => {
-  const id = "0".repeat(36);
-  const [name, label] = ["n".repeat(200), `shop/prod ${"l".repeat(70)}`];
-  const orphan = (standing: "leftover" | "held" | "copy" | "former", more = {}) => ({
-    ...{ kind: "ClientApplication", name, id, label, standing, ...more },
-  });
-  const heldBy = [{ stack: "organization/site/prod", urn: "urn:pulumi:a::b::c::web" }];
-  const result: OrphansResult = {
-    names: { project: "shop", stack: "prod" },
-    notes: [],
-    found: [
-      orphan("leftover", { pending: true }),
-      orphan("leftover", { deleted: false, reason: "x ".repeat(90) }),
-      orphan("held", { heldBy }),
-      orphan("copy"),
-      orphan("former"),
-    ],
-  };
-  const report = orphansReport(result);
-  for (const line of report.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
-  expect(report.split(id)).toHaveLength(result.found.length + 2);
-  expect(report).toContain("its creation is");
-  expect(report).toMatch(/Kept: ClientApplication/);
-});
 
 const channel = (type: string) => ({ type: `custom.${type}`, displayName: "Web", icon: "aVZC" });
 const auth = { name: "auth", type: "basic", basicAuth: { username: "hub", password: "p" } };

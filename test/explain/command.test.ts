@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
-import { explainSetUp, explanationText } from "../../cli/explain/explain-command.js";
+import { explainSetUp } from "../../cli/explain/explain-command.js";
 import { explanationSchema } from "../../cli/explain/explanation.js";
 import { startEmulator } from "../../emulator/index.js";
 import type { JsonObject } from "../../provider/kernel/json.js";
@@ -211,12 +211,4 @@ test("nothing is said where a kind that decides could not be read, live or in a 
   expect(refused.sort()).toEqual(
     resources.flatMap(({ kind }) => (kind === "Authentication" ? [] : [kind])).sort(),
   );
-});
-
-test("why there is no account comes before that there is none, within 80 columns", () => {
-  const note = `accounts: GET /accounts was refused (403): ${"the client may not list them. ".repeat(5)}`;
-  const lines = explanationText({ source: "here", accounts: [], notes: [note] }).split("\n");
-  expect(lines[0]).toMatch(/^note: accounts: GET/);
-  expect(lines.slice(-2)).toEqual(["There is no account to explain.", ""]);
-  for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
 });

@@ -1,6 +1,5 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import fc from "fast-check";
 import { beforeEach, expect, test, vi } from "vitest";
 import { diagnose } from "../../cli/doctor/diagnose.js";
 import { type ForecastOptions, runForecast } from "../../cli/forecast/run-forecast.js";
@@ -8,7 +7,6 @@ import { recommendedParallel } from "../../provider/forecast/forecast.js";
 import { forecastReport } from "../../provider/forecast/forecast-report.js";
 import type { Forecast } from "../../provider/forecast/forecast-schema.js";
 import { defaultParallel } from "../../provider/forecast/simulation.js";
-import { allOperations, endpointName } from "../../provider/service/http/operations.js";
 import { recordedSession, run } from "../cli/session.js";
 import { shellScript, temporaryFolder } from "../support/temporary-folder.js";
 import { previewOf, programs, stateOf } from "./support/program.js";
@@ -277,21 +275,6 @@ test("doctor gives no advice where the number will do", async () => {
   expect((await doctored("nothing"))?.message).toContain("the forecast command shows whether");
 });
 
-const endpoints = allOperations().map(endpointName);
-const seconds = fc.double({ min: 0, max: 400_000, noNaN: true });
-
-const part = fc.record({
-  endpoint: fc.constantFrom(...endpoints),
-  calls: fc.integer({ min: 1, max: 100_000 }),
-  resources: fc.array(
-    fc.string({ minLength: 1, maxLength: 60 }).map((name) => `ClientApplication "${name}"`),
-    { minLength: 1, maxLength: 5 },
-  ),
-  fromSeconds: seconds,
-  toSeconds: seconds,
-  waitsForRate: fc.boolean(),
-});
-
 const same = { totalSeconds: 12, savesSeconds: 0 };
 const conditions = { plan: "developer", burst: 1, share: 1, parallel: 16, pageSize: 20 } as const;
 
@@ -308,21 +291,6 @@ const reported = (criticalPath: Forecast["criticalPath"]): string => {
   };
   return forecastReport(forecast, conditions, false, undefined);
 };
-
-test("the critical path keeps to 80 columns, with room for what it is about", () => {
-  fc.assert(
-    fc.property(fc.array(part, { minLength: 1, maxLength: 4 }), (parts) => {
-      const lines = reported(parts).split("\n");
-      for (const line of lines) expect([...line].length).toBeLessThanOrEqual(80);
-      const [rule = ""] = lines.filter((line) => /^─+ {2}─+$/.test(line)).slice(-1);
-      const [, path = ""] = rule.split("  ");
-      expect(path.length).toBeGreaterThan(20);
-      const words = lines.join(" ");
-      for (const { endpoint } of parts) expect(words).toContain(endpoint);
-    }),
-    { numRuns: 200, seed: 5 },
-  );
-});
 
 test("the report says that buckets are taken to be full", () => {
   expect(reported([])).toMatch(/All buckets are assumed to be full/);
