@@ -92,21 +92,6 @@ test.each([["drift"], ["repair", "--apply"], ["rehearse"]])(
   },
 );
 
-test.each([["orphans", "--profile", "eu"], ["import", "--profile", "eu"], ["rehearse"]])(
-  "beside an emulator, %s does not look at the account of a profile",
-  async (...args) => {
-    const words = ["emulator", "--", process.execPath, toolMain, ...args];
-    const { code, output, errors } = await project.tool(words, {
-      CONVERSATION_EU_BASE_URL: "https://hub.invalid/conversation/v3",
-      CONVERSATION_EU_TOKEN_URL: "https://hub.invalid/token",
-      CONVERSATION_EU_CLIENT_ID: "client",
-      CONVERSATION_EU_CLIENT_SECRET: "canary",
-    });
-    expect(code).not.toBe(0);
-    expect(output + errors).toContain("baseUrl and tokenUrl of the profile eu");
-  },
-);
-
 test("rehearse puts an emulator in the place of each account of the state, and calls neither but for lists", async () => {
   await project.succeed(up);
   const before = await account.objects();

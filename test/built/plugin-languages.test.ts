@@ -120,8 +120,6 @@ interface Program {
   replace(folder: string, before: string, after: string): void;
   /** Adds what \`pulumi import\` generated, or resources of one's own. */
   add(folder: string, code: string): void;
-  /** A channel that takes over one of its name. */
-  readonly adopting: string;
 }
 
 const edit = (path: string, change: (text: string) => string): void =>
@@ -154,19 +152,6 @@ const programs: Readonly<Record<"yaml" | "python", Program>> = {
         const { resources } = projectSchema.parse(load(code));
         return dump({ ...project, resources: { ...project.resources, ...resources } });
       }),
-    adopting: dump({
-      resources: {
-        adopted: {
-          type: "conversation:Channel",
-          properties: {
-            type: "custom.old",
-            displayName: "Old kiosk",
-            icon: "aVZCT1J3MEtHZ28=",
-            adopt: true,
-          },
-        },
-      },
-    }),
   },
   python: {
     file: "__main__.py",
@@ -182,7 +167,6 @@ const programs: Readonly<Record<"yaml" | "python", Program>> = {
     },
     replace: replaceIn("__main__.py"),
     add: (folder, code) => edit(join(folder, "__main__.py"), (text) => `${text}\n${code}`),
-    adopting: `conversation.Channel("adopted", type="custom.old", display_name="Old kiosk", icon="aVZCT1J3MEtHZ28=", adopt=True)`,
   },
 };
 
@@ -280,15 +264,6 @@ describe.each(["yaml", "python"] as const)("in %s", (language) => {
     await unchanged(project);
   });
 
-  test("refresh shows what somebody else changed, and up puts it back", async (context) => {
-    const project = await started(context);
-    const [kiosk] = await project.objects("channels");
-    await project.byHand("PUT", `/channels/${kiosk?.id}`, { ...kiosk, displayName: "Changed" });
-    expect(await run(project, "refresh", "--yes", "--skip-preview")).toMatch(/~ 1 updated/);
-    await up(project);
-    expect((await project.objects("channels"))[0]).toMatchObject({ displayName: "Kiosk" });
-  });
-
   test("an object is imported with code that changes nothing", async (context) => {
     const project = await started(context);
     const { id } = await project.byHand("POST", "/channels", channel("custom.web", "Web chat"));
@@ -298,17 +273,6 @@ describe.each(["yaml", "python"] as const)("in %s", (language) => {
     program.add(project.folder, readFileSync(join(project.folder, "imported.txt"), "utf8"));
     await unchanged(project);
     expect(await project.writes()).toEqual(before);
-  });
-
-  test("an object is adopted, and the preview says so", async (context) => {
-    const project = await started(context);
-    const { id } = await project.byHand("POST", "/channels", channel("custom.old", "Old kiosk"));
-    program.add(project.folder, program.adopting);
-    expect(await run(project, "preview")).toContain(String(id));
-    const before = (await project.writes()).length;
-    await up(project);
-    expect((await project.writes()).slice(before)).toEqual(["PUT /channels/{id}"]);
-    await unchanged(project);
   });
 
   test("a deletion that is refused names who uses the object, and later all is gone", async (context) => {

@@ -138,26 +138,3 @@ test("a callback's login is rotated by the steps of the guide under 10,000 messa
   expect(project.state()).not.toMatch(/old-password|the new password/);
   await hub.close();
 });
-
-test("without the variable a preview and a refresh go on, and up writes nothing and says what to set", async () => {
-  const url = "https://chat.example.com/";
-  project = await emulatedProject(program(url, 1));
-  const { succeed, folder } = project;
-  const declare = (version: number) =>
-    writeFileSync(join(folder, "index.js"), program(url, version));
-  await succeed(["up", "--yes", "--skip-preview"], { DESK_PASSWORD: "old-password" });
-  const written = (await project.writes()).length;
-  // The version is what is compared: another value under the same one is no change.
-  await succeed(["preview", "--expect-no-changes"], { DESK_PASSWORD: "another-password" });
-  declare(2);
-  expect(await succeed(["preview"])).toContain("DESK_PASSWORD (version 2), which is not set");
-  const { code, output } = await project.pulumi(["up", "--yes", "--skip-preview"]);
-  expect(code).not.toBe(0);
-  expect(output).toContain("Set DESK_PASSWORD where Pulumi runs, then try again");
-  expect(await project.writes()).toHaveLength(written);
-  await succeed(["refresh", "--yes", "--skip-preview"]);
-  declare(1);
-  await succeed(["preview", "--expect-no-changes"]);
-  expect(project.state()).not.toMatch(/old-password|another-password/);
-  await succeed(["destroy", "--yes", "--skip-preview"]);
-});

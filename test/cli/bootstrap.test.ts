@@ -6,7 +6,6 @@ import {
   mkdirSync,
   readFileSync,
   rmSync,
-  symlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -14,7 +13,6 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { packageRoot } from "../../provider/kernel/package.js";
-import { isRunning } from "../../provider/pulumi-cli/processes.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const script = join(packageRoot(), "cli/bootstrap.mjs");
@@ -120,16 +118,6 @@ test("scripts of packages see no secret of an account or a stack", async () => {
   expect(readFileSync(join(root, "npm-environment"), "utf8")).not.toContain("canary-secret");
 });
 
-test("what npm install put there by hand is kept", async () => {
-  const { root, run, calls } = project();
-  mkdirSync(join(root, "node_modules/node/bin"), { recursive: true });
-  symlinkSync(process.execPath, join(root, "node_modules/node/bin/node"));
-  utimesSync(join(root, "package-lock.json"), 1, 1);
-  writeFileSync(join(root, "node_modules/.package-lock.json"), "{}");
-  await run();
-  expect(calls()).toEqual(["run build"]);
-});
-
 test("a failed installation shows what npm said, and is tried again", async () => {
   const { root, run, calls } = project();
   writeFileSync(join(root, "npm-fails"), "");
@@ -139,28 +127,6 @@ test("a failed installation shows what npm said, and is tried again", async () =
   rmSync(join(root, "npm-fails"));
   expect((await run()).code).toBe(5);
   expect(calls()).toEqual(["ci --no-progress", "ci --no-progress", "run build"]);
-});
-
-test("a failed build is tried again even if the sources are back to what they were", async () => {
-  const { root, run, forget, calls } = project();
-  await run();
-  writeFileSync(join(root, "provider/a.ts"), "broken");
-  writeFileSync(join(root, "npm-fails"), "");
-  expect((await run()).code).toBe(1);
-  rmSync(join(root, "npm-fails"));
-  writeFileSync(join(root, "provider/a.ts"), "1");
-  forget();
-  await run();
-  expect(calls()).toEqual(["run build"]);
-});
-
-test("where the own Node does not run, the one in use does", async () => {
-  const { root, run } = project();
-  mkdirSync(join(root, "node_modules/node/bin"), { recursive: true });
-  writeFileSync(join(root, "node_modules/node/bin/node"), "not a program");
-  const { code, out } = await run();
-  expect(code).toBe(5);
-  expect(JSON.parse(out).exec).toBe(process.execPath);
 });
 
 test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
@@ -175,15 +141,3 @@ test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
     expect(await once(child, "close")).toEqual([9, null]);
   },
 );
-
-test("when the reader of its output is gone, it ends npm with itself", async () => {
-  const { root, start } = project();
-  writeFileSync(join(root, "npm-hangs"), "");
-  const child = start();
-  const closed = once(child, "close");
-  await expect.poll(() => existsSync(join(root, "npm-pid"))).toBe(true);
-  child.stderr.destroy();
-  expect(await closed).toEqual([1, null]);
-  const pid = Number(readFileSync(join(root, "npm-pid"), "utf8"));
-  await expect.poll(() => isRunning(pid)).toBe(false);
-});

@@ -1,7 +1,7 @@
 import { answers, refusals } from "./rows/answers.js";
 import { connections, rateLimits, serviceFailures, slow } from "./rows/failures.js";
 import { inputs, lists, neighbours } from "./rows/objects.js";
-import { hooks, interruptions, storms } from "./rows/runs.js";
+import { hooks, interruptions } from "./rows/runs.js";
 import { type Operation, operations } from "./support/acts.js";
 import type { Cell, Group, Reason, Row } from "./support/cell.js";
 import type { Ended, Observed } from "./support/disturbed.js";
@@ -19,7 +19,6 @@ export const groups: readonly Group[] = [
   interruptions,
   hooks,
   inputs,
-  storms,
 ];
 
 type Seen = ReadonlyMap<string, Observed>;
@@ -63,12 +62,6 @@ const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
 const table = (head: readonly string[], lines: readonly string[]): string =>
   [line(head), line(head.map(() => "---")), ...lines].join("\n");
 
-const anchor = (title: string): string =>
-  `#${title
-    .toLowerCase()
-    .replaceAll(/[^\w -]/g, "")
-    .replaceAll(" ", "-")}`;
-
 /** Operations of a row that have the same reason are told together. */
 const reasonLines = ({ cells }: Row): readonly string[] => {
   const reasons = [...new Set(Object.values(cells).filter(isReason))];
@@ -102,32 +95,17 @@ const details = (row: Row, seen: Seen): string => {
 const section = ({ title, rows }: Group, seen: Seen): string =>
   [`## ${title}`, ...rows.map((row) => details(row, seen))].join("\n\n");
 
-const overview = (groups: readonly Group[], seen: Seen): string => {
-  const lines = groups.flatMap(({ title: group, rows }) =>
-    rows.map(({ fault, title, cells }) => {
-      const signOf = (operation: Operation): string =>
-        signs[isReason(cells[operation]) ? "no test" : observedIn(seen, fault, operation).ended];
-      return line([`[${title}](${anchor(group)})`, ...operations.map(signOf)]);
-    }),
-  );
-  return table(["Fault", ...operations], lines);
-};
+const introduction = `# Fault matrix
 
-const introduction = (groups: readonly Group[], seen: Seen): string => {
-  const [tests, cells] = [testedCells(groups), cellsOf(groups).length];
-  const count = (ended: Ended): number =>
-    [...seen.values()].filter((observed) => observed.ended === ended).length;
-  return `# Fault matrix
-
-What happens when something goes wrong at the worst moment: every fault with every operation, ${cells} cells. ${tests} have a test,
-${cells - tests} a reason why there is none. This page is written by those tests (\`test/matrix\`, over real sockets, with the real life
+What happens when something goes wrong at the worst moment: every fault with every operation. Each has a
+test, or a reason why there is none. This page is written by those tests (\`test/matrix\`, over real sockets, with the real life
 cycle): its results are what they saw, and it is written only when all of them passed. A test fails when the page differs from what
 it sees (\`UPDATE_DOCS=1\` writes it).
 
-- ${signs.done} the operation succeeds in spite of the fault (${count("done")} cells).
-- ${signs["failed, then done"]} it fails with a message that says what to do, or its process is killed, and the next run succeeds (${count("failed, then done")} cells).
-- ${signs.failed} it is refused with a message that says what to do, and nothing is touched (${count("failed")} cells).
-- ${signs["no test"]} not applicable, with the reason (${cells - tests} cells).
+- ${signs.done} the operation succeeds in spite of the fault.
+- ${signs["failed, then done"]} it fails with a message that says what to do, or its process is killed, and the next run succeeds.
+- ${signs.failed} it is refused with a message that says what to do, and nothing is touched.
+- ${signs["no test"]} not applicable, with the reason.
 
 Whatever the cell says, each of its tests also proves that exactly the objects that should be there are there: none lost, none
 made twice, none of somebody else touched.
@@ -136,16 +114,9 @@ A result shows the calls that were sent while the fault was there, in their orde
 the end. “In all” counts the calls of a whole test, preparations included. \`list\` reads a collection, \`GET\` one object. Waiting is
 on the clock of the run, which a test moves; repeats after a lost connection pause half a second at first, then twice as long each
 time, at most eight seconds and two minutes in all.`;
-};
 
 /** The matrix as a page, with what its tests saw. */
 export const matrixPage = (groups: readonly Group[], seen: Seen): string =>
-  [
-    introduction(groups, seen),
-    "## Overview",
-    overview(groups, seen),
-    ...groups.map((group) => section(group, seen)),
-    "",
-  ]
+  [introduction, ...groups.map((group) => section(group, seen)), ""]
     .join("\n\n")
     .replace(/\n+$/, "\n");

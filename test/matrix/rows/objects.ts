@@ -1,5 +1,4 @@
 import { expect } from "vitest";
-import { unknownValue } from "../../../provider/kernel/stand-ins.js";
 import { account } from "../../../provider/resources/account.js";
 import { channel } from "../../../provider/resources/channel.js";
 import { orchestration } from "../../../provider/resources/orchestration.js";
@@ -22,7 +21,6 @@ import {
   declared,
   type Entry,
   flow,
-  handedBack,
   type Json,
   someId,
 } from "../support/resource.js";
@@ -435,10 +433,8 @@ const hostile = (
   },
 });
 
-const previewed = { ...declared(), displayName: unknownValue };
-
 export const inputs: Group = {
-  title: "Edited state and unknown values",
+  title: "Edited state",
   rows: [
     row(
       "hostile-id",
@@ -455,35 +451,6 @@ export const inputs: Group = {
         delete: hostile((stage, id, { state }) => stage.of("Channel").delete(id, state)),
         token: "not applicable: takes no id",
       },
-    ),
-    row("preview", "A preview with values that are not known yet", () => {}, {
-      ...everywhere("not applicable: a preview only checks and compares"),
-      create: {
-        words: "checks without any call",
-        test: async (stage) => {
-          const { failures } = await stage.of("Channel").check({}, previewed);
-          expect(failures).toEqual([]);
-          expect(stage.sent).toEqual([]);
-        },
-      },
-      update: {
-        words: "checks and compares without any call",
-        test: async (stage) => {
-          const { id, state } = await create(stage);
-          stage.nextRun();
-          stage.sent.length = 0;
-          const { inputs: news } = await stage.of("Channel").check(state, previewed);
-          const { changes } = await stage.of("Channel").diff(id, state, handedBack(news));
-          expect(changes).not.toBe(false);
-          expect(stage.sent).toEqual([]);
-        },
-      },
-    }),
-    row(
-      "asset-address",
-      "A signed URL for an asset leads elsewhere, is plain, private, expired or refused",
-      () => {},
-      everywhere("not applicable: setup objects have no assets; belongs to the runtime client"),
     ),
   ],
 };
