@@ -5,13 +5,7 @@ import { resources } from "../provider/resources/index.js";
 import { apiReference } from "./generate/api-reference.js";
 import { commandReference, schemaFiles } from "./generate/command-reference.js";
 import { accountPicture, architecturePicture, partImports } from "./generate/pictures.js";
-import {
-  componentNames,
-  componentSections,
-  resourceReference,
-  resourceTable,
-  settingsTable,
-} from "./generate/reference-docs.js";
+import { resourceReference, resourceTable, settingsTable } from "./generate/reference-docs.js";
 import { resourceClasses } from "./generate/resource-classes.js";
 
 const root = join(__dirname, "..", "..");
@@ -42,8 +36,8 @@ const generated = async (): Promise<Readonly<Record<string, string>>> => ({
   ),
   "docs/cli.md": await commandReference(),
   ...(await schemaFiles()),
-  ...apiReference(root, componentNames),
-  "docs/resources.md": resourceReference(resources, componentSections(root)),
+  ...(process.argv.includes("--without-api") ? {} : await apiReference(root)),
+  "docs/resources.md": resourceReference(resources),
   "README.md": between(current("README.md"), "resources", resourceTable(resources)),
   "docs/guides/configuration.md": between(
     current("docs/guides/configuration.md"),
@@ -52,7 +46,7 @@ const generated = async (): Promise<Readonly<Record<string, string>>> => ({
   ),
 });
 
-/** Writes every generated file; `--check` only compares. */
+/** Writes every generated file; `--check` only compares. `--without-api` leaves out docs/api. */
 const main = async (): Promise<void> => {
   const stale = Object.entries(await generated()).filter(
     ([path, content]) => current(path) !== content,

@@ -47,7 +47,10 @@ export interface AuthenticationBasicAuthArgs {
   password: pulumi.Input<string>;
 }
 
-/** Credentials for Basic authentication. */
+/**
+ * Credentials for Basic authentication.
+ * The members of {@link AuthenticationBasicAuthArgs}, with their values in the service.
+ */
 export interface AuthenticationBasicAuth {
   /** User name. Source: public reference. */
   readonly username: string;
@@ -69,7 +72,10 @@ export interface AuthenticationOauth2Args {
   accessTokenPath?: pulumi.Input<string> | undefined;
 }
 
-/** How the service obtains a token for the callback. The service reuses the token until the callback responds with 401. */
+/**
+ * How the service obtains a token for the callback. The service reuses the token until the callback responds with 401.
+ * The members of {@link AuthenticationOauth2Args}, with their values in the service.
+ */
 export interface AuthenticationOauth2 {
   /** URL of the token request. Absolute http or https URL. Source: public reference. */
   readonly tokenRequestUrl?: string;
@@ -219,7 +225,10 @@ export interface ClientApplicationRoleArgs {
   authentication?: pulumi.Input<string> | pulumi.Input<Authentication> | undefined;
 }
 
-/** A role and its callback. */
+/**
+ * A role and its callback.
+ * The members of {@link ClientApplicationRoleArgs}, with their values in the service.
+ */
 export interface ClientApplicationRole {
   /** The role, which must be unique within the application. Source: public reference. */
   readonly name: "customer" | "custom_bot" | "platform_bot" | "platform_agent" | "custom_agent" | "business_notification";
@@ -341,7 +350,10 @@ export interface ParticipantIntentArgs {
   displayValue: pulumi.Input<string>;
 }
 
-/** A bot feature. */
+/**
+ * A bot feature.
+ * The members of {@link ParticipantIntentArgs}, with their values in the service.
+ */
 export interface ParticipantIntent {
   /** Internal value of the feature. Source: public reference. */
   readonly value: string;
@@ -477,7 +489,10 @@ export interface ChannelAttachmentPolicyArgs {
   extensions?: pulumi.Input<readonly (pulumi.Input<string>)[]> | undefined;
 }
 
-/** Restrictions on attachments. */
+/**
+ * Restrictions on attachments.
+ * The members of {@link ChannelAttachmentPolicyArgs}, with their values in the service.
+ */
 export interface ChannelAttachmentPolicy {
   /** Must be true to allow attachments. Source: public reference. */
   readonly enabled?: boolean;
@@ -499,7 +514,10 @@ export interface ChannelInboundArgs {
   attachmentPolicy?: pulumi.Input<ChannelAttachmentPolicyArgs> | undefined;
 }
 
-/** Restrictions on messages from the customer. */
+/**
+ * Restrictions on messages from the customer.
+ * The members of {@link ChannelInboundArgs}, with their values in the service.
+ */
 export interface ChannelInbound {
   /** Maximum length of a text message, in characters. Whole number, at least 0. Source: public reference. */
   readonly maxTextLength?: number;
@@ -525,7 +543,10 @@ export interface ChannelOutboundArgs {
   richMessageTypes?: pulumi.Input<readonly (pulumi.Input<string>)[]> | undefined;
 }
 
-/** Restrictions on messages to the customer. */
+/**
+ * Restrictions on messages to the customer.
+ * The members of {@link ChannelOutboundArgs}, with their values in the service.
+ */
 export interface ChannelOutbound {
   /** Maximum length of a text message, in characters. Whole number, at least 0. Source: public reference. */
   readonly maxTextLength?: number;
@@ -549,7 +570,10 @@ export interface ChannelRestrictionsArgs {
   outbound?: pulumi.Input<ChannelOutboundArgs> | undefined;
 }
 
-/** Restrictions on the messages that the channel transports. */
+/**
+ * Restrictions on the messages that the channel transports.
+ * The members of {@link ChannelRestrictionsArgs}, with their values in the service.
+ */
 export interface ChannelRestrictions {
   /** Restrictions on messages from the customer. Source: public reference. */
   readonly inbound?: ChannelInbound;
@@ -699,7 +723,10 @@ export interface OrchestrationOnEscalationArgs {
   agent: pulumi.Input<string> | pulumi.Input<ClientApplication>;
 }
 
-/** What happens when the bot escalates. */
+/**
+ * What happens when the bot escalates.
+ * The members of {@link OrchestrationOnEscalationArgs}, with their values in the service.
+ */
 export interface OrchestrationOnEscalation {
   /** Client application that receives the conversation after the escalation. Source: public reference. */
   readonly agent: string;
@@ -715,7 +742,10 @@ export interface OrchestrationBotArgs {
   onEscalation?: pulumi.Input<OrchestrationOnEscalationArgs> | undefined;
 }
 
-/** A bot, and the agents who take over from it. */
+/**
+ * A bot, and the agents who take over from it.
+ * The members of {@link OrchestrationBotArgs}, with their values in the service.
+ */
 export interface OrchestrationBot {
   /** The bot's client application. Source: public reference. */
   readonly application: string;
@@ -735,7 +765,10 @@ export interface OrchestrationBotConfigurationArgs {
   bots: pulumi.Input<readonly (pulumi.Input<OrchestrationBotArgs>)[]>;
 }
 
-/** Settings for the bots, which answer first. */
+/**
+ * Settings for the bots, which answer first.
+ * The members of {@link OrchestrationBotConfigurationArgs}, with their values in the service.
+ */
 export interface OrchestrationBotConfiguration {
   /** Whether to pass the transcript to an agent if the bot did not escalate and the customer is known. Source: public reference. */
   readonly forwardTranscript?: boolean;
@@ -751,7 +784,10 @@ export interface OrchestrationCustomerConfigurationArgs {
   customer: pulumi.Input<string> | pulumi.Input<ClientApplication>;
 }
 
-/** The customer's client application; required for custom channels. */
+/**
+ * The customer's client application; required for custom channels.
+ * The members of {@link OrchestrationCustomerConfigurationArgs}, with their values in the service.
+ */
 export interface OrchestrationCustomerConfiguration {
   /** Client application that receives the replies to the customer. Source: public reference. */
   readonly customer: string;
@@ -763,7 +799,10 @@ export interface OrchestrationAgentConfigurationArgs {
   agents: pulumi.Input<readonly (pulumi.Input<string> | pulumi.Input<ClientApplication>)[]>;
 }
 
-/** The agents. */
+/**
+ * The agents.
+ * The members of {@link OrchestrationAgentConfigurationArgs}, with their values in the service.
+ */
 export interface OrchestrationAgentConfiguration {
   /** The agents' client applications. Source: public reference. */
   readonly agents: (string)[];
@@ -790,7 +829,10 @@ export type OrchestrationApplicationsArgs = OrchestrationApplicationsArgsMembers
     }
 );
 
-/** The parties to a conversation. */
+/**
+ * The parties to a conversation.
+ * The members of {@link OrchestrationApplicationsArgs}, with their values in the service.
+ */
 export interface OrchestrationApplications {
   /** Settings for the bots, which answer first. Source: public reference. */
   readonly botConfiguration?: OrchestrationBotConfiguration;
@@ -917,7 +959,10 @@ export interface AccountCaseManagementArgs {
   copyCustomAttributes?: pulumi.Input<boolean> | undefined;
 }
 
-/** How conversations are assigned to cases. */
+/**
+ * How conversations are assigned to cases.
+ * The members of {@link AccountCaseManagementArgs}, with their values in the service.
+ */
 export interface AccountCaseManagement {
   /** Time within which a returning customer's conversation joins the same case. The unit is not documented. At least 0. Source: public reference. */
   readonly sameCaseDuration?: number;
@@ -943,7 +988,10 @@ export interface AccountChatConfigurationsArgs {
   entryPoint?: pulumi.Input<string> | undefined;
 }
 
-/** Settings for the account's conversations. */
+/**
+ * Settings for the account's conversations.
+ * The members of {@link AccountChatConfigurationsArgs}, with their values in the service.
+ */
 export interface AccountChatConfigurations {
   /** Idle time, in minutes (according to one integrator), after which the customer must start a new conversation. At least 0. Source: public reference. */
   readonly timeout?: number;

@@ -22,10 +22,14 @@ const anchorOf = (heading: string): string =>
     .replace(/[^\p{L}\p{N} _-]/gu, "")
     .replaceAll(" ", "-");
 
+/** A second heading of the same words is `#words-1`. */
 const anchorsIn = (page: string): readonly string[] =>
-  [...withoutBlocks(read(page)).matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
-    anchorOf(heading),
-  );
+  [...withoutBlocks(read(page)).matchAll(/^#+ (.*)$/gm)]
+    .map(([, heading = ""]) => anchorOf(heading))
+    .map((anchor, place, all) => {
+      const before = all.slice(0, place).filter((each) => each === anchor).length;
+      return before === 0 ? anchor : `${anchor}-${before}`;
+    });
 
 test.each(pages)("every link of %s leads to a file, and to a heading of it", (page) => {
   const links = [...withoutBlocks(read(page)).matchAll(/\]\(([^)\s]+)\)/g)];
@@ -79,7 +83,11 @@ const isGenerated = (page: string): boolean =>
 /** Without what the generator writes between two markers. */
 const byHand = (text: string): string => text.replace(/<!-- (\w+) -->[\s\S]*?<!-- \/\1 -->/g, "");
 
-const wordsIn = (texts: readonly string[]): number => texts.join("\n").trim().split(/\s+/).length;
+const wordsIn = (texts: readonly string[]): number =>
+  texts
+    .join("\n")
+    .split(/\s+/)
+    .filter((word) => /\w/.test(word)).length;
 
 const docs = pages.filter((page) => page.startsWith("docs/"));
 

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import {
   mustGive,
   type ResourceArgument,
@@ -16,8 +15,10 @@ import { referencesOf, referencesTo } from "../../provider/definition/fields.js"
 import { callsOf, type StepAction } from "../../provider/forecast/planned-steps.js";
 import { allOperations, endpointName, scopes } from "../../provider/service/http/operations.js";
 import { describeSettings } from "../../provider/service/settings.js";
-import { cell, exportedSections } from "./api-reference.js";
 import { classFacts, exampleOf } from "./resource-classes.js";
+
+/** A text for a table cell: a bar would end the cell, a line break the row. */
+const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll(/\s+/g, " ");
 
 const typeOf = (field: Field): string => {
   switch (field.type) {
@@ -167,11 +168,8 @@ const callsTable = (resources: readonly Definition[]): string => {
 
 const scopeWords = `Scopes are abbreviated: \`manage\` is \`${scopes.manage}\`, and \`read\` is \`${scopes.read}\`. A list requires one call for each page. \`refresh\` makes the list calls; a preview and a run without changes make no calls.`;
 
-/** The reference page: every property of every kind, and the components. */
-export const resourceReference = (
-  resources: readonly Definition[],
-  components: readonly string[],
-): string =>
+/** The reference page: every property of every kind. */
+export const resourceReference = (resources: readonly Definition[]): string =>
   [
     "<!-- Generated from provider/resources by `npm run generate`. Change the definitions, not this file. -->",
     "# Resources",
@@ -187,7 +185,7 @@ export const resourceReference = (
     outputs(),
     ownership,
     ...resources.map((definition) => sectionOf(definition, resources)),
-    ...components,
+    "[`ConversationAccount`](api/index.md#conversationaccount) is a component that declares all that an account needs.",
     "",
   ].join("\n\n");
 
@@ -220,30 +218,3 @@ export const settingsTable = (): string =>
     ),
     "",
   ].join("\n");
-
-/**
- * Components, which are declared like objects but are none of the service, with the interfaces of
- * their arguments.
- */
-const components: readonly (readonly string[])[] = [
-  ["ConversationAccount", "ConversationAccountArgs", "PartyArgs", "BotArgs"],
-  ["ConversationSmokeTest", "ConversationSmokeTestArgs", "SmokeTestProbeArgs"],
-];
-
-/** Names that the page of the resources explains. */
-export const componentNames: readonly string[] = components.flat();
-
-/**
- * The sections of the components, from their doc comments.
- *
- * @param root folder of the package, whose build is read
- * @throws Error if the build lacks one of the declarations
- */
-export const componentSections = (root: string): readonly string[] => [
-  ...components.flatMap((names) =>
-    exportedSections(join(root, "dist", "sdk", "index.d.ts"), names).map((section, place) =>
-      place === 0 ? section : `#${section}`,
-    ),
-  ),
-  "[Smoke test](smoke-test.md) explains when the test runs and what its failures mean.",
-];

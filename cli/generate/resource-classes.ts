@@ -166,7 +166,7 @@ const argsOf = (
 const nested = (types: readonly NestedType[]): string[] =>
   types.flatMap(({ name, field }) => [
     argsOf(`${name}Args`, [field.doc], field, types, false),
-    `${comment([field.doc], "")}export interface ${name} {\n${outputMembers(field, types)}}\n`,
+    `${comment([field.doc, `The members of {@link ${name}Args}, with their values in the service.`], "")}export interface ${name} {\n${outputMembers(field, types)}}\n`,
   ]);
 
 const outputs = (definition: Definition, types: readonly NestedType[]): string =>

@@ -3,7 +3,7 @@ import { resourceReference } from "../../cli/generate/reference-docs.js";
 import type { Field, Fields, NumberField } from "../../provider/definition/define.js";
 import { resources } from "../../provider/resources/index.js";
 
-const page = resourceReference(resources, []);
+const page = resourceReference(resources);
 
 /** Rows of one kind, by property. */
 const rowsOf = (kind: string): ReadonlyMap<string, readonly string[]> => {
