@@ -1,4 +1,4 @@
-import { Argument, type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { wrappedText } from "../provider/kernel/columns.js";
 import {
   type CommandSpec,
@@ -106,10 +106,7 @@ export const addCommand = (
     .summary(summary)
     .description(description)
     .addHelpText("after", endOfHelp(spec, shapes));
-  for (const { value, doc, choices } of words) {
-    const argument = new Argument(value, doc);
-    command.addArgument(choices ? argument.choices(choices) : argument);
-  }
+  for (const { value, doc } of words) command.argument(value, doc);
   withOptions(withOptions(command, options), printsJson(jsonDoc)).action(async () => {
     const given: Readonly<Record<string, unknown>> = command.opts();
     assertTogether(spec, given);

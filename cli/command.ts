@@ -111,11 +111,10 @@ export const withDefault = <const V>(
 ): OptionSpec<V> & { readonly fallback: V } => ({ ...option, fallback });
 
 /** A word of the command line that is no option. */
-export interface WordSpec {
+interface WordSpec {
   /** Such as `<file>`, `[folder]`, or `[command...]`. */
   readonly value: string;
   readonly doc: string;
-  readonly choices?: readonly string[];
 }
 
 /** What a command prints with `--json` and how it ends, in one of its uses. */
@@ -136,7 +135,7 @@ export interface CommandResult {
   readonly exitCode?: number;
 }
 
-/** A command: all that its help, its documentation, its completion, and its checks follow from. */
+/** A command: all that its help, its documentation, and its checks follow from. */
 export interface CommandSpec<O extends OptionTable = OptionTable> {
   readonly name: string;
   /** What it is for, in one sentence. */

@@ -12,7 +12,6 @@ import {
 } from "./command.js";
 import { addCommand, type JsonShapes } from "./command-line.js";
 import { compareCommand } from "./commands/compare.js";
-import { completionCommand } from "./commands/completion.js";
 import { doctorCommand } from "./commands/doctor.js";
 import { driftCommand } from "./commands/drift.js";
 import { emulatorCommand } from "./commands/emulator.js";
@@ -41,7 +40,6 @@ export const commands: readonly CommandSpec[] = [
   exportCommand,
   importCommand,
   rehearseCommand,
-  completionCommand(() => commands),
 ];
 
 /** A session on the process's own streams. */

@@ -2,8 +2,6 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import type { z } from "zod";
-import { paths } from "../emulator/http/listener.js";
-import { openApiDocument } from "../emulator/http/openapi.js";
 import {
   type Emulator,
   type PlanName,
@@ -13,8 +11,6 @@ import {
 } from "../emulator/index.js";
 import type { ShownDelivery } from "../emulator/runtime/deliveries.js";
 import { deliveryFailures } from "../emulator/runtime/delivery-failures.js";
-import { noJournal } from "../emulator/service/journal.js";
-import { savedSwitches } from "../emulator/service/switches.js";
 import { isObject, jsonIn, type Printed } from "../provider/kernel/json.js";
 import { listenFailure } from "../provider/kernel/listen-failure.js";
 import { inertOutput } from "../provider/kernel/text.js";
@@ -38,7 +34,6 @@ export interface EmulatorArguments {
   readonly controlSecret?: string | true;
   readonly tlsCert?: string;
   readonly tlsKey?: string;
-  readonly openapi?: true;
   readonly json?: true;
 }
 
@@ -47,19 +42,6 @@ export interface EmulatorArguments {
  * size it is as fast here, and the process stays small.
  */
 const keepMemorySmall = (): void => setFlagsFromString("--semi-space-growth-factor=1");
-
-/** The API of an emulator with these options as an OpenAPI document: what it would serve at `/openapi.json`. */
-export const openApiText = ({
-  host,
-  port,
-  tlsCert,
-  switch: switches,
-}: EmulatorArguments): string => {
-  const origin = `${tlsCert ? "https" : "http"}://${host.includes(":") ? `[${host}]` : host}:${port}`;
-  const addresses = { baseUrl: origin + paths.base, tokenUrl: origin + paths.token };
-  const document = openApiDocument(addresses, savedSwitches(noJournal, switches));
-  return `${JSON.stringify(document, undefined, 2)}\n`;
-};
 
 const codeOf = (error: unknown): unknown =>
   error instanceof Error && "code" in error ? error.code : undefined;
@@ -107,7 +89,7 @@ const start = async (
   options: EmulatorArguments,
   onUndelivered: ((lastAttempt: ShownDelivery) => void) | undefined,
 ): Promise<Emulator> => {
-  const { switch: switches, tlsCert, tlsKey, openapi, json, ...others } = options;
+  const { switch: switches, tlsCert, tlsKey, json, ...others } = options;
   const { data } = options;
   if (data !== undefined && !existsSync(dirname(resolve(data))))
     throw new CommandFailure(

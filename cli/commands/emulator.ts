@@ -6,7 +6,6 @@ import {
   CommandFailure,
   choiceOption,
   command,
-  flagOption,
   numberOption,
   textOption,
   withDefault,
@@ -80,7 +79,6 @@ export const emulatorCommand = command({
       ),
       environment: "CONVERSATION_CONTROL_SECRET",
     },
-    openapi: flagOption("Print the API as an OpenAPI 3.1 document (JSON) and exit."),
     tlsCert: textOption("<file>", "Serve HTTPS with this certificate (PEM)."),
     tlsKey: textOption("<file>", "The private key for the certificate (PEM)."),
   },
@@ -104,15 +102,13 @@ export const emulatorCommand = command({
         2,
       );
     }
-    const other = (["json", "openapi"] as const).find((name) => given[name]);
-    if (words.length > 0 && other)
-      throw new CommandFailure(`You cannot combine --${other} with a command.`, 2);
+    if (words.length > 0 && given.json)
+      throw new CommandFailure("You cannot combine --json with a command.", 2);
     // A command gets the port from its environment, so several can run at once.
     const { port = words.length > 0 ? 0 : 4010, plan = "none" } = given;
     const started = { ...given, port, plan, switch: given.switch ?? {} };
-    const { openApiText, serveEmulator } = await import("../serve-emulator.js");
-    if (given.openapi) session.out(openApiText(started));
-    else await serveEmulator(started, words, session);
+    const { serveEmulator } = await import("../serve-emulator.js");
+    await serveEmulator(started, words, session);
     return undefined;
   },
 });

@@ -53,7 +53,6 @@ Run every command as \`npx pulumi-conversation <command>\`, or, if \`node_module
 - Exit codes: 0 (done), 1 (failed), and 2 (invalid command line). Each command's section lists its other codes.
 - A command writes to the service or to a state only with an explicit option, such as \`--apply\` or \`--delete\`.
 - Output has colors only on a terminal; \`NO_COLOR\` turns them off, and \`FORCE_COLOR\` turns them on. Tables fit within 80 columns.
-- \`pulumi-conversation completion bash\` prints a completion script for bash; for other shells, replace \`bash\` with \`zsh\` or \`fish\`.
 `;
 
 /** docs/cli.md: the help of every command, and the shapes of its JSON. */

@@ -174,7 +174,7 @@ export const resourceReference = (resources: readonly Definition[]): string =>
     "<!-- Generated from provider/resources by `npm run generate`. Change the definitions, not this file. -->",
     "# Resources",
     "![How the kinds refer to each other, and through which properties](account.svg)",
-    "If a property is inside a parent, Required applies only if you set the parent. Each property appears in a public reference for this kind of service, unless its row names another source (specification or assumed). `emulator --openapi` prints the service's own JSON.",
+    "If a property is inside a parent, Required applies only if you set the parent. Each property appears in a public reference for this kind of service, unless its row names another source (specification or assumed).",
     automaticNames,
     "## Calls",
     scopeWords,

@@ -1,13 +1,7 @@
 import { z } from "zod";
 import type { Printed } from "../../provider/kernel/json.js";
 import { packageVersion } from "../../provider/kernel/package.js";
-import {
-  type CommandSpec,
-  exitsOf,
-  type OptionSpec,
-  optionName,
-  type WordSpec,
-} from "../command.js";
+import { type CommandSpec, exitsOf, type OptionSpec, optionName } from "../command.js";
 import { schemaOf } from "./json-shapes.js";
 
 /** Shape of what `--json` prints if a command fails: `ReportedFailure` of `cli/failure.ts`. */
@@ -24,8 +18,6 @@ export const failureSchema = z.strictObject({
   }),
 });
 
-const choices = z.exactOptional(z.array(z.string()));
-
 /** Shape of what `help --json` prints. */
 export const catalogSchema = z.strictObject({
   version: z.string(),
@@ -38,7 +30,6 @@ export const catalogSchema = z.strictObject({
         z.strictObject({
           value: z.string().describe("`<required>`, `[optional]`, or `[several...]`"),
           doc: z.string(),
-          choices,
         }),
       ),
       options: z.array(
@@ -47,7 +38,7 @@ export const catalogSchema = z.strictObject({
           short: z.exactOptional(z.string()),
           value: z.exactOptional(z.string()).describe("Absent if the option takes no value"),
           doc: z.string(),
-          choices,
+          choices: z.exactOptional(z.array(z.string())),
           default: z.exactOptional(z.unknown()),
           required: z.boolean(),
           environment: z
@@ -70,11 +61,6 @@ export const catalogSchema = z.strictObject({
 type Catalog = Printed<z.output<typeof catalogSchema>>;
 type CatalogCommand = Catalog["commands"][number];
 
-const argumentOf = ({ value, doc, choices }: WordSpec) => ({
-  ...{ value, doc },
-  ...(choices ? { choices: [...choices] } : {}),
-});
-
 const optionOf = ([key, spec]: readonly [string, OptionSpec<unknown>]) => {
   const { doc, short, value, choices, fallback, environment, isNegated, isRequired } = spec;
   return {
@@ -93,7 +79,7 @@ const commandOf = async (spec: CommandSpec): Promise<CatalogCommand> => ({
   name: spec.name,
   summary: spec.summary,
   description: spec.description,
-  arguments: (spec.words ?? []).map(argumentOf),
+  arguments: [...(spec.words ?? [])],
   options: [
     ...Object.entries(spec.options).map(optionOf),
     { name: "--json", doc: spec.jsonDoc ?? "Print one JSON object.", required: false },

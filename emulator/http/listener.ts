@@ -7,18 +7,12 @@ import {
 } from "../control/control-routes.js";
 import { isPagePath, servePage } from "../page/serve-page.js";
 import { serveContent } from "../runtime/asset-operations.js";
-import { contentPath, originFor } from "../runtime/asset-store.js";
+import { contentPath } from "../runtime/asset-store.js";
 import { dateHeader } from "../service/clock.js";
 import type { EmulatedService } from "../service/service.js";
 import { type Audience, authorize, serveToken } from "../token/token-addresses.js";
 import { matchPath, matchSibling, serveApi } from "./api.js";
-import {
-  type ResponseHeaders,
-  responseOf,
-  type ServiceResponse,
-  sendResponse,
-} from "./exchange.js";
-import { openApiDocument } from "./openapi.js";
+import { type ResponseHeaders, responseOf, sendResponse } from "./exchange.js";
 
 /**
  * The methods that a page of another origin may use: with a signed URL, which it may get from
@@ -59,7 +53,6 @@ export const paths = {
   customerAuthorize: "/customer/oauth/authorize",
   control: controlPath,
   health: "/health",
-  openApi: "/openapi.json",
 } as const;
 
 const tokenAudiences: ReadonlyMap<string, Audience> = new Map([
@@ -110,12 +103,6 @@ const isPreflight = (
   return true;
 };
 
-const describeApi = ({ switches }: EmulatedService, request: IncomingMessage): ServiceResponse => {
-  const origin = originFor(request);
-  const addresses = { baseUrl: origin + paths.base, tokenUrl: origin + paths.token };
-  return { status: 200, body: openApiDocument(addresses, switches) };
-};
-
 /**
  * Creates the request listener for the emulator's server.
  *
@@ -143,7 +130,6 @@ export const createRequestListener = (service: EmulatedService, secret?: string)
       return serveToken(service, request, response, { path, audience: tokenAudience });
     }
     if (path === paths.health) return sendResponse(response, healthy);
-    if (path === paths.openApi) return sendResponse(response, describeApi(service, request));
     const match = matchSibling(path);
     if (match) return serveApi(service, { request, path, match, query }, response);
     const audience = authorizeAudiences.get(path);

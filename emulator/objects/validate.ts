@@ -126,7 +126,7 @@ const checkUnique = (key: string, items: readonly unknown[], errors: ValidationE
 };
 
 /** The key of the object that wraps a value, such as `{ "id": … }`; undefined if there is none. */
-export const envelopeOf = (field: Field): string | undefined => {
+const envelopeOf = (field: Field): string | undefined => {
   if (field.type === "reference") return field.plainId ? undefined : "id";
   return field.type === "text" || field.type === "list" ? field.envelope : undefined;
 };

@@ -94,7 +94,7 @@ interface SignedUrl {
 const keySection = "signing key";
 
 /** The emulator's origin as the caller sees it. */
-export const originFor = ({ headers, socket }: IncomingMessage): string => {
+const originFor = ({ headers, socket }: IncomingMessage): string => {
   const { host = "" } = headers;
   const isHost = /^[\w.-]+(:\d{1,5})?$|^\[[\da-f:.]+\](:\d{1,5})?$/i.test(host);
   const scheme = socket instanceof TLSSocket ? "https" : "http";

@@ -26,7 +26,6 @@ test("commands that are tried nowhere else print JSON of the documented shape", 
     ["compare", "stack:prod", "live"],
     ["compare", "live", "--save", "saved.json"],
     ["import", "--skip-managed"],
-    ["completion", "fish"],
     ["init", "new", "--no-install", "--emulator"],
   ];
   for (const line of lines) {

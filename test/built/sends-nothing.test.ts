@@ -133,7 +133,6 @@ const lines: Readonly<Record<string, readonly string[]>> = {
   export: ["--out", "exported"],
   import: ["--skip-managed"],
   rehearse: [],
-  completion: ["bash"],
 };
 
 test("the hook sees a connection of any Node process", async () => {

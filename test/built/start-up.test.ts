@@ -30,7 +30,6 @@ test.each([
   ["the help of a command", ["emulator", "--help"]],
   ["a misspelt command", ["doctr"]],
   ["a misspelt option", ["forecast", "--max-minuts", "3"]],
-  ["the completion of a shell", ["completion", "bash"]],
 ])("%s loads the list of commands and little else", async (name, args) => {
   const loaded = await loadedBy(...args);
   const packages = loaded.filter((file) => file.startsWith("node_modules/"));

@@ -203,12 +203,12 @@ test("where there is no pulumi, it is said how to get it", async () => {
   );
 });
 
-test.each(["--json", "--openapi"])("%s and a command do not go together", async (option) => {
-  const { code, err, out } = await run("emulator", option, ...node("0"));
+test("--json and a command do not go together", async () => {
+  const { code, err, out } = await run("emulator", "--json", ...node("0"));
   expect([code, err, out]).toEqual([
     2,
-    expect.stringContaining(`You cannot combine ${option} with a command`),
-    option === "--json" ? expect.stringContaining('"code": "USAGE"') : "",
+    expect.stringContaining("You cannot combine --json with a command"),
+    expect.stringContaining('"code": "USAGE"'),
   ]);
 });
 
