@@ -173,21 +173,3 @@ test("the policies without @pulumi/policy fail with what to install", () => {
     rmSync(alone, { recursive: true, force: true });
   }
 });
-
-test("a handler of a bot that throws is seen on standard error", () => {
-  const file = join(folder, "cjs", "bot.js");
-  const bot = `
-    const { conversationApp } = require("pulumi-conversation/runtime");
-    const app = conversationApp({ authenticate: { bearer: "canary-token" } });
-    app.on("text", () => { throw new Error("no stock, canary-token"); });
-    const message = { id: "1", type: { value: "text" }, conversation: { id: "c" }, sender: { type: "customer" }, content: { text: "hi" } };
-    const body = JSON.stringify({ messages: { message: [message] } });
-    const headers = { authorization: "Bearer canary-token" };
-    app.fetch(new Request("http://bot.example/", { method: "POST", headers, body })).then(({ status }) => console.log(status));`;
-  writeFileSync(file, bot);
-  const { stdout, stderr } = spawnSync(process.execPath, [file], { encoding: "utf8" });
-  expect(stdout).toBe("200\n");
-  expect(stderr).toMatch(
-    /^pulumi-conversation: Could not handle message .+ Error: no stock, \[secret\]\n {4}at /,
-  );
-});

@@ -85,7 +85,6 @@ test("a preview and the first up show no secret, and the service has every one",
 test.each([
   // Shows the preview, which reads again, and then what is done.
   ["mask", []],
-  ["omit", ["--skip-preview"]],
   ["echo", ["--skip-preview"]],
 ])(
   "where the service stores them and answers by %s, no update and no comparison shows one",

@@ -3,8 +3,8 @@ import { setUpOrder } from "../../provider/definition/fields.js";
 import { resources } from "../../provider/resources/index.js";
 import { Stage } from "../matrix/support/stage.js";
 import type { Arrived, Passing } from "../matrix/support/wire.js";
-import { canariesIn, formsOf } from "./support/canaries.js";
-import { type Held, Life, objectsAt } from "./support/life.js";
+import { formsOf } from "./support/canaries.js";
+import { type Held, Life } from "./support/life.js";
 import { leaksIn } from "./support/search.js";
 
 const clientSecret = "hush & + é 100%";
@@ -86,24 +86,6 @@ const actsOn = (entry: Held, on: string): Promise<unknown>[] => {
   ];
 };
 
-test("every secret field of every kind carries a canary to the service", async () => {
-  await life.up(stage.run());
-  for (const { form, id } of life.held) {
-    const objects = await stage.hub.objects(form.definition.collection);
-    const object = objects.find((each) => each.id === id);
-    expect(canariesIn(object), form.name).toBe(canariesIn(form.values));
-  }
-  const kinds = life.held.filter(({ form }) => canariesIn(form.values) > 0);
-  expect(kinds.map(({ form }) => form.name)).toEqual(
-    expect.arrayContaining([
-      "Authentication-basic",
-      "Authentication-oauth2",
-      "ClientApplication",
-      "Account",
-    ]),
-  );
-});
-
 test.each(["mask", "echo", "omit"])(
   "a whole life shows no secret outside of sealed values where the service gives secrets back by %s",
   async (way) => {
@@ -170,19 +152,4 @@ test("an object that cannot be finished is handed to the engine with its secrets
     expect(failure).toHaveProperty("id");
     assertSilent(failure);
   }
-});
-
-test("a secret rotated in the environment serves refresh and destroy of the old state", async () => {
-  await life.up(stage.run());
-  const rotated = { clientId: "hushed", clientSecret: "another", scopes };
-  await stage.hub.control("POST", "/clients", rotated);
-  nextRun();
-  const [refused] = await failuresOf([life.refresh(stage.run())]);
-  expect((refused as Error).message).toContain("CONVERSATION_CLIENT_SECRET");
-  assertSilent(refused);
-  nextRun(rotated.clientSecret);
-  await life.refresh(stage.run());
-  await life.destroy(stage.run());
-  expect(await objectsAt(stage)).toEqual([]);
-  expect(JSON.stringify(life.held)).not.toContain(clientSecret);
 });
