@@ -1,5 +1,4 @@
 import {
-  choiceOption,
   command,
   flagOption,
   type OptionSpec,
@@ -23,8 +22,7 @@ export const exportCommand = command({
   description:
     "Read an account with list calls only, and write a project that declares it: the program,\n" +
     "its configuration, a README with the next steps, and import.json for pulumi import. The\n" +
-    "command changes nothing in the service. It writes only to a folder that is new or\n" +
-    "empty, or that contains an earlier export.",
+    "command changes nothing in the service, and writes only to a folder that is new or empty.",
   details: `${selectionHelp}
 
 The program looks up objects that you omit but that others refer to (Channel.get);
@@ -41,10 +39,6 @@ the README lists them without their values, and the program leaves them unchange
     out: { ...textOption("<folder>", "Write the project to this folder."), isRequired: true },
     ...selectionOptions,
     managed: flagOption("Also declare objects that a stack manages."),
-    split: withDefault(
-      choiceOption("<way>", ["by-kind", "single"], "Write one file, or one for each kind."),
-      "single",
-    ),
     project: pulumiName("The project name (default: the folder name)."),
     toStack: withDefault(pulumiName("The stack to write the configuration for."), "prod"),
     prove: flagOption("Import and preview the project on an emulator with the same account."),

@@ -1,4 +1,3 @@
-import type { Definition } from "../../provider/definition/define.js";
 import { naturalKey, referencesIn } from "../../provider/definition/fields.js";
 import { codeSpan, markdownTable, withCount } from "../../provider/kernel/columns.js";
 import { ownCommand, packageName, packageVersion } from "../../provider/kernel/package.js";
@@ -8,11 +7,9 @@ import type { ObjectInputs } from "../account/object-inputs.js";
 import { type PackedPackage, packedPackage } from "../packed-package.js";
 import type { PlannedResource, ProgramPlan } from "./program-plan.js";
 import {
-  callMember,
   declarationText,
   type Expression,
   fieldMembers,
-  importText,
   jsonExpression,
   type Member,
   type PossibleSecret,
@@ -251,17 +248,9 @@ export const projectReadme = (content: ReadmeContent): string => {
   return `${blocks.join("\n\n")}\n`;
 };
 
-export type Split = "by-kind" | "single";
-
-interface ProgramOptions {
-  readonly split: Split;
-  /** Name of the settings that every resource uses, if it is not the default one. */
-  readonly profile?: string | undefined;
-}
-
-/** The source of a program, by file name. */
+/** The source of a program. */
 export interface ProgramSource {
-  readonly files: ReadonlyMap<string, string>;
+  readonly text: string;
   readonly secrets: readonly ProgramSecret[];
 }
 
@@ -313,21 +302,17 @@ const targetsOf = ({ object }: PlannedResource, plan: ProgramPlan): readonly Pla
 const declarations = (
   plan: ProgramPlan,
   keyOf: (resource: PlannedResource, path: string) => string,
-  { split, profile }: ProgramOptions,
+  profile: string | undefined,
 ): readonly Declaration[] => {
   const used = usedVariables(plan);
-  const start = ({ variable }: PlannedResource): string => {
-    if (split === "by-kind") return `export const ${variable} = `;
-    return used.has(variable) ? `const ${variable} = ` : "";
-  };
+  const start = ({ variable }: PlannedResource): string =>
+    used.has(variable) ? `const ${variable} = ` : "";
   const lookUp = profile ? [`{ profile: ${quotedText(profile)} }`] : [];
   const lookedUp = plan.lookedUp.map((resource) => {
     const { object, logical } = resource;
+    const head = `${start(resource)}${object.definition.kind}.get`;
     const args = [quotedText(logical), quotedText(object.id), ...lookUp];
-    return {
-      resource,
-      text: declarationText(`${start(resource)}${object.definition.kind}.get`, args),
-    };
+    return { resource, text: declarationText(head, args) };
   });
   const declared = plan.declared.map((resource) => {
     const head = `${start(resource)}new ${resource.object.definition.kind}`;
@@ -337,106 +322,46 @@ const declarations = (
   return [...lookedUp, ...declared];
 };
 
-const plural = ({ noun }: Definition): string => `${noun}s`;
-const fileOf = (definition: Definition): string => plural(definition).replaceAll(" ", "-");
-const heading = (text: string): string => `// ${text.charAt(0).toUpperCase()}${text.slice(1)}`;
-
 /** Code that reads the configuration that a program needs, before any resource is declared. */
-const secretsText = (secrets: readonly ProgramSecret[], start: string): string => {
-  const lines = secrets.map(({ key }) => callMember(key, "config.requireSecret", key));
-  return [
+const secretsText = (secrets: readonly ProgramSecret[]): string =>
+  [
     "const config = new pulumi.Config();",
     "",
     "// If a secret is missing, the run ends before it reads or writes anything.",
-    `${start}const secrets = {`,
-    ...lines,
+    "const secrets = {",
+    ...secrets.map(({ key }) => `  ${key}: config.requireSecret(${quotedText(key)}),`),
     "};",
+  ].join("\n");
+
+const importsText = (all: readonly Declaration[], secrets: readonly ProgramSecret[]): string => {
+  const kinds = new Set(all.map(({ resource }) => resource.object.definition.kind));
+  return [
+    ...(secrets.length > 0 ? ['import * as pulumi from "@pulumi/pulumi";'] : []),
+    ...(all.length > 0
+      ? [`import { ${[...kinds].toSorted().join(", ")} } from ${quotedText(packageName)};`]
+      : []),
   ].join("\n");
 };
 
-const kindsOf = (list: readonly Declaration[]): readonly string[] => [
-  ...new Set(list.map(({ resource }) => resource.object.definition.kind)),
-];
-
-const sdkImport = 'import * as pulumi from "@pulumi/pulumi";';
-
-const text = (blocks: readonly string[]): string => `${blocks.filter(Boolean).join("\n\n")}\n`;
-
-const singleFile = (
-  all: readonly Declaration[],
-  secrets: readonly ProgramSecret[],
-): ReadonlyMap<string, string> => {
-  const imports = [
-    ...(secrets.length > 0 ? [sdkImport] : []),
-    ...(all.length > 0 ? [importText(kindsOf(all), packageName)] : []),
-  ];
+/**
+ * Writes the source of a program: typed, references as variables, secrets from the configuration.
+ *
+ * @param profile name of the settings that every resource uses, if it is not the default one
+ */
+export const programSource = (plan: ProgramPlan, profile?: string): ProgramSource => {
+  const { secrets, keyOf } = secretKeys();
+  const all = declarations(plan, keyOf, profile);
   const sections = resources.flatMap((definition) => {
     const own = all.filter(({ resource }) => resource.object.definition === definition);
     const [first, ...others] = own.map((each) => each.text);
-    return first === undefined ? [] : [`${heading(plural(definition))}\n${first}`, ...others];
+    const { noun } = definition;
+    const heading = `// ${noun.charAt(0).toUpperCase()}${noun.slice(1)}s`;
+    return first === undefined ? [] : [`${heading}\n${first}`, ...others];
   });
   const blocks = [
-    imports.join("\n"),
-    secrets.length > 0 ? secretsText(secrets, "") : "",
+    importsText(all, secrets),
+    secrets.length > 0 ? secretsText(secrets) : "",
     ...sections,
   ];
-  return new Map([["index.ts", text(blocks)]]);
-};
-
-const kindFile = (
-  definition: Definition,
-  own: readonly Declaration[],
-  secrets: readonly ProgramSecret[],
-  plan: ProgramPlan,
-): string => {
-  const targets = own.flatMap(({ resource }) =>
-    plan.declared.includes(resource) ? targetsOf(resource, plan) : [],
-  );
-  const imports = resources
-    .filter((kind) => kind !== definition)
-    .flatMap((kind) => {
-      const names = targets
-        .filter(({ object }) => object.definition === kind)
-        .map(({ variable }) => variable);
-      return names.length > 0 ? [importText([...new Set(names)], `./${fileOf(kind)}`)] : [];
-    });
-  const head = [
-    importText([definition.kind], packageName),
-    ...imports,
-    ...(secrets.some(({ resource }) => resource.object.definition === definition)
-      ? [importText(["secrets"], "./secrets")]
-      : []),
-  ];
-  return text([head.join("\n"), ...own.map((each) => each.text)]);
-};
-
-const filesByKind = (
-  all: readonly Declaration[],
-  secrets: readonly ProgramSecret[],
-  plan: ProgramPlan,
-): ReadonlyMap<string, string> => {
-  const kinds = resources.filter((definition) =>
-    all.some(({ resource }) => resource.object.definition === definition),
-  );
-  const parts = [...(secrets.length > 0 ? ["secrets"] : []), ...kinds.map(fileOf)];
-  const index = parts.map((part) => `import "./${part}";`).join("\n");
-  return new Map([
-    ["index.ts", `${index}\n`],
-    ...(secrets.length > 0
-      ? [["secrets.ts", text([sdkImport, secretsText(secrets, "export ")])] as const]
-      : []),
-    ...kinds.map((definition) => {
-      const own = all.filter(({ resource }) => resource.object.definition === definition);
-      return [`${fileOf(definition)}.ts`, kindFile(definition, own, secrets, plan)] as const;
-    }),
-  ]);
-};
-
-/** Writes the source of a program: formatted, typed, references as variables, secrets from the configuration. */
-export const programSource = (plan: ProgramPlan, options: ProgramOptions): ProgramSource => {
-  const { secrets, keyOf } = secretKeys();
-  const all = declarations(plan, keyOf, options);
-  const files =
-    options.split === "single" ? singleFile(all, secrets) : filesByKind(all, secrets, plan);
-  return { files, secrets };
+  return { text: `${blocks.filter(Boolean).join("\n\n")}\n`, secrets };
 };

@@ -17,7 +17,7 @@ export interface SelectionOptions {
 }
 
 /** Kinds as people write them: `ClientApplication`, `client-application`, `clientapplications`. */
-export const kindNamed = (text: string) => {
+const kindNamed = (text: string) => {
   const plain = text.toLowerCase().replaceAll(/[\s_-]/g, "");
   return resources.find(({ kind, collection, noun }) =>
     [kind.toLowerCase(), collection.toLowerCase(), `${noun}s`.replaceAll(" ", "")].includes(plain),

@@ -1,12 +1,12 @@
+import { randomBytes } from "node:crypto";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { type Emulator, startEmulator } from "../../emulator/index.js";
-import type { Definition } from "../../provider/definition/define.js";
-import { namingOf, normaliseFields } from "../../provider/definition/fields.js";
-import { mergeFields } from "../../provider/definition/merge.js";
-import { bodyOf } from "../../provider/definition/wire.js";
-import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
+import { createRequestListener, paths } from "../../emulator/http/listener.js";
+import type { StoredObject } from "../../emulator/index.js";
+import { createService } from "../../emulator/service/service.js";
+import { isObject } from "../../provider/kernel/json.js";
 import { isId } from "../../provider/kernel/object-id.js";
 import { packageName, packageRoot } from "../../provider/kernel/package.js";
 import { readMark } from "../../provider/lifecycle/ownership/mark.js";
@@ -21,6 +21,7 @@ import {
 } from "../../provider/pulumi-cli/pulumi-cli.js";
 import { previewIn } from "../../provider/pulumi-cli/stack-documents.js";
 import { resources } from "../../provider/resources/index.js";
+import { defaultScopes } from "../../provider/service/http/operations.js";
 import { type Settings, settingTable } from "../../provider/service/setting-table.js";
 import { profilePrefix } from "../../provider/service/settings.js";
 import type { ObjectInputs } from "../account/object-inputs.js";
@@ -31,78 +32,52 @@ import type { Progress } from "../terminal/progress.js";
 /** A time for services that give none; any will do. */
 const unknownTime = "2000-01-01T00:00:00.000Z";
 
-type Vendor = Pick<Settings, "platformName">;
+/** Everything that the service shows of an object except its mark. */
+const copyOf = ({ id, wire, created, modified }: ObjectInputs): StoredObject => ({
+  ...wire,
+  id,
+  description: readMark(wire.description).description,
+  created: created ?? unknownTime,
+  modified: modified ?? unknownTime,
+});
 
-/**
- * A value without empty members: a service may send them for absent ones, and the rules may not
- * allow them.
- */
-const filled = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.length === 0 ? undefined : value.map(filled);
-  if (!isObject(value)) return value === "" ? undefined : value;
-  const members = objectOf(Object.entries(value).map(([name, of]) => [name, filled(of)]));
-  return Object.keys(members).length === 0 ? undefined : members;
-};
-
-/** An object with everything that the service shows of it except its mark. */
-const copyOf = (object: ObjectInputs, settings: Vendor): JsonObject => {
-  const { definition, id, fields, wire } = object;
-  const { created = unknownTime, modified = unknownTime } = object;
-  const { body } = mergeFields({
-    ...{ fields: definition.fields, rule: definition.rule },
-    live: objectOf(
-      Object.entries({ ...wire, description: readMark(wire.description).description }).map(
-        ([name, value]) => [name, filled(value)],
-      ),
+/** Serves the same objects under the same IDs, to nobody but the run that gets its address. */
+const serveCopy = async (objects: readonly ObjectInputs[], { platformName }: Settings) => {
+  const service = createService({ switches: { platformName } });
+  service.store.replaceAll(
+    Object.fromEntries(
+      resources.map((definition) => [
+        definition.collection,
+        objects.filter((object) => object.definition === definition && isId(object.id)).map(copyOf),
+      ]),
     ),
-    desired: bodyOf(definition, fields, settings),
-    prior: {},
-    keeps: false,
-  });
-  return { ...body, id, created, modified };
+  );
+  const secret = randomBytes(24).toString("hex");
+  const client = { clientId: "proof", clientSecret: secret };
+  service.clients.put({ ...client, scopes: defaultScopes });
+  const server = createServer(createRequestListener(service, secret));
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const address = server.address();
+  const origin = `http://127.0.0.1:${isObject(address) ? address.port : 0}`;
+  return {
+    ...client,
+    baseUrl: origin + paths.base,
+    tokenUrl: origin + paths.token,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
 };
 
-/** The example of a kind, with IDs as references. */
-const exampleOf = ({ example }: Pick<Definition, "example">): JsonObject =>
-  objectOf(Object.entries(example).map(([name, value]) => [name, withIds(value)]));
+/** A server with a copy of an account. */
+type AccountCopy = Awaited<ReturnType<typeof serveCopy>>;
 
-const withIds = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(withIds);
-  if (typeof value === "string") return /^\$\{\w+\}$/.test(value) ? "0".repeat(36) : value;
-  return isObject(value) ? exampleOf({ example: value }) : value;
-};
-
-/** A stand-in for an object that no program can declare but one may look up. */
-const standIn = ({ definition, id }: ObjectInputs, settings: Vendor): JsonObject => ({
-  ...bodyOf(definition, normaliseFields(definition, exampleOf(definition)), settings),
-  ...{ [namingOf(definition).wire]: `custom.${id}`, id },
-  ...{ created: unknownTime, modified: unknownTime },
-});
-
-/**
- * The content of an emulator that holds the same objects under the same IDs. Secrets that the
- * service hides get another text; objects that no program can declare exist only for lookups.
- */
-export const accountCopy = (objects: readonly ObjectInputs[], settings: Vendor): JsonObject => ({
-  version: 1,
-  switches: { platformName: settings.platformName, unknownFields: "keep" },
-  objects: Object.fromEntries(
-    resources.map((definition) => [
-      definition.collection,
-      objects
-        .filter((object) => object.definition === definition && isId(object.id))
-        .map((object) => (object.problem ? standIn : copyOf)(object, settings)),
-    ]),
-  ),
-});
-
-/** The generated source uses no TypeScript syntax except imports and exports. */
+/** The generated source uses no TypeScript syntax except imports. */
 const plainSource = (source: string): string =>
   source
     .replaceAll(/^import \* as (\w+) from ("[^"]+");$/gm, "const $1 = require($2);")
-    .replaceAll(/^import (\{[^}]*\}) from ("[^"]+");$/gm, "const $1 = require($2);")
-    .replaceAll(/^import ("[^"]+");$/gm, "require($1);")
-    .replaceAll(/^export const (\S+) = /gm, "const $1 = exports.$1 = ");
+    .replaceAll(/^import (\{[^}]*\}) from ("[^"]+");$/gm, "const $1 = require($2);");
 
 const toolFiles = ["tsconfig.json", "package.json", "README.md"];
 
@@ -158,10 +133,10 @@ const environment = (
 type RunPulumi = (...args: readonly string[]) => Promise<string>;
 
 const pulumiIn =
-  (folder: string, cli: PulumiCli, emulator: Emulator, options: ProofOptions): RunPulumi =>
+  (folder: string, cli: PulumiCli, copy: AccountCopy, options: ProofOptions): RunPulumi =>
   async (...args) => {
     const { signal, settings } = options;
-    const env = environment(folder, cli, settingsFor(emulator, settings));
+    const env = environment(folder, cli, settingsFor(copy, settings));
     const limits = { cwd: folder, env, signal, timeoutMs: longestMs };
     const ended = await runCommand(cli.command, [...args, "--non-interactive"], limits);
     if (signal?.aborted) throw new CommandFailure("Interrupted. No process is left running.", 130);
@@ -185,8 +160,8 @@ interface ProofOptions {
   readonly isEmpty: boolean;
   /** Keys of the secrets that the program asks for. */
   readonly secrets: readonly string[];
-  /** Content of the emulator. */
-  readonly copy: JsonObject;
+  /** All of the account. */
+  readonly objects: readonly ObjectInputs[];
   readonly settings: Settings;
   readonly progress: Progress;
   readonly signal?: AbortSignal;
@@ -210,21 +185,9 @@ const differencesIn = (printed: string): readonly string[] => {
   );
 };
 
-const load = async ({ controlUrl, controlSecret }: Emulator, copy: JsonObject): Promise<void> => {
-  const response = await fetch(`${controlUrl}/snapshot`, {
-    method: "PUT",
-    headers: { authorization: `Bearer ${controlSecret}` },
-    body: JSON.stringify(copy),
-  });
-  if (!response.ok)
-    throw new CommandFailure(
-      `Could not verify the export because the emulator does not accept the account: ${await response.text()}`,
-    );
-};
-
 /** The emulator's settings in place of the account's, whose rates and Redis do not apply to it. */
-const settingsFor = (emulator: Emulator, { profile, platformName }: Settings) => {
-  const { baseUrl, tokenUrl, clientId, clientSecret } = emulator;
+const settingsFor = (copy: AccountCopy, { profile, platformName }: Settings) => {
+  const { baseUrl, tokenUrl, clientId, clientSecret } = copy;
   const own = { baseUrl, tokenUrl, clientId, clientSecret, platformName };
   const free = { plan: "enterprise", burst: "1000000", share: "1" };
   const values = new Map<string, string>(Object.entries({ ...own, ...free }));
@@ -263,22 +226,18 @@ export const prove = async (options: ProofOptions): Promise<Proof> => {
   const { progress, signal } = options;
   const cli = await ensurePulumi({ progress, signal });
   const step = progress.step("Importing the export on an emulator with the same account");
-  const emulator = await startEmulator({ controlSecret: true });
+  const copy = await serveCopy(options.objects, options.settings);
+  const { folder, remove } = privateFolder("conversation-proof-");
   try {
-    await load(emulator, options.copy);
-    const { folder, remove } = privateFolder("conversation-proof-");
-    try {
-      fill(folder, options);
-      const proof = await compared(pulumiIn(folder, cli, emulator, options), options);
-      step.done(proof.ok ? "Proved: 0 changes" : "Not proved: a run would change something");
-      return proof;
-    } finally {
-      remove();
-    }
+    fill(folder, options);
+    const proof = await compared(pulumiIn(folder, cli, copy, options), options);
+    step.done(proof.ok ? "Proved: 0 changes" : "Not proved: a run would change something");
+    return proof;
   } catch (error) {
     step.failed();
     throw error;
   } finally {
-    await emulator.close();
+    await copy.close();
+    remove();
   }
 };

@@ -8,7 +8,7 @@ import type { ObjectInputs } from "../account/object-inputs.js";
 import { type AccountOptions, readAccountInputs } from "../account/open-account.js";
 import { importFileText, ownershipId, personalPart } from "../import/import-entries.js";
 import type { CommandWork } from "../terminal/progress.js";
-import { formerExport, writeExport } from "./export-folder.js";
+import { assertEmpty, writeNewFiles } from "./export-folder.js";
 import {
   objectLabel,
   type ProgramSource,
@@ -16,7 +16,6 @@ import {
   programSource,
   projectFiles,
   projectReadme,
-  type Split,
 } from "./program-files.js";
 import {
   type PlannedResource,
@@ -48,7 +47,6 @@ export const exportSchema = z.strictObject({
   project: z.string(),
   stack: z.string(),
   files: z.array(z.string()),
-  kept: z.array(z.string()).describe("Files with your settings, left unchanged"),
   resources: z.array(z.strictObject(resource)).describe("Objects that the program declares"),
   lookedUp: z.array(z.strictObject(resource)).describe("Objects that the program only looks up"),
   managed: z
@@ -78,9 +76,8 @@ export const exportSchema = z.strictObject({
 });
 
 export interface ExportOptions extends AccountOptions, PlanProgramOptions {
-  /** Folder to write; new, empty, or of a former export. */
+  /** Folder to write; new or empty. */
   readonly out: string;
-  readonly split: Split;
   /** Default: the name of the folder. */
   readonly project?: string;
   /** The stack that the configuration is written for. */
@@ -104,10 +101,8 @@ export interface ExportResult {
    * manages.
    */
   readonly wholeImport: string;
-  /** Text of each file of the export, as it was generated. */
+  /** Text of each file of the export. */
   readonly texts: ReadonlyMap<string, string>;
-  /** Names of files that already existed and stay unchanged. */
-  readonly kept: readonly string[];
 }
 
 /** A text as a name that Pulumi accepts for a project. */
@@ -126,23 +121,22 @@ const projectName = (text: string): string =>
  */
 export const runExport = async (options: ExportOptions): Promise<ExportResult> => {
   const folder = resolve(options.folder ?? process.cwd(), options.out);
-  const former = formerExport(folder);
+  assertEmpty(folder);
   const { settings, reading, objects, notes } = await readAccountInputs(options);
   const names = {
     project: options.project ?? projectName(basename(folder)),
     stack: options.toStack,
   };
   const plan = planProgram(objects, options);
-  const { profile, split } = options;
-  const source = programSource(plan, { split, profile });
+  const { profile } = options;
+  const source = programSource(plan, profile);
   const possible = possibleSecrets(plan.declared);
-  const part = former?.ownership ?? personalPart(settings.baseUrl, names);
-  const ownership = ownershipId(names, part);
+  const ownership = ownershipId(names, personalPart(settings.baseUrl, names));
   const importText = (resources: readonly PlannedResource[]): string =>
     importFileText(resources, { ownership, profile }, names);
   const files = new Map([
     ...projectFiles(names, settings, profile),
-    ...source.files,
+    ["index.ts", source.text],
     ["import.json", importText(plan.declared.filter(({ object }) => !object.mark))],
     [
       "README.md",
@@ -153,9 +147,9 @@ export const runExport = async (options: ExportOptions): Promise<ExportResult> =
       }),
     ],
   ]);
-  const kept = writeExport(folder, files, part, former);
+  writeNewFiles(folder, files);
   return {
-    ...{ folder, settings, objects, names, plan, source, possible, notes, kept },
+    ...{ folder, settings, objects, names, plan, source, possible, notes },
     wholeImport: importText(plan.declared),
     texts: files,
   };
@@ -166,12 +160,11 @@ export const exportJson = (
   result: ExportResult,
   proof?: Proof,
 ): Printed<z.output<typeof exportSchema>> => {
-  const { folder, names, plan, source, possible, notes, texts, kept } = result;
+  const { folder, names, plan, source, possible, notes, texts } = result;
   return {
     folder,
     ...names,
     files: [...texts.keys()],
-    kept,
     resources: plan.declared.map(printedResource),
     lookedUp: plan.lookedUp.map(printedResource),
     managed: plan.declared.flatMap((resource) => {
@@ -271,15 +264,14 @@ const proofLines = (proof: Proof | undefined): readonly string[] => {
 
 /** A report of an export, for people, within 80 columns. */
 export const exportReport = (result: ExportResult, proof?: Proof): string => {
-  const { notes, kept, texts, folder } = result;
+  const { notes, texts, folder } = result;
   const lines = [
     ...countTable(result),
     "",
     ...skippedLines(result),
     ...readmeLines(result),
     ...notes.flatMap((note) => wrapped(`Not read: ${note}`, width)),
-    ...wrapped(`Wrote ${withCount(texts.size - kept.length, "file")} to ${folder}.`, width),
-    ...kept.flatMap((name) => wrapped(`Kept ${name}: it contains your settings.`, width)),
+    ...wrapped(`Wrote ${withCount(texts.size, "file")} to ${folder}.`, width),
     ...proofLines(proof),
     ...nextSteps(result),
   ];
@@ -296,7 +288,7 @@ export const exportAndProve = async ({
 }> => {
   const result = await runExport(options);
   if (!isProved) return { result, proof: undefined };
-  const { accountCopy, prove } = await import("./prove.js");
+  const { prove } = await import("./prove.js");
   const { texts, names, settings, source, objects, plan, wholeImport } = result;
   const { progress, signal } = options;
   const proof = await prove({
@@ -304,8 +296,7 @@ export const exportAndProve = async ({
     isEmpty: plan.declared.length === 0,
     stack: names.stack,
     secrets: source.secrets.map(({ key }) => key),
-    copy: accountCopy(objects, settings),
-    ...{ settings, progress, signal },
+    ...{ objects, settings, progress, signal },
   });
   return { result, proof };
 };

@@ -1,7 +1,6 @@
 import { hash } from "node:crypto";
 import type { Definition, Field, Fields } from "../../provider/definition/define.js";
 import { itemPath, memberPath, valuesIn } from "../../provider/definition/fields.js";
-import { terminalWidth } from "../../provider/kernel/columns.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { camelCase, type PlannedResource, wordsIn } from "./program-plan.js";
 
@@ -155,8 +154,6 @@ export const possibleSecrets = (
   });
 };
 
-/** Columns and indentation of the generated source: those of common formatters. */
-const width = 80;
 const step = "  ";
 
 const escaped = (character: string): string =>
@@ -186,134 +183,61 @@ const keyText = (name: string): string => (isPlainName(name) ? name : quotedText
 
 const literalText = (value: string | number | boolean | null): string => {
   if (typeof value === "string") return quotedText(value);
-  return Object.is(value, -0) ? "-0" : String(value).replace("e+", "e");
+  return Object.is(value, -0) ? "-0" : String(value);
 };
 
-const isFlat = ({ type }: Expression): boolean => type === "literal" || type === "code";
+/** Longest line that holds a whole list or object. */
+const width = 80;
 
-/** An expression on one line; undefined if it always takes several. */
-const flat = (expression: Expression): string | undefined => {
+/** Parts between brackets: on one line if they fit there, else one on each line. */
+const bracketed = (
+  [open, close]: readonly [string, string],
+  parts: readonly string[],
+  indent: string,
+): string => {
+  const line = `${open}${parts.join(", ")}${close}`;
+  if (!line.includes("\n") && indent.length + line.length <= width) return line;
+  const inner = indent + step;
+  const lines = parts.map((part) => `${inner}${part},`);
+  return [open.trim(), ...lines, `${indent}${close.trim()}`].join("\n");
+};
+
+/** @param indent of the line that it begins on */
+const expressionText = (expression: Expression, indent: string): string => {
+  const inner = indent + step;
   switch (expression.type) {
     case "literal":
       return literalText(expression.value);
     case "code":
       return expression.text;
-    case "list": {
-      if (breaksAlways(expression.items)) return undefined;
-      const items = expression.items.map(flat);
-      return items.includes(undefined) ? undefined : `[${items.join(", ")}]`;
-    }
-    case "object": {
-      const { members } = expression;
-      if (members.length === 0) return "{}";
-      if (members.length > 2 || !members.every(([, value]) => isFlat(value))) return undefined;
-      return `{ ${members.map(([name, value]) => `${keyText(name)}: ${flat(value)}`).join(", ")} }`;
-    }
+    case "list":
+      return bracketed(
+        ["[", "]"],
+        expression.items.map((item) => expressionText(item, inner)),
+        indent,
+      );
+    case "object":
+      return expression.members.length === 0
+        ? "{}"
+        : bracketed(
+            ["{ ", " }"],
+            expression.members.map((member) => memberText(member, inner)),
+            indent,
+          );
   }
 };
 
-/** Formatters never keep several objects or lists on one line if each holds more than one thing. */
-const breaksAlways = (items: readonly Expression[]): boolean =>
-  items.length > 1 &&
-  (items.every((item) => item.type === "object" && item.members.length > 1) ||
-    items.every((item) => item.type === "list" && item.items.length > 1));
+const memberText = ([name, value]: Member, indent: string): string =>
+  `${keyText(name)}: ${expressionText(value, indent)}`;
 
-const isNumber = (item: Expression): boolean =>
-  item.type === "literal" && typeof item.value === "number";
-
-/** Numbers fill their lines. */
-const filled = (items: readonly Expression[], indent: string): readonly string[] => {
-  const lines: string[] = [];
-  for (const item of items.map((each) => `${flat(each)},`)) {
-    const joined = `${lines.at(-1)} ${item}`;
-    if (lines.length > 0 && indent.length + joined.length <= width)
-      lines[lines.length - 1] = joined;
-    else lines.push(item);
-  }
-  return lines.map((line) => `${indent}${line}`);
-};
-
-const listText = (items: readonly Expression[], indent: string): string => {
-  const inner = indent + step;
-  const lines =
-    items.length > 1 && items.every(isNumber)
-      ? filled(items, inner)
-      : items.map((item) => `${inner}${expressionText(item, inner, inner.length, 1)},`);
-  return `[\n${lines.join("\n")}\n${indent}]`;
-};
-
-const memberText = ([name, value]: Member, indent: string): string => {
-  const head = `${indent}${keyText(name)}: `;
-  const text = expressionText(value, indent, terminalWidth(head), 1);
-  const isTooLong = isFlat(value) && terminalWidth(head) + terminalWidth(text) + 1 > width;
-  const isText = value.type === "code" || typeof Reflect.get(value, "value") === "string";
-  if (!isTooLong || !isText || terminalWidth(keyText(name)) <= step.length)
-    return `${head}${text},`;
-  return `${head.trimEnd()}\n${indent}${step}${text},`;
-};
-
-/** An object over several lines. */
-const objectText = (members: readonly Member[], indent: string): string => {
-  if (members.length === 0) return "{}";
-  const inner = indent + step;
-  return `{\n${members.map((member) => memberText(member, inner)).join("\n")}\n${indent}}`;
-};
-
-/**
- * The source of an expression as common formatters write it.
- *
- * @param indent of the line that it begins on
- * @param column where it begins
- * @param after columns that must stay free behind it
- */
-const expressionText = (
-  expression: Expression,
-  indent: string,
-  column: number,
-  after: number,
-): string => {
-  const line = flat(expression);
-  const fits = line !== undefined && column + terminalWidth(line) + after <= width;
-  if (line !== undefined && (fits || isFlat(expression))) return line;
-  if (expression.type === "list") return listText(expression.items, indent);
-  return expression.type === "object" ? objectText(expression.members, indent) : "";
-};
-
-/** A member `name: call("argument")`, as formatters break it. */
-export const callMember = (name: string, call: string, argument: string): string => {
-  const text = quotedText(argument);
-  const fits = (line: string): boolean => terminalWidth(line) <= width;
-  const line = `${step}${name}: ${call}(${text}),`;
-  if (fits(line)) return line;
-  const head = `${step}${name}: ${call}(`;
-  if (fits(head)) return `${head}\n${step}${step}${text},\n${step}),`;
-  const below = `${step}${step}${call}(${text}),`;
-  const broken = `${step}${step}${call}(\n${step.repeat(3)}${text},\n${step}${step}),`;
-  return `${step}${name}:\n${fits(below) ? below : broken}`;
-};
-
-/**
- * A declaration such as `const x = new Channel("x", { … });`, in the form that its length requires.
- */
+/** A call such as `const x = new Channel("x", { … });`, with each member on a line. */
 export const declarationText = (
   head: string,
   args: readonly string[],
   members?: readonly Member[],
 ): string => {
-  const object = members && objectText(members, "");
-  const first = `${head}(${[...args, ...(object ? ["{"] : [])].join(", ")}`;
-  const closing = object ? "" : ");";
-  if (terminalWidth(first) + closing.length <= width)
-    return object ? `${head}(${[...args, object].join(", ")});` : `${first});`;
-  const last = members ? [objectText(members, step)] : [];
-  const lines = [...args, ...last].map((line) => `${step}${line},`);
-  return `${head}(\n${lines.join("\n")}\n);`;
-};
-
-/** An import of some names, in alphabetical order. */
-export const importText = (names: readonly string[], from: string): string => {
-  const sorted = names.toSorted((a, b) => (a < b ? -1 : 1));
-  const line = `import { ${sorted.join(", ")} } from ${quotedText(from)};`;
-  if (terminalWidth(line) <= width) return line;
-  return `import {\n${sorted.map((name) => `${step}${name},`).join("\n")}\n} from ${quotedText(from)};`;
+  const lines = members?.map((member) => `\n${step}${memberText(member, step)},`) ?? [];
+  const end = lines.length > 0 ? "\n" : "";
+  const last = members ? [`{${lines.join("")}${end}}`] : [];
+  return `${head}(${[...args, ...last].join(", ")});`;
 };

@@ -199,7 +199,7 @@ const sourcesOf = async (isGiven: () => boolean) => {
   );
   const count = box.state.length - 1;
   expect(await saveAccount("live", file("saved.json"), box.options)).toBe(count);
-  await runExport({ folder, env, out: "exported", toStack: "prod", split: "by-kind" });
+  await runExport({ folder, env, out: "exported", toStack: "prod" });
   return {
     box,
     count,

@@ -85,33 +85,13 @@ const readStatement = (statement: ts.Statement, scope: Scope): readonly ReadReso
   });
 };
 
-const importedIn = (source: ts.SourceFile): readonly string[] =>
-  source.statements.flatMap((statement) => {
-    const from = ts.isImportDeclaration(statement) ? textOf(statement.moduleSpecifier) : "";
-    return from.startsWith("./") ? [`${from.slice(2)}.ts`] : [];
-  });
-
-/** The files in the order in which Node runs them; a circle is an error. */
-const inOrder = (
-  files: ReadonlyMap<string, string>,
-  name: string,
-  above: readonly string[],
-): string[] => {
-  if (above.includes(name)) throw new Error(`imports in a circle: ${[...above, name].join(" → ")}`);
-  const source = ts.createSourceFile(name, files.get(name) ?? "", ts.ScriptTarget.ES2022, true);
-  return [...importedIn(source).flatMap((next) => inOrder(files, next, [...above, name])), name];
-};
-
 /**
  * What a generated program declares, read from its syntax without running it.
  *
- * @throws Error for a statement or a value that no export writes, and for imports that go in a circle
+ * @throws Error for a statement or a value that no export writes
  */
-export const readProgram = (files: ReadonlyMap<string, string>): readonly ReadResource[] => {
+export const readProgram = (text: string): readonly ReadResource[] => {
   const scope: Scope = new Map();
-  return [...new Set(inOrder(files, "index.ts", []))].flatMap((name) => {
-    const text = files.get(name) ?? "";
-    const source = ts.createSourceFile(name, text, ts.ScriptTarget.ES2022, true);
-    return source.statements.flatMap((statement) => readStatement(statement, scope));
-  });
+  const source = ts.createSourceFile("index.ts", text, ts.ScriptTarget.ES2022, true);
+  return source.statements.flatMap((statement) => readStatement(statement, scope));
 };

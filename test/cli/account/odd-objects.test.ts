@@ -97,13 +97,13 @@ test("no value of a member that no definition knows is in a file of an export, a
       const reading = { kinds, readAt: "2026-01-01", baseUrl: "x", consistent: true, openEnds: [] };
       const saved = JSON.stringify(savedAccount(reading));
       const plan = planProgram(objects, {});
-      const { files, secrets } = programSource(plan, { split: "single" });
+      const { text, secrets } = programSource(plan);
       const page = { names: project, baseUrl: "x", plan, secrets, possible: [], notes: [] };
       const entries = plan.declared.map((each) =>
         entryOf(each, { ownership: "o", withSecrets: true }),
       );
       const written = [
-        ...files.values(),
+        text,
         projectReadme(page),
         importFileText(plan.declared, { ownership: "o" }, project),
         JSON.stringify(entries),
@@ -181,7 +181,7 @@ test("no id leads a call astray, and no object whose id no call can use is passe
         },
       };
       const where = { folder, env };
-      const { plan } = await runExport({ ...where, out: "shop", split: "single", toStack: "prod" });
+      const { plan } = await runExport({ ...where, out: "shop", toStack: "prod" });
       await saveAccount("live", join(folder, "saved.json"), where);
       const compared = await runCompare(join(folder, "saved.json"), "live", where);
       await hub.close();

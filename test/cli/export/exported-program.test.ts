@@ -1,9 +1,7 @@
-import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import ts from "typescript";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { objectInputs } from "../../../cli/account/object-inputs.js";
 import { CommandFailure } from "../../../cli/command.js";
 import {
@@ -17,7 +15,6 @@ import {
   resourceNames,
   wordsIn,
 } from "../../../cli/export/program-plan.js";
-import { accountCopy } from "../../../cli/export/prove.js";
 import {
   declarationText,
   jsonExpression,
@@ -25,14 +22,12 @@ import {
   quotedText,
 } from "../../../cli/export/source-text.js";
 import { importFileText } from "../../../cli/import/import-entries.js";
-import { startEmulator } from "../../../emulator/index.js";
 import { isObject } from "../../../provider/kernel/json.js";
 import { lifecycle } from "../../../provider/lifecycle/index.js";
 import { createRun } from "../../../provider/lifecycle/run.js";
 import { resources } from "../../../provider/resources/index.js";
 import { kindOf } from "../../emulator/running.js";
 import { hubSettings } from "../../rehearse/hub-environment.js";
-import { EmulatorControl } from "../../support/emulator-control.js";
 import { oddCanary } from "../../support/odd-account.js";
 import {
   type RandomAccount,
@@ -40,7 +35,6 @@ import {
   randomSelection,
 } from "../../support/random-account.js";
 import { type ReadResource, readProgram } from "../../support/read-program.js";
-import { temporaryFolder } from "../../support/temporary-folder.js";
 import { virtualProgram } from "../../support/virtual-program.js";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -67,14 +61,10 @@ interface Exported {
 type Selection = Parameters<typeof planProgram>[1];
 
 /** Undefined where the words mean nothing in the account. */
-const exported = (
-  account: RandomAccount,
-  selection: Selection,
-  split: "single" | "by-kind",
-): Exported | undefined => {
+const exported = (account: RandomAccount, selection: Selection): Exported | undefined => {
   try {
     const plan = planProgram(inputsOf(account), selection);
-    const source = programSource(plan, { split });
+    const source = programSource(plan);
     const file = importFileText(plan.declared, { ownership }, names);
     const { secrets } = source;
     const page = projectReadme({ names, baseUrl: "x", plan, secrets, possible: [], notes: [] });
@@ -133,40 +123,34 @@ const runs = Number(process.env.EXPORT_RUNS ?? 60);
 test("whatever is chosen of whatever account: program and import file fit, and nothing changes", async () => {
   let count = 0;
   await fc.assert(
-    fc.asyncProperty(
-      randomAccount,
-      randomSelection,
-      fc.constantFrom("single" as const, "by-kind" as const),
-      async (account, selection, split) => {
-        const made = exported(account, selection, split);
-        if (!made) return;
-        const { plan, source, entries, pages } = made;
-        expect([...source.files.values()].join() + pages).not.toContain(oddCanary);
-        const read = readProgram(source.files);
-        const declared = read.filter(({ id }) => id === undefined);
-        const [first, ...objects] = entries;
-        expect(declared.length === 0 ? first : first?.name).toBe(
-          declared.length === 0 ? undefined : "ownership",
-        );
-        const byName = new Map(
-          objects.map((entry) => [`${String(entry.type).split(":").at(-1)} ${entry.name}`, entry]),
-        );
-        expect(declared.map(resourceKey).toSorted()).toEqual([...byName.keys()].toSorted());
-        const lookedUp = plan.lookedUp.map(({ object }) => object.id);
-        expect(read.flatMap(({ id }) => id ?? []).toSorted()).toEqual(lookedUp.toSorted());
-        const idOf = (resource: ReadResource) =>
-          resource.id ?? String(byName.get(resourceKey(resource))?.id);
-        const text = [...source.files.values()].join();
-        for (const { object } of plan.declared) expect(text).not.toContain(`"${object.id}"`);
-        const run = offlineRun();
-        count += declared.length;
-        for (const resource of declared) {
-          const key = resourceKey(resource);
-          const change = await changeOf(resource, byName.get(key) ?? {}, idOf, run);
-          expect({ key, change }).toEqual({ key, change: { changes: false } });
-        }
-      },
-    ),
+    fc.asyncProperty(randomAccount, randomSelection, async (account, selection) => {
+      const made = exported(account, selection);
+      if (!made) return;
+      const { plan, source, entries, pages } = made;
+      expect(source.text + pages).not.toContain(oddCanary);
+      const read = readProgram(source.text);
+      const declared = read.filter(({ id }) => id === undefined);
+      const [first, ...objects] = entries;
+      expect(declared.length === 0 ? first : first?.name).toBe(
+        declared.length === 0 ? undefined : "ownership",
+      );
+      const byName = new Map(
+        objects.map((entry) => [`${String(entry.type).split(":").at(-1)} ${entry.name}`, entry]),
+      );
+      expect(declared.map(resourceKey).toSorted()).toEqual([...byName.keys()].toSorted());
+      const lookedUp = plan.lookedUp.map(({ object }) => object.id);
+      expect(read.flatMap(({ id }) => id ?? []).toSorted()).toEqual(lookedUp.toSorted());
+      const idOf = (resource: ReadResource) =>
+        resource.id ?? String(byName.get(resourceKey(resource))?.id);
+      for (const { object } of plan.declared) expect(source.text).not.toContain(`"${object.id}"`);
+      const run = offlineRun();
+      count += declared.length;
+      for (const resource of declared) {
+        const key = resourceKey(resource);
+        const change = await changeOf(resource, byName.get(key) ?? {}, idOf, run);
+        expect({ key, change }).toEqual({ key, change: { changes: false } });
+      }
+    }),
     { numRuns: runs },
   );
   expect(count).toBeGreaterThan(runs);
@@ -176,14 +160,12 @@ test("every such program compiles", () => {
   const cases = fc.sample(fc.tuple(randomAccount, randomSelection), { numRuns: 40, seed: 7 });
   const files = new Map(
     cases.flatMap(([account, selection], at) => {
-      const split = at % 2 === 0 ? "single" : "by-kind";
-      const made = exported(account, selection, split);
-      return [...(made?.source.files ?? [])].map(
-        ([name, text]) => [join(__dirname, `case-${at}`, name), text] as const,
-      );
+      const made = exported(account, selection);
+      const file = join(__dirname, `case-${at}`, "index.ts");
+      return made ? [[file, made.source.text] as const] : [];
     }),
   );
-  expect(files.size).toBeGreaterThan(30);
+  expect(files.size).toBeGreaterThan(20);
   const program = virtualProgram(files);
   const errors = [...files.keys()].flatMap((file) =>
     [
@@ -192,34 +174,6 @@ test("every such program compiles", () => {
     ].map(({ messageText }) => `${file}: ${ts.flattenDiagnosticMessageText(messageText, " ")}`),
   );
   expect(errors).toEqual([]);
-});
-
-test("an emulator takes the copy of any account: each object under its id, without marks and masks", async () => {
-  const emulator = await startEmulator();
-  onTestFinished(() => emulator.close());
-  const control = new EmulatorControl(emulator);
-  await fc.assert(
-    fc.asyncProperty(randomAccount, async (account) => {
-      const objects = inputsOf(account);
-      await control.control("PUT", "/snapshot", accountCopy(objects, settings));
-      const held = await control.objects();
-      expect(held.map(({ id }) => id).toSorted()).toEqual(objects.map(({ id }) => id).toSorted());
-      expect(JSON.stringify(held)).not.toContain("[pulumi:");
-    }),
-    { numRuns: Number(process.env.EXPORT_RUNS ?? 60) },
-  );
-});
-
-test("what no program knows of an object is in the copy, in the items of lists, too", () => {
-  const [, application] = resources;
-  if (!application) throw new Error("no kind");
-  const role = { name: "customer", version: "v3", queue: "fast" };
-  const where = { callback: "https://a.example.com", notificationEmail: "a@b.example" };
-  const wire = { id: "1", name: "Desk", region: "eu", roles: [{ ...role, ...where }] };
-  const copy = accountCopy([objectInputs(application, "1", wire, settings)], settings);
-  expect(copy).toMatchObject({
-    objects: { [application.collection]: [{ region: "eu", roles: [{ queue: "fast" }] }] },
-  });
 });
 
 const account = fc
@@ -325,32 +279,6 @@ const value = fc.letrec((tie) => ({
 
 const membersOf = (object: object): readonly Member[] =>
   Object.entries(object).map(([name, of]) => [name, jsonExpression(of)]);
-
-test("a formatter leaves what is written as it is", () => {
-  const samples = fc.sample(fc.dictionary(key, value, { maxKeys: 6, noNullPrototype: true }), {
-    numRuns: 150,
-    seed: 11,
-  });
-  const source = samples.map((sample, place) =>
-    declarationText(
-      `export const v${place} = new Thing`,
-      [quotedText(`thing-${place}`)],
-      membersOf(sample),
-    ),
-  );
-  const folder = temporaryFolder();
-  mkdirSync(join(folder, "x"));
-  const file = join(folder, "x", "index.ts");
-  writeFileSync(file, `${source.join("\n\n")}\n`);
-  const formatter = { indentStyle: "space", lineWidth: 80 };
-  writeFileSync(join(folder, "x", "biome.json"), JSON.stringify({ root: true, formatter }));
-  const biome = join(process.cwd(), "node_modules", "@biomejs", "biome", "bin", "biome");
-  execFileSync(process.execPath, [biome, "format", "--write", "index.ts"], {
-    cwd: join(folder, "x"),
-    stdio: "pipe",
-  });
-  expect(readFileSync(file, "utf8")).toBe(`${source.join("\n\n")}\n`);
-});
 
 test("what is written means what was given", () => {
   fc.assert(
