@@ -4,7 +4,6 @@ import { assertNode } from "../provider/kernel/node-version.js";
 import { resources } from "../provider/resources/index.js";
 import { apiReference } from "./generate/api-reference.js";
 import { commandReference, schemaFiles } from "./generate/command-reference.js";
-import { accountPicture, architecturePicture, partImports } from "./generate/pictures.js";
 import { resourceReference, resourceTable, settingsTable } from "./generate/reference-docs.js";
 import { resourceClasses } from "./generate/resource-classes.js";
 
@@ -28,12 +27,6 @@ const current = (path: string): string => {
 
 const generated = async (): Promise<Readonly<Record<string, string>>> => ({
   "sdk/resources.ts": resourceClasses(resources),
-  "docs/account.svg": accountPicture(resources),
-  "docs/architecture.md": between(
-    current("docs/architecture.md"),
-    "parts",
-    architecturePicture(partImports(root)),
-  ),
   "docs/cli.md": await commandReference(),
   ...(await schemaFiles()),
   ...(process.argv.includes("--without-api") ? {} : await apiReference(root)),

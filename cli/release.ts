@@ -2,7 +2,6 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { packageRoot } from "../provider/kernel/package.js";
 import { messageOf } from "./command.js";
-import { releaseBill } from "./release-bill.js";
 import {
   type LinkingFiles,
   linkingFiles,
@@ -32,31 +31,27 @@ const writeLinks = (address: string): void => {
   }
 };
 
-const check = async (tag: string, address: string | undefined): Promise<void> => {
+const check = (tag: string, address: string | undefined): void => {
   const published = address === undefined ? undefined : repositoryAddress(address);
-  console.log("Packing and installing the package to write its bill of materials …");
-  const bill = await releaseBill(root);
-  const problems = [...releaseProblems(files(), tag, published), ...bill.problems];
+  const problems = releaseProblems(files(), tag, published);
   for (const problem of problems) console.error(`✗ ${problem}`);
-  if (bill.problems.length === 0) {
-    writeFileSync(join(root, bill.file), bill.text);
-    console.log(`wrote ${bill.file}, the bill of materials`);
-  }
   if (problems.length === 0) console.log(`✓ ${tag} can be published`);
   process.exitCode = problems.length > 0 ? 1 : 0;
 };
 
 /**
  * `repository <address>` writes every link to the repository; `check <tag> [<address>]` checks
- * before a release, and writes the bill of materials.
+ * before a release.
  */
-const main = async ([command, ...[text, address]]: readonly string[]): Promise<void> => {
+const main = ([command, ...[text, address]]: readonly string[]): void => {
   if (command === "repository" && text) writeLinks(text);
-  else if (command === "check" && text) await check(text, address);
+  else if (command === "check" && text) check(text, address);
   else throw new Error("Usage: release.js repository <address> | check <tag> [<address>]");
 };
 
-main(process.argv.slice(2)).catch((error: unknown) => {
+try {
+  main(process.argv.slice(2));
+} catch (error) {
   console.error(messageOf(error));
   process.exitCode = 2;
-});
+}

@@ -168,12 +168,22 @@ const callsTable = (resources: readonly Definition[]): string => {
 
 const scopeWords = `Scopes are abbreviated: \`manage\` is \`${scopes.manage}\`, and \`read\` is \`${scopes.read}\`. A list requires one call for each page. \`refresh\` makes the list calls; a preview and a run without changes make no calls.`;
 
+/** Which kind refers to which, as a block of Mermaid. */
+const referencesDiagram = (resources: readonly Definition[]): string => {
+  const arrows = resources.flatMap((definition) =>
+    referencesOf(definition).map(
+      ({ to, path }) => `  ${definition.kind} -->|"${path}"| ${to.kind}`,
+    ),
+  );
+  return ["```mermaid", "flowchart TD", ...arrows, "```"].join("\n");
+};
+
 /** The reference page: every property of every kind. */
 export const resourceReference = (resources: readonly Definition[]): string =>
   [
     "<!-- Generated from provider/resources by `npm run generate`. Change the definitions, not this file. -->",
     "# Resources",
-    "![How the kinds refer to each other, and through which properties](account.svg)",
+    referencesDiagram(resources),
     "If a property is inside a parent, Required applies only if you set the parent. Each property appears in a public reference for this kind of service, unless its row names another source (specification or assumed).",
     automaticNames,
     "## Calls",

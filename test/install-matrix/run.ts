@@ -6,7 +6,6 @@ import { messageOf } from "../../cli/command.js";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { ensurePulumi } from "../../cli/get-pulumi/get-pulumi.js";
 import { interruption } from "../../cli/interruption.js";
-import { packInto } from "../../cli/release-bill.js";
 import { progressOn } from "../../cli/terminal/progress.js";
 import { startEmulator } from "../../emulator/index.js";
 import { packageRoot } from "../../provider/kernel/package.js";
@@ -31,7 +30,7 @@ const runIn =
   };
 
 /** The package as npm would publish it, and the SDKs of its range. */
-const packed = async (folder: string): Promise<MatrixPackage> => {
+const packed = async (folder: string, run: Run): Promise<MatrixPackage> => {
   const root = packageRoot();
   const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
     readonly peerDependencies: Readonly<Record<string, string>>;
@@ -39,7 +38,10 @@ const packed = async (folder: string): Promise<MatrixPackage> => {
   };
   const oldest = /\d+\.\d+\.\d+/.exec(manifest.peerDependencies["@pulumi/pulumi"] ?? "")?.[0] ?? "";
   const newest = manifest.devDependencies["@pulumi/pulumi"] ?? "";
-  return { tarball: await packInto(folder, root), sdk: { oldest, newest } };
+  const [{ filename }] = JSON.parse(
+    await run("npm", "pack", "--ignore-scripts", "--json", "--pack-destination", folder),
+  ) as readonly [{ readonly filename: string }];
+  return { tarball: join(folder, filename), sdk: { oldest, newest } };
 };
 
 /** Every release of Node that is tried, from npm's package of it; gives the folder of its program. */
@@ -148,7 +150,7 @@ const main = async (): Promise<void> => {
   const rows = pairwise().filter((row) => !only || Object.values(row).join(" ").includes(only));
   const failed: string[] = [];
   try {
-    const made = await packed(folder);
+    const made = await packed(folder, runIn(packageRoot(), process.env, signal));
     const bench = { made, clis, nodeOf: await nodes(folder, signal), signal };
     for (const [at, row] of rows.entries()) {
       const title = `${at + 1}/${rows.length} ${Object.entries(row)

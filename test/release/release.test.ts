@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -222,12 +223,23 @@ test("a release is published by its own job, with provenance, after tests and ch
   expect(read(folder, "release.yml").match(/id-token/g)).toHaveLength(1);
 });
 
-test("the bill of materials that was checked is attached to what was published", () => {
+test("the bill of materials lists what the package installs, and nothing for development", () => {
+  const { dependencies, devDependencies } = JSON.parse(read("package.json"));
+  const bill = JSON.parse(
+    execFileSync("npm", ["run", "--silent", "release:bill"], { cwd: root, encoding: "utf8" }),
+  );
+  const names: readonly string[] = bill.components.map((each: { name: string }) => each.name);
+  expect(bill).toMatchObject({ bomFormat: "CycloneDX" });
+  expect(names).toEqual(expect.arrayContaining(Object.keys(dependencies)));
+  expect(Object.keys(devDependencies).filter((name) => names.includes(name))).toEqual([]);
+});
+
+test("the bill of materials is attached to what was published", () => {
   const { attach } = workflow.parse(yaml.load(read(folder, "release.yml"))).jobs;
   expect(attach?.needs).toBe("publish");
   const runs = attach?.steps?.flatMap(({ run }) => run ?? []);
   expect(runs).toEqual([
-    expect.stringContaining("npm run release:check"),
+    expect.stringContaining("npm run release:bill --silent > "),
     expect.stringMatching(/^gh release create .* \.\/\*\.cdx\.json$/),
   ]);
 });
