@@ -1,7 +1,6 @@
 import { answers, refusals } from "./rows/answers.js";
 import { connections, rateLimits, serviceFailures, slow } from "./rows/failures.js";
 import { inputs, lists, neighbours } from "./rows/objects.js";
-import { hooks, interruptions } from "./rows/runs.js";
 import { type Operation, operations } from "./support/acts.js";
 import type { Cell, Group, Reason, Row } from "./support/cell.js";
 import type { Ended, Observed } from "./support/disturbed.js";
@@ -16,8 +15,6 @@ export const groups: readonly Group[] = [
   refusals,
   lists,
   neighbours,
-  interruptions,
-  hooks,
   inputs,
 ];
 
@@ -103,7 +100,7 @@ cycle): its results are what they saw, and it is written only when all of them p
 it sees (\`UPDATE_DOCS=1\` writes it).
 
 - ${signs.done} the operation succeeds in spite of the fault.
-- ${signs["failed, then done"]} it fails with a message that says what to do, or its process is killed, and the next run succeeds.
+- ${signs["failed, then done"]} it fails with a message that says what to do, and the next run succeeds.
 - ${signs.failed} it is refused with a message that says what to do, and nothing is touched.
 - ${signs["no test"]} not applicable, with the reason.
 

@@ -1,8 +1,6 @@
 import { expect } from "vitest";
-import { account } from "../../../provider/resources/account.js";
 import { channel } from "../../../provider/resources/channel.js";
 import { orchestration } from "../../../provider/resources/orchestration.js";
-import { owned } from "../../support/emulated.js";
 import {
   type Arrange,
   always,
@@ -215,13 +213,6 @@ export const lists: Group = {
   ],
 };
 
-const foreignAccount = (channelId: string): Json => ({
-  name: "theirs",
-  address: "theirs-01",
-  channel: { id: channelId },
-  chatConfigurations: { timeout: 30 },
-});
-
 const onlyId = async (stage: Stage): Promise<string> => {
   const [object] = await stage.hub.objects("channels");
   return String(object?.id);
@@ -254,37 +245,6 @@ const drift = (properties: (state: Json) => Json, words: string): OwnCell => ({
     expect(inputs).not.toHaveProperty("region");
   },
 });
-
-/** Five creations each by two runs of two stacks, on a plan that takes one call a second. */
-const twoAtOnce = (
-  act: (stage: Stage, names: readonly string[], owner: string) => Promise<unknown>,
-  words: string,
-): OwnCell => ({
-  words,
-  emulator: { plan: "developer", burst: 1 },
-  racing: true,
-  test: async (stage) => {
-    const first = act(stage, ["a1", "a2", "a3"], "shop/one/0123456789abcdef");
-    stage.nextRun();
-    const second = act(stage, ["b1", "b2", "b3"], "shop/two/fedcba9876543210");
-    await Promise.all([first, second]);
-    const types = (await stage.hub.objects("channels")).map(({ type }) => type);
-    expect(types.sort()).toEqual(
-      ["a1", "a2", "a3", "b1", "b2", "b3"].map((name) => `custom.${name}`),
-    );
-    expect(stage.waited).toBeGreaterThan(0);
-  },
-});
-
-const makeAll = async (stage: Stage, names: readonly string[], owner: string): Promise<void> => {
-  const channels = stage.of("Channel");
-  const values = { displayName: "Kiosk", icon: "aVZC" };
-  const make = async (name: string) =>
-    channels.create(
-      await checked(stage, owned(name, { ...values, type: `custom.${name}` }, owner)),
-    );
-  await Promise.all(names.map(make));
-};
 
 const wallMoves =
   (hours: number): Arrange =>
@@ -359,47 +319,6 @@ export const neighbours: Group = {
       },
       delete: done(1, "the 404 counts as done"),
       token: "not applicable: no object is concerned",
-    }),
-    row("used-by-others", "A foreign object uses it", () => {}, {
-      ...everywhere("not applicable: only a deletion is refused"),
-      delete: {
-        words: "fails and names the user with kind, name, id and whose it is; nothing is deleted",
-        test: async (stage) => {
-          const { id, state } = await create(stage);
-          const { id: user } = await stage.service.create(account, foreignAccount(id));
-          stage.nextRun();
-          await expect(stage.of("Channel").delete(id, state)).rejects.toThrow(
-            `it is in use by account "theirs" (ID ${user}, not managed by Pulumi)`,
-          );
-          expect(await stage.hub.objects("channels")).toHaveLength(1);
-          expect(await stage.hub.objects("accounts")).toHaveLength(1);
-        },
-      },
-    }),
-    row("two-stacks", "Two stacks work on one tenant at once, over its rate", () => {}, {
-      ...everywhere(
-        "not applicable: the rate is one per tenant and endpoint, whoever calls; see `two-stacks/create` and the rate limits",
-      ),
-      create: twoAtOnce(
-        makeAll,
-        "both learn from the refusals, wait, and finish; nothing is made twice",
-      ),
-    }),
-    row("same-name", "Another stack has an object with the same name", () => {}, {
-      ...everywhere(
-        "not applicable: goes by id; `test/security/two-stacks.test.ts` runs whole lives",
-      ),
-      create: {
-        words: "fails before any POST and names the other stack; its object stays as it is",
-        test: async (stage) => {
-          const { owner: _, ...values } = declared();
-          await create(stage, owned("kiosk", values, "other/dev/fedcba9876543210"));
-          const before = await stage.hub.objects("channels");
-          stage.nextRun();
-          await expect(create(stage)).rejects.toThrow(/belongs to another .*other\/dev kiosk/);
-          expect(await stage.hub.objects("channels")).toEqual(before);
-        },
-      },
     }),
     ...[1, -1].map((hours) =>
       row(

@@ -32,9 +32,6 @@ export interface DisturbedCell extends Ending {
 export interface OwnCell {
   readonly words: string;
   readonly test: (stage: Stage) => Promise<void>;
-  readonly emulator?: Parameters<typeof Stage.open>[0];
-  /** Two runs race: how often each call is sent is not told, as it may differ. */
-  readonly racing?: true;
 }
 
 /** Why there is no test. */

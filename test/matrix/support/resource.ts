@@ -49,8 +49,3 @@ export const create = async (
   const { id, outs } = await stage.of(kind).create(await checked(stage, inputs, kind));
   return { id, state: handedBack(outs) };
 };
-
-export const update = async (stage: Stage, { id, state }: Entry, inputs: Json): Promise<Entry> => {
-  const { outs } = await stage.of("Channel").update(id, state, await checked(stage, inputs));
-  return { id, state: handedBack(outs) };
-};

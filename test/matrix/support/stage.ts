@@ -78,9 +78,9 @@ export class Stage implements AsyncDisposable {
     readonly wire: Wire,
   ) {}
 
-  static async open(options: Parameters<typeof emulated>[0] = {}): Promise<Stage> {
+  static async open(): Promise<Stage> {
     const wire = await Wire.open();
-    const hub = await emulated(options);
+    const hub = await emulated();
     wire.leadTo(hub.emulator.baseUrl);
     const stage = new Stage(hub, wire);
     stage.nextRun();
