@@ -184,7 +184,7 @@ const objects = z.array(z.record(z.string(), z.unknown()));
 
 const kindSchema = z.object({
   /** Name of the resource class. */
-  kind: z.string(),
+  kind: z.enum(resources.map(({ kind }) => kind)),
   /** As the service sent them, reduced to what the definitions know to be no secret. */
   objects,
   /** Why objects are missing. */
@@ -286,13 +286,6 @@ export const savedAccount = (reading: AccountReading): SavedAccount => ({
   })),
 });
 
-/** A saved reading; undefined if the text is not one or names an unknown kind. */
-export const savedAccountIn = (text: string): SavedAccount | undefined => {
-  const { data } = savedAccountSchema.safeParse(jsonIn(text));
-  const known = resources.map(({ kind }) => kind);
-  return data?.kinds.every(({ kind }) => known.includes(kind)) ? data : undefined;
-};
-
 /** The content of an emulator, as `GET /snapshot` returns it. */
 const snapshotSchema = z.object({
   objects: z.record(z.string(), z.array(z.looseObject({ id: z.string() }))),
@@ -312,17 +305,18 @@ interface AccountFile {
 
 /** A saved reading, or the snapshot of an emulator; undefined if the text is neither. */
 export const accountInFile = (text: string): AccountFile | undefined => {
-  const saved = savedAccountIn(text);
+  const document = jsonIn(text);
+  const { data: saved } = savedAccountSchema.safeParse(document);
   if (saved)
     return {
       readAt: saved.readAt,
-      kinds: saved.kinds.flatMap(({ kind, ...rest }) =>
-        resources
-          .filter((definition) => definition.kind === kind)
-          .map((definition) => ({ definition, ...rest })),
+      kinds: resources.flatMap((definition) =>
+        saved.kinds
+          .filter(({ kind }) => kind === definition.kind)
+          .map(({ kind: _, ...rest }) => ({ definition, ...rest })),
       ),
     };
-  const { data } = snapshotSchema.safeParse(jsonIn(text));
+  const { data } = snapshotSchema.safeParse(document);
   return (
     data && {
       kinds: resources.map((definition) => ({

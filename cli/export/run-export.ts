@@ -224,26 +224,19 @@ const skippedLines = ({ plan: { skipped }, folder }: ExportResult): readonly str
     : []),
 ];
 
-/** `1 object is …` or `3 objects are …`; nothing without any. */
-const countedLines = (count: number, one: string, several: string, text: string) =>
-  count === 0
-    ? []
-    : wrapped(`${count === 1 ? `1 object ${one}` : `${count} objects ${several}`} ${text}`, width);
-
-const readmeLines = ({ plan: { declared }, folder }: ExportResult): readonly string[] => [
-  ...countedLines(
-    declared.filter(({ object }) => object.mark).length,
-    "is",
-    "are",
-    `managed by a stack and not in import.json; ${folder}/README.md shows how to move managed objects.`,
-  ),
-  ...countedLines(
-    declared.filter(({ object }) => object.undeclared).length,
-    "has",
-    "have",
-    `members that the program does not declare and that stay as they are; ${folder}/README.md lists them.`,
-  ),
-];
+const readmeLines = ({ plan: { declared }, folder }: ExportResult): readonly string[] => {
+  const count = (has: (object: ObjectInputs) => unknown): number =>
+    declared.filter(({ object }) => has(object)).length;
+  const lines: readonly (readonly [number, string])[] = [
+    [count(({ mark }) => mark), "Managed by a stack, so not in import.json"],
+    [count(({ undeclared }) => undeclared), "With members that the program does not declare"],
+  ];
+  return lines.flatMap(([number, what]) =>
+    number === 0
+      ? []
+      : wrapped(`${what}: ${withCount(number, "object")}; see ${folder}/README.md.`, width),
+  );
+};
 
 const nextSteps = ({ source, folder, plan }: ExportResult): readonly string[] => {
   if (plan.declared.length === 0) return [];

@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import type { Definition, Field, Fields } from "../../provider/definition/define.js";
 import { itemPath, memberPath, valuesIn } from "../../provider/definition/fields.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
+import { inertText } from "../../provider/kernel/text.js";
 import { camelCase, type PlannedResource, wordsIn } from "./program-plan.js";
 
 /** A TypeScript expression that a program gives as an argument. */
@@ -156,26 +157,8 @@ export const possibleSecrets = (
 
 const step = "  ";
 
-const escaped = (character: string): string =>
-  [...character]
-    .flatMap((sign) => sign.split(""))
-    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
-    .join("");
-
-/**
- * A text in quotes: double ones, unless single ones need fewer escapes. Characters that are
- * invisible or would change how the source is shown are escaped.
- */
-export const quotedText = (text: string): string => {
-  const doubles = text.split('"').length;
-  const quote = doubles > text.split("'").length ? "'" : '"';
-  const inner = JSON.stringify(text)
-    .slice(1, -1)
-    .replaceAll('\\"', '"')
-    .replaceAll(quote, `\\${quote}`)
-    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}]/gu, escaped);
-  return `${quote}${inner}${quote}`;
-};
+/** A text in quotes. Characters that are invisible or change how the source is shown are escaped. */
+export const quotedText = (text: string): string => inertText(JSON.stringify(text));
 
 const isPlainName = (name: string): boolean => /^[A-Za-z_$][\w$]*$/.test(name);
 

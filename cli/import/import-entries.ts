@@ -20,7 +20,7 @@ import { objectLabel } from "../export/program-files.js";
 import { resourceNames, type SelectionOptions, selected } from "../export/program-plan.js";
 
 /** A resource that Pulumi takes into a state, as `pulumi import --file` reads it. */
-export interface ImportEntry {
+interface ImportEntry {
   readonly type: string;
   readonly name: string;
   readonly id: string;
@@ -39,6 +39,8 @@ interface EntryOptions {
   /** ID of the stack's `Ownership`. */
   readonly ownership: string;
   readonly profile?: string | undefined;
+  /** Include the secrets that the service shows. Default: each is undisclosed. */
+  readonly withSecrets?: boolean;
 }
 
 /** Project, stack, and a unique part: the ID of an `Ownership` that is not in a state yet. */
@@ -60,12 +62,10 @@ export const personalPart = (baseUrl: string, names: StackNames): string => {
   return hash("sha256", parts.join("\n")).slice(0, 16);
 };
 
-/**
- * The entry of an object, secrets in the engine's wire format; undisclosed unless they are wanted.
- */
+/** The entry of an object, secrets in the engine's wire format. */
 export const entryOf = (
   { object: { definition, id, fields, created, modified }, logical }: Candidate,
-  { ownership, profile, withSecrets }: EntryOptions & { readonly withSecrets?: boolean },
+  { ownership, profile, withSecrets }: EntryOptions,
 ): ImportEntry => {
   const properties: Properties = {
     fields: withSecrets ? fields : withoutSecrets(definition.fields, fields),
@@ -89,22 +89,19 @@ const ownershipEntry = (id: string, { project, stack }: StackNames): ImportEntry
   return { type: typeToken(ownershipKind), name: "ownership", id, inputs: values, outputs: values };
 };
 
-/** The text of an import file, as `pulumi import --file` reads it. */
-const inImportFile = (entries: readonly ImportEntry[]): string =>
-  inertOutput(`${JSON.stringify({ resources: stateValue(entries) }, null, 2)}\n`, false);
-
 /**
- * The import file of an export: without an object, no entry. It holds no secret: each is written as
- * undisclosed.
+ * The text of an import file, as `pulumi import --file` reads it: without an object, no entry.
+ *
+ * @param owner gets its `Ownership`, too, if its state has none yet
  */
 export const importFileText = (
   objects: readonly Candidate[],
   options: EntryOptions,
-  owner: StackNames,
+  owner?: StackNames,
 ): string => {
-  if (objects.length === 0) return inImportFile([]);
-  const entries = objects.map((each) => entryOf(each, options));
-  return inImportFile([ownershipEntry(options.ownership, owner), ...entries]);
+  const first = owner && objects.length > 0 ? [ownershipEntry(options.ownership, owner)] : [];
+  const entries = [...first, ...objects.map((each) => entryOf(each, options))];
+  return inertOutput(`${JSON.stringify({ resources: stateValue(entries) }, null, 2)}\n`, false);
 };
 
 /** An object that is not taken over, with the reason. */
@@ -170,8 +167,8 @@ export interface PlanImportOptions extends SelectionOptions {
 export interface ImportPlan {
   readonly taken: readonly Candidate[];
   readonly left: readonly LeftObject[];
-  /** The stack's `Ownership` if its state has none, and an entry for each object. */
-  readonly entries: readonly ImportEntry[];
+  /** The import file of what is taken. It may hold secrets. */
+  readonly file: string;
 }
 
 /**
@@ -205,7 +202,6 @@ export const planImport = (
   if (left.length > 0 && !options.skipManaged) throw takeOverRefusal(left);
   const known = states.own.ownership;
   const ownership = known ?? ownershipId(names, randomBytes(8).toString("hex"));
-  const first = known === undefined ? [ownershipEntry(ownership, names)] : [];
-  const entries = taken.map((each) => entryOf(each, { ...options, ownership }));
-  return { taken, left, entries: [...first, ...entries] };
+  const owner = known === undefined ? names : undefined;
+  return { taken, left, file: importFileText(taken, { ...options, ownership }, owner) };
 };

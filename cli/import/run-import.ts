@@ -18,7 +18,6 @@ import {
   queryPulumi,
   quietEnvironment,
 } from "../../provider/pulumi-cli/pulumi-queries.js";
-import { stateValue } from "../../provider/pulumi-cli/stack-documents.js";
 import { type AccountOptions, readAccountInputs } from "../account/open-account.js";
 import { CommandFailure } from "../command.js";
 import { objectLabel } from "../export/program-files.js";
@@ -68,7 +67,7 @@ export interface ImportOptions extends AccountOptions, PlanImportOptions {
 }
 
 /** What was, or would be, imported. */
-export interface ImportResult extends Omit<ImportPlan, "entries"> {
+export interface ImportResult extends Omit<ImportPlan, "file"> {
   readonly names: OpenStack["names"];
   /** Whether it was done. */
   readonly applied: boolean;
@@ -111,14 +110,14 @@ const failureOf = (
 };
 
 /**
- * Imports entries by Pulumi's own import. They may hold secrets, so Pulumi reads them from a named
- * pipe, and they are never on disk.
+ * Runs Pulumi's own import. Its file may hold secrets, so Pulumi reads it from a named pipe, and it is
+ * never on disk.
  *
  * @throws CommandFailure if it fails
  */
-const importEntries = async (
+const importFile = async (
   opened: OpenStack,
-  entries: ImportPlan["entries"],
+  input: string,
   signal: AbortSignal | undefined,
 ): Promise<void> => {
   const { place, env } = opened;
@@ -128,8 +127,7 @@ const importEntries = async (
   // A process of its own: whoever opens a pipe without a reader waits, and cannot even end.
   const over = new AbortController();
   const writer = runCommand("sh", ["-c", 'cat > "$0"', pipe], {
-    input: JSON.stringify({ resources: stateValue(entries) }),
-    signal: over.signal,
+    ...{ input, signal: over.signal },
   });
   const stack = place.stack ? ["--stack", place.stack] : [];
   const args = ["import", "--file", pipe, ...flags, "--non-interactive", ...stack];
@@ -162,7 +160,7 @@ export const runImport = async (options: ImportOptions): Promise<ImportResult> =
   const { objects, notes } = await readAccountInputs(options);
   // Read after the account: by then the states hold what a run has made or taken over in between.
   const states = await stack.readStates("all");
-  const { taken, left, entries } = planImport(objects, stack.names, states, options);
+  const { taken, left, file } = planImport(objects, stack.names, states, options);
   const applied = options.apply === true && taken.length > 0;
   if (applied) {
     const lock = await stack.readLock();
@@ -172,7 +170,7 @@ export const runImport = async (options: ImportOptions): Promise<ImportResult> =
     const count = withCount(taken.length, "object");
     const step = progress?.step(`Importing ${count}`);
     try {
-      await importEntries(stack, entries, signal);
+      await importFile(stack, file, signal);
       step?.done(`Imported ${count}`);
     } catch (error) {
       step?.failed();

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
-import { savedAccount, savedAccountIn } from "../../../cli/account/object-inputs.js";
+import { accountInFile, savedAccount } from "../../../cli/account/object-inputs.js";
 import { accessService } from "../../../cli/account/open-account.js";
 import {
   type AccountReading,
@@ -201,14 +201,16 @@ test("a saved reading holds every object and no secret", async () => {
   await make("Authentication", { name: "oauth", type: "oauth2", oauth2, later: "canary-4" });
   const text = JSON.stringify(savedAccount(await readAccount(session)));
   expect(text).not.toContain("canary");
-  const kept = savedAccountIn(text);
+  const kept = accountInFile(text);
   expect(kept?.kinds[0]?.objects).toMatchObject([
     { name: "basic", basicAuth: { username: "hub" } },
     { name: "oauth", oauth2: { headers: [{ name: "X-Key" }] } },
   ]);
-  expect(kept?.kinds.map(({ kind }) => kind)).toEqual(resources.map(({ kind }) => kind));
-  expect(savedAccountIn(text.replace('"Channel"', '"Chanel"'))).toBeUndefined();
-  expect(savedAccountIn("{}")).toBeUndefined();
+  expect(kept?.kinds.map(({ definition }) => definition.kind)).toEqual(
+    resources.map(({ kind }) => kind),
+  );
+  expect(accountInFile(text.replace('"Channel"', '"Chanel"'))).toBeUndefined();
+  expect(accountInFile("{}")).toBeUndefined();
 });
 
 /** Settings of a service that is not there. */
