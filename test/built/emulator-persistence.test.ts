@@ -101,19 +101,3 @@ test("of objects made at once, each that was acknowledged before SIGKILL is ther
   const kept = (objects as Record<string, Json[]>).channels?.map(({ id }) => id);
   expect(kept).toEqual(expect.arrayContaining(acknowledged));
 });
-
-test.each(["SIGTERM", "SIGINT"] as const)(
-  "%s ends it with code 0, also with a call under way",
-  async (signal) => {
-    const at = await emulatorProcess("--data", dataFile());
-    const call = await caller(at);
-    await fetch(`${at.controlUrl}/faults`, {
-      method: "POST",
-      body: JSON.stringify({ on: "GET /channels", kind: "hang" }),
-    });
-    const hanging = call("GET", "/channels").catch(() => "cut");
-    await expect.poll(async () => (await fetch(`${at.controlUrl}/faults`)).text()).toBe("[]");
-    expect(await end(at.child, signal)).toEqual([0, null]);
-    expect(await hanging).toBe("cut");
-  },
-);

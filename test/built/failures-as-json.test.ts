@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -48,15 +47,4 @@ test.each([
     message: expect.stringMatching(/^Interrupted\. /),
     exitCode: 130,
   });
-});
-
-test("an old Node.js is a failure as JSON, too", async () => {
-  const old = join(temporaryFolder(), "old.cjs");
-  const versions = `{ ...process.versions, node: "20.20.2" }`;
-  writeFileSync(old, `Object.defineProperty(process, "versions", { value: ${versions} });`);
-  const { child, printed } = started(["doctor"], { NODE_OPTIONS: `--require=${old}` });
-  const [code] = await once(child, "exit");
-  const { error } = JSON.parse(await printed);
-  expect([code, error.code, error.exitCode]).toEqual([1, "SETTINGS_INVALID", 1]);
-  expect(error.message).toContain("this program runs on Node.js 20.20.2");
 });

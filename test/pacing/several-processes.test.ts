@@ -75,19 +75,6 @@ describe.each(Object.entries(stores))("through %s", (_, opener) => {
     },
   );
 
-  test("10 calls on a bucket of 20 never make the burst that is learnt more than 10", async () => {
-    const time = new VirtualTime();
-    const open = opener(time);
-    const bucket = new TrueBucket(1, 20);
-    await oneByOne(time, open, bucket, 10);
-    const store = open();
-    const key = "e3b98a4da31a127d:POST /channels";
-    const kept = await store.change(key, (state) => ({ state, result: state }));
-    expect(kept).toMatchObject({ burst: 10 });
-    expect(bucket.refused).toBe(0);
-    await store.close();
-  });
-
   test("four processes together are as fast as one, also where one is killed", async () => {
     const time = new VirtualTime();
     const open = opener(time);

@@ -81,33 +81,6 @@ test("a PATCH travels with its body, and an answer without one is fine", async (
   expect(live.lastBody).toEqual({ name: "Ada" });
 });
 
-test("a PATCH is repeated after a 429 and after a 401, as these refused it", async () => {
-  await using live = await connectedClient(
-    inTurn(json(429, { code: "429-001" }), json(401, { code: "401-104" }), ok),
-  );
-  expect(await live.client.request(user(live, "PATCH"))).toMatchObject({ status: 200 });
-  expect(live.hub.calls).toHaveLength(3);
-  expect(live.hub.tokenCalls).toHaveLength(2);
-});
-
-test("a PATCH has a bucket of its own, with the rate of its plan", async () => {
-  const clock = new JumpingClock();
-  const options = { pacing: "plan", clock, buckets: memoryBuckets(() => clock.now()) } as const;
-  await using live = await connectedClient(ok, { plan: "basic", burst: 1 }, options);
-  const waited = async (call: ServiceCall): Promise<number> => {
-    const before = clock.time;
-    await live.client.request(call);
-    return clock.time - before;
-  };
-  await waited(user(live, "PATCH"));
-  // 0.16 per second for PATCH /user, 10 per second for paths without a rate of their own.
-  expect(await waited(user(live, "POST"))).toBe(0);
-  expect(await waited(user(live, "PATCH"))).toBeGreaterThan(6_000);
-  const item = { ...user(live, "PATCH"), path: "/user/{id}", params: { id: "u-1" } };
-  await waited(item);
-  expect(await waited(item)).toBeLessThan(1_000);
-});
-
 test.each<[string, Partial<ServiceCall>, string]>([
   ["an unknown service", { service: "Weather" }, "Weather"],
   ["an unknown version", { version: "v9" }, "v9"],

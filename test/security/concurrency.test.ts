@@ -47,16 +47,3 @@ test("the first calls of every operation at once share one token and one list of
   expect(await idsAt(stage)).toEqual(another.held.map(({ id }) => id).sort());
   expect(another.held).toHaveLength(2 * life.held.length);
 });
-
-test("the first calls at once of a run whose token address fails all fail alike, and the next succeed", async () => {
-  const { stage, life } = await running();
-  await using _ = stage;
-  await stage.hub.faults({ on: "TOKEN", kind: "status", status: 400, times: 1000 });
-  const reads = () =>
-    life.held.map(({ form, id, state }) => stage.of(form.definition.kind).read(id, state));
-  const results = await Promise.allSettled(reads());
-  expect(new Set(results.map(({ status }) => status))).toEqual(new Set(["rejected"]));
-  expect(stage.sentTo("TOKEN")).toBe(1);
-  await stage.calm();
-  await Promise.all(reads());
-});
