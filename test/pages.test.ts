@@ -120,25 +120,3 @@ test("no page of the package leads to a page that is not in it", () => {
   );
   expect(broken).toEqual([]);
 });
-
-/** Sentences of a page, from eight words on, without marks and links. */
-const sentencesOf = (page: string): readonly string[] =>
-  byHand(withoutBlocks(read(page)))
-    .split(/\n\n|\n(?=[-|#\d])|\|/)
-    .flatMap((part) => part.replaceAll(/\s+/g, " ").split(/(?<=[.:!?]) /))
-    .map((sentence) => sentence.replaceAll(/\]\([^)]*\)|[*`[]/g, "").trim())
-    .filter((sentence) => sentence.split(" ").length >= 8);
-
-test("no sentence stands on two pages", () => {
-  const own = pages.filter((page) => !isGenerated(page) && page !== "CHANGELOG.md");
-  const placed = own.flatMap((page) =>
-    [...new Set(sentencesOf(page))].map((sentence) => ({ page, sentence })),
-  );
-  expect(placed.length).toBeGreaterThan(500);
-  const twice = [...Map.groupBy(placed, ({ sentence }) => sentence)].filter(
-    ([, places]) => places.length > 1,
-  );
-  expect(twice.map(([sentence, places]) => [sentence, ...places.map(({ page }) => page)])).toEqual(
-    [],
-  );
-});

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { join, relative } from "node:path";
 import { expect, test } from "vitest";
 
 const root = join(__dirname, "..");
@@ -58,21 +58,6 @@ test("imports point one way", () => {
       : [];
   });
   expect(wrong).toEqual([]);
-});
-
-/** How many imports may run from a subfolder back to a file of a folder that it is in. */
-const mostBack: Readonly<Record<string, number>> = { emulator: 3, "provider/lifecycle": 5 };
-
-test.each(Object.entries(mostBack))("in %s at most %s imports run back up", (folder, most) => {
-  const back = sources
-    .filter((file) => file.startsWith(`${folder}/`) && file.endsWith(".ts"))
-    .flatMap((file) =>
-      importsOf(file)
-        .filter((path) => path.startsWith(`${folder}/`))
-        .filter((path) => dirname(file).startsWith(`${dirname(path)}/`))
-        .map((path) => `${file} imports ${path}`),
-    );
-  expect(back.slice(most)).toEqual([]);
 });
 
 test("nothing imports the testing kit", () => {

@@ -6,7 +6,6 @@ import { createProgram } from "../../cli/program.js";
 import { describeSettings } from "../../provider/service/settings.js";
 import { recordedSession } from "../cli/session.js";
 import { inlineCommands, pageCommands, simpleCommands } from "./page-commands.js";
-import { onlyChecked, pageRuns } from "./page-runs.js";
 
 const root = join(__dirname, "..", "..");
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
@@ -113,50 +112,4 @@ test("every script, file and variable of a shell block is there", () => {
     ))
       expect(describeSettings().map((setting) => setting.key)).toContain(key);
   }
-});
-
-const reasonOf = (text: string): string | undefined =>
-  onlyChecked.find(([pattern]) => pattern.test(text))?.[1];
-
-/** A built test with what it is built on. */
-const testOf = (name: string): string => {
-  const source = read(`test/built/${name}.test.ts`);
-  const imported = [...source.matchAll(/from "\.\.\/support\/([\w-]+)\.js"/g)];
-  return [source, ...imported.map(([, file]) => read(`test/support/${file}.ts`))].join("\n");
-};
-
-/** Words of a command that a test has to hold: what is run, and its options. */
-const wordsOf = (text: string): readonly string[] =>
-  simpleCommands(text).flatMap((words) =>
-    words
-      .filter((word) => /^--?[a-z]/.test(word) || word === words[1])
-      .map((word) => word.split("=")[0] ?? word)
-      .filter((word) => !["-y", "--yes", "run", "pulumi-conversation"].includes(word)),
-  );
-
-test("every command of every page is run by a test, or stands in the short list of those that are only checked", () => {
-  const loose = pageCommands.filter(({ page, text }) => {
-    if (reasonOf(text)) return false;
-    const run = pageRuns[page];
-    if (!run) return true;
-    const source = testOf(run.test);
-    if (run.way === "every")
-      return !/guideCommands|guideBlocks|AGENTS\.md|page-commands|guides\/rehearse\.md/.test(
-        source,
-      );
-    if (run.way === "the program") return false;
-    return wordsOf(text).some((word) => !source.includes(word));
-  });
-  expect(loose.map(reported)).toEqual([]);
-});
-
-test("nothing in the list of those that are only checked is of the past", () => {
-  const idle = onlyChecked.filter(
-    ([pattern]) => !pageCommands.some(({ text }) => pattern.test(text)),
-  );
-  expect(idle.map(([pattern]) => pattern.source)).toEqual([]);
-  const gone = Object.keys(pageRuns).filter(
-    (page) => !pageCommands.some((each) => each.page === page),
-  );
-  expect(gone).toEqual([]);
 });

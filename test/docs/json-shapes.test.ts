@@ -1,5 +1,3 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { commands } from "../../cli/program.js";
@@ -44,19 +42,3 @@ test.each(names)(
         expect(words(out)).toContain(`${code} ${meaning}`);
   },
 );
-
-const root = join(__dirname, "..");
-const sources = readdirSync(root, { recursive: true, encoding: "utf8" })
-  .filter((name) => /\.test\.m?ts$/.test(name))
-  .map((name) => readFileSync(join(root, name), "utf8"))
-  .join("\n");
-
-/** Commands whose lines a test runs from a list, with --json behind each. */
-const listed = [...sources.matchAll(/^ {4}\["([a-z-]+)"/gm)].map(([, name]) => name);
-
-test.each(names)("a test runs %s with --json, and so checks what it prints", (name) => {
-  const called = new RegExp(
-    `(tool\\(\\s*\\[|run\\()\\s*"${name}",[^;]*?"--json"|\\b${name}\\("--json"`,
-  );
-  expect(called.test(sources) || listed.includes(name)).toBe(true);
-});

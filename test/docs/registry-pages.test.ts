@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { release } from "../../cli/get-pulumi/get-pulumi.js";
 import { leastNode } from "../../provider/kernel/node-version.js";
 import { packageSchema } from "../../provider/plugin/schema.js";
-import { isAtLeast, LEAST_PULUMI } from "../../provider/pulumi-cli/pulumi-cli.js";
+import { LEAST_PULUMI } from "../../provider/pulumi-cli/pulumi-cli.js";
 import { readPage } from "./pages.js";
 
 /* What Pulumi's registry asks of a community package (pull request template of pulumi/registry). */
@@ -39,40 +39,6 @@ test("the installation adds the plugin as its guide does", () => {
   const [command = "nothing"] =
     /^pulumi package add .*$/m.exec(readPage("docs/guides/plugin.md")) ?? [];
   expect(installation).toContain(`\n${command}\n`);
-});
-
-const cellsOf = (line: string): readonly string[] =>
-  line
-    .split("|")
-    .slice(1, -1)
-    .map((cell) => cell.trim());
-
-/** What stands in a column of the tables on the page of the install matrix. */
-const triedIn = (column: string): readonly string[] =>
-  [...readPage("docs/install-matrix.md").matchAll(/(?:^\|.*\n)+/gm)].flatMap(([table]) => {
-    const [heading = [], , ...rows] = table.trim().split("\n").map(cellsOf);
-    const at = heading.indexOf(column);
-    return at < 0 ? [] : rows.map((row) => row[at] ?? "");
-  });
-
-/** Such as 3.254 and 3.254.0: the shorter of the two names any release of its line. */
-const isSameRelease = (one: string, other: string): boolean =>
-  `${one}.`.startsWith(`${other}.`) || `${other}.`.startsWith(`${one}.`);
-
-test.each([
-  ["Pulumi CLI", "CLI"],
-  ["`@pulumi/pulumi`", "SDK"],
-  ["Node.js", "Node"],
-  ["TypeScript", "TypeScript"],
-])("the oldest and the newest %s are those that the install matrix has tried", (name, column) => {
-  const [, oldest = "", , newest = ""] = cellsOf(
-    installation.split("\n").find((line) => line.startsWith(`| ${name} `)) ?? "",
-  );
-  const versions = triedIn(column);
-  expect(versions.length).toBeGreaterThan(10);
-  const isTried = (given: string) => versions.some((version) => isSameRelease(given, version));
-  expect([isTried(oldest.split(" ")[0] ?? ""), isTried(newest)]).toEqual([true, true]);
-  expect(versions.filter((version) => !isAtLeast(`${newest}.0`, `${version}.0`))).toEqual([]);
 });
 
 test("the oldest and the tested versions are those that the package and its commands ask for", () => {
