@@ -8,11 +8,6 @@ export {
   startEmulatedStack,
   type TestHooks,
 } from "./emulated-stack.js";
-export {
-  type GoldenOptions,
-  type GoldenResult,
-  goldenConversation,
-} from "./golden-conversation.js";
 export type {
   CallbackHandler,
   CallbackHandlers,

@@ -1,4 +1,3 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
@@ -7,7 +6,6 @@ import { callbacks } from "pulumi-conversation/runtime";
 import {
   type EmulatedStack,
   type EmulatedStackOptions,
-  goldenConversation,
   StackFailure,
   stackFixture,
   startEmulatedStack,
@@ -18,36 +16,34 @@ import { withSlowness } from "../support/slowness.js";
 const at = (side: string): string => `https://shop.example.com/${side}`;
 
 /** A shop as it runs in production: nothing in it knows of a test. */
-const account =
-  (sides: readonly string[] = ["orders-bot"]) =>
-  async () => {
-    const password = new pulumi.Config().requireSecret("password");
-    const oauth = new Authentication("sign-in", {
-      oauth2: {
-        tokenRequestUrl: "https://shop.example.com/token",
-        payload: { secret: password },
-        accessTokenPath: "$.auth.accessToken",
-      },
-    });
-    const desk = new Authentication("desk", { basicAuth: { username: "hub", password } });
-    const party = (side: string, authentication: Authentication) => ({
-      callback: at(side),
-      notificationEmail: "ops@example.com",
-      authentication,
-    });
-    const shop = new ConversationAccount("shop", {
-      address: "shop-web",
-      channel: { type: "custom.web", displayName: "Web", icon: "aVZCT1J3MEtHZ28=" },
-      customer: party("customer", oauth),
-      bots: Object.fromEntries(sides.map((side) => [side, party(side, desk)])),
-      agent: party("agent", oauth),
-      chatConfigurations: { timeout: 30 },
-    });
-    return { address: shop.account.address, password };
-  };
+const account = async () => {
+  const password = new pulumi.Config().requireSecret("password");
+  const oauth = new Authentication("sign-in", {
+    oauth2: {
+      tokenRequestUrl: "https://shop.example.com/token",
+      payload: { secret: password },
+      accessTokenPath: "$.auth.accessToken",
+    },
+  });
+  const desk = new Authentication("desk", { basicAuth: { username: "hub", password } });
+  const party = (side: string, authentication: Authentication) => ({
+    callback: at(side),
+    notificationEmail: "ops@example.com",
+    authentication,
+  });
+  const shop = new ConversationAccount("shop", {
+    address: "shop-web",
+    channel: { type: "custom.web", displayName: "Web", icon: "aVZCT1J3MEtHZ28=" },
+    customer: party("customer", oauth),
+    bots: { "orders-bot": party("orders-bot", desk) },
+    agent: party("agent", oauth),
+    chatConfigurations: { timeout: 30 },
+  });
+  return { address: shop.account.address, password };
+};
 
 const options = {
-  program: account(),
+  program: account,
   config: { password: { value: "canary-password", secret: true } },
   callbacks: ({ client }) => ({
     [at("orders-bot")]: callbacks({
@@ -117,36 +113,6 @@ test("a first run is forecast, and a limit that it breaks is reported", async ({
   await shop.expectForecast({ plan: "enterprise", maxMinutes: 1, maxCalls: found.totalCalls });
   const tight = shop.expectForecast({ plan: "developer", maxMinutes: 0.01, maxCalls: 3 });
   await expect(tight).rejects.toThrow(/\(limit: 0\.6 s\); it would make \d+ calls \(limit: 3\)/);
-});
-
-test("a golden conversation is recorded once and says later whom a message does not reach", async ({
-  shop,
-}) => {
-  const folder = mkdtempSync(join(tmpdir(), "conversation-golden-"));
-  const file = join(folder, "golden", "hello.txt");
-  const golden = (withinMs = 60_000) =>
-    goldenConversation(shop, {
-      ...start,
-      file,
-      update: !existsSync(file),
-      withinMs,
-      record: async (ada) => {
-        await ada.say("Hello");
-        await ada.expect({ from: "bot", withinMs: 60_000 });
-        await ada.say("Agent!");
-        await ada.expect({ type: "escalation.transfer", withinMs: 60_000 });
-      },
-    });
-  expect(await golden()).toBe("recorded");
-  const recorded = readFileSync(file, "utf8");
-  expect(recorded).toContain('say customer "Ada" text {"text":"Hello"}\n  reaches custom_bot');
-  expect(await golden()).toBe("replayed");
-  await shop.up(account(["other-bot"]));
-  // What does not come is waited for to the end.
-  const broken = golden(5_000);
-  await expect(broken).rejects.toThrow(/text "Hello" no longer reaches custom_bot "[^"]+": it is/);
-  await expect(broken).rejects.toThrow(/You said Hello"} is no longer sent; it reached customer/);
-  rmSync(folder, { recursive: true });
 });
 
 test("a program that cannot be applied fails with what Pulumi said, and leaves nothing", async () => {

@@ -25,7 +25,6 @@ const fileOf = ({ code }: CodeBlock, at: number): string =>
 const head = [
   'import * as pulumi from "@pulumi/pulumi";',
   `import { ${Object.keys(conversation).join(", ")} } from "pulumi-conversation";`,
-  'import { goldenConversation } from "pulumi-conversation/testing";',
 ].join(" ");
 
 /** In one line more than the page has: the lines of errors are counted from it. */

@@ -19,5 +19,6 @@ declare global {
   const secrets: {
     readonly [name in "deskLoginPassword"]: import("@pulumi/pulumi").Output<string>;
   };
+  const expect: import("vitest").ExpectStatic;
   const test: (name: string, body: (context: { readonly shop: EmulatedStack }) => unknown) => void;
 }

@@ -9,7 +9,7 @@ import {
 } from "../../sdk/testing/test-conversation.js";
 import { type Hub, hub } from "../emulator-runtime/hub.js";
 
-/** What a golden conversation or a test conversation needs, without Pulumi. */
+/** What a test conversation needs, without Pulumi. */
 export interface Stage {
   readonly hub: Hub;
   readonly records: HubRecords;
